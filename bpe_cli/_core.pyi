@@ -1,0 +1,225 @@
+"""The border to the Rust core: bulk calls that take buffers and give buffers.
+
+Conventions. *Buffer* is any C-contiguous object with the buffer protocol. Text is bytes; any bytes
+are valid. Documents of a block lie one after the other in ``data``; ``ends`` (u64) says where each
+ends. ``threads`` is at least 1. Every bulk call releases the GIL. A failure raises ``ValueError``
+with a sentence; no call panics, opens a file, prints or reads the environment.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import final
+
+from typing_extensions import Buffer
+
+UNICODE_VERSION: str
+"""Version of the Unicode tables the scanners were built with, as ``16.0.0``."""
+
+MAX_TOKENS: int
+"""Ids of ordinary tokens and numbers of merges lie below this (2,097,152)."""
+
+@final
+class U32Array:
+    """A read-only array of u32 that exposes the buffer protocol (format ``I``)."""
+
+    def __len__(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+@final
+class U64Array:
+    """A read-only array of u64 that exposes the buffer protocol (format ``Q``)."""
+
+    def __len__(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+@final
+class Splitter:
+    """A compiled pre-tokenizer."""
+
+    def __init__(self, spec: str) -> None:
+        """Compile a scanner from the JSON of ``patterns.Scanner``, or ``"null"``: never split."""
+
+    def split(self, data: Buffer) -> U64Array:
+        """Give the end offset of every piece of one text, ascending, the last being its length."""
+
+    def safe_cut(self, data: Buffer) -> int:
+        """Give the last offset at which the text can be cut without changing any piece, whatever
+        follows; 0 when there is none. Both sides then split as they would together."""
+
+@final
+class SpecialMatcher:
+    """Finds special tokens in text: leftmost, and among those the longest."""
+
+    def __init__(self, contents: Sequence[bytes], ids: Sequence[int]) -> None: ...
+    def find(self, data: Buffer) -> tuple[int, int, int] | None:
+        """Give (start, end, id) of the first occurrence, or None."""
+
+    def spans_cut(self, data: Buffer, cut: int) -> bool:
+        """Tell whether an occurrence may reach over the offset ``cut`` (also past the end of data)."""
+
+@final
+class Counts:
+    """How often each piece occurs: exact, u64, in order of first occurrence.
+
+    The order, and so everything trained from it, does not depend on threads or blocks.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        """Start empty; ``max_bytes`` bounds the memory of pieces and table together."""
+
+    def add_block(
+        self, splitter: Splitter, matcher: SpecialMatcher | None, prefix_space: bool,
+        data: Buffer, ends: Buffer, threads: int, continued: bool = False,
+    ) -> None:
+        """Split the documents of a block and count their pieces; special tokens are not counted.
+
+        ``continued``: the first document goes on from an earlier block (no space is put before it).
+
+        Raises:
+            MemoryError: The bound is passed; the sentence says by how many pieces.
+        """
+
+    def add_pieces(self, data: Buffer, ends: Buffer, counts: Buffer | None) -> None:
+        """Count pieces that are cut already; ``counts`` (u64) says how often each, default once.
+
+        Raises:
+            MemoryError: As above.
+        """
+
+    def merge(self, other: Counts) -> None:
+        """Add another's counts, its new pieces after this one's."""
+
+    def dump(self) -> bytes:
+        """Serialise: for each piece a LEB128 length, a LEB128 count, the bytes."""
+
+    @staticmethod
+    def load(data: Buffer, max_bytes: int) -> Counts:
+        """Read what ``dump`` wrote.
+
+        Raises:
+            ValueError: Data is cut, or a length lies, or a piece stands twice.
+        """
+
+    def items(self, start: int, limit: int) -> list[tuple[bytes, int]]:
+        """Give (piece, count) for some pieces, in order."""
+
+    @property
+    def unique(self) -> int: ...
+    @property
+    def total(self) -> int:
+        """Number of pieces, repetitions counted."""
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all pieces, repetitions counted."""
+
+@final
+class BpeTraining:
+    """What training gave. Ids: the initial tokens in the order given, then one per new product."""
+
+    @property
+    def merges(self) -> U32Array:
+        """(left, right, product) triples in order."""
+
+    @property
+    def counts(self) -> U64Array:
+        """How often each merge's pair occurred when it was chosen."""
+
+    def tokens(self) -> tuple[bytes, U32Array]:
+        """Bytes of all tokens, initial and new, and where each ends."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether training stopped because no pair was left that is frequent enough."""
+
+def train_bpe(
+    counts: Counts,
+    *,
+    initial: Sequence[bytes],
+    symbols: Sequence[int],
+    vocab_size: int,
+    min_frequency: int,
+    max_token_length: int | None,
+    tie: str,
+    by_character: bool,
+    progress: Callable[[int, int], None] | None,
+) -> BpeTraining:
+    """Learn merges from counts.
+
+    Args:
+        initial: Bytes of the tokens that exist before the first merge, by id (empty: a special
+            token whose text no merge can produce).
+        symbols: Which of them are symbols of the alphabet: a byte each, or a character each when
+            ``by_character``. Text outside the alphabet is left out.
+        vocab_size: Stop when so many tokens exist (initial ones counted).
+        min_frequency: Stop when the most frequent pair occurs less often (at least 1).
+        max_token_length: Longest product in symbols, or None.
+        tie: Among the most frequent pairs take ``lowest-ids``, ``first-seen`` (earliest in the
+            corpus as now segmented) or ``largest-text`` (largest (left, right) byte strings).
+        progress: Called now and then with (tokens so far, vocab_size); also where signals are checked.
+    """
+
+@final
+class Engine:
+    """A compiled tokenizer: immutable, shared by threads."""
+
+    def __init__(
+        self, splitter: Splitter, *, prefix_space: bool, blob: Buffer, ends: Buffer,
+        merges: Buffer | None, whole_pieces: bool,
+    ) -> None:
+        """Compile a byte-level BPE model.
+
+        Args:
+            blob: All tokens' bytes. ``ends`` (u32): where each ends, by id; empty range: unused id.
+            merges: u32 triples (left, right, product) in order of priority, or None: the lowest id
+                of the concatenation wins.
+            whole_pieces: A piece that is a token becomes that token before any merging.
+
+        Raises:
+            ValueError: Tables contradict each other; the sentence says where.
+        """
+
+    @staticmethod
+    def embedded(sha256: str, splitter: Splitter, prefix_space: bool) -> Engine:
+        """Use a rank table that is laid into this module, by the sha256 of its ``.tiktoken`` file.
+
+        Raises:
+            KeyError: There is none with that sha256.
+        """
+
+    def encode(
+        self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False
+    ) -> tuple[U32Array, U64Array]:
+        """Encode a block: ids of all documents, and where each document's ids end.
+
+        Raises:
+            ValueError: A byte has no token; the sentence names the byte and its offset in ``data``.
+        """
+
+    def encode_pieces(self, data: Buffer, ends: Buffer) -> U32Array:
+        """Encode pieces that are cut already (for patterns the core has no scanner for)."""
+
+    def count(
+        self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False
+    ) -> U64Array:
+        """Count each document's tokens without storing ids."""
+
+    def spans(self, ids: Buffer) -> U64Array:
+        """Give where each token ends in the bytes that the ids decode to (special tokens: see decode)."""
+
+    def decode(self, ids: Buffer, special_ids: Buffer, special_blob: Buffer, special_ends: Buffer) -> bytes:
+        """Give the bytes of ids; special tokens come as a table (ids u32 sorted, blob, ends u32).
+
+        Raises:
+            ValueError: An id has no token; the sentence names the id and its place.
+        """
+
+def embedded_tokens(sha256: str) -> tuple[bytes, U32Array]:
+    """Give blob and ends of a rank table that is laid into this module."""
+
+def embedded_tables() -> list[str]:
+    """Give the sha256 of each rank table that is laid into this module."""
+
+def recover_merges(blob: Buffer, ends: Buffer) -> tuple[U32Array, U32Array]:
+    """Turn ranks into merges: for each token in order of id, the two parts that merging with lower
+    ids leaves. Gives (left, right, product) triples, and the ids of multi-byte tokens for which that
+    leaves more or fewer than two parts (no merge reaches them)."""

@@ -1,0 +1,99 @@
+"""Blocks of documents: the unit in which text flows through the library, in bounded memory."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some documents, one after the other.
+
+    Attributes:
+        data: Their bytes.
+        ends: Where each ends in ``data`` (u64, ascending; the last is ``len(data)``).
+        continued: Whether the first document goes on from the block before.
+        unfinished: Whether the last document goes on in the block after.
+    """
+
+    data: bytes | memoryview
+    ends: array[int]
+    continued: bool = False
+    unfinished: bool = False
+
+    @classmethod
+    def of(cls, documents: Iterable[bytes]) -> Block:
+        """Lay documents one after the other.
+
+        >>> Block.of([b"ab", b"", b"c"]).ends
+        array('Q', [2, 2, 3])
+        """
+        parts = list(documents)
+        ends = array("Q")
+        position = 0
+        for part in parts:
+            position += len(part)
+            ends.append(position)
+        return cls(b"".join(parts), ends)
+
+    def documents(self) -> Iterator[memoryview]:
+        """Yield the bytes of each document (or part of one, at an open end)."""
+        view = memoryview(self.data)
+        start = 0
+        for end in self.ends:
+            yield view[start:end]
+            start = end
+
+
+def settle(blocks: Iterable[Block], safe_cut: Callable[[bytes], int]) -> Iterator[Block]:
+    """Move the cuts inside documents to where they change nothing.
+
+    Args:
+        blocks: Blocks whose documents may be cut anywhere.
+        safe_cut: Gives the last offset at which a text can be cut, whatever follows; 0 for none.
+
+    Yields:
+        Blocks with the same documents, cut at safe offsets only. What cannot be cut is held back
+        until it can, so a document without a safe place is held whole.
+
+    Complexity: linear; while no cut is found, the next is sought only when the text has doubled.
+    """
+    held = bytearray()
+    held_continued = False
+    next_try = 0
+    for block in blocks:
+        data, ends, continued = block.data, block.ends, block.continued
+        if block.continued:
+            if not held:
+                continued = held_continued
+            else:
+                first_end = ends[0]
+                held += memoryview(data)[:first_end]
+                if len(ends) == 1 and block.unfinished and len(held) < next_try:
+                    continue
+                rest = memoryview(data)[first_end:]
+                shift = len(held) - first_end
+                data = bytes(held) + bytes(rest)
+                ends = array("Q", (end + shift for end in ends))
+                continued = held_continued
+                held = bytearray()
+        if not block.unfinished:
+            held_continued = False
+            next_try = 0
+            yield Block(data, ends, continued)
+            continue
+        start = ends[-2] if len(ends) > 1 else 0
+        tail = bytes(memoryview(data)[start:])
+        cut = safe_cut(tail)
+        held = bytearray(tail[cut:])
+        next_try = 2 * len(held)
+        held_continued = cut > 0 or (continued and len(ends) == 1)
+        kept = array("Q", ends[:-1])
+        if cut:
+            kept.append(start + cut)
+        if kept:
+            yield Block(memoryview(data)[: kept[-1]], kept, continued, unfinished=cut > 0)
+    if held or held_continued:
+        yield Block(bytes(held), array("Q", [len(held)]), held_continued)

@@ -1,0 +1,50 @@
+"""The errors a user can meet, each with the way out.
+
+Library code raises these; only ``bpe_cli.cli.app.main`` turns one into a message and an exit status.
+"""
+
+from __future__ import annotations
+
+
+class BpeError(Exception):
+    """Say what went wrong, where, and how to get out of it.
+
+    Attributes:
+        message: What and where, one sentence without a final period.
+        hint: The way out, or None when there is nothing to advise.
+        exit_code: The process's exit status: 1 for a check that was asked for and is false, 2 for
+            usage, bad input and I/O.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(BpeError):
+    """Report options that contradict each other or ask for what does not exist."""
+
+
+class InputError(BpeError):
+    """Report input that cannot be read: a missing file, a broken line, a byte that has no token."""
+
+
+class OutputError(BpeError):
+    """Report output that cannot be written: a full disk, a read-only folder."""
+
+
+class FormatError(BpeError):
+    """Report a tokenizer file that is broken, or a format that cannot hold what it is asked to."""
+
+
+class TrainingError(BpeError):
+    """Report a corpus or settings from which nothing can be trained."""
+
+
+class CheckFailed(BpeError):
+    """Report that a check the user asked for is false (status 1, for CI)."""
+
+    exit_code = 1

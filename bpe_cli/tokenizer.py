@@ -1,0 +1,407 @@
+"""The tokenizer: one frozen value of stages, tokens and special tokens, and what it can do.
+
+It compares by value, has no ``train()``, and compiles itself for the core when first used.
+"""
+
+from __future__ import annotations
+
+import codecs
+from array import array
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from bpe_cli import _core
+from bpe_cli.blocks import Block, settle
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.patterns import scanner_for
+from bpe_cli.regex_splitter import RegexSplitter
+from bpe_cli.stages import MergeBpe, Model, PrefixSpace, PreTokenizer, SpecialToken, Split
+
+Specials = Literal["all"] | Collection[str]
+"""Which special tokens are looked for in text: all of them, or those with these contents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token in a text: id, its bytes, and its byte span in the text (end exclusive)."""
+
+    token_id: int
+    content: bytes
+    start: int
+    end: int
+    special: bool = False
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """Turn bytes into ids and ids into bytes.
+
+    Attributes:
+        model: The model with its vocabulary.
+        pre_tokenizer: What cuts text into pieces, in order.
+        special_tokens: Special and added tokens, sorted by id.
+        unicode_version: Version of the Unicode tables it was trained with, if known.
+        post_processor: Hugging Face's post-processor as canonical JSON, carried unread; None if absent.
+        name: What to call it in reports; not part of its value.
+    """
+
+    model: Model
+    pre_tokenizer: tuple[PreTokenizer, ...] = ()
+    special_tokens: tuple[SpecialToken, ...] = ()
+    unicode_version: str | None = None
+    post_processor: str | None = None
+    name: str | None = field(default=None, compare=False)
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The split patterns, in order."""
+        return tuple(stage.pattern for stage in self.pre_tokenizer if isinstance(stage, Split))
+
+    @property
+    def prefix_space(self) -> bool:
+        """Whether a space is put before text that does not begin with one."""
+        return any(isinstance(stage, PrefixSpace) for stage in self.pre_tokenizer)
+
+    @property
+    def slow_patterns(self) -> tuple[str, ...]:
+        """The patterns that the core has no scanner for; empty when all is fast."""
+        return () if isinstance(self.splitter, _core.Splitter) else self.patterns
+
+    @cached_property
+    def splitter(self) -> _core.Splitter | RegexSplitter:
+        """The compiled pre-tokenizer."""
+        return compile_splitter(self.patterns)
+
+    @cached_property
+    def engine(self) -> _core.Engine:
+        """The compiled model.
+
+        Raises:
+            FormatError: The tables contradict each other.
+        """
+        vocabulary = self.model.vocabulary
+        splitter = self.splitter if isinstance(self.splitter, _core.Splitter) else _core.Splitter("null")
+        if vocabulary.embedded is not None and not isinstance(self.model, MergeBpe):
+            return _core.Engine.embedded(vocabulary.embedded, splitter, self.prefix_space)
+        merges = self.model.merges.triples if isinstance(self.model, MergeBpe) else None
+        return _core.Engine(
+            splitter,
+            prefix_space=self.prefix_space,
+            blob=vocabulary.blob,
+            ends=vocabulary.ends,
+            merges=merges,
+            whole_pieces=merges is None or (isinstance(self.model, MergeBpe) and self.model.ignore_merges),
+        )
+
+    @cached_property
+    def special_ids(self) -> dict[int, SpecialToken]:
+        """Special and added tokens by id."""
+        return {token.token_id: token for token in self.special_tokens}
+
+    @cached_property
+    def _special_table(self) -> tuple[array[int], bytes, array[int]]:
+        ids, ends, blob = array("I"), array("I"), b""
+        for token in sorted(self.special_tokens, key=lambda token: token.token_id):
+            blob += token.content
+            ids.append(token.token_id)
+            ends.append(len(blob))
+        return ids, blob, ends
+
+    @property
+    def vocab_size(self) -> int:
+        """The highest id of any token plus one."""
+        return max(self.model.vocabulary.size, max(self.special_ids, default=-1) + 1)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """Give the bytes of any token.
+
+        Raises:
+            InputError: No token has this id.
+        """
+        special = self.special_ids.get(token_id)
+        if special is not None:
+            return special.content
+        content = self.model.vocabulary.token(token_id) if 0 <= token_id < self.model.vocabulary.size else b""
+        if not content:
+            raise InputError(f"id {token_id} is not in the vocabulary (ids run to {self.vocab_size - 1})")
+        return content
+
+    def with_special_tokens(self, tokens: Iterable[SpecialToken]) -> Tokenizer:
+        """Give a tokenizer that has more special tokens.
+
+        Raises:
+            UsageError: An id is taken, or a content stands for another id.
+        """
+        from dataclasses import replace
+
+        merged = {token.content: token for token in self.special_tokens}
+        taken = dict(self.special_ids)
+        for token in tokens:
+            if not token.content:
+                raise UsageError("a special token needs a text")
+            present = merged.get(token.content)
+            if present is not None and present.token_id != token.token_id:
+                raise UsageError(
+                    f"the special token {_show(token.content)} already has id {present.token_id}, not {token.token_id}"
+                )
+            holder = taken.get(token.token_id)
+            ordinary = (
+                self.model.vocabulary.token(token.token_id)
+                if token.token_id < self.model.vocabulary.size
+                else b""
+            )
+            if (holder is not None and holder.content != token.content) or (ordinary and ordinary != token.content):
+                raise UsageError(
+                    f"id {token.token_id} for the special token {_show(token.content)} is taken by "
+                    f"{_show(holder.content if holder else ordinary)}",
+                    hint=f"the first free id after all others is {self.vocab_size}",
+                )
+            merged[token.content] = token
+            taken[token.token_id] = token
+        return replace(self, special_tokens=tuple(sorted(merged.values(), key=lambda token: token.token_id)))
+
+    # -- special tokens ------------------------------------------------------------------------
+
+    def matcher(self, specials: Specials = ()) -> _core.SpecialMatcher | None:
+        """Compile what is looked for in text: added tokens always, special ones as asked.
+
+        Raises:
+            UsageError: A name is not a special token of this tokenizer.
+        """
+        contents = {token.content: token for token in self.special_tokens}
+        wanted = {token.content for token in self.special_tokens if not token.special or specials == "all"}
+        if specials != "all":
+            for name in specials:
+                if name.encode() not in contents:
+                    import difflib
+
+                    known = [token.content.decode("utf-8", "replace") for token in self.special_tokens]
+                    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
+                    raise UsageError(
+                        f"{name!r} is not a special token of this tokenizer",
+                        hint=f"it has {', '.join(near)}" if near else "it has none",
+                    )
+                wanted.add(name.encode())
+        if not wanted:
+            return None
+        ordered = sorted(wanted)
+        return _core.SpecialMatcher(ordered, [contents[content].token_id for content in ordered])
+
+    # -- text to ids ---------------------------------------------------------------------------
+
+    def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
+        """Cut long documents only where neither pieces nor special tokens change."""
+
+        def safe_cut(data: bytes) -> int:
+            cut = self.splitter.safe_cut(data)
+            while cut and matcher is not None and matcher.spans_cut(data, cut):
+                cut = self.splitter.safe_cut(data[:cut - 1])
+            return cut
+
+        return settle(blocks, safe_cut)
+
+    def encode_block(
+        self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
+    ) -> tuple[memoryview, memoryview]:
+        """Encode a block.
+
+        Returns:
+            The ids of all documents (u32), and where each document's ids end (u64).
+
+        Raises:
+            InputError: A byte of the text has no token.
+        """
+        try:
+            if isinstance(self.splitter, _core.Splitter):
+                ids, ends = self.engine.encode(block.data, block.ends, matcher, threads, block.continued)
+                return memoryview(ids), memoryview(ends)
+            return self._encode_slowly(block, matcher)
+        except ValueError as error:
+            raise InputError(
+                str(error), hint="this tokenizer was trained without some bytes; retrain it with --initial-alphabet all"
+            ) from error
+
+    def _encode_slowly(
+        self, block: Block, matcher: _core.SpecialMatcher | None
+    ) -> tuple[memoryview, memoryview]:
+        """Encode with patterns that only the ``regex`` module can run."""
+        ids, ends = array("I"), array("Q")
+        for number, document in enumerate(block.documents()):
+            text = bytes(document)
+            for segment, special_id in segments(text, matcher):
+                if special_id is not None:
+                    ids.append(special_id)
+                    continue
+                if self.prefix_space and not segment.startswith(b" ") and not (block.continued and number == 0):
+                    segment = b" " + segment
+                pieces = self.engine.encode_pieces(segment, self.splitter.split(segment))
+                ids.frombytes(memoryview(pieces).cast("B"))
+            ends.append(len(ids))
+        return memoryview(ids), memoryview(ends)
+
+    def count_block(
+        self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
+    ) -> memoryview:
+        """Count the tokens of each document of a block (u64), without making ids.
+
+        Raises:
+            InputError: A byte of the text has no token.
+        """
+        if isinstance(self.splitter, _core.Splitter):
+            try:
+                return memoryview(self.engine.count(block.data, block.ends, matcher, threads, block.continued))
+            except ValueError as error:
+                raise InputError(str(error)) from error
+        _, ends = self.encode_block(block, matcher, threads)
+        return memoryview(array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
+
+    def encode(self, text: str | bytes, specials: Specials = (), threads: int = 1) -> list[int]:
+        """Encode one text; special tokens in it are plain text unless asked for.
+
+        Raises:
+            UsageError: A name in ``specials`` is unknown.
+            InputError: A byte of the text has no token.
+        """
+        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        ids, _ = self.encode_block(Block.of([data]), self.matcher(specials), threads)
+        return ids.tolist()
+
+    def tokens(self, text: str | bytes, specials: Specials = ()) -> list[Token]:
+        """Encode one text and say where each token lies in it.
+
+        Spans are byte offsets into ``text``; with ``add_prefix_space`` the space that was put before
+        belongs to no byte, so the first token's span is one shorter than its content.
+        """
+        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        tokens = []
+        matcher = self.matcher(specials)
+        position = 0
+        for segment, special_id in segments(data, matcher):
+            if special_id is not None:
+                tokens.append(Token(special_id, segment, position, position + len(segment), special=True))
+                position += len(segment)
+                continue
+            ids, _ = self.encode_block(Block.of([segment]))
+            shift = 1 if self.prefix_space and not segment.startswith(b" ") else 0
+            start = position - shift
+            for token_id in ids:
+                content = self.model.vocabulary.token(token_id)
+                end = start + len(content)
+                tokens.append(Token(token_id, content, max(start, position), end))
+                start = end
+            position += len(segment)
+        return tokens
+
+    # -- ids to text ---------------------------------------------------------------------------
+
+    def decode(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
+        """Give the bytes that ids stand for: exactly what was encoded, for any bytes.
+
+        Raises:
+            InputError: An id has no token.
+        """
+        packed = ids if isinstance(ids, (memoryview, array)) else _pack(ids)
+        try:
+            return self.engine.decode(packed, *self._special_table)
+        except ValueError as error:
+            raise InputError(str(error), hint="are these the ids of another tokenizer?") from error
+
+    def decode_text(
+        self, ids: Iterable[int], errors: Literal["strict", "replace", "ignore"] = "replace"
+    ) -> str:
+        """Give the text that ids stand for.
+
+        ``ignore`` keeps the most valid characters that any reading of the bytes gives (the optimum
+        of the byte-level BPE paper, arXiv:1909.03341; ``teaching.utf8`` holds its dynamic programme).
+
+        Raises:
+            InputError: The bytes are not UTF-8 and ``errors`` is ``strict``.
+        """
+        decoder = StreamDecoder(self, errors)
+        return decoder.feed(ids) + decoder.finish()
+
+
+class StreamDecoder:
+    """Decode ids as they come, never splitting a character.
+
+    >>> from bpe_cli.encodings import named
+    >>> decoder = StreamDecoder(named("gpt2"))
+    >>> [decoder.feed([token]) for token in (19526, 254)], decoder.finish()
+    (['', '你'], '')
+    """
+
+    def __init__(self, tokenizer: Tokenizer, errors: Literal["strict", "replace", "ignore"] = "replace") -> None:
+        self._tokenizer = tokenizer
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        self._position = 0
+
+    def feed(self, ids: Iterable[int]) -> str:
+        """Give the text that is certain after these ids.
+
+        Raises:
+            InputError: An id has no token, or the bytes are not UTF-8 and errors are strict.
+        """
+        return self._decode(self._tokenizer.decode(ids), final=False)
+
+    def finish(self) -> str:
+        """Give what is left when no more ids come."""
+        return self._decode(b"", final=True)
+
+    def _decode(self, data: bytes, *, final: bool) -> str:
+        held = len(self._decoder.getstate()[0])
+        try:
+            text = self._decoder.decode(data, final)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - held + error.start}",
+                hint="--errors replace or ignore decodes them all the same, no --errors gives the bytes as they are",
+            ) from error
+        self._position += len(data)
+        return text
+
+
+def compile_splitter(patterns: tuple[str, ...]) -> _core.Splitter | RegexSplitter:
+    """Choose what runs split patterns: the core's scanner for one it knows, else ``regex``.
+
+    Raises:
+        UsageError: An expression does not compile.
+    """
+    if not patterns:
+        return _core.Splitter("null")
+    scanner = scanner_for(patterns[0]) if len(patterns) == 1 else None
+    return _core.Splitter(scanner.to_json()) if scanner else RegexSplitter(patterns)
+
+
+def segments(data: bytes, matcher: _core.SpecialMatcher | None) -> Iterator[tuple[bytes, int | None]]:
+    """Yield the stretches of text between special tokens, and those with their ids, without empty ones."""
+    position = 0
+    while matcher is not None:
+        found = matcher.find(memoryview(data)[position:])
+        if found is None:
+            break
+        start, end, token_id = found
+        if start:
+            yield data[position : position + start], None
+        yield data[position + start : position + end], token_id
+        position += end
+    if position < len(data):
+        yield data[position:], None
+
+
+def _pack(ids: Iterable[int]) -> array[int]:
+    """Pack ids as u32, naming the first that does not fit."""
+    packed = array("I")
+    for place, token_id in enumerate(ids):
+        try:
+            packed.append(token_id)
+        except (OverflowError, TypeError):
+            raise InputError(f"{token_id!r} at place {place} is not a token id") from None
+    return packed
+
+
+def _show(content: bytes) -> str:
+    return repr(content.decode("utf-8", "backslashreplace"))

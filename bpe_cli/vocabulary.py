@@ -1,0 +1,178 @@
+"""Tokens and merges as packed arrays: no Python object per token until somebody asks for one."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bpe_cli import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Vocabulary:
+    """Hold the bytes of every ordinary token by id; ids may have gaps. Compares by value.
+
+    Layout: token ``i`` is ``blob[ends[i - 1]:ends[i]]`` (``ends[-1]`` counts as 0); an id that no
+    token has is an empty range. Special tokens are not in here.
+
+    >>> vocabulary = Vocabulary.from_tokens([b"a", b"b", b"ab"])
+    >>> vocabulary.token(2), vocabulary.id_of(b"b"), len(vocabulary)
+    (b'ab', 1, 3)
+    """
+
+    __slots__ = ("__dict__", "_blob", "_ends", "embedded")
+
+    def __init__(self, blob: bytes, ends: array[int], *, embedded: str | None = None) -> None:
+        self._blob: bytes | None = blob
+        self._ends: array[int] | None = ends
+        self.embedded = embedded
+
+    @classmethod
+    def from_tokens(cls, tokens: Iterable[bytes]) -> Vocabulary:
+        """Number tokens from 0 in the order given; an empty one leaves its id unused."""
+        ends = array("I")
+        position = 0
+        parts = []
+        for token in tokens:
+            position += len(token)
+            parts.append(token)
+            ends.append(position)
+        return cls(b"".join(parts), ends)
+
+    @classmethod
+    def from_ids(cls, ids: Mapping[bytes, int]) -> Vocabulary:
+        """Build from token -> id.
+
+        Raises:
+            ValueError: Two tokens share an id, an id is negative or over 2,097,151, or a token is empty.
+        """
+        size = max(ids.values(), default=-1) + 1
+        if size > _core.MAX_TOKENS or min(ids.values(), default=0) < 0:
+            raise ValueError(f"ids must lie between 0 and {_core.MAX_TOKENS - 1:,}")
+        tokens: list[bytes] = [b""] * size
+        for token, token_id in ids.items():
+            if not token:
+                raise ValueError("a token is empty")
+            if tokens[token_id]:
+                raise ValueError(f"id {token_id} is given to {tokens[token_id]!r} and to {token!r}")
+            tokens[token_id] = token
+        return cls.from_tokens(tokens)
+
+    @classmethod
+    def from_embedded(cls, sha256: str) -> Vocabulary:
+        """Refer to a rank table that is laid into the compiled module, by the sha256 of its file."""
+        vocabulary = cls(b"", array("I"), embedded=sha256)
+        vocabulary._blob = vocabulary._ends = None
+        return vocabulary
+
+    @property
+    def blob(self) -> bytes:
+        """All tokens' bytes, one after the other."""
+        if self._blob is None:
+            self._materialise()
+        assert self._blob is not None  # set by _materialise
+        return self._blob
+
+    @property
+    def ends(self) -> array[int]:
+        """Where each token ends in ``blob`` (u32, one per id)."""
+        if self._ends is None:
+            self._materialise()
+        assert self._ends is not None  # set by _materialise
+        return self._ends
+
+    def _materialise(self) -> None:
+        assert self.embedded is not None  # only embedded tables are lazy
+        self._blob, ends = _core.embedded_tokens(self.embedded)
+        self._ends = array("I", bytes(ends))
+
+    def token(self, token_id: int) -> bytes:
+        """Give the bytes of a token; ``b""`` for an id that no token has.
+
+        Raises:
+            IndexError: The id lies outside the table.
+        """
+        if token_id < 0:
+            raise IndexError(token_id)
+        start = self.ends[token_id - 1] if token_id else 0
+        return self.blob[start : self.ends[token_id]]
+
+    def id_of(self, token: bytes) -> int | None:
+        """Give the id of a token, or None."""
+        return self._ids.get(token)
+
+    @cached_property
+    def _ids(self) -> dict[bytes, int]:
+        return {token: token_id for token_id, token in self.items()}
+
+    def items(self) -> Iterator[tuple[int, bytes]]:
+        """Yield (id, bytes) in order of id, without the unused ids."""
+        start = 0
+        for token_id, end in enumerate(self.ends):
+            if end > start:
+                yield token_id, self.blob[start:end]
+            start = end
+
+    @property
+    def size(self) -> int:
+        """The highest id plus one."""
+        return len(self.ends)
+
+    def __len__(self) -> int:
+        """The number of tokens (unused ids not counted)."""
+        return sum(1 for _ in self.items())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        if self.embedded is not None and self.embedded == other.embedded:
+            return True
+        return self.ends == other.ends and self.blob == other.blob
+
+    def __hash__(self) -> int:
+        return hash((self.size, self.blob))
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} tokens)"
+
+
+class Merges:
+    """Hold merges in order of priority: ``left, right -> product``, as packed u32 arrays.
+
+    >>> merges = Merges.from_pairs([(0, 1, 2)])
+    >>> list(merges)
+    [(0, 1, 2)]
+    """
+
+    __slots__ = ("triples",)
+
+    def __init__(self, triples: array[int]) -> None:
+        self.triples = triples
+
+    @classmethod
+    def from_pairs(cls, merges: Iterable[Sequence[int]]) -> Merges:
+        """Build from (left id, right id, product id) triples."""
+        triples = array("I")
+        for merge in merges:
+            triples.extend(merge)
+        return cls(triples)
+
+    def __len__(self) -> int:
+        return len(self.triples) // 3
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        numbers = iter(self.triples)
+        return zip(numbers, numbers, numbers, strict=True)
+
+    def __eq__(self, other: object) -> bool:
+        return self.triples == other.triples if isinstance(other, Merges) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.triples.tobytes())
+
+    def __repr__(self) -> str:
+        return f"Merges({len(self)})"
