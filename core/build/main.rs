@@ -1,0 +1,13 @@
+//! Lays Unicode classes and rank tables down for the crate to include.
+
+mod ranks;
+mod unicode;
+
+use std::path::PathBuf;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    unicode::write_tables(&out);
+    ranks::write_tables(&out);
+}

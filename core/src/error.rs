@@ -1,0 +1,52 @@
+//! What can go wrong in the core, each as a sentence a user can read.
+
+use std::fmt;
+
+/// An error of the core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// Data or settings that contradict themselves.
+    Invalid(String),
+    /// A byte of the text for which the vocabulary has no token.
+    MissingByte {
+        /// The byte.
+        byte: u8,
+        /// Its offset in the block.
+        offset: usize,
+    },
+    /// An id that no token has.
+    MissingId {
+        /// The id.
+        id: u32,
+        /// Its place among the ids.
+        place: usize,
+    },
+    /// A bound on memory that would be passed.
+    Memory(String),
+    /// The caller asked to stop.
+    Stopped,
+}
+
+/// The core's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(sentence) | Self::Memory(sentence) => f.write_str(sentence),
+            Self::MissingByte { byte, offset } => {
+                write!(f, "byte 0x{byte:02X} at offset {offset} has no token in this vocabulary")
+            }
+            Self::MissingId { id, place } => write!(f, "id {id} at place {place} has no token"),
+            Self::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<String> for Error {
+    fn from(sentence: String) -> Self {
+        Self::Invalid(sentence)
+    }
+}

@@ -1,0 +1,18 @@
+//! The hot loops of `bpe`: splitting, counting, training, encoding, decoding.
+//!
+//! Bulk calls that take slices and give vectors. Nothing in here opens a file, prints, reads the
+//! environment, or knows a format or a model by name. All of Python is in `py`.
+#![deny(unsafe_op_in_unsafe_fn)]
+
+pub mod count;
+pub mod decode;
+pub mod embedded;
+pub mod engine;
+pub mod error;
+pub mod models;
+mod parallel;
+#[cfg(feature = "python")]
+mod py;
+pub mod special;
+pub mod split;
+pub mod trainers;

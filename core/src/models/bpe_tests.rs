@@ -1,0 +1,149 @@
+//! The textbook procedure as the oracle for both merge loops and both queues.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn table(tokens: &[Vec<u8>]) -> TokenTable<'static> {
+    let mut ends = Vec::new();
+    let mut blob = Vec::new();
+    for token in tokens {
+        blob.extend_from_slice(token);
+        ends.push(blob.len() as u32);
+    }
+    TokenTable::new(blob.into(), ends.into()).unwrap()
+}
+
+/// Lowest number first, leftmost of equals, one merge at a time.
+fn by_the_book(
+    piece: &[u8],
+    number: impl Fn(&[u8], &[u8]) -> Option<u32>,
+    whole: impl Fn(&[u8]) -> bool,
+) -> Vec<Vec<u8>> {
+    if whole(piece) {
+        return vec![piece.to_vec()];
+    }
+    let mut parts: Vec<Vec<u8>> = piece.iter().map(|&byte| vec![byte]).collect();
+    loop {
+        let candidates = (1..parts.len()).filter_map(|at| Some((number(&parts[at - 1], &parts[at])?, at)));
+        let Some((_, at)) = candidates.min() else { return parts };
+        let right = parts.remove(at);
+        parts[at - 1].extend(right);
+    }
+}
+
+fn bytes_of(model: &Bpe, ids: &[u32]) -> Vec<Vec<u8>> {
+    ids.iter().map(|&id| model.tokens().get(id).to_vec()).collect()
+}
+
+fn encode(model: &Bpe, piece: &[u8]) -> Vec<Vec<u8>> {
+    let mut ids = Vec::new();
+    model.encode_piece(piece, &mut Scratch::default(), &mut ids).unwrap();
+    bytes_of(model, &ids)
+}
+
+/// A piece, repeated past the length from which the linked list is used.
+fn lengthened(piece: &[u8]) -> Vec<u8> {
+    piece.repeat(SHORT / piece.len().max(1) + 1)
+}
+
+/// Single letters, then distinct strings over them: any order, not only what training makes.
+fn vocabulary() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    proptest::collection::vec("[abc]{2,5}", 0..40).prop_map(|words| {
+        let mut tokens: Vec<Vec<u8>> = vec![b"a".to_vec(), b"b".to_vec(), b"c".to_vec()];
+        for word in words.into_iter().map(String::into_bytes) {
+            if !tokens.contains(&word) {
+                tokens.push(word);
+            }
+        }
+        tokens
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn ranks_are_merged_by_the_book(tokens in vocabulary(), piece in "[abc]{1,30}") {
+        let model = Bpe::from_ranks(table(&tokens)).unwrap();
+        let rank = |l: &[u8], r: &[u8]| tokens.iter().position(|t| *t == [l, r].concat()).map(|n| n as u32);
+        for piece in [piece.as_bytes().to_vec(), lengthened(piece.as_bytes())] {
+            let expected = by_the_book(&piece, rank, |piece| tokens.iter().any(|t| t == piece));
+            prop_assert_eq!(encode(&model, &piece), expected);
+        }
+    }
+
+    #[test]
+    fn merges_are_merged_by_the_book(
+        tokens in vocabulary(), order in any::<u64>(), whole: bool, piece in "[abc]{1,30}"
+    ) {
+        // Every split of every token, shuffled, some left out: most such lists no trainer would make.
+        let mut merges = Vec::new();
+        let id = |bytes: &[u8]| tokens.iter().position(|t| t == bytes).map(|n| n as u32);
+        for (product, token) in tokens.iter().enumerate() {
+            for middle in 1..token.len() {
+                if let (Some(left), Some(right)) = (id(&token[..middle]), id(&token[middle..])) {
+                    merges.push([left, right, product as u32]);
+                }
+            }
+        }
+        let shuffle = |merge: &[u32; 3]| {
+            let mixed = order ^ u64::from(merge[0]) << 40 ^ u64::from(merge[1]) << 20 ^ u64::from(merge[2]);
+            mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17)
+        };
+        merges.sort_by_key(shuffle);
+        merges.truncate(merges.len() * 3 / 4 + 1);
+        let model = Bpe::from_merges(table(&tokens), &merges, whole).unwrap();
+        let number = |l: &[u8], r: &[u8]| {
+            merges.iter().position(|m| Some(m[0]) == id(l) && Some(m[1]) == id(r)).map(|n| n as u32)
+        };
+        for piece in [piece.as_bytes().to_vec(), lengthened(piece.as_bytes())] {
+            let expected = by_the_book(&piece, number, |piece| whole && id(piece).is_some());
+            prop_assert_eq!(encode(&model, &piece), expected);
+        }
+    }
+
+    #[test]
+    fn both_queues_agree_where_the_model_is_monotone(piece in "[abc]{60,200}") {
+        let words = ["a", "b", "c", "aa", "ab", "aab", "cb", "aaa", "aabcb", "aaaa", "bc", "abc"];
+        let tokens: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+        let model = Bpe::from_ranks(table(&tokens)).unwrap();
+        let (mut heap, mut buckets) = (Vec::new(), Vec::new());
+        let mut scratch = Scratch::default();
+        prop_assume!(model.monotone);
+        model.merge_long(piece.as_bytes(), HeapQueue::default(), &mut scratch, &mut heap).unwrap();
+        model.merge_long(piece.as_bytes(), BucketQueue::default(), &mut scratch, &mut buckets).unwrap();
+        prop_assert_eq!(heap, buckets);
+    }
+}
+
+#[test]
+fn a_token_may_be_reachable_only_as_a_whole_piece() {
+    let tokens: Vec<Vec<u8>> = [&b"a"[..], b"b", b"c", b"abc"].map(<[u8]>::to_vec).to_vec();
+    let model = Bpe::from_ranks(table(&tokens)).unwrap();
+    assert_eq!(encode(&model, b"abc"), [b"abc"]);
+    assert_eq!(encode(&model, b"abcb"), [b"a", b"b", b"c", b"b"]);
+    let by_merges = Bpe::from_merges(table(&tokens), &[], false).unwrap();
+    assert_eq!(encode(&by_merges, b"abc"), [b"a", b"b", b"c"]);
+}
+
+#[test]
+fn a_missing_byte_is_named() {
+    let model = Bpe::from_ranks(table(&[b"a".to_vec()])).unwrap();
+    for length in [1, 100] {
+        let piece = [vec![b'a'; length], vec![b'x']].concat();
+        let error = model.encode_piece(&piece, &mut Scratch::default(), &mut Vec::new()).unwrap_err();
+        assert_eq!(error, Error::MissingByte { byte: b'x', offset: length });
+    }
+}
+
+#[test]
+fn contradictions_are_named() {
+    let tokens = table(&[b"a".to_vec(), b"b".to_vec(), b"ab".to_vec()]);
+    let error = Bpe::from_merges(tokens.clone(), &[[0, 1, 2], [1, 0, 2]], false).unwrap_err();
+    assert!(error.to_string().starts_with("merge 1 joins ids 1 and 0 to 2"), "{error}");
+    let error = Bpe::from_merges(tokens, &[[0, 9, 2]], false).unwrap_err();
+    assert!(error.to_string().starts_with("merge 0 joins ids 0 and 9 to 2"), "{error}");
+    let error = Bpe::from_ranks(table(&[vec![b'x'; 2000]])).unwrap_err();
+    assert_eq!(error.to_string(), "token 0 has 2000 bytes; at most 1024 are handled");
+}

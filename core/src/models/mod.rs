@@ -1,0 +1,5 @@
+//! What a piece becomes: encoding only, training is in `trainers`.
+
+pub mod bpe;
+pub mod cache;
+pub mod queue;

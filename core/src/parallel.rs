@@ -1,0 +1,201 @@
+//! Work on a block's documents by several threads, with results in order.
+//!
+//! A block is cut into tasks: runs of small documents, and parts of long ones, cut only where the
+//! splitter and the special tokens allow. Threads take tasks by an atomic counter.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::{Error, Result};
+use crate::special::SpecialMatcher;
+use crate::split::Scanner;
+
+/// Bytes that a task has at least, unless the block ends.
+const TASK_BYTES: usize = 1 << 18;
+
+/// A block of documents: where each ends in the text.
+#[derive(Clone, Copy, Debug)]
+pub struct Documents<'a> {
+    /// All documents, one after the other.
+    pub text: &'a [u8],
+    /// Where each ends, ascending, the last being the text's length.
+    pub ends: &'a [u64],
+    /// Whether the first one goes on from an earlier block.
+    pub continued: bool,
+}
+
+impl Documents<'_> {
+    /// Checks ends that came over the border.
+    ///
+    /// # Errors
+    /// A sentence when they descend or do not close with the text.
+    pub fn check(&self) -> Result<()> {
+        let mut last = 0;
+        for &end in self.ends {
+            if end < last {
+                return Err(Error::Invalid(format!("a document ends at {end}, before it begins at {last}")));
+            }
+            last = end;
+        }
+        if last != self.text.len() as u64 {
+            let sentence = format!("the last document ends at {last}, the text at {}", self.text.len());
+            return Err(Error::Invalid(sentence));
+        }
+        Ok(())
+    }
+}
+
+/// A stretch of a block that one thread handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Where it begins in the text.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// The first document it has a part of.
+    pub document: usize,
+    /// Whether it begins inside that document.
+    pub continued: bool,
+    /// How many documents end in it; it may have the beginning of one more.
+    pub closes: usize,
+}
+
+/// Cuts a block into tasks.
+#[must_use]
+pub fn tasks(documents: &Documents<'_>, scanner: &Scanner, matcher: Option<&SpecialMatcher>) -> Vec<Task> {
+    let Documents { text, ends, .. } = *documents;
+    let mut tasks = Vec::new();
+    let mut open = Task { start: 0, end: 0, document: 0, continued: documents.continued, closes: 0 };
+    for (document, &end) in ends.iter().enumerate() {
+        let end = end as usize;
+        let begin = if document == 0 { 0 } else { ends[document - 1] as usize };
+        // Cut a long document as long as there is enough left for another task.
+        let mut reach = TASK_BYTES;
+        while end - open.start >= 2 * reach {
+            match cut_before(&text[open.start..end], reach, scanner, matcher) {
+                // At or before the document's own beginning it would be no cut inside it.
+                Some(cut) if open.start + cut > begin => {
+                    let cut = open.start + cut;
+                    tasks.push(Task { end: cut, ..open });
+                    open = Task { start: cut, end: cut, document, continued: true, closes: 0 };
+                    reach = TASK_BYTES;
+                }
+                _ => reach *= 2,
+            }
+        }
+        open.closes += 1;
+        if end - open.start >= TASK_BYTES {
+            tasks.push(Task { end, ..open });
+            open = Task { start: end, end, document: document + 1, continued: false, closes: 0 };
+        }
+    }
+    if open.closes > 0 {
+        tasks.push(Task { end: text.len(), ..open });
+    }
+    tasks
+}
+
+/// The last offset up to `limit` where a text can be cut.
+fn cut_before(
+    text: &[u8],
+    limit: usize,
+    scanner: &Scanner,
+    matcher: Option<&SpecialMatcher>,
+) -> Option<usize> {
+    let mut cut = scanner.safe_cut(&text[..limit]);
+    while cut > 0 && matcher.is_some_and(|matcher| matcher.spans_cut(text, cut)) {
+        cut = scanner.safe_cut(&text[..cut - 1]);
+    }
+    (cut > 0).then_some(cut)
+}
+
+/// Runs every task on up to `threads` threads and gives the results in order of the tasks.
+///
+/// `worker` makes what a thread works with; `retire` takes it back at the end.
+///
+/// # Errors
+/// The error of the first task, in order, that has one.
+pub fn run<W, R: Send>(
+    tasks: &[Task],
+    threads: usize,
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, &Task) -> Result<R> + Sync,
+    retire: impl Fn(W) + Sync,
+) -> Result<Vec<R>> {
+    let threads = threads.clamp(1, tasks.len().max(1));
+    if threads == 1 {
+        let mut own = worker();
+        let results = tasks.iter().map(|task| work(&mut own, task)).collect();
+        retire(own);
+        return results;
+    }
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::with_capacity(tasks.len()));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let mut own = worker();
+                let mut done = Vec::new();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(task) = tasks.get(number) else { break };
+                    let result = work(&mut own, task);
+                    let failed = result.is_err();
+                    done.push((number, result));
+                    if failed {
+                        next.store(tasks.len(), Ordering::Relaxed);
+                    }
+                }
+                retire(own);
+                if let Ok(mut results) = results.lock() {
+                    results.append(&mut done);
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    results.sort_unstable_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Calls `text` for each stretch of plain text and `special` for each special token, in order.
+///
+/// # Errors
+/// The first error that a callback gives.
+pub fn segments(
+    text: &[u8],
+    matcher: Option<&SpecialMatcher>,
+    mut each: impl FnMut(Segment) -> Result<()>,
+) -> Result<()> {
+    let mut at = 0;
+    if let Some(matcher) = matcher {
+        while let Some((start, end, id)) = matcher.find_at(text, at) {
+            if start > at {
+                each(Segment::Text { start: at, end: start })?;
+            }
+            each(Segment::Special { id })?;
+            at = end;
+        }
+    }
+    if at < text.len() {
+        each(Segment::Text { start: at, end: text.len() })?;
+    }
+    Ok(())
+}
+
+/// A stretch of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// Plain text.
+    Text {
+        /// Where it begins.
+        start: usize,
+        /// Where it ends.
+        end: usize,
+    },
+    /// A special token.
+    Special {
+        /// Its id.
+        id: u32,
+    },
+}

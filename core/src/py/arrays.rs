@@ -1,0 +1,146 @@
+//! Buffers in and out.
+
+use std::borrow::Cow;
+use std::ffi::{CStr, c_int, c_void};
+
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// What a caller lent: its memory if nobody can write to it, else a copy.
+pub struct Lent<T: Element>(PyBuffer<T>);
+
+impl<'py, T: Element> FromPyObject<'_, 'py> for Lent<T> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let buffer = PyBuffer::extract(object)?;
+        if buffer.dimensions() != 1 || !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("the buffer is not a contiguous array of one dimension"));
+        }
+        Ok(Self(buffer))
+    }
+}
+
+impl<T: Element> Lent<T> {
+    /// The items, for as long as the buffer is held.
+    pub fn items(&self, py: Python<'_>) -> PyResult<Cow<'_, [T]>> {
+        if !self.0.readonly() {
+            return self.0.to_vec(py).map(Cow::Owned);
+        }
+        if self.0.item_count() == 0 {
+            return Ok(Cow::Borrowed(&[]));
+        }
+        let start = self.0.buf_ptr().cast::<T>();
+        // SAFETY: The buffer is one-dimensional, contiguous, of T (`PyBuffer` checked format, size and
+        // alignment) and `item_count` items long. It is read-only, so the exporter lets nobody write
+        // to it, and it is not freed while `self.0` holds the export, which outlives the slice.
+        Ok(Cow::Borrowed(unsafe { std::slice::from_raw_parts(start, self.0.item_count()) }))
+    }
+}
+
+/// A read-only array of u32.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct U32Array(Vec<u32>);
+
+#[pymethods]
+impl U32Array {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let items: *const [u32] = &raw const slf.get().0[..];
+        // SAFETY: Python owns the view; the frozen object, which the view will hold, owns the items.
+        unsafe { lend(slf.into_any(), items, c"I", view, flags) }
+    }
+
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: Python releases a view that `__getbuffer__` filled, once.
+        unsafe { take_back(view) }
+    }
+}
+
+impl From<Vec<u32>> for U32Array {
+    fn from(items: Vec<u32>) -> Self {
+        Self(items)
+    }
+}
+
+/// A read-only array of u64.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct U64Array(Vec<u64>);
+
+#[pymethods]
+impl U64Array {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let items: *const [u64] = &raw const slf.get().0[..];
+        // SAFETY: Python owns the view; the frozen object, which the view will hold, owns the items.
+        unsafe { lend(slf.into_any(), items, c"Q", view, flags) }
+    }
+
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: Python releases a view that `__getbuffer__` filled, once.
+        unsafe { take_back(view) }
+    }
+}
+
+impl From<Vec<u64>> for U64Array {
+    fn from(items: Vec<u64>) -> Self {
+        Self(items)
+    }
+}
+
+/// Fills a view of an object's items.
+///
+/// # Safety
+/// `view` is null or Python's to fill; `items` stay where they are as long as `owner` lives.
+unsafe fn lend<T>(
+    owner: Bound<'_, PyAny>,
+    items: *const [T],
+    format: &'static CStr,
+    view: *mut ffi::Py_buffer,
+    flags: c_int,
+) -> PyResult<()> {
+    if view.is_null() {
+        return Err(PyBufferError::new_err("there is no view to fill"));
+    }
+    let asked = |flag| flags & flag == flag;
+    if asked(ffi::PyBUF_WRITABLE) {
+        return Err(PyBufferError::new_err("the array is read-only"));
+    }
+    let item_size = size_of::<T>() as isize;
+    // One shape and one stride, boxed; `take_back` gets them from `internal`.
+    let layout = Box::into_raw(Box::new([items.len() as isize, item_size])).cast::<isize>();
+    let format = if asked(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
+    // SAFETY: `view` is not null and ours to fill. `obj` takes over the reference to the owner, so
+    // the items live until the view is released; so do the layout and the static format.
+    unsafe {
+        (*view).obj = owner.into_ptr();
+        (*view).buf = items.cast::<c_void>().cast_mut();
+        (*view).len = items.len() as isize * item_size;
+        (*view).itemsize = item_size;
+        (*view).readonly = 1;
+        (*view).ndim = 1;
+        (*view).format = format;
+        (*view).shape = layout;
+        (*view).strides = layout.add(1);
+        (*view).suboffsets = std::ptr::null_mut();
+        (*view).internal = layout.cast::<c_void>();
+    }
+    Ok(())
+}
+
+/// Frees what [`lend`] allocated.
+///
+/// # Safety
+/// `lend` filled the view, and this is called once for it.
+unsafe fn take_back(view: *mut ffi::Py_buffer) {
+    // SAFETY: `internal` is the box that `lend` made for this view.
+    unsafe { drop(Box::from_raw((*view).internal.cast::<[isize; 2]>())) }
+}

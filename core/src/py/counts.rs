@@ -1,0 +1,106 @@
+//! Counts of pieces.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::arrays::Lent;
+use super::split::{SpecialMatcher, Splitter};
+use super::to_python;
+use crate::count;
+use crate::parallel::Documents;
+
+/// How often each piece occurs: exact, u64, in order of first occurrence.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct Counts(Mutex<count::Counts>);
+
+impl Counts {
+    pub(super) fn lock(&self) -> MutexGuard<'_, count::Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Counts {
+    #[new]
+    fn new(max_bytes: usize) -> Self {
+        Self(Mutex::new(count::Counts::new(max_bytes)))
+    }
+
+    #[pyo3(signature = (splitter, matcher, prefix_space, data, ends, threads, continued=false))]
+    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+    fn add_block(
+        &self,
+        py: Python<'_>,
+        splitter: &Splitter,
+        matcher: Option<&SpecialMatcher>,
+        prefix_space: bool,
+        data: Lent<u8>,
+        ends: Lent<u64>,
+        threads: usize,
+        continued: bool,
+    ) -> PyResult<()> {
+        let (text, ends) = (data.items(py)?, ends.items(py)?);
+        let documents = Documents { text: &text, ends: &ends, continued };
+        let matcher = matcher.map(|matcher| &matcher.0);
+        py.detach(|| self.lock().add_block(&splitter.0, matcher, prefix_space, &documents, threads))
+            .map_err(to_python)
+    }
+
+    #[pyo3(signature = (data, ends, counts))]
+    fn add_pieces(
+        &self,
+        py: Python<'_>,
+        data: Lent<u8>,
+        ends: Lent<u64>,
+        counts: Option<Lent<u64>>,
+    ) -> PyResult<()> {
+        let (text, ends) = (data.items(py)?, ends.items(py)?);
+        let counts = counts.as_ref().map(|counts| counts.items(py)).transpose()?;
+        py.detach(|| self.lock().add_pieces(&text, &ends, counts.as_deref())).map_err(to_python)
+    }
+
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        if std::ptr::eq(self, other) {
+            // Locking twice would wait for ever; a copy is what "merge with itself" means.
+            let copy = self.lock().dump();
+            let copy = count::Counts::load(&copy, usize::MAX).map_err(to_python)?;
+            return self.lock().merge(&copy).map_err(to_python);
+        }
+        py.detach(|| self.lock().merge(&other.lock())).map_err(to_python)
+    }
+
+    fn dump<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.lock().dump());
+        PyBytes::new(py, &bytes)
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, data: Lent<u8>, max_bytes: usize) -> PyResult<Self> {
+        let bytes = data.items(py)?;
+        let counts = py.detach(|| count::Counts::load(&bytes, max_bytes)).map_err(to_python)?;
+        Ok(Self(Mutex::new(counts)))
+    }
+
+    fn items<'py>(&self, py: Python<'py>, start: usize, limit: usize) -> Vec<(Bound<'py, PyBytes>, u64)> {
+        let counts = self.lock();
+        let places = start..start.saturating_add(limit).min(counts.unique());
+        places.filter_map(|place| counts.get(place)).map(|(piece, count)| (PyBytes::new(py, piece), count)).collect()
+    }
+
+    #[getter]
+    fn unique(&self) -> usize {
+        self.lock().unique()
+    }
+
+    #[getter]
+    fn total(&self) -> u64 {
+        self.lock().total()
+    }
+
+    #[getter]
+    fn total_bytes(&self) -> u64 {
+        self.lock().total_bytes()
+    }
+}

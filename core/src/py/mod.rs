@@ -1,0 +1,47 @@
+//! The border: everything of Python, and nothing but conversion.
+//!
+//! Bulk calls borrow read-only buffers and release the GIL. The Python side of it, with shapes,
+//! units and errors, is documented in `bpe_cli/_core.pyi`.
+
+mod arrays;
+mod counts;
+mod engine;
+mod split;
+mod train;
+
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::error::Error;
+
+/// The one conversion of the core's errors.
+fn to_python(error: Error) -> PyErr {
+    let sentence = error.to_string();
+    match error {
+        Error::Memory(_) => PyMemoryError::new_err(sentence),
+        _ => PyValueError::new_err(sentence),
+    }
+}
+
+/// The compiled part of bpe_cli: splitting, counting, training, encoding, decoding.
+#[pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::arrays::{U32Array, U64Array};
+    #[pymodule_export]
+    use super::counts::Counts;
+    #[pymodule_export]
+    use super::engine::{Engine, embedded_tables, embedded_tokens, recover_merges};
+    #[pymodule_export]
+    use super::split::{SpecialMatcher, Splitter};
+    #[pymodule_export]
+    use super::train::{BpeTraining, train_bpe};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("UNICODE_VERSION", crate::split::UNICODE_VERSION)?;
+        module.add("MAX_TOKENS", bpe_tables::MAX_TOKENS)
+    }
+}

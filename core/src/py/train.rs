@@ -1,0 +1,83 @@
+//! Training.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::arrays::{U32Array, U64Array};
+use super::counts::Counts;
+use super::to_python;
+use crate::error::Error;
+use crate::trainers::bpe::{self, Options, Tie};
+
+/// What training gave.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct BpeTraining(bpe::Training);
+
+#[pymethods]
+impl BpeTraining {
+    #[getter]
+    fn merges(&self) -> U32Array {
+        self.0.merges.as_flattened().to_vec().into()
+    }
+
+    #[getter]
+    fn counts(&self) -> U64Array {
+        self.0.counts.clone().into()
+    }
+
+    fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
+        let mut end = 0;
+        let ends: Vec<u32> = self.0.tokens.iter().map(|token| { end += token.len() as u32; end }).collect();
+        (PyBytes::new(py, &self.0.tokens.concat()), ends.into())
+    }
+
+    #[getter]
+    fn exhausted(&self) -> bool {
+        self.0.exhausted
+    }
+}
+
+/// Learns merges from counts.
+#[pyfunction]
+#[pyo3(signature = (counts, *, initial, symbols, vocab_size, min_frequency, max_token_length, tie, by_character, progress))]
+#[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+pub fn train_bpe(
+    py: Python<'_>,
+    counts: &Counts,
+    initial: Vec<Vec<u8>>,
+    symbols: Vec<u32>,
+    vocab_size: usize,
+    min_frequency: u64,
+    max_token_length: Option<u32>,
+    tie: &str,
+    by_character: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<BpeTraining> {
+    let tie = match tie {
+        "lowest-ids" => Tie::LowestIds,
+        "first-seen" => Tie::FirstSeen,
+        "largest-text" => Tie::LargestText,
+        other => return Err(PyValueError::new_err(format!("there is no rule {other:?} for ties"))),
+    };
+    let options = Options { initial, symbols, vocab_size, min_frequency, max_token_length, tie, by_character };
+    // What a callback or a signal handler raised, kept while the core unwinds.
+    let mut raised = None;
+    let result = py.detach(|| {
+        let counts = counts.lock();
+        bpe::train(counts.iter(), &options, &mut |tokens| {
+            let called = Python::attach(|py| {
+                py.check_signals()?;
+                progress.as_ref().map_or(Ok(()), |call| call.call1(py, (tokens, vocab_size)).map(drop))
+            });
+            called.map_err(|error| {
+                raised = Some(error);
+                Error::Stopped
+            })
+        })
+    });
+    match raised {
+        Some(error) => Err(error),
+        None => result.map(BpeTraining).map_err(to_python),
+    }
+}

@@ -1,0 +1,85 @@
+//! Special tokens in text: leftmost, and among those that begin there the longest.
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+
+use crate::error::{Error, Result};
+
+/// Finds special tokens.
+#[derive(Debug)]
+pub struct SpecialMatcher {
+    automaton: AhoCorasick,
+    contents: Vec<Vec<u8>>,
+    ids: Vec<u32>,
+}
+
+impl SpecialMatcher {
+    /// Compiles the contents to look for; `ids` has the id of each.
+    ///
+    /// # Errors
+    /// Says that a content is empty, or that the lists differ in length.
+    pub fn new(contents: Vec<Vec<u8>>, ids: Vec<u32>) -> Result<Self> {
+        if contents.len() != ids.len() {
+            let sentence = format!("{} special tokens have {} ids", contents.len(), ids.len());
+            return Err(Error::Invalid(sentence));
+        }
+        if contents.iter().any(Vec::is_empty) {
+            return Err(Error::Invalid("a special token is empty".to_owned()));
+        }
+        let automaton = AhoCorasickBuilder::new()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(&contents)
+            .map_err(|error| Error::Invalid(format!("special tokens cannot be searched for: {error}")))?;
+        Ok(Self { automaton, contents, ids })
+    }
+
+    /// Gives (start, end, id) of the first occurrence at or after `at`.
+    #[must_use]
+    pub fn find_at(&self, text: &[u8], at: usize) -> Option<(usize, usize, u32)> {
+        let found = self.automaton.find(aho_corasick::Input::new(text).range(at..))?;
+        Some((found.start(), found.end(), self.ids[found.pattern().as_usize()]))
+    }
+
+    /// Tells whether an occurrence may reach over the offset `cut`, also one that goes on past the
+    /// end of `text`.
+    #[must_use]
+    pub fn spans_cut(&self, text: &[u8], cut: usize) -> bool {
+        self.contents.iter().any(|content| {
+            (1..content.len().min(cut + 1)).any(|before| {
+                let seen = &text[cut - before..text.len().min(cut - before + content.len())];
+                content.starts_with(seen)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matcher(contents: &[&str]) -> SpecialMatcher {
+        let contents: Vec<Vec<u8>> = contents.iter().map(|c| c.as_bytes().to_vec()).collect();
+        let ids = (0..contents.len() as u32).collect();
+        SpecialMatcher::new(contents, ids).unwrap()
+    }
+
+    #[test]
+    fn takes_the_leftmost_then_the_longest() {
+        let matcher = matcher(&["<a>", "<a><b>", "b>"]);
+        assert_eq!(matcher.find_at(b"x<a><b>", 0), Some((1, 7, 1)));
+        assert_eq!(matcher.find_at(b"x<a><c>", 0), Some((1, 4, 0)));
+        assert_eq!(matcher.find_at(b"x<a><b>", 2), Some((5, 7, 2)));
+        assert_eq!(matcher.find_at(b"xyz", 0), None);
+    }
+
+    #[test]
+    fn sees_an_occurrence_over_a_cut() {
+        let matcher = matcher(&["<| |>"]);
+        assert!(matcher.spans_cut(b"a<| |>b", 3));
+        assert!(matcher.spans_cut(b"a<| ", 3), "what follows may complete it");
+        assert!(matcher.spans_cut(b"a<|", 3), "also from the very end");
+        assert!(!matcher.spans_cut(b"a<|x|>b", 3));
+        assert!(!matcher.spans_cut(b"a<| |>b", 1));
+        assert!(!matcher.spans_cut(b"a<| |>b", 6));
+        assert!(!matcher.spans_cut(b"a", 0));
+    }
+}

@@ -1,0 +1,84 @@
+//! The reader of one character: its class, and how many bytes it has.
+//!
+//! Any bytes can be read. A byte that is no part of a well-formed UTF-8 sequence is a character by
+//! itself, and a symbol: no white space, letter, number or mark. Every byte of an overlong form, of a
+//! surrogate, of a number over U+10FFFF and of a truncated sequence is such a byte; Python's
+//! `decode("utf-8", "surrogateescape")` makes the same characters of them.
+
+use super::bits::SYMBOL;
+
+include!(concat!(env!("OUT_DIR"), "/unicode_tables.rs"));
+
+/// Give the class of an ASCII character, or 0 for a byte that begins or continues a longer one.
+#[inline(always)]
+pub(super) fn of_byte(byte: u8) -> u8 {
+    BYTES[usize::from(byte)]
+}
+
+/// Read the character at `at`: its class and its length.
+#[inline(always)]
+pub(super) fn read(text: &[u8], at: usize) -> (u8, usize) {
+    match of_byte(text[at]) {
+        0 => read_long(text, at),
+        class => (class, 1),
+    }
+}
+
+/// Read the character at `at`, where no ASCII character stands.
+#[inline(always)]
+pub(super) fn read_long(text: &[u8], at: usize) -> (u8, usize) {
+    let class = |number: u16, last: u8| BLOCKS[usize::from(number)][low_bits(last)];
+    match text[at..] {
+        [a @ 0xE0..=0xEF, b, c, ..] if continues(b) && continues(c) => {
+            let class = class(THREE[usize::from(a & 0xF) << 6 | low_bits(b)], c);
+            // 0 is an overlong form or a surrogate.
+            if class == 0 { (SYMBOL, 1) } else { (class, 3) }
+        }
+        [a @ 0xC2..=0xDF, b, ..] if continues(b) => (class(TWO[usize::from(a & 0x1F)], b), 2),
+        [a @ 0xF0..=0xF4, b, c, d, ..] if continues(b) && continues(c) && continues(d) => {
+            let block = usize::from(a & 7) << 12 | low_bits(b) << 6 | low_bits(c);
+            // The table begins behind the three-byte characters; outside it are overlong forms and
+            // numbers over U+10FFFF.
+            match block.checked_sub(0x1_0000 >> 6).and_then(|i| FOUR.get(i)) {
+                Some(&number) => (class(number, d), 4),
+                None => (SYMBOL, 1),
+            }
+        }
+        _ => (SYMBOL, 1),
+    }
+}
+
+/// Give the class of the character that starts at `at`, or None when what follows the text decides.
+pub(super) fn at_start(text: &[u8], at: usize) -> Option<u8> {
+    let length = match text[at] {
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => 1,
+    };
+    (at + length <= text.len()).then(|| read(text, at).0)
+}
+
+/// Give the class of the character that ends at `end`, or None when what precedes the text decides.
+pub(super) fn at_end(text: &[u8], end: usize) -> Option<u8> {
+    let nearest = end.saturating_sub(4);
+    match (nearest..end).rev().find(|&at| !continues(text[at])) {
+        Some(start) => {
+            let (class, length) = read(&text[..end], start);
+            Some(if start + length == end { class } else { SYMBOL })
+        }
+        None if end >= 4 => Some(SYMBOL),
+        None => None,
+    }
+}
+
+/// Tell whether a byte can only stand inside a UTF-8 sequence.
+#[inline(always)]
+pub(super) fn continues(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+#[inline(always)]
+fn low_bits(byte: u8) -> usize {
+    usize::from(byte & 0x3F)
+}

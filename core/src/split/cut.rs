@@ -1,0 +1,49 @@
+//! Where a text can be cut without changing any piece, whatever stands before or after it.
+//!
+//! A cut between the characters `a` and `b` is safe when (1) no piece can hold `a` followed by `b`,
+//! and (2) to every alternative that reaches the cut, `b` is what the end of the text is: something it
+//! stops at. By (1) every piece that starts before the cut ends there or earlier; by (2) it ends at
+//! the same place when `b` is missing. What starts behind the cut never looks back. So two characters
+//! decide, and it does not matter where the piece with `a` in it began.
+
+use super::bits::{LETTER, LOWER, NEWLINE, NUMBER, SPACE, SYMBOL};
+use super::class::{at_end, at_start, continues};
+use super::scanner::Rules;
+use super::{Contractions, Tail, WordRule};
+
+/// Give the last safe cut inside a text, or 0.
+///
+/// A character that is not complete is no ground to cut: its other bytes may be beyond the text.
+pub(super) fn safe_cut(words: WordRule, rules: Rules, text: &[u8]) -> usize {
+    let is_safe = |&at: &usize| {
+        !continues(text[at])
+            && at_start(text, at)
+                .zip(at_end(text, at))
+                .is_some_and(|(after, before)| {
+                    is_safe_between(words, rules, before, after, text[at])
+                })
+    };
+    (1..text.len()).rev().find(is_safe).unwrap_or(0)
+}
+
+/// Tell whether a cut is safe between characters of two classes, the second of which begins with `byte`.
+fn is_safe_between(words: WordRule, rules: Rules, before: u8, after: u8, byte: u8) -> bool {
+    if before & SPACE != 0 {
+        // `\s*[\r\n]+`, `\s++$` and the tail of symbols all end after the last newline of a run. After
+        // other white space it matters what comes: `\s+(?!\S)` gives its last character to a word.
+        let in_tail = byte == b'/' && rules.tail == Tail::NewlinesAndSlashes;
+        rules.newlines && before & NEWLINE != 0 && after & SPACE == 0 && !in_tail
+    } else if after & SPACE != 0 {
+        // Nothing takes white space along after it, but symbols their newlines. A mark is a symbol.
+        after & NEWLINE == 0 || before & (LETTER | NUMBER) != 0 || rules.tail == Tail::Nothing
+    } else if before & NUMBER != 0 || after & NUMBER != 0 {
+        // Numbers keep to themselves; inside a run of them, pieces are counted from its start.
+        before & after & NUMBER == 0
+    } else {
+        // Symbols may be the prefix of letters, but letters take none along, except that a cased word
+        // goes on with marks and with an apostrophe.
+        let in_word = words == WordRule::Cased
+            && (after & LOWER != 0 || byte == b'\'' && rules.contractions == Contractions::Suffix);
+        before & LETTER != 0 && after & SYMBOL != 0 && !in_word
+    }
+}

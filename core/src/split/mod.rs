@@ -1,0 +1,179 @@
+//! The pre-tokenizer: cuts a text into the pieces that no token crosses.
+//!
+//! A [`Scanner`] gives the same pieces as one of the regular expressions of GPT's families, on every
+//! text, in one pass without backtracking. `oracle.rs` writes the expressions down and runs them as a
+//! regex engine would; the tests hold the two against each other.
+//!
+//! Any bytes are text: see `class.rs` for what a byte means that is not UTF-8.
+
+mod bits;
+mod class;
+mod cut;
+#[cfg(test)]
+mod oracle;
+mod scanner;
+#[cfg(test)]
+mod tests;
+
+use serde::Deserialize;
+
+pub use class::UNICODE_VERSION;
+use scanner::{Cased, Prefixed, Rules, Spaced, Words};
+
+/// A pattern of GPT's families as data; the fields and values are those of `patterns.Scanner` in Python.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScannerSpec {
+    /// What a word is.
+    pub words: WordRule,
+    /// What becomes of `'s 't 're 've 'm 'll 'd`.
+    pub contractions: Contractions,
+    /// Longest run of `\p{N}` in a piece, at most 3; 0 for ` ?\p{N}+`.
+    pub digits: u8,
+    /// What a run of symbols takes along.
+    pub tail: Tail,
+    /// Whether `\s*[\r\n]+` stands among the alternatives.
+    pub newlines: bool,
+    /// Whether `\s++$` stands before it.
+    #[serde(default)]
+    pub final_space: bool,
+}
+
+/// What a word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WordRule {
+    /// ` ?\p{L}+`.
+    Spaced,
+    /// `[^\r\n\p{L}\p{N}]?\p{L}+`.
+    Prefixed,
+    /// The two alternatives of o200k, which cut before a capital that follows a small letter.
+    Cased,
+}
+
+/// What becomes of the English contractions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Contractions {
+    /// Nothing special.
+    None,
+    /// Pieces of their own, in small letters only.
+    Exact,
+    /// Pieces of their own, in any case; U+017F is an s.
+    Folded,
+    /// The end of a cased word, in any case; U+017F is an s.
+    Suffix,
+}
+
+/// What a run of symbols takes along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Tail {
+    /// Nothing.
+    #[serde(rename = "")]
+    Nothing,
+    /// `[\r\n]*`.
+    #[serde(rename = "\r\n")]
+    Newlines,
+    /// `[\r\n/]*`.
+    #[serde(rename = "\r\n/")]
+    NewlinesAndSlashes,
+}
+
+/// A compiled pre-tokenizer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scanner(Option<(WordRule, Rules)>);
+
+impl Scanner {
+    /// Compile a scanner; without a specification it never splits.
+    ///
+    /// # Errors
+    /// When the specification contradicts itself, with a sentence that says how.
+    pub fn new(spec: Option<&ScannerSpec>) -> Result<Self, String> {
+        spec.map(|spec| Ok((spec.words, Rules::new(spec)?)))
+            .transpose()
+            .map(Self)
+    }
+
+    /// Compile a scanner from JSON: an object like `ScannerSpec`, or `null`.
+    ///
+    /// # Errors
+    /// When the JSON is none, has other fields or values, or contradicts itself.
+    pub fn from_json(json: &str) -> Result<Self, String> {
+        let spec: Option<ScannerSpec> =
+            serde_json::from_str(json).map_err(|error| format!("not a scanner: {error}"))?;
+        Self::new(spec.as_ref())
+    }
+
+    /// Give the end of the piece that starts at `at`, which is before the end of `text`.
+    ///
+    /// For a whole text, [`for_each_piece`](Self::for_each_piece) asks only once which scanner to run.
+    ///
+    /// # Panics
+    /// When `at` is not before the end of `text`.
+    #[must_use]
+    #[inline]
+    pub fn next_piece(&self, text: &[u8], at: usize) -> usize {
+        match self.0 {
+            None => text.len(),
+            Some((WordRule::Spaced, rules)) => Spaced::piece(rules, text, at),
+            Some((WordRule::Prefixed, rules)) => Prefixed::piece(rules, text, at),
+            Some((WordRule::Cased, rules)) => Cased::piece(rules, text, at),
+        }
+    }
+
+    /// Call `f(start, end)` for every piece, in order.
+    #[inline]
+    pub fn for_each_piece(&self, text: &[u8], f: impl FnMut(usize, usize)) {
+        match self.0 {
+            None => run(text, |_| text.len(), f),
+            Some((WordRule::Spaced, rules)) => run(text, |at| Spaced::piece(rules, text, at), f),
+            Some((WordRule::Prefixed, rules)) => {
+                run(text, |at| Prefixed::piece(rules, text, at), f)
+            }
+            Some((WordRule::Cased, rules)) => run(text, |at| Cased::piece(rules, text, at), f),
+        }
+    }
+
+    /// Give the pieces as an iterator of `(start, end)`, for callers that stop early.
+    pub fn pieces<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + 't {
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            (start < text.len()).then(|| {
+                let piece = (start, self.next_piece(text, start));
+                start = piece.1;
+                piece
+            })
+        })
+    }
+
+    /// Give the end of every piece.
+    #[must_use]
+    pub fn split(&self, text: &[u8]) -> Vec<u64> {
+        let mut ends = Vec::new();
+        self.for_each_piece(text, |_, end| ends.push(end as u64));
+        ends
+    }
+
+    /// Give the last offset inside a text at which it can be cut without changing any piece, whatever
+    /// stands before or after the text; 0 when there is none.
+    ///
+    /// Invariant: for `c = safe_cut(t)` and any bytes `y`, `split(t + y)` is `split(t[..c])` followed
+    /// by `split(t[c..] + y)`. Complexity: the distance from the end of the text to the cut.
+    #[must_use]
+    pub fn safe_cut(&self, text: &[u8]) -> usize {
+        self.0
+            .map_or(0, |(words, rules)| cut::safe_cut(words, rules, text))
+    }
+}
+
+/// Call `f` for every piece that `piece` finds.
+#[inline]
+fn run(text: &[u8], piece: impl Fn(usize) -> usize, mut f: impl FnMut(usize, usize)) {
+    let mut start = 0;
+    while start < text.len() {
+        let end = piece(start);
+        debug_assert!(start < end && end <= text.len());
+        f(start, end);
+        start = end;
+    }
+}

@@ -1,0 +1,385 @@
+//! Tests of the scanners: worked examples, the oracle, and what a safe cut promises.
+
+use std::time::{Duration, Instant};
+
+use super::oracle::{self, Term};
+use super::{Scanner, UNICODE_VERSION};
+
+/// At least one of each kind of character that a pattern tells apart, and bytes that are part of none.
+const SYMBOLS: [&[u8]; 24] = [
+    b"A",
+    b"a",
+    "ʰ".as_bytes(),
+    "\u{301}".as_bytes(),
+    b"s",
+    b"l",
+    b"1",
+    b" ",
+    b"\t",
+    b"\n",
+    b"\r",
+    b"'",
+    b"/",
+    b"!",
+    // Up to here for strings of four; the rest are of the same kinds in other bytes, or parts of characters.
+    b"\xE4",
+    b"\xB8",
+    "ſ".as_bytes(),
+    b"t",
+    "字".as_bytes(),
+    "²".as_bytes(),
+    "\u{A0}".as_bytes(),
+    "’".as_bytes(),
+    "😀".as_bytes(),
+    b"\xFF",
+];
+const KINDS: &[&[u8]] = SYMBOLS.split_at(14).0;
+
+/// Every named pattern: its scanner, and its expression for the oracle.
+fn patterns() -> Vec<(&'static str, Scanner, Vec<Vec<Term>>)> {
+    let pattern =
+        |name, json, alternatives| (name, Scanner::from_json(json).unwrap(), alternatives);
+    vec![
+        pattern(
+            "gpt2",
+            r#"{"words": "spaced", "contractions": "exact", "digits": 0, "tail": "", "newlines": false}"#,
+            oracle::gpt2(),
+        ),
+        pattern(
+            "cl100k",
+            r#"{"words": "prefixed", "contractions": "folded", "digits": 3, "tail": "\r\n", "newlines": true,
+                "final_space": true}"#,
+            oracle::cl100k(),
+        ),
+        pattern(
+            "llama3",
+            r#"{"words": "prefixed", "contractions": "folded", "digits": 3, "tail": "\r\n", "newlines": true}"#,
+            oracle::llama3(3),
+        ),
+        pattern(
+            "nanochat",
+            r#"{"words": "prefixed", "contractions": "folded", "digits": 2, "tail": "\r\n", "newlines": true}"#,
+            oracle::llama3(2),
+        ),
+        pattern(
+            "qwen2",
+            r#"{"words": "prefixed", "contractions": "folded", "digits": 1, "tail": "\r\n", "newlines": true}"#,
+            oracle::llama3(1),
+        ),
+        pattern(
+            "o200k",
+            r#"{"words": "cased", "contractions": "suffix", "digits": 3, "tail": "\r\n/", "newlines": true}"#,
+            oracle::cased(oracle::SUFFIX, 3),
+        ),
+        pattern(
+            "tekken",
+            r#"{"words": "cased", "contractions": "none", "digits": 1, "tail": "\r\n/", "newlines": true}"#,
+            oracle::cased(&[], 1),
+        ),
+    ]
+}
+
+fn scanner(name: &str) -> Scanner {
+    patterns()
+        .into_iter()
+        .find(|pattern| pattern.0 == name)
+        .unwrap()
+        .1
+}
+
+/// Call `f` with every string of a number of symbols.
+fn for_each_string(symbols: &[&[u8]], length: usize, f: &mut impl FnMut(&[u8])) {
+    fn extend(symbols: &[&[u8]], room: usize, text: &mut Vec<u8>, f: &mut impl FnMut(&[u8])) {
+        if room == 0 {
+            return f(text);
+        }
+        for symbol in symbols {
+            text.extend_from_slice(symbol);
+            extend(symbols, room - 1, text, f);
+            text.truncate(text.len() - symbol.len());
+        }
+    }
+    extend(symbols, length, &mut Vec::new(), f);
+}
+
+/// A small random number generator (xorshift), the same on every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+
+    /// Give a string of less than `bound` symbols.
+    fn string(&mut self, bound: usize) -> Vec<u8> {
+        (0..self.below(bound))
+            .flat_map(|_| SYMBOLS[self.below(SYMBOLS.len())])
+            .copied()
+            .collect()
+    }
+}
+
+fn pieces<'t>(name: &str, text: &'t str) -> Vec<&'t str> {
+    scanner(name)
+        .pieces(text.as_bytes())
+        .map(|(start, end)| &text[start..end])
+        .collect()
+}
+
+#[test]
+fn cuts_worked_examples() {
+    let text = "I'll see  42000 HTTPServers,\n\n  don't!\n";
+    let ours = |name| pieces(name, text);
+    #[rustfmt::skip]
+    assert_eq!(
+        ours("gpt2"),
+        ["I", "'ll", " see", " ", " 42000", " HTTPServers", ",", "\n\n ", " don", "'t", "!", "\n"]
+    );
+    #[rustfmt::skip]
+    assert_eq!(
+        ours("cl100k"),
+        ["I", "'ll", " see", " ", " ", "420", "00", " HTTPServers", ",\n\n", " ", " don", "'t", "!\n"]
+    );
+    #[rustfmt::skip]
+    assert_eq!(
+        ours("o200k"),
+        ["I'll", " see", " ", " ", "420", "00", " HTTPServers", ",\n\n", " ", " don't", "!\n"]
+    );
+    assert_eq!(
+        pieces("o200k", "camelCase \u{301}ABC ʰABC"),
+        ["camel", "Case", " \u{301}", "ABC", " ʰ", "ABC"]
+    );
+    assert_eq!(pieces("llama3", "x\n "), ["x", "\n", " "]);
+    assert_eq!(pieces("cl100k", "x\n "), ["x", "\n "]);
+    assert_eq!(
+        Scanner::new(None).unwrap().split(text.as_bytes()),
+        [text.len() as u64]
+    );
+    assert!(Scanner::new(None).unwrap().split(b"").is_empty());
+}
+
+#[test]
+fn agrees_with_the_oracle_on_all_short_strings() {
+    for (name, scanner, alternatives) in patterns() {
+        let mut check = |text: &[u8]| {
+            let expected = oracle::split(&alternatives, text);
+            assert_eq!(
+                scanner.split(text),
+                expected,
+                "{name}: {:?}",
+                text.escape_ascii().to_string()
+            );
+        };
+        for length in 0..=3 {
+            for_each_string(&SYMBOLS, length, &mut check);
+        }
+        for_each_string(KINDS, 4, &mut check);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes without optimisation"]
+fn agrees_with_the_oracle_on_all_longer_strings() {
+    for (name, scanner, alternatives) in patterns() {
+        let mut check = |text: &[u8]| {
+            let expected = oracle::split(&alternatives, text);
+            assert_eq!(
+                scanner.split(text),
+                expected,
+                "{name}: {:?}",
+                text.escape_ascii().to_string()
+            );
+        };
+        for_each_string(&SYMBOLS, 4, &mut check);
+        for_each_string(KINDS, 5, &mut check);
+    }
+}
+
+#[test]
+fn agrees_with_the_oracle_on_random_strings() {
+    for (name, scanner, alternatives) in patterns() {
+        let mut random = Random(1);
+        for _ in 0..20_000 {
+            let text = random.string(30);
+            let expected = oracle::split(&alternatives, &text);
+            assert_eq!(
+                scanner.split(&text),
+                expected,
+                "{name}: {:?}",
+                text.escape_ascii().to_string()
+            );
+        }
+    }
+}
+
+/// Hold a text that stands between two others to what `safe_cut` promises; tell whether there is a cut.
+fn check_cut(name: &str, scanner: &Scanner, before: &[u8], text: &[u8], after: &[u8]) -> bool {
+    let cut = scanner.safe_cut(text);
+    if cut == 0 {
+        return false;
+    }
+    assert!(cut < text.len());
+    let left = [before, &text[..cut]].concat();
+    let right = [&text[cut..], after].concat();
+    let whole = scanner.split(&[before, text, after].concat());
+    let mut parts = scanner.split(&left);
+    parts.extend(
+        scanner
+            .split(&right)
+            .iter()
+            .map(|end| end + left.len() as u64),
+    );
+    let shown = [before, text, after].map(|text| text.escape_ascii().to_string());
+    assert_eq!(whole, parts, "{name}: {shown:?} cut at {cut}");
+    true
+}
+
+#[test]
+fn cuts_are_safe_between_all_short_strings() {
+    for (name, scanner, _) in patterns() {
+        for_each_string(&SYMBOLS, 2, &mut |text| {
+            for length in 0..=1 {
+                for_each_string(&SYMBOLS, length, &mut |before| {
+                    check_cut(name, &scanner, before, text, b"");
+                    for_each_string(&SYMBOLS, 1, &mut |after| {
+                        check_cut(name, &scanner, before, text, after);
+                    });
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn cuts_are_safe_between_random_strings() {
+    for (name, scanner, _) in patterns() {
+        let mut random = Random(2);
+        let mut cuts = 0;
+        for _ in 0..100_000 {
+            let [before, text, after] = [6, 8, 6].map(|bound| random.string(bound));
+            cuts += usize::from(check_cut(name, &scanner, &before, &text, &after));
+        }
+        assert!(cuts > 30_000, "{name}: only {cuts}");
+    }
+}
+
+#[test]
+fn finds_cuts_near_the_end_of_prose() {
+    let cut = |name, text: &str| scanner(name).safe_cut(text.as_bytes());
+    for name in [
+        "gpt2", "cl100k", "llama3", "nanochat", "qwen2", "o200k", "tekken",
+    ] {
+        assert_eq!(cut(name, "two words"), 3);
+        assert_eq!(cut(name, "two  words"), 3);
+        assert_eq!(cut(name, "x = f(1)"), 7);
+        assert_eq!(cut(name, "f(x); y"), 5);
+        assert_eq!(cut(name, "文字，文字"), 6);
+        assert_eq!(cut(name, "one"), 0);
+        assert_eq!(cut(name, "12 "), 2);
+        assert_eq!(cut(name, ""), 0);
+    }
+    assert_eq!(cut("llama3", "!\n!"), 2);
+    assert_eq!(cut("o200k", "don't"), 0);
+    assert_eq!(Scanner::new(None).unwrap().safe_cut(b"two words"), 0);
+}
+
+/// The time of one that is not linear would be minutes.
+#[test]
+fn hostile_texts_take_linear_time() {
+    let start = Instant::now();
+    for (_, scanner, _) in patterns() {
+        for unit in [
+            "A",
+            "a",
+            "aA",
+            " ",
+            "\n",
+            " \n",
+            "\n/",
+            "!\n",
+            "^",
+            "😀",
+            "'",
+            "1",
+            "A\u{301}",
+            "\u{301}",
+            "\u{301}AAA",
+            "ʰA",
+            "\u{A0}",
+            "\t",
+            "字",
+            "'s",
+        ] {
+            let text = unit.repeat(200_000);
+            let mut end_of_last = 0;
+            scanner.for_each_piece(text.as_bytes(), |_, end| end_of_last = end);
+            assert_eq!(end_of_last, text.len());
+            let _ = scanner.safe_cut(text.as_bytes());
+        }
+        let mut spaces = " ".repeat(1_000_000);
+        spaces.insert(0, '\n');
+        spaces.push('a');
+        assert!(scanner.split(spaces.as_bytes()).len() <= 3);
+    }
+    assert!(start.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn white_space_is_unicode_white_space() {
+    for c in (0..=0x10_FFFF).filter_map(char::from_u32) {
+        let mut bytes = [0; 4];
+        let text = c.encode_utf8(&mut bytes).as_bytes();
+        let (class, length) = super::class::read(text, 0);
+        assert_eq!(length, text.len());
+        assert_eq!(class & super::bits::SPACE != 0, c.is_whitespace(), "{c:?}");
+        assert_eq!(
+            class & super::bits::NEWLINE != 0,
+            matches!(c, '\r' | '\n'),
+            "{c:?}"
+        );
+    }
+    assert_eq!(UNICODE_VERSION, "16.0.0");
+}
+
+#[test]
+fn refuses_contradictions() {
+    let error = |json: &str| Scanner::from_json(json).unwrap_err();
+    let spec = |words: &str, contractions: &str, digits: u8, rest: &str| {
+        format!(
+            r#"{{"words": "{words}", "contractions": "{contractions}", "digits": {digits}, "tail": "",
+                "newlines": false{rest}}}"#
+        )
+    };
+    assert!(Scanner::from_json(&spec("spaced", "none", 0, "")).is_ok());
+    assert!(Scanner::from_json("null").is_ok());
+    assert_eq!(
+        error(&spec("spaced", "suffix", 0, "")),
+        "contractions can be a suffix of cased words only"
+    );
+    assert_eq!(
+        error(&spec("cased", "exact", 0, "")),
+        "cased words take contractions as a suffix or not at all"
+    );
+    assert_eq!(
+        error(&spec("spaced", "none", 4, "")),
+        "digits is 4, but a scanner takes 0 to 3"
+    );
+    assert!(
+        error(&spec("spaced", "none", 0, r#", "final_space": true"#)).starts_with("final_space")
+    );
+    assert!(
+        error(&spec("spaced", "none", 0, r#", "speed": 1"#))
+            .starts_with("not a scanner: unknown field")
+    );
+    assert!(error(&spec("split", "none", 0, "")).starts_with("not a scanner: unknown variant"));
+    assert!(error("").starts_with("not a scanner"));
+}
+
+#[test]
+fn scanners_are_shared_by_threads() {
+    fn check<T: Clone + Send + Sync>() {}
+    check::<Scanner>();
+}

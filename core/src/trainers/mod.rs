@@ -1,0 +1,4 @@
+//! From counts to a model.
+
+pub mod bpe;
+mod heap;

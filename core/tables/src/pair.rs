@@ -1,0 +1,123 @@
+//! From a pair of neighbouring ids to the number of the merge that joins them.
+
+use std::borrow::Cow;
+
+use crate::MAX_TOKENS;
+
+/// An open-addressing table with everything of an entry in one u64:
+/// left id, right id and number, 21 bits each, and a top bit that says the slot is taken.
+#[derive(Clone, Debug)]
+pub struct PairTable<'a> {
+    slots: Cow<'a, [u64]>,
+}
+
+const BITS: u32 = 21;
+const MASK: u64 = MAX_TOKENS as u64 - 1;
+const TAKEN: u64 = 1 << 63;
+/// See [`crate::PieceTable`].
+const MAX_PROBES: usize = 4096;
+
+impl<'a> PairTable<'a> {
+    /// Builds the table of (left, right, number) entries; of entries with equal pairs the first counts.
+    ///
+    /// # Errors
+    /// Names an id or number of 2,097,152 or more, or says that the pairs were made to collide.
+    pub fn build(entries: impl ExactSizeIterator<Item = (u32, u32, u32)>) -> Result<Self, String> {
+        let mut slots = vec![0_u64; (entries.len() * 2).next_power_of_two().max(16)];
+        let mask = slots.len() - 1;
+        for (left, right, number) in entries {
+            if let Some(large) = [left, right, number].into_iter().find(|&n| n as usize >= MAX_TOKENS) {
+                return Err(format!("{large} is not below {MAX_TOKENS}"));
+            }
+            let key = key(left, right);
+            let mut slot = home(key, mask);
+            let mut probes = 0;
+            while slots[slot] != 0 && slots[slot] & !MASK != key {
+                slot = (slot + 1) & mask;
+                probes += 1;
+                if probes > MAX_PROBES {
+                    return Err("the vocabulary's merges collide beyond all chance".to_owned());
+                }
+            }
+            if slots[slot] == 0 {
+                slots[slot] = key | u64::from(number);
+            }
+        }
+        Ok(Self { slots: Cow::Owned(slots) })
+    }
+
+    /// Trusts an array that [`PairTable::slots`] gave.
+    #[must_use]
+    pub const fn from_static(slots: &'a [u64]) -> Self {
+        Self { slots: Cow::Borrowed(slots) }
+    }
+
+    /// The array itself, for a build script to write down.
+    #[must_use]
+    pub fn slots(&self) -> &[u64] {
+        &self.slots
+    }
+
+    /// The number of the merge of a pair of ids below [`MAX_TOKENS`], or [`crate::NONE`].
+    #[inline]
+    #[must_use]
+    pub fn get(&self, left: u32, right: u32) -> u32 {
+        let key = key(left, right);
+        let mask = self.slots.len() - 1;
+        let mut slot = home(key, mask);
+        loop {
+            let entry = self.slots[slot];
+            if entry & !MASK == key {
+                return (entry & MASK) as u32;
+            }
+            if entry == 0 {
+                return crate::NONE;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+}
+
+/// Packs a pair of ids below [`MAX_TOKENS`]; larger ones would alias other pairs.
+#[inline]
+fn key(left: u32, right: u32) -> u64 {
+    debug_assert!(left < MAX_TOKENS as u32 && right < MAX_TOKENS as u32);
+    TAKEN | (u64::from(left) << (2 * BITS)) | (u64::from(right) << BITS)
+}
+
+/// The slot where the search begins.
+#[inline]
+fn home(key: u64, mask: usize) -> usize {
+    let product = (key >> BITS).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((product >> 32) ^ product) as usize & mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_each_pair_and_nothing_else() {
+        let largest = MAX_TOKENS as u32 - 1;
+        let mut entries: Vec<(u32, u32, u32)> = (0..3000).map(|n| (n * 7 % 1009, n, n + 1)).collect();
+        entries.push((largest, largest, largest));
+        let table = PairTable::build(entries.iter().copied()).unwrap();
+        for &(left, right, number) in &entries {
+            assert_eq!(table.get(left, right), number);
+        }
+        assert_eq!(table.get(1, 0), crate::NONE);
+        assert_eq!(table.get(largest, 0), crate::NONE);
+    }
+
+    #[test]
+    fn keeps_the_first_of_equal_pairs() {
+        let table = PairTable::build([(1, 2, 5), (1, 2, 3)].into_iter()).unwrap();
+        assert_eq!(table.get(1, 2), 5);
+    }
+
+    #[test]
+    fn refuses_numbers_that_do_not_fit() {
+        let error = PairTable::build([(0, MAX_TOKENS as u32, 1)].into_iter()).unwrap_err();
+        assert_eq!(error, "2097152 is not below 2097152");
+    }
+}
