@@ -1,0 +1,12 @@
+"""The textbook algorithms in plain Python, one step at a time.
+
+They are what ``bpe train --steps`` shows, and what the tests hold the compiled core against. Written to
+be read: everything is recounted at every step, nothing is fast.
+
+- ``bpe``: learn merges; three ways to break ties.
+- ``encode``: apply ranks or merges to a piece; turn ranks into merges.
+- ``longest_match``: split a word by the longest token first, without merges.
+- ``utf8``: get the most characters out of broken UTF-8.
+- ``byte_level``: GPT-2's visible character for every byte.
+- ``steps``: a training as lines of text.
+"""

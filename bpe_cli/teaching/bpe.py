@@ -1,0 +1,265 @@
+"""Learn byte-pair encoding as the textbooks do: count all pairs, merge the most frequent one, repeat.
+
+Sources: Gage, "A New Algorithm for Data Compression", The C Users Journal 12(2), 1994 (bytes of a
+file); Sennrich, Haddow and Birch, arXiv:1508.07909 (characters of words, ``</w>`` at the end); Radford
+et al., "Language Models are Unsupervised Multitask Learners", 2019 (bytes of pieces).
+
+A *symbol* is a string or a byte string, a *word* a tuple of symbols; words come with their frequency.
+Nothing here cuts text into words, and nothing is fast: every step counts everything anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Generic, Literal, TypeVar, get_args
+
+Symbol = TypeVar("Symbol", str, bytes)
+
+Tie = Literal["lowest-ids", "first-seen", "largest-text"]
+"""Which of the most frequent pairs is taken; see ``choose``."""
+
+
+def byte_words(pieces: Mapping[bytes, int]) -> dict[tuple[bytes, ...], int]:
+    """Spell pieces as bytes, keeping how often each occurs.
+
+    >>> byte_words({b"ab": 2})
+    {(b'a', b'b'): 2}
+    """
+    return {tuple(piece[i : i + 1] for i in range(len(piece))): count for piece, count in pieces.items()}
+
+
+def character_words(pieces: Mapping[str, int], *, end: str = "</w>", glued: bool = False) -> dict[tuple[str, ...], int]:
+    """Spell words as characters, keeping how often each occurs.
+
+    Args:
+        pieces: Words with their frequencies.
+        end: What marks the end of a word; empty for no mark.
+        glued: Whether the mark is part of the last character (subword-nmt since its version 0.2)
+            instead of a symbol of its own (the paper).
+
+    >>> character_words({"low": 5})
+    {('l', 'o', 'w', '</w>'): 5}
+    >>> character_words({"low": 5}, glued=True)
+    {('l', 'o', 'w</w>'): 5}
+    """
+    words = {}
+    for piece, count in pieces.items():
+        symbols = list(piece)
+        if glued and symbols:
+            symbols[-1] += end
+        elif end:
+            symbols.append(end)
+        words[tuple(symbols)] = count
+    return words
+
+
+def count_symbols(words: Mapping[tuple[Symbol, ...], int]) -> dict[Symbol, int]:
+    """Count how often each symbol occurs, in first-seen order.
+
+    >>> count_symbols({("a", "b", "a"): 2})
+    {'a': 4, 'b': 2}
+    """
+    counts: dict[Symbol, int] = {}
+    for word, frequency in words.items():
+        for symbol in word:
+            counts[symbol] = counts.get(symbol, 0) + frequency
+    return counts
+
+
+def count_pairs(words: Mapping[tuple[Symbol, ...], int]) -> dict[tuple[Symbol, Symbol], int]:
+    """Count how often each pair of neighbours occurs, in first-seen order.
+
+    Windows overlap: ``a a a`` holds the pair ``a a`` twice, though only one of them can be merged.
+
+    >>> count_pairs({("a", "a", "a", "b"): 2})
+    {('a', 'a'): 4, ('a', 'b'): 2}
+    """
+    counts: dict[tuple[Symbol, Symbol], int] = {}
+    for word, frequency in words.items():
+        for pair in pairwise(word):
+            counts[pair] = counts.get(pair, 0) + frequency
+    return counts
+
+
+def merge_word(word: tuple[Symbol, ...], pair: tuple[Symbol, Symbol], product: Symbol) -> tuple[Symbol, ...]:
+    """Replace a pair by its product, from left to right, never overlapping.
+
+    >>> merge_word(("a", "a", "a", "b"), ("a", "a"), "aa")
+    ('aa', 'a', 'b')
+    """
+    merged: list[Symbol] = []
+    place = 0
+    while place < len(word):
+        if word[place : place + 2] == pair:
+            merged.append(product)
+            place += 2
+        else:
+            merged.append(word[place])
+            place += 1
+    return tuple(merged)
+
+
+def merge_words(
+    words: Mapping[tuple[Symbol, ...], int], pair: tuple[Symbol, Symbol], product: Symbol
+) -> dict[tuple[Symbol, ...], int]:
+    """Replace a pair in every word, keeping the words' order.
+
+    >>> merge_words({("a", "b"): 2, ("b", "a"): 1}, ("a", "b"), "ab")
+    {('ab',): 2, ('b', 'a'): 1}
+    """
+    merged: dict[tuple[Symbol, ...], int] = {}
+    for word, frequency in words.items():
+        new = merge_word(word, pair, product)
+        merged[new] = merged.get(new, 0) + frequency
+    return merged
+
+
+def choose(counts: Mapping[tuple[Symbol, Symbol], int], tie: Tie, ids: Mapping[Symbol, int]) -> tuple[Symbol, Symbol]:
+    """Take the most frequent pair, and among several the one that the rule ``tie`` names.
+
+    ``lowest-ids``: smallest (id of left, id of right), Hugging Face's rule. ``first-seen``: earliest
+    in the corpus as now segmented, minbpe's. ``largest-text``: largest (left, right), subword-nmt's.
+
+    >>> counts = {("b", "a"): 2, ("c", "a"): 2, ("a", "b"): 2, ("a", "c"): 1}
+    >>> [choose(counts, tie, {"a": 0, "b": 1, "c": 2}) for tie in ("lowest-ids", "first-seen", "largest-text")]
+    [('a', 'b'), ('b', 'a'), ('c', 'a')]
+    """
+    most = max(counts.values())
+    tied = [pair for pair, count in counts.items() if count == most]
+    if tie == "first-seen":
+        return tied[0]
+    if tie == "largest-text":
+        return max(tied)
+    return min(tied, key=lambda pair: (ids[pair[0]], ids[pair[1]]))
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[Symbol]):
+    """Tell what one merge did.
+
+    Attributes:
+        number: Counted from 1.
+        pair: The two symbols merged.
+        count: How often they stood side by side before.
+        product: What they became.
+        token_id: Its id: a new one, unless the product was a token already (a special one, say).
+        vocabulary_change: By how much the number of different symbols *in use* changed: the product
+            comes in, and a parent that now occurs nowhere goes out. So +1: both parents stay,
+            0: one goes, -1: both go.
+        vocabulary_size: Number of different symbols in use after the merge.
+        words: The corpus after the merge.
+    """
+
+    number: int
+    pair: tuple[Symbol, Symbol]
+    count: int
+    product: Symbol
+    token_id: int
+    vocabulary_change: int
+    vocabulary_size: int
+    words: Mapping[tuple[Symbol, ...], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Training(Generic[Symbol]):
+    """Hold a corpus and settings; each iteration trains anew and yields a ``Step`` per merge.
+
+    Steps are not kept: each holds the whole corpus. Attributes are the arguments of ``train``.
+    """
+
+    words: Mapping[tuple[Symbol, ...], int]
+    initial: tuple[Symbol, ...]
+    vocab_size: int | None
+    num_merges: int | None
+    min_frequency: int
+    tie: Tie
+    max_token_length: int | None
+
+    def __iter__(self) -> Iterator[Step[Symbol]]:
+        words = self.words
+        ids = {token: token_id for token_id, token in enumerate(self.initial) if token}
+        lengths = dict.fromkeys(ids, 1)
+        token_count = len(self.initial)
+        in_use = len(count_symbols(words))
+        number = 0
+        while (self.vocab_size is None or token_count < self.vocab_size) and number != self.num_merges:
+            counts = {
+                (left, right): count
+                for (left, right), count in count_pairs(words).items()
+                if self.max_token_length is None or lengths[left] + lengths[right] <= self.max_token_length
+            }
+            if not counts:
+                return
+            pair = choose(counts, self.tie, ids)
+            if counts[pair] < max(1, self.min_frequency):
+                return
+            product = pair[0] + pair[1]
+            if product not in ids:
+                ids[product] = token_count
+                token_count += 1
+            lengths[product] = lengths[pair[0]] + lengths[pair[1]]
+            words = merge_words(words, pair, product)
+            in_use_before, in_use = in_use, len(count_symbols(words))
+            number += 1
+            yield Step(number, pair, counts[pair], product, ids[product], in_use - in_use_before, in_use, words)
+
+    def merges(self) -> list[tuple[Symbol, Symbol]]:
+        """Train, and give the merged pairs in order."""
+        return [step.pair for step in self]
+
+    def tokens(self) -> list[Symbol]:
+        """Train, and give all tokens by id: the initial ones, then every new product."""
+        tokens = list(self.initial)
+        for step in self:
+            if step.token_id == len(tokens):
+                tokens.append(step.product)
+        return tokens
+
+
+def train(
+    words: Mapping[tuple[Symbol, ...], int],
+    *,
+    initial: Sequence[Symbol] | None = None,
+    vocab_size: int | None = None,
+    num_merges: int | None = None,
+    min_frequency: int = 1,
+    tie: Tie = "lowest-ids",
+    max_token_length: int | None = None,
+) -> Training[Symbol]:
+    """Describe a training; iterate over the result to run it step by step.
+
+    Args:
+        words: Words with their frequencies; their order matters to ``first-seen`` alone.
+        initial: Tokens that exist before the first merge, numbered from 0: the alphabet and special
+            tokens; an empty one is a special token whose text no merge may take. Symbols outside are
+            left out of the words. Default: the symbols of ``words`` in first-seen order.
+        vocab_size: Stop when so many tokens exist, initial ones counted.
+        num_merges: Stop after so many merges.
+        min_frequency: Stop when the most frequent pair occurs less often.
+        tie: Which of the most frequent pairs is taken.
+        max_token_length: Longest product in symbols of the alphabet; a longer one is never formed.
+            (Hugging Face's ``max_token_length=N`` is our ``N - 1``, for N >= 3.)
+
+    Raises:
+        ValueError: A token stands twice in ``initial``, or ``tie`` is unknown.
+
+    >>> training = train({("a", "b", "c"): 2, ("a", "b"): 1})
+    >>> training.merges(), training.tokens()
+    ([('a', 'b'), ('ab', 'c')], ['a', 'b', 'c', 'ab', 'abc'])
+    >>> [(step.count, step.vocabulary_change, step.vocabulary_size) for step in training]
+    [(3, -1, 2), (2, 0, 2)]
+    """
+    if tie not in get_args(Tie):
+        raise ValueError(f"tie is one of {', '.join(get_args(Tie))}, not {tie!r}")
+    if initial is None:
+        initial = list(count_symbols(words))
+    alphabet = {token for token in initial if token}
+    if len(alphabet) < sum(1 for token in initial if token):
+        raise ValueError("a token stands twice in initial")
+    kept: dict[tuple[Symbol, ...], int] = {}
+    for word, frequency in words.items():
+        known = tuple(symbol for symbol in word if symbol in alphabet)
+        kept[known] = kept.get(known, 0) + frequency
+    return Training(kept, tuple(initial), vocab_size, num_merges, min_frequency, tie, max_token_length)
