@@ -203,9 +203,6 @@ class Engine:
     ) -> U64Array:
         """Count each document's tokens without storing ids."""
 
-    def spans(self, ids: Buffer) -> U64Array:
-        """Give where each token ends in the bytes that the ids decode to (special tokens: see decode)."""
-
     def decode(self, ids: Buffer, special_ids: Buffer, special_blob: Buffer, special_ends: Buffer) -> bytes:
         """Give the bytes of ids; special tokens come as a table (ids u32 sorted, blob, ends u32).
 

@@ -1,0 +1,106 @@
+# Everything happens in .venv, which the first target that needs it makes. `make` alone lists the targets.
+# Stamps in .venv say what is done; a second run does nothing that is done already.
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The one interpreter that all builds link against: otherwise cargo rebuilds pyo3 at every turn.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+CARGO := cargo
+MANIFEST := --manifest-path core/Cargo.toml
+
+CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benches -o -name fuzz \) -prune -o -type f -print)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup build demo test test-rust test-python wheel-test
+.PHONY: lint lint-style lint-types lint-docs lint-rust bench docs clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.dev ## Make .venv with all that development needs
+
+build: $(VENV)/.built ## Compile the core in release mode and install `bpe` into .venv
+	@echo "built: $(BIN)/bpe"
+
+demo: $(VENV)/.built ## Train a tokenizer, use it both ways, look at it and compare it
+	@sh tools/demo.sh
+
+test: test-rust test-python ## Run all tests: Rust, Python and the documentation's examples
+
+test-rust:
+	@$(NEED_CARGO)
+	$(CARGO) test $(MANIFEST) --workspace --quiet
+
+test-python: $(VENV)/.dev $(VENV)/.built
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+wheel-test: $(VENV)/.dev $(VENV)/.built ## Build the wheel, install it elsewhere and run it from there
+	$(BIN)/python -m pytest tests/test_wheel.py
+
+lint: lint-style lint-types lint-docs lint-rust ## Check style, types, the core's stub and docs/cli.md
+
+lint-style: $(VENV)/.dev
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check
+
+lint-types: $(VENV)/.dev $(VENV)/.built
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest bpe_cli._core --allowlist tests/stub_allowlist.txt --ignore-unused-allowlist
+
+lint-docs: $(VENV)/.dev $(VENV)/.built
+	$(BIN)/python docs/generate.py --check
+
+lint-rust: $(VENV)/.made
+	@$(NEED_CARGO)
+	$(CARGO) fmt $(MANIFEST) --all --check
+	$(CARGO) clippy $(MANIFEST) --workspace --all-targets --features python --quiet -- -D warnings
+
+bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes minutes)
+	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/render.py
+
+docs: $(VENV)/.built ## Write docs/cli.md from the commands' --help
+	$(BIN)/python docs/generate.py
+
+clean: ## Remove .venv and everything that was built
+	rm -rf $(VENV) core/target build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find bpe_cli tests docs benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	rm -f bpe_cli/_core*.so bpe_cli/_core*.pyd
+
+# -- how the stamps are made ----------------------------------------------------------------------
+
+NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	printf 'error: Python 3.11 or newer is needed, %s is %s\n\n' '$(PYTHON)' \
+	  "$$($(PYTHON) --version 2>/dev/null || echo absent)"; \
+	echo 'hint: name another one, such as: make PYTHON=python3.12'; exit 1; } >&2
+
+NEED_CARGO = command -v $(CARGO) >/dev/null 2>&1 || { \
+	printf 'error: cargo was not found: the core is written in Rust\n\n'; \
+	echo 'hint: install it from https://rustup.rs, then run make again'; exit 1; } >&2
+
+$(VENV)/.made:
+	@$(NEED_PYTHON)
+	@$(NEED_CARGO)
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' 'maturin>=1.12,<2'
+	@touch $@
+
+# Not `maturin develop`: that installs the dev group too, which the demo has no need of.
+$(VENV)/.built: $(VENV)/.made pyproject.toml $(CORE_SOURCES)
+	@$(NEED_CARGO)
+	@echo "compiling the core: the first time takes a minute or two"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	@touch $@

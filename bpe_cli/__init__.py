@@ -1,0 +1,69 @@
+"""Train, run, inspect, compare and convert tokenizers.
+
+>>> import bpe_cli
+>>> tokenizer = bpe_cli.named("gpt2")
+>>> tokenizer.encode("hello world")
+[31373, 995]
+>>> tokenizer.decode([31373, 995])
+b'hello world'
+
+These names are the public interface; each is imported when it is first used, so that
+``import bpe_cli`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bpe_cli.encodings import named
+    from bpe_cli.errors import BpeError
+    from bpe_cli.formats import dump, load
+    from bpe_cli.patterns import PATTERNS
+    from bpe_cli.stages import SpecialToken
+    from bpe_cli.tokenizer import StreamDecoder, Token, Tokenizer
+    from bpe_cli.trainers import train
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PATTERNS",
+    "BpeError",
+    "SpecialToken",
+    "StreamDecoder",
+    "Token",
+    "Tokenizer",
+    "__version__",
+    "dump",
+    "load",
+    "named",
+    "train",
+]
+
+_HOMES = {
+    "BpeError": "errors",
+    "PATTERNS": "patterns",
+    "SpecialToken": "stages",
+    "StreamDecoder": "tokenizer",
+    "Token": "tokenizer",
+    "Tokenizer": "tokenizer",
+    "dump": "formats",
+    "load": "formats",
+    "named": "encodings",
+    "train": "trainers",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its module when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,47 @@
+"""What all tests share: Hypothesis profiles and the texts and tokenizers that lie beside the repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+# fast: the same examples in every run, so that a red build is the change's fault; slow: for hunting.
+# Choose with HYPOTHESIS_PROFILE=slow or pytest --hypothesis-profile slow.
+settings.register_profile(
+    "fast", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "slow", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+# The user's settings stay out of the tests, and of the processes that tests start.
+for _name in [*os.environ]:
+    if _name.startswith("BPE_") or _name in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}:
+        del os.environ[_name]
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The repository's folder."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """The small texts that belong to the project."""
+    return REPOSITORY / "corpora"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Real tokenizers and reference results that cannot be shipped; the test skips where they are absent."""
+    folder = REPOSITORY.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("needs ../shared (real tokenizers and reference results), which is not there")
+    return folder

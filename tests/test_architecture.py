@@ -1,0 +1,228 @@
+"""The walls of the house, read from the sources: see CONTRIBUTING.md for what each is good for."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "bpe_cli"
+
+# Every module or package of bpe_cli has a layer; imports go to the same unit or to a lower layer.
+LAYERS = (
+    {"_core"},
+    {"stages", "patterns", "errors", "vocabulary", "blocks", "regex_splitter", "byte_alphabet"},
+    {"tokenizer", "encodings"},
+    {"views", "reports", "trainers", "formats", "corpus", "sinks"},
+    {"cli"},
+)
+LAYER_OF = {unit: layer for layer, units in enumerate(LAYERS) for unit in units}
+# Layers 1 and 2 are modules that belong together; the packages of layer 3 know nothing of each other, but:
+PEERS_ALLOWED = {1, 2}
+ALSO_ALLOWED = {("views", "reports"), ("reports", "teaching"), ("views", "teaching"), ("cli", "teaching")}
+# The textbook algorithms are the oracle: they share no code with what they judge.
+TEACHING_MAY_IMPORT = {"teaching", "errors", "patterns", "byte_alphabet"}
+ENTRANCES = {"__init__": "any unit but cli, lazily", "__main__": "cli"}
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def unit_of(path: Path) -> str:
+    """Give the module or sub-package directly under bpe_cli that a file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def imports_of(path: Path) -> set[str]:
+    """Give the dotted names of all modules that a file imports, wherever in it the import stands."""
+    found = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                folder = path.parent.parts[len(ROOT.parts) :]
+                base = ".".join([*folder[: len(folder) - node.level + 1], *([base] if base else [])])
+            found |= {f"{base}.{alias.name}" for alias in node.names} | {base}
+    return found
+
+
+def units_imported(path: Path) -> set[str]:
+    return {name.split(".")[1] for name in imports_of(path) if name.startswith("bpe_cli.")} & (
+        LAYER_OF.keys() | {"teaching"} | {path.stem for path in PACKAGE.glob("*.py")}
+    )
+
+
+def may_import(unit: str, other: str) -> bool:
+    if unit == other or (unit, other) in ALSO_ALLOWED:
+        return True
+    if unit == "__main__":
+        return other == "cli"
+    if unit == "__init__":
+        return other != "cli"
+    if unit == "teaching":
+        return other in TEACHING_MAY_IMPORT
+    if unit not in LAYER_OF or other not in LAYER_OF:
+        return False
+    layer, other_layer = LAYER_OF[unit], LAYER_OF[other]
+    return other_layer < layer or (other_layer == layer and layer in PEERS_ALLOWED)
+
+
+def calls_of(path: Path) -> list[tuple[str, int]]:
+    """Give (dotted name, line) of every call by name."""
+    return [(ast.unparse(node.func), node.lineno) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+
+
+def test_every_module_has_a_layer():
+    known = LAYER_OF.keys() | ENTRANCES.keys() | {"teaching"}
+    assert {unit_of(path) for path in MODULES} <= known, "give the new one a place in LAYERS"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_point_one_way(path):
+    unit = unit_of(path)
+    wrong = sorted(other for other in units_imported(path) if not may_import(unit, other))
+    assert not wrong, f"{name_of(path)} must not import {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if unit_of(path) not in {"cli", "__main__"}], ids=name_of)
+def test_library_leaves_terminal_and_process_alone(path):
+    heads = {name.split(".")[0] for name in imports_of(path)}
+    assert not heads & {"typer", "click", "tqdm"}, "progress is a callback; options are the command line's"
+    forbidden = {"print", "exit", "quit", "sys.exit", "os._exit", "os.abort", "input", "breakpoint"}
+    assert [call for call in calls_of(path) if call[0] in forbidden] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nothing_is_unpickled_or_evaluated(path):
+    heads = {name.split(".")[0] for name in imports_of(path)}
+    assert not heads & {"pickle", "marshal", "shelve", "dill"}
+    calls = [call for call in calls_of(path) if call[0] in {"eval", "exec", "__import__"}]
+    allow_pickle = "allow_pickle=True" in path.read_text(encoding="utf-8")
+    assert (calls, allow_pickle) == ([], False)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_the_app_turns_an_error_into_a_message(path):
+    """Elsewhere one catches the kind of error one can do something about."""
+    if name_of(path) == "bpe_cli/cli/app.py":
+        return
+    too_wide = {"BpeError", "errors.BpeError", "Exception", "BaseException"}
+    wrong = []
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ExceptHandler):
+            kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+            names = {ast.unparse(kind) if kind else "BaseException" for kind in kinds}
+            # Cleaning up and passing the error on is no handling.
+            passes_on = isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None
+            if names & too_wide and not passes_on:
+                wrong.append((node.lineno, sorted(names)))
+    assert wrong == []
+
+
+# -- the Rust core ---------------------------------------------------------------------------------
+
+RUST = sorted(path for path in (ROOT / "core").rglob("*.rs") if "target" not in path.relative_to(ROOT).parts)
+RUST_CORE = [
+    path
+    for path in RUST
+    if path.is_relative_to(ROOT / "core" / "src") or path.is_relative_to(ROOT / "core" / "tables" / "src")
+]
+
+
+def shipped_rust(text: str) -> str:
+    """Give a Rust source without comments and without its test modules, lines kept.
+
+    >>> shipped_rust("let a; // x\\n#[cfg(test)]\\nmod tests {\\n  f();\\n}\\nlet b;")
+    'let a; \\n\\n\\n\\n\\nlet b;'
+    """
+    text = re.sub(r"//[^\n]*", "", text)
+    return re.sub(
+        r"^(?P<indent> *)#\[cfg\(test\)\]\s*\n(?: *#\[[^\n]*\n)* *(?:pub )?mod \w+ \{\n.*?^(?P=indent)\}",
+        lambda match: "\n" * match[0].count("\n"),
+        text,
+        flags=re.DOTALL | re.MULTILINE,
+    )
+
+
+def is_test_module(path: Path) -> bool:
+    return path.stem.endswith("tests") or "tests" in path.relative_to(ROOT / "core").parts
+
+
+@pytest.mark.parametrize("path", [path for path in RUST_CORE if not is_test_module(path)], ids=name_of)
+def test_core_touches_neither_files_nor_terminal_nor_environment(path):
+    forbidden = re.compile(
+        r"\bstd::(?:fs|env|net|process)\b|\bstd::\{[^}]*\b(?:fs|env|net|process)\b"
+        r"|\b(?:print|println|eprint|eprintln|dbg)!"
+    )
+    lines = shipped_rust(path.read_text(encoding="utf-8")).splitlines()
+    assert [(number, line.strip()) for number, line in enumerate(lines, 1) if forbidden.search(line)] == []
+
+
+@pytest.mark.parametrize("path", [path for path in RUST_CORE if not is_test_module(path)], ids=name_of)
+def test_core_knows_no_model_and_no_format_by_name(path):
+    names = re.compile(r"tiktoken|sentencepiece|hugging|cl100k|o200k|gpt[-_]?\d|llama|qwen|gguf", re.IGNORECASE)
+    lines = shipped_rust(path.read_text(encoding="utf-8")).splitlines()
+    assert [(number, line.strip()) for number, line in enumerate(lines, 1) if names.search(line)] == []
+
+
+# -- all files -------------------------------------------------------------------------------------
+
+SOURCES = [*RUST, *(path for folder in (PACKAGE, ROOT / "tests", ROOT / "docs", ROOT / "benchmarks")
+                    for path in sorted(folder.rglob("*.py")))]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_long_file_says_why(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 400 or any("Length:" in line for line in lines[:15]), (
+        f"{len(lines)} lines: split it, or give the reason after 'Length:' at its top"
+    )
+
+
+@pytest.fixture(scope="module")
+def tracked() -> list[Path]:
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("needs a git checkout: it asks git which files belong to the project")
+    listing = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
+    return [path for name in listing.decode().split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def text_files(paths: list[Path]) -> list[tuple[str, str]]:
+    """Give (name, text) of the files that people wrote here; cargo writes its lock itself, corpora are data."""
+    return [
+        (name_of(path), path.read_text(encoding="utf-8", errors="replace"))
+        for path in paths
+        if path.name != "Cargo.lock" and not path.is_relative_to(ROOT / "corpora")
+    ]
+
+
+def test_no_registry_is_named(tracked):
+    """Whoever installs uses the registries that their pip and cargo are set up with."""
+    hosts = re.compile("|".join(re.escape(".".join(parts)) for parts in (
+        ("pypi", "org"), ("crates", "io"), ("files", "pythonhosted"), ("proxy", "golang"))))  # fmt: skip
+    assert [(name, hosts.search(text)[0]) for name, text in text_files(tracked) if hosts.search(text)] == []
+
+
+def test_no_path_of_one_machine_is_named(tracked):
+    machine = re.compile(r"(?<![\w.:/*~-])/(?:" + "|".join(["work", "root", "home", "Users"]) + r")/\w")
+    assert [(name, machine.search(text)[0]) for name, text in text_files(tracked) if machine.search(text)] == []
+
+
+def test_nothing_generated_or_licensed_by_others_is_tracked(tracked):
+    suffixes = {".tiktoken", ".model", ".gguf", ".so", ".pyd", ".whl", ".pyc"}
+    assert [name_of(path) for path in tracked if path.suffix in suffixes] == []

@@ -1,0 +1,217 @@
+"""What the documentation says is true: its examples run, its links lead somewhere, nothing is missing.
+
+A block fenced as ``console`` is a session: ``$ command`` (continued by ``> `` lines), then what it
+prints on either stream. A line ``...`` stands for any lines, ``...`` within a line for any text. An
+``error:`` in the output means that the command must fail. All sessions of a page run one after the
+other in one folder that holds a copy of corpora/. Blocks of other kinds (``sh``, ``text``) are not run.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import bpe_cli
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+_specification = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
+generate = importlib.util.module_from_spec(_specification)
+_specification.loader.exec_module(generate)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks_of(text: str, *languages: str) -> list[tuple[int, str]]:
+    """Give (line of its first line, content) of the fenced blocks in these languages."""
+    found = re.finditer(r"^```([\w-]+)[^\n]*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [(text.count("\n", 0, match.start(2)) + 1, match[2]) for match in found if match[1] in languages]
+
+
+# -- examples --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Example:
+    """A command of a session, and the lines that it is said to print."""
+
+    line: int
+    command: str
+    expected: list[str]
+
+
+def examples_of(text: str) -> list[Example]:
+    """Read all sessions of a page."""
+    examples: list[Example] = []
+    for first, block in blocks_of(text, "console"):
+        started = False
+        for line, content in enumerate(block.splitlines(), first):
+            if content.startswith("$ "):
+                examples.append(Example(line, content[2:], []))
+                started = True
+            elif not started:
+                raise AssertionError(f"line {line}: a console block begins with '$ command'")
+            elif content.startswith("> ") and not examples[-1].expected:
+                examples[-1].command += "\n" + content[2:]
+            else:
+                examples[-1].expected.append(content)
+    return examples
+
+
+def matches(expected: list[str], printed: str) -> bool:
+    """Compare what is said with what is printed.
+
+    >>> matches(["a", "...", "took ... s"], "a\\nb\\nc\\ntook 0.3 s\\n")
+    True
+    >>> matches(["a"], "a\\nb\\n")
+    False
+    """
+    pattern = ""
+    for line in expected:
+        if line.strip() == "...":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += ".*?".join(re.escape(part) for part in line.rstrip().split("...")) + r"[ \t]*\n"
+    printed = printed if not printed or printed.endswith("\n") else printed + "\n"
+    # An empty line before the next command or the end of the block is layout.
+    return re.fullmatch(pattern + r"\n*", printed) is not None or re.fullmatch(pattern, printed + "\n") is not None
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch) -> Path:
+    """Give a folder to run a page's examples in."""
+    shutil.copytree(ROOT / "corpora", tmp_path / "corpora")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("TERM", "dumb")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "```console" in page.read_text("utf-8")], ids=name_of)
+def test_console_examples_print_what_the_page_says(page, desk):
+    status = 0
+    wrong = []
+    for example in examples_of(page.read_text(encoding="utf-8")):
+        # `echo $?` tells of the command before, as in the session that the page shows.
+        script = f"set -o pipefail; (exit {status}); {example.command}"
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=desk, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", timeout=300, check=False,
+        )  # fmt: skip
+        status = done.returncode
+        fails = any(line.startswith("error:") for line in example.expected)
+        if not matches(example.expected, done.stdout) or (status != 0) != fails:
+            wrong.append(
+                f"{name_of(page)}:{example.line}: $ {example.command}\nstatus {status}, prints:\n{done.stdout}"
+            )
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if ">>> " in page.read_text("utf-8")], ids=name_of)
+def test_python_examples_give_what_the_page_says(page, desk):
+    parser, names = doctest.DocTestParser(), {}
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    report: list[str] = []
+    for line, block in blocks_of(page.read_text(encoding="utf-8"), "python", "pycon"):
+        test = parser.get_doctest(block, names, name_of(page), str(page), line - 1)
+        runner.run(test, out=report.append, clear_globs=False)
+        names = test.globs
+    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+# -- links -----------------------------------------------------------------------------------------
+
+
+def anchors_of(page: Path) -> set[str]:
+    """Give the anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    titles = re.findall(r"^#+ +(.*?) *$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    broken = []
+    for target in re.findall(r"\]\(([^()\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (anchor and file.suffix == ".md" and anchor not in anchors_of(file)):
+            broken.append(target)
+    assert broken == []
+
+
+# -- completeness ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def commands() -> list[str]:
+    return generate.commands()
+
+
+def test_all_commands_are_found(commands):
+    assert set(commands) >= {"train", "encode", "decode", "inspect", "compare", "convert"}
+
+
+def test_reference_page_is_what_help_says():
+    assert generate.PAGE.read_text(encoding="utf-8") == generate.render(), "run make docs"
+
+
+def test_help_shows_examples(commands):
+    for name in commands:
+        text = generate.help_of(name)
+        _, found, examples = text.partition("Examples")
+        assert found, f"bpe {name} --help has no Examples"
+        assert re.search(rf"\bbpe {name}\b|\| *bpe\b", examples), f"bpe {name} --help: no example of it"
+
+
+def test_every_command_is_documented_by_hand(commands):
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES if page != generate.PAGE)
+    assert [name for name in commands if f"bpe {name}" not in text] == []
+
+
+def test_one_version_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    crate = tomllib.loads((ROOT / "core" / "Cargo.toml").read_text(encoding="utf-8"))["package"]["version"]
+    assert project == crate == bpe_cli.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## {re.escape(project)}\b", changelog, re.MULTILINE), f"CHANGELOG.md has no {project}"
+
+
+def test_every_crate_in_the_module_is_credited():
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        pytest.skip("needs cargo to list the crates")
+    command = [cargo, "tree", "--offline", "--features=python", "--edges=normal,no-proc-macro", "--prefix=none"]
+    done = subprocess.run(command, cwd=ROOT / "core", capture_output=True, encoding="utf-8", check=False)
+    if done.returncode:
+        pytest.skip("cargo has not fetched the crates yet: run make build")
+    # A crate of our own is shown with its path.
+    linked = {line.split()[0] for line in done.stdout.splitlines() if line and "(/" not in line}
+    credited = set(re.findall(r"^\| `([\w-]+)`", (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert linked <= credited, f"THIRD_PARTY.md says nothing about {', '.join(sorted(linked - credited))}"
+
+
+def test_patterns_page_gives_every_pattern_with_its_source():
+    page = (ROOT / "docs" / "patterns.md").read_text(encoding="utf-8")
+    for pattern in bpe_cli.PATTERNS.values():
+        section = page.partition(f"\n### {pattern.name}\n")[2].partition("\n### ")[0]
+        assert f"Source: {pattern.source}." in section
+        assert [regex for regex in (pattern.regex, *pattern.spellings) if f"\n{regex}\n" not in section] == []

@@ -1,0 +1,34 @@
+"""The public names: few, all there, and cheap to have."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import bpe_cli
+
+
+def test_names_are_few_and_sorted():
+    assert len(bpe_cli.__all__) <= 12
+    assert dir(bpe_cli) == sorted(bpe_cli.__all__)
+    assert {*bpe_cli.__all__} == {*bpe_cli._HOMES, "__version__"}
+
+
+@pytest.mark.parametrize("name", bpe_cli.__all__)
+def test_name_is_there(name):
+    assert getattr(bpe_cli, name) is not None
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'tokenise'"):
+        bpe_cli.tokenise  # noqa: B018
+
+
+def test_import_loads_nothing_else():
+    script = "import sys; before = {*sys.modules}; import bpe_cli; print(*sorted({*sys.modules} - before))"
+    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not {name for name in loaded if name.startswith("bpe_cli.")}
+    assert not loaded & {"typing_extensions", "importlib.metadata", "regex", "rich", "typer", "tqdm", "orjson"}
