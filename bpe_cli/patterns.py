@@ -67,9 +67,7 @@ def _cased(suffix: str, digits: str) -> str:
 
 def _prefixed(digits: str) -> str:
     """Write the older spelling of the cl100k family's expression."""
-    return (
-        _SUFFIX + r"|[^\r\n\p{L}\p{N}]?\p{L}+|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    )
+    return _SUFFIX + r"|[^\r\n\p{L}\p{N}]?\p{L}+|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
 
 def _possessive(digits: str) -> str:

@@ -15,8 +15,7 @@ from typing import Literal
 from bpe_cli import _core
 from bpe_cli.blocks import Block, settle
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.patterns import scanner_for
-from bpe_cli.regex_splitter import RegexSplitter
+from bpe_cli.splitting import Splitter, compile_splitter, safe_cutter, segments
 from bpe_cli.stages import MergeBpe, Model, PrefixSpace, PreTokenizer, SpecialToken, Split
 
 Specials = Literal["all"] | Collection[str]
@@ -72,7 +71,7 @@ class Tokenizer:
         return () if isinstance(self.splitter, _core.Splitter) else self.patterns
 
     @cached_property
-    def splitter(self) -> _core.Splitter | RegexSplitter:
+    def splitter(self) -> Splitter:
         """The compiled pre-tokenizer."""
         return compile_splitter(self.patterns)
 
@@ -150,9 +149,7 @@ class Tokenizer:
                 )
             holder = taken.get(token.token_id)
             ordinary = (
-                self.model.vocabulary.token(token.token_id)
-                if token.token_id < self.model.vocabulary.size
-                else b""
+                self.model.vocabulary.token(token.token_id) if token.token_id < self.model.vocabulary.size else b""
             )
             if (holder is not None and holder.content != token.content) or (ordinary and ordinary != token.content):
                 raise UsageError(
@@ -195,14 +192,7 @@ class Tokenizer:
 
     def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
         """Cut long documents only where neither pieces nor special tokens change."""
-
-        def safe_cut(data: bytes) -> int:
-            cut = self.splitter.safe_cut(data)
-            while cut and matcher is not None and matcher.spans_cut(data, cut):
-                cut = self.splitter.safe_cut(data[:cut - 1])
-            return cut
-
-        return settle(blocks, safe_cut)
+        return settle(blocks, safe_cutter(self.splitter, matcher))
 
     def encode_block(
         self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
@@ -221,13 +211,9 @@ class Tokenizer:
                 return memoryview(ids), memoryview(ends)
             return self._encode_slowly(block, matcher)
         except ValueError as error:
-            raise InputError(
-                str(error), hint="this tokenizer was trained without some bytes; retrain it with --initial-alphabet all"
-            ) from error
+            raise _cannot_encode(error) from error
 
-    def _encode_slowly(
-        self, block: Block, matcher: _core.SpecialMatcher | None
-    ) -> tuple[memoryview, memoryview]:
+    def _encode_slowly(self, block: Block, matcher: _core.SpecialMatcher | None) -> tuple[memoryview, memoryview]:
         """Encode with patterns that only the ``regex`` module can run."""
         ids, ends = array("I"), array("Q")
         for number, document in enumerate(block.documents()):
@@ -243,9 +229,7 @@ class Tokenizer:
             ends.append(len(ids))
         return memoryview(ids), memoryview(ends)
 
-    def count_block(
-        self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
-    ) -> memoryview:
+    def count_block(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
         """Count the tokens of each document of a block (u64), without making ids.
 
         Raises:
@@ -255,7 +239,7 @@ class Tokenizer:
             try:
                 return memoryview(self.engine.count(block.data, block.ends, matcher, threads, block.continued))
             except ValueError as error:
-                raise InputError(str(error)) from error
+                raise _cannot_encode(error) from error
         _, ends = self.encode_block(block, matcher, threads)
         return memoryview(array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
 
@@ -310,9 +294,7 @@ class Tokenizer:
         except ValueError as error:
             raise InputError(str(error), hint="are these the ids of another tokenizer?") from error
 
-    def decode_text(
-        self, ids: Iterable[int], errors: Literal["strict", "replace", "ignore"] = "replace"
-    ) -> str:
+    def decode_text(self, ids: Iterable[int], errors: Literal["strict", "replace", "ignore"] = "replace") -> str:
         """Give the text that ids stand for.
 
         ``ignore`` keeps the most valid characters that any reading of the bytes gives (the optimum
@@ -364,32 +346,11 @@ class StreamDecoder:
         return text
 
 
-def compile_splitter(patterns: tuple[str, ...]) -> _core.Splitter | RegexSplitter:
-    """Choose what runs split patterns: the core's scanner for one it knows, else ``regex``.
-
-    Raises:
-        UsageError: An expression does not compile.
-    """
-    if not patterns:
-        return _core.Splitter("null")
-    scanner = scanner_for(patterns[0]) if len(patterns) == 1 else None
-    return _core.Splitter(scanner.to_json()) if scanner else RegexSplitter(patterns)
-
-
-def segments(data: bytes, matcher: _core.SpecialMatcher | None) -> Iterator[tuple[bytes, int | None]]:
-    """Yield the stretches of text between special tokens, and those with their ids, without empty ones."""
-    position = 0
-    while matcher is not None:
-        found = matcher.find(memoryview(data)[position:])
-        if found is None:
-            break
-        start, end, token_id = found
-        if start:
-            yield data[position : position + start], None
-        yield data[position + start : position + end], token_id
-        position += end
-    if position < len(data):
-        yield data[position:], None
+def _cannot_encode(error: ValueError) -> InputError:
+    return InputError(
+        str(error),
+        hint="the tokenizer was trained without some bytes; retrain it with --initial-alphabet all",
+    )
 
 
 def _pack(ids: Iterable[int]) -> array[int]:

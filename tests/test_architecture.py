@@ -16,8 +16,8 @@ PACKAGE = ROOT / "bpe_cli"
 # Every module or package of bpe_cli has a layer; imports go to the same unit or to a lower layer.
 LAYERS = (
     {"_core"},
-    {"stages", "patterns", "errors", "vocabulary", "blocks", "regex_splitter", "byte_alphabet"},
-    {"tokenizer", "encodings"},
+    {"stages", "patterns", "errors", "vocabulary", "blocks", "splitting", "byte_alphabet"},
+    {"tokenizer", "encodings", "fingerprint", "postprocess"},
     {"views", "reports", "trainers", "formats", "corpus", "sinks"},
     {"cli"},
 )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_cli.fingerprint import fingerprint
 from bpe_cli import encodings, formats
 from bpe_cli.byte_alphabet import ALPHABET_ORDER
 from bpe_cli.errors import FormatError
@@ -81,7 +82,7 @@ def test_every_format_gives_back_what_it_can_hold(tokenizer, tmp_path_factory):
         again = formats.load(folder)
         if name == "tokenizer.json":
             assert again == tokenizer
-            assert formats.fingerprint(again) == formats.fingerprint(tokenizer)
+            assert fingerprint(again) == fingerprint(tokenizer)
         assert formats.dump(again, name) == files
 
 

@@ -9,34 +9,36 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 /// What a caller lent: its memory if nobody can write to it, else a copy.
-pub struct Lent<T: Element>(PyBuffer<T>);
+/// None stands for nothing lent: an empty array's memory need not even be aligned.
+pub struct Lent<T: Element>(Option<PyBuffer<T>>);
 
 impl<'py, T: Element> FromPyObject<'_, 'py> for Lent<T> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if object.len()? == 0 {
+            return Ok(Self(None));
+        }
         let buffer = PyBuffer::extract(object)?;
         if buffer.dimensions() != 1 || !buffer.is_c_contiguous() {
             return Err(PyValueError::new_err("the buffer is not a contiguous array of one dimension"));
         }
-        Ok(Self(buffer))
+        Ok(Self(Some(buffer)))
     }
 }
 
 impl<T: Element> Lent<T> {
     /// The items, for as long as the buffer is held.
     pub fn items(&self, py: Python<'_>) -> PyResult<Cow<'_, [T]>> {
-        if !self.0.readonly() {
-            return self.0.to_vec(py).map(Cow::Owned);
+        let Some(buffer) = &self.0 else { return Ok(Cow::Borrowed(&[])) };
+        if !buffer.readonly() {
+            return buffer.to_vec(py).map(Cow::Owned);
         }
-        if self.0.item_count() == 0 {
-            return Ok(Cow::Borrowed(&[]));
-        }
-        let start = self.0.buf_ptr().cast::<T>();
+        let start = buffer.buf_ptr().cast::<T>();
         // SAFETY: The buffer is one-dimensional, contiguous, of T (`PyBuffer` checked format, size and
         // alignment) and `item_count` items long. It is read-only, so the exporter lets nobody write
-        // to it, and it is not freed while `self.0` holds the export, which outlives the slice.
-        Ok(Cow::Borrowed(unsafe { std::slice::from_raw_parts(start, self.0.item_count()) }))
+        // to it, and it is not freed while `buffer` holds the export, which outlives the slice.
+        Ok(Cow::Borrowed(unsafe { std::slice::from_raw_parts(start, buffer.item_count()) }))
     }
 }
 

@@ -82,3 +82,42 @@ pub(super) fn continues(byte: u8) -> bool {
 fn low_bits(byte: u8) -> usize {
     usize::from(byte & 0x3F)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::bits::{NEWLINE, SPACE};
+    use super::*;
+
+    #[test]
+    fn every_character_is_read_whole_and_white_space_is_unicodes() {
+        for c in (0..=0x10_FFFF).filter_map(char::from_u32) {
+            let text = c.to_string();
+            let (class, length) = read(text.as_bytes(), 0);
+            assert_eq!(length, text.len());
+            assert_eq!(class & SPACE != 0, c.is_whitespace(), "{c:?}");
+            assert_eq!(class & NEWLINE != 0, matches!(c, '\r' | '\n'), "{c:?}");
+        }
+        assert_eq!(UNICODE_VERSION, "16.0.0");
+    }
+
+    #[test]
+    fn a_byte_outside_utf8_is_a_symbol() {
+        for text in [
+            &b"\x80"[..],
+            b"\xC0\x80",
+            b"\xC1\xBF",
+            b"\xE0\x9F\xBF",
+            b"\xED\xA0\x80",
+            b"\xF0\x8F\xBF\xBF",
+            b"\xF4\x90\x80\x80",
+            b"\xF5\x80\x80\x80",
+            b"\xFF",
+            b"\xE4\xB8",
+            b"\xE4\xB8a",
+            b"\xF0\x9F\x98",
+            b"\xC3",
+        ] {
+            assert_eq!(read(text, 0), (SYMBOL, 1), "{}", text.escape_ascii());
+        }
+    }
+}

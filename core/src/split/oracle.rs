@@ -118,7 +118,7 @@ fn category(symbol: Symbol) -> &'static str {
         Some('ǅ') => "Lt",
         Some('a' | 's' | 't' | 'l' | 'ſ') => "Ll",
         Some('ʰ') => "Lm",
-        Some('字' | '丸') => "Lo",
+        Some('字') => "Lo",
         Some('\u{301}') => "M",
         Some('1' | '²') => "N",
         Some(' ' | '\t' | '\r' | '\n' | '\u{A0}' | '\u{3000}') => "white space",

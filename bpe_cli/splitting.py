@@ -1,11 +1,23 @@
-"""Run any split pattern with the ``regex`` module: the slow way, and the meaning of the fast one."""
+"""Choose what splits text: the core's scanner for a known pattern, the ``regex`` module for any other.
+
+``RegexSplitter`` is the slow way, and the meaning of the fast one: the tests hold the scanners to it.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from bpe_cli import _core
 from bpe_cli.errors import UsageError
+from bpe_cli.patterns import scanner_for
+
+
+def regex_version() -> str:
+    """Give the version of the ``regex`` module, which tells its Unicode version."""
+    from importlib.metadata import version
+
+    return version("regex")
 
 
 class RegexSplitter:
@@ -43,7 +55,7 @@ class RegexSplitter:
                 ends.append(position)
         return ends
 
-    def safe_cut(self, data: bytes) -> int:
+    def safe_cut(self, data: bytes | memoryview) -> int:
         """Give 0: nothing is known of where an arbitrary expression could be cut."""
         return 0
 
@@ -62,3 +74,46 @@ def _cut(expression: object, text: str) -> list[str]:
     if position < len(text):
         parts.append(text[position:])
     return parts
+
+
+Splitter = _core.Splitter | RegexSplitter
+
+
+def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
+    """Choose what runs split patterns: the core's scanner for one it knows, else ``regex``.
+
+    Raises:
+        UsageError: An expression does not compile.
+    """
+    if not patterns:
+        return _core.Splitter("null")
+    scanner = scanner_for(patterns[0]) if len(patterns) == 1 else None
+    return _core.Splitter(scanner.to_json()) if scanner else RegexSplitter(patterns)
+
+
+def safe_cutter(splitter: Splitter, matcher: _core.SpecialMatcher | None) -> Callable[[bytes], int]:
+    """Give what finds, for ``blocks.settle``, where neither pieces nor special tokens are cut."""
+
+    def safe_cut(data: bytes) -> int:
+        cut = splitter.safe_cut(data)
+        while cut and matcher is not None and matcher.spans_cut(data, cut):
+            cut = splitter.safe_cut(memoryview(data)[: cut - 1])
+        return cut
+
+    return safe_cut
+
+
+def segments(data: bytes, matcher: _core.SpecialMatcher | None) -> Iterator[tuple[bytes, int | None]]:
+    """Yield the stretches of text between special tokens, and those with their ids, without empty ones."""
+    position = 0
+    while matcher is not None:
+        found = matcher.find(memoryview(data)[position:])
+        if found is None:
+            break
+        start, end, token_id = found
+        if start:
+            yield data[position : position + start], None
+        yield data[position + start : position + end], token_id
+        position += end
+    if position < len(data):
+        yield data[position:], None

@@ -1,0 +1,1 @@
+"""The command line: parse, build options, one library call, one view, exit."""

@@ -1,0 +1,124 @@
+"""The command ``bpe``: its subcommands, and the one place where an error becomes a message and a status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from bpe_cli import __version__
+from bpe_cli.cli import compare, convert, decode, encode, inspect, train
+from bpe_cli.cli.console import report
+from bpe_cli.errors import BpeError, UsageError
+
+app = typer.Typer(
+    name="bpe", add_completion=True, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
+
+for command in (train, encode, decode, inspect, compare, convert):
+    app.command(command.NAME, epilog=command.EPILOG)(command.run)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from bpe_cli import _core
+        from bpe_cli.splitting import regex_version
+
+        python = ".".join(str(number) for number in sys.version_info[:3])
+        typer.echo(f"bpe {__version__} (Unicode {_core.UNICODE_VERSION}, regex {regex_version()}, Python {python})")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_show_version, is_eager=True, help="Print versions and stop.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Train, run, inspect, compare and convert tokenizers.
+
+    [bold]Examples[/bold]
+
+        bpe train corpus.txt -s 32000 -o tokenizer.json
+
+        bpe encode corpus.txt -t tokenizer.json | bpe decode -t tokenizer.json
+
+        bpe inspect -T "hello world" -t gpt-4o
+    """
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and give its exit status.
+
+    0 fine; 1 a check that was asked for is false; 2 usage, bad input or I/O; 130 interrupted;
+    141 the reader of stdout went away.
+    """
+    words = sys.argv[1:] if arguments is None else arguments
+    # One option for all commands that may stand anywhere, as one adds it to a line that failed.
+    options, dashes, rest = (words, [], []) if "--" not in words else _divide(words)
+    debug = "--debug" in options
+    words = [word for word in options if word != "--debug"] + dashes + rest
+    try:
+        status = app(words, prog_name="bpe", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except BrokenPipeError:
+        _drop_stdout()
+        return 141
+    except KeyboardInterrupt:
+        _drop_stdout()
+        sys.stderr.write("interrupted\n")
+        return 130
+    except typer.Abort:
+        return 130
+    except BpeError as error:
+        if debug:
+            raise
+        _drop_stdout(flush=True)
+        report(error)
+        return error.exit_code
+    except typer.exceptions.TyperException as error:
+        return _report_usage(error)
+    except MemoryError:
+        if debug:
+            raise
+        report(BpeError("there is not enough memory", hint="try a smaller --block-size, or fewer --threads"))
+        return 2
+    except OSError as error:
+        if debug:
+            raise
+        place = f" {error.filename}" if error.filename else ""
+        report(BpeError(f"{(error.strerror or str(error)).lower()}{place}"))
+        return 2
+
+
+def _divide(words: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """Divide words at ``--``, after which there are no options."""
+    place = words.index("--")
+    return words[:place], ["--"], words[place + 1 :]
+
+
+def _report_usage(error: Exception) -> int:
+    """Report what the parser of the command line objects to, in our own form."""
+    message = str(getattr(error, "format_message", lambda: error)()).rstrip(".")
+    if not message:  # the help was shown instead of running without arguments
+        return 2
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "bpe"
+    report(UsageError(message[:1].lower() + message[1:], hint=f"{path} --help explains it"))
+    return 2
+
+
+def _drop_stdout(*, flush: bool = False) -> None:
+    """Keep the interpreter from complaining about what stdout still holds when it is gone."""
+    try:
+        if flush:
+            sys.stdout.flush()
+            return
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        pass

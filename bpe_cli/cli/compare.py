@@ -1,0 +1,100 @@
+"""``bpe compare``: tokenizers side by side on the same texts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bpe_cli.cli import options
+from bpe_cli.cli.console import note, print_json, progress, stdout_console
+from bpe_cli.cli.encode import say_slow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bpe_cli.blocks import Block
+    from bpe_cli.corpus import Inputs, Source
+
+NAME = "compare"
+EPILOG = "Ratios of several inputs are ratios of sums, not means of ratios."
+
+DEFAULT_TOKENIZERS = ["gpt2", "cl100k_base", "o200k_base"]
+
+
+def run(
+    inputs: options.Inputs = None,
+    tokenizer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tokenizer",
+            "-t",
+            metavar="TOKENIZER",
+            rich_help_panel="Tokenizer",
+            show_default=", ".join(DEFAULT_TOKENIZERS),
+            help="A file or folder, an encoding or a model; repeat it for each.",
+        ),
+    ] = None,
+    json: options.Json = False,
+    text: options.Text = None,
+    lines: options.Lines = False,
+    jsonl: options.Jsonl = False,
+    field: options.Field = "text",
+    special: options.Special = None,
+    pattern: options.PatternName = None,
+    threads: options.Threads = None,
+    block_size: options.BlockSize = options.BLOCK_BYTES,
+    color: options.ColorWhen = options.Color.auto,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare tokenizers: tokens, bytes and characters per token, and how each cuts short texts.
+
+    [bold]Examples[/bold]
+
+        bpe compare corpus.txt -t gpt2 -t o200k_base -t tokenizer.json
+
+        bpe compare en.txt de.txt zh.txt -t mine.json -t gpt-4o --json
+
+        bpe compare -T "naïve Straße 東京"
+    """
+    from bpe_cli.reports.comparison import compare
+
+    source = options.source_of(inputs, text, lines, jsonl, field, block_size)
+    specials, _ = options.specials_of(special)
+    models = [options.tokenizer_of(name, pattern) for name in tokenizer or DEFAULT_TOKENIZERS]
+    for model in models:
+        say_slow(model, quiet)
+    found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+    with progress(found.total_bytes, "comparing", quiet=quiet) as advance:
+        report = compare(
+            models, _each_input(source, found, quiet, advance), specials=specials, threads=options.threads_of(threads)
+        )
+    if json:
+        from bpe_cli.views.json_form import to_json
+
+        print_json(to_json(report))
+    else:
+        from bpe_cli.views.tables import comparison_view
+
+        stdout_console(color).print(comparison_view(report))
+
+
+def _each_input(
+    source: Source, found: Inputs, quiet: bool, advance: Callable[[int], None]
+) -> Iterator[tuple[str, Iterable[Block]]]:
+    """Yield the name and the blocks of each input."""
+    from bpe_cli.corpus import Inputs, read_blocks
+
+    def blocks(part: Source, items: Inputs) -> Iterator[Block]:
+        return read_blocks(
+            part, stdin=sys.stdin.buffer, inputs=items, on_bytes=advance,
+            on_note=lambda message: note(f"note: {message}", quiet=quiet),
+        )  # fmt: skip
+
+    if source.text is not None:
+        yield "text", blocks(source, found)
+    for item in found.items:
+        yield item.name, blocks(replace(source, paths=(item.path,)), Inputs((item,)))

@@ -1,0 +1,91 @@
+"""What goes to the screen: messages and progress on stderr, colour decisions for stdout."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from bpe_cli.cli.options import Color
+from bpe_cli.errors import BpeError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PLAIN_WIDTH = 100
+"""Columns of output that goes to no terminal, so that it does not depend on one."""
+
+
+def note(message: str, *, quiet: bool = False) -> None:
+    """Tell the user something on stderr."""
+    if not quiet:
+        print(message, file=sys.stderr, flush=True)
+
+
+def report(error: BpeError) -> None:
+    """Say what went wrong, and the way out."""
+    message = f"error: {error.message}\n"
+    if error.hint:
+        message += f"\nhint: {error.hint}\n"
+    sys.stderr.write(_printable(message))
+    sys.stderr.flush()
+
+
+def _printable(message: str) -> str:
+    """Keep control characters of file names and texts from the terminal."""
+    kept = (c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in message)
+    encoding = sys.stderr.encoding or "utf-8"
+    return "".join(kept).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def stdout_console(color: Color) -> Console:
+    """Make a rich console for stdout: --color first, then NO_COLOR and FORCE_COLOR, then the terminal."""
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    width = None if terminal or "COLUMNS" in os.environ else PLAIN_WIDTH
+    if color is Color.never:
+        return Console(width=width, no_color=True, color_system=None, highlight=False, soft_wrap=False)
+    if color is Color.always:
+        system = Console().color_system or "256"
+        return Console(width=width, force_terminal=True, no_color=False, color_system=system, highlight=False)  # type: ignore[arg-type]
+    return Console(width=width, highlight=False)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Print one JSON object, in ASCII: no control or bidirectional character reaches a terminal."""
+    import json
+
+    print(json.dumps(value, indent=2, ensure_ascii=True))
+
+
+@contextmanager
+def progress(total: int | None, what: str, *, quiet: bool, unit: str = "B") -> Iterator[Callable[[int], None]]:
+    """Show progress on stderr while the block runs, if that is a terminal.
+
+    Args:
+        total: How much there is, or None when unknown.
+        what: What is going on, as in ``encoding``.
+        quiet: Whether to show nothing.
+        unit: What is counted.
+
+    Yields:
+        What to call with each further amount.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from tqdm import tqdm
+
+    bytes_counted = unit == "B"
+    with tqdm(
+        total=total, desc=what, unit=unit, unit_scale=bytes_counted, unit_divisor=1000, leave=False, delay=0.3,
+        file=sys.stderr, dynamic_ncols=True,
+    ) as bar:  # fmt: skip
+
+        def advance(amount: int) -> None:
+            bar.update(amount)
+
+        yield advance

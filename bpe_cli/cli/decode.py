@@ -1,0 +1,138 @@
+"""``bpe decode``: ids to text."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from bpe_cli.cli import options
+from bpe_cli.cli.console import note, progress
+from bpe_cli.cli.encode import eot_id
+from bpe_cli.errors import UsageError
+
+NAME = "decode"
+EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."
+
+
+class From(StrEnum):
+    """What to read."""
+
+    ids = "ids"
+    tokens = "tokens"
+    jsonl = "jsonl"
+    npy = "npy"
+    bin = "bin"
+
+
+class Errors(StrEnum):
+    """What to do with bytes that are not UTF-8."""
+
+    strict = "strict"
+    replace = "replace"
+    ignore = "ignore"
+
+
+class Dtype(StrEnum):
+    """How a number lies in a binary file."""
+
+    u16 = "u16"
+    u32 = "u32"
+
+
+def run(
+    inputs: options.Inputs = None,
+    tokenizer: options.TokenizerName = None,
+    from_: Annotated[
+        From,
+        typer.Option("--from", rich_help_panel="Input", help="What `bpe encode --to` wrote."),
+    ] = From.ids,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="OUT", help="Write to a file.", rich_help_panel="Output")
+    ] = None,
+    errors: Annotated[
+        Errors | None,
+        typer.Option(
+            "--errors",
+            rich_help_panel="Output",
+            show_default="write the bytes as they are",
+            help="Make the output valid UTF-8: fail on other bytes, replace them by U+FFFD, or leave them out, "
+            "keeping as many characters as can be.",
+        ),
+    ] = None,
+    lines: Annotated[
+        bool, typer.Option("--lines", rich_help_panel="Output", help="End each document with a line end.")
+    ] = False,
+    eot: Annotated[
+        str | None,
+        typer.Option(
+            "--eot", metavar="TEXT|ID", rich_help_panel="Input", help="What ends each document (npy and bin)."
+        ),
+    ] = None,
+    dtype: Annotated[
+        Dtype | None,
+        typer.Option(
+            "--dtype",
+            rich_help_panel="Input",
+            show_default="OUT.json, else what the vocabulary needs",
+            help="How a number lies in a bin file.",
+        ),
+    ] = None,
+    add_special: options.AddSpecial = None,
+    pattern: options.PatternName = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Decode token ids into the bytes that were encoded.
+
+    [bold]Examples[/bold]
+
+        bpe encode corpus.txt | bpe decode > copy.txt
+
+        bpe decode corpus.bin --from bin -t tokenizer.json -o copy.txt
+
+        echo 24912 2375 | bpe decode -t gpt-4o
+    """
+    from bpe_cli.corpus import Inputs, Source, open_stream, waits_for_keyboard
+    from bpe_cli.sinks import check_writable, open_output, open_stdout
+    from bpe_cli.sinks.batches import ReadOptions
+    from bpe_cli.sinks.read import read_batches
+    from bpe_cli.sinks.sidecar import complete
+    from bpe_cli.tokenizer import StreamDecoder
+
+    if not inputs and waits_for_keyboard(Source(), sys.stdin.buffer):
+        raise UsageError("there are no ids: stdin is a terminal", hint="name files, or pipe ids in")
+    if output is not None:
+        check_writable(output)
+    model = options.tokenizer_of(tokenizer, pattern, add_special)
+    found = Inputs.resolve(tuple(inputs or ()), stdin=sys.stdin.buffer)
+    documents = tokens = 0
+    with (
+        progress(found.total_bytes, "decoding", quiet=quiet) as advance,
+        open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
+    ):
+        for item in found.items:
+            asked = ReadOptions(model, dtype.value if dtype else None, eot_id(model, eot))
+            reading, sidecar = complete(from_, item.path, asked, model)
+            if sidecar is not None and not sidecar.is_of(model):
+                name = sidecar.tokenizer_name or "another tokenizer"
+                note(f"note: {item.name} was encoded with {name}, whose value differs from this one's", quiet=quiet)
+            with open_stream(item.path, stdin=sys.stdin.buffer, on_bytes=advance) as stream:
+                decoder = None if errors is None else StreamDecoder(model, errors.value)
+                for batch in read_batches(from_, stream, item.name, reading):
+                    tokens += len(batch.ids)
+                    if decoder is None:
+                        out.write(model.decode(batch.ids))
+                    else:
+                        out.write(decoder.feed(batch.ids).encode())
+                    if batch.done:
+                        documents += 1
+                        if decoder is not None and errors is not None:
+                            out.write(decoder.finish().encode())
+                            decoder = StreamDecoder(model, errors.value)
+                        if lines:
+                            out.write(b"\n")
+                out.flush()
+    if output is not None:
+        note(f"{documents:,} documents, {tokens:,} tokens -> {output}", quiet=quiet)

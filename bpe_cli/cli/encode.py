@@ -1,0 +1,262 @@
+"""``bpe encode``: text to ids."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bpe_cli.cli import options
+from bpe_cli.cli.console import note, progress
+from bpe_cli.errors import CheckFailed, InputError, UsageError
+
+if TYPE_CHECKING:
+    from bpe_cli import _core
+    from bpe_cli.blocks import Block
+    from bpe_cli.corpus import InputHash
+    from bpe_cli.sinks import SinkOptions
+    from bpe_cli.tokenizer import Tokenizer
+
+NAME = "encode"
+EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or output."
+
+_OUTPUT = "Output"
+
+
+class To(StrEnum):
+    """What to write."""
+
+    ids = "ids"
+    tokens = "tokens"
+    jsonl = "jsonl"
+    npy = "npy"
+    bin = "bin"
+    count = "count"
+
+
+def run(
+    inputs: options.Inputs = None,
+    tokenizer: options.TokenizerName = None,
+    to: Annotated[
+        To,
+        typer.Option(
+            "--to",
+            rich_help_panel=_OUTPUT,
+            help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
+            "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document.",
+        ),
+    ] = To.ids,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="OUT", help="Write to a file.", rich_help_panel=_OUTPUT)
+    ] = None,
+    with_: Annotated[
+        str, typer.Option("--with", metavar="tokens,spans", help="Add these to jsonl.", rich_help_panel=_OUTPUT)
+    ] = "",
+    eot: Annotated[
+        str | None,
+        typer.Option(
+            "--eot",
+            metavar="TEXT|ID",
+            rich_help_panel=_OUTPUT,
+            help="End each document with this special token (npy and bin), as readers that divide by it expect.",
+        ),
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--max-tokens",
+            metavar="N",
+            min=0,
+            rich_help_panel=_OUTPUT,
+            help="Fail with status 1 if a document has more tokens.",
+        ),
+    ] = None,
+    text: options.Text = None,
+    lines: options.Lines = False,
+    jsonl: options.Jsonl = False,
+    field: options.Field = "text",
+    special: options.Special = None,
+    add_special: options.AddSpecial = None,
+    add_special_tokens: Annotated[
+        bool,
+        typer.Option(
+            "--add-special-tokens",
+            rich_help_panel="Tokenizer",
+            help="Put around each document what the tokenizer's post-processor puts there.",
+        ),
+    ] = False,
+    pattern: options.PatternName = None,
+    threads: options.Threads = None,
+    block_size: options.BlockSize = options.BLOCK_BYTES,
+    quiet: options.Quiet = False,
+) -> None:
+    """Encode text into token ids.
+
+    [bold]Examples[/bold]
+
+        bpe encode -T "hello world" -t gpt-4o
+
+        bpe encode corpus.txt -t tokenizer.json --to bin -o corpus.bin
+
+        bpe encode data.jsonl --jsonl --field text --to count
+
+        bpe encode prompt.md -t gpt-4o --to count --max-tokens 8000
+    """
+    from bpe_cli import sinks
+    from bpe_cli.corpus import read_blocks
+    from bpe_cli.postprocess import affixes, surround
+
+    source = options.source_of(inputs, text, lines, jsonl, field, block_size)
+    if sinks.is_binary(to) and output is None and sys.stdout.isatty():
+        raise UsageError(f"{to} is not for a terminal", hint="name a file with -o, or pipe it into a program")
+    if output is not None:
+        sinks.check_outputs(to, output)
+    model = options.tokenizer_of(tokenizer, pattern, add_special)
+    specials, refuse = options.specials_of(special)
+    matcher = model.matcher(specials)
+    say_slow(model, quiet)
+    found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+    hashes: list[InputHash] | None = [] if sinks.is_binary(to) and output is not None else None
+    budget = _Budget(max_tokens)
+    before, after = affixes(model.post_processor) if add_special_tokens else ((), ())
+    number = options.threads_of(threads)
+    with (
+        progress(found.total_bytes, "encoding", quiet=quiet) as advance,
+        sinks.open_sink(
+            to, output, stdout=sys.stdout.buffer, tokenizer=model,
+            options=_sink_options(model, with_, eot), inputs=hashes if hashes is not None else (),
+        ) as sink,
+    ):  # fmt: skip
+        blocks = read_blocks(
+            source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance, hashes=hashes,
+            on_note=lambda message: note(f"note: {message}", quiet=quiet),
+        )  # fmt: skip
+        settled = model.settle(blocks, matcher)
+        for block in _refusing(settled, matcher) if refuse else settled:
+            if to is To.count and not (before or after):
+                counts = model.count_block(block, matcher, number)
+                budget.spend(counts, block)
+                sink.write_counts(block, counts)
+                continue
+            ids, ends = model.encode_block(block, matcher, number)
+            if before or after:
+                ids, ends = surround(block, ids, ends, before, after)
+            if max_tokens is not None:
+                budget.spend([end - start for start, end in zip([0, *ends], ends, strict=False)], block)
+            sink.write(block, ids, ends)
+    budget.check()
+    if output is not None:
+        note(f"{sink.documents:,} documents, {sink.tokens:,} tokens -> {output}", quiet=quiet)
+
+
+def say_slow(model: Tokenizer, quiet: bool) -> None:
+    """Tell that the tokenizer's patterns take the slow way."""
+    if model.slow_patterns:
+        shown = ", ".join(
+            repr(pattern if len(pattern) <= 60 else pattern[:57] + "...") for pattern in model.slow_patterns
+        )
+        note(
+            f"note: the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
+            "many times slower",
+            quiet=quiet,
+        )
+
+
+def _sink_options(model: Tokenizer, with_: str, eot: str | None) -> SinkOptions:
+    """Read --with and --eot.
+
+    Raises:
+        UsageError: A word of --with is unknown, or --eot is no token of the tokenizer.
+    """
+    from bpe_cli.sinks import SinkOptions
+
+    words = {word.strip() for word in with_.split(",") if word.strip()}
+    if unknown := words - {"tokens", "spans"}:
+        raise UsageError(f"--with knows tokens and spans, not {sorted(unknown)[0]}")
+    return SinkOptions(tokens="tokens" in words, spans="spans" in words, eot=eot_id(model, eot))
+
+
+def eot_id(model: Tokenizer, eot: str | None) -> int | None:
+    """Give the id that --eot names, by the text of a special token or as a number.
+
+    Raises:
+        UsageError: There is no such token.
+    """
+    if eot is None:
+        return None
+    for token in model.special_tokens:
+        if token.content == eot.encode():
+            return token.token_id
+    if eot.isascii() and eot.isdigit() and int(eot) < model.vocab_size:
+        return int(eot)
+    known = ", ".join(token.content.decode("utf-8", "replace") for token in model.special_tokens[:5])
+    raise UsageError(
+        f"--eot {eot!r} is neither a special token of this tokenizer nor one of its ids",
+        hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
+    )
+
+
+def _refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
+    """Pass blocks on, and refuse the first special token in a document.
+
+    Raises:
+        InputError: There is one; the message says where.
+    """
+    number, offset = 0, 0
+    for block in blocks:
+        if not block.continued:
+            offset = 0
+        for place, document in enumerate(block.documents()):
+            number += not (block.continued and place == 0)
+            offset = offset if place == 0 else 0
+            found = None if matcher is None else matcher.find(document)
+            if found is not None:
+                start, end, _ = found
+                text = bytes(document[start:end]).decode("utf-8", "backslashreplace")
+                raise InputError(
+                    f"document {number}, byte {offset + start}: the text holds the special token {text}",
+                    hint="--special all makes it that token, no --special keeps it plain text",
+                )
+            offset += len(document)
+        yield block
+
+
+class _Budget:
+    """Watch that no document has more tokens than allowed."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._open = 0  # tokens of the document that goes on
+        self._number = 0
+        self._over = 0
+        self._first: tuple[int, int] | None = None
+
+    def spend(self, counts: Sequence[int] | memoryview, block: Block) -> None:
+        """Count the tokens of a block's documents."""
+        if self._limit is None:
+            return
+        last = len(counts) - 1
+        for place, count in enumerate(counts):
+            self._open += count
+            if block.unfinished and place == last:
+                return
+            self._number += 1
+            if self._open > self._limit:
+                self._over += 1
+                self._first = self._first or (self._number, self._open)
+            self._open = 0
+
+    def check(self) -> None:
+        """Fail if a document had more.
+
+        Raises:
+            CheckFailed: One had.
+        """
+        if self._first is None:
+            return
+        number, tokens = self._first
+        others = f", the first of {self._over:,} such of {self._number:,}" if self._over > 1 else ""
+        raise CheckFailed(f"document {number} has {tokens:,} tokens, more than {self._limit:,}{others}")

@@ -1,0 +1,129 @@
+"""``bpe inspect``: a text token by token, or a tokenizer by itself."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bpe_cli.cli import options
+from bpe_cli.cli.console import note, stdout_console
+from bpe_cli.cli.encode import say_slow
+from bpe_cli.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus import Source
+    from bpe_cli.tokenizer import Tokenizer
+
+NAME = "inspect"
+EPILOG = "Without a text: a report on the tokenizer itself."
+
+LARGEST_TEXT = 16 << 20
+"""Bytes of a document that are shown at most: every token of it becomes an object."""
+
+
+def run(
+    inputs: options.Inputs = None,
+    tokenizer: options.TokenizerName = None,
+    ids: Annotated[bool, typer.Option("--ids", help="List the tokens in a table: id, bytes, byte span.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show everything, however long.")] = False,
+    json: options.Json = False,
+    text: options.Text = None,
+    lines: options.Lines = False,
+    jsonl: options.Jsonl = False,
+    field: options.Field = "text",
+    special: options.Special = None,
+    add_special: options.AddSpecial = None,
+    pattern: options.PatternName = None,
+    color: options.ColorWhen = options.Color.auto,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show a text token by token, or report on a tokenizer.
+
+    [bold]Examples[/bold]
+
+        bpe inspect -T "hello world" -t gpt-4o
+
+        bpe inspect notes.txt -t tokenizer.json --ids
+
+        bpe inspect -t tokenizer.json
+    """
+    model = options.tokenizer_of(tokenizer, pattern, add_special)
+    say_slow(model, quiet)
+    if text is None and not inputs and not _stdin_has_text():
+        _report_tokenizer(model, json, full, color)
+        return
+    source = options.source_of(inputs, text, lines, jsonl, field, options.BLOCK_BYTES)
+    specials, refuse = options.specials_of(special)
+    if refuse:
+        raise UsageError("--special error is for encode: inspect shows where special tokens would be")
+    from bpe_cli.reports.segmentation import segment
+
+    empty = True
+    for document in _documents(source, quiet):
+        if json:
+            from bpe_cli.cli.console import print_json
+            from bpe_cli.views.json_form import to_json
+
+            print_json(to_json(segment(model, document, specials)))
+        else:
+            from bpe_cli.views.colored import LIMIT, TokenView
+
+            if not empty:
+                print()
+            report = segment(model, document, specials)
+            stdout_console(color).print(TokenView(report, ids=ids, limit=None if full else LIMIT))
+        empty = False
+
+
+def _report_tokenizer(model: Tokenizer, json: bool, full: bool, color: options.Color) -> None:
+    from bpe_cli.cli.console import print_json
+    from bpe_cli.fingerprint import fingerprint
+    from bpe_cli.reports.vocabulary_report import describe
+
+    report = describe(model, fingerprint=fingerprint(model))
+    if json:
+        from bpe_cli.views.json_form import to_json
+
+        print_json(to_json(report))
+    else:
+        from bpe_cli.views.tables import vocabulary_view
+
+        stdout_console(color).print(vocabulary_view(report, full=full))
+
+
+def _documents(source: Source, quiet: bool) -> Iterator[bytes]:
+    """Yield each document whole.
+
+    Raises:
+        InputError: One is too long to be shown.
+    """
+    from bpe_cli.corpus import read_blocks
+
+    held = bytearray()
+    blocks = read_blocks(source, stdin=sys.stdin.buffer, on_note=lambda message: note(f"note: {message}", quiet=quiet))
+    for block in blocks:
+        last = len(block.ends) - 1
+        for number, part in enumerate(block.documents()):
+            held += part
+            if len(held) > LARGEST_TEXT:
+                raise InputError(
+                    f"the text is longer than the {LARGEST_TEXT >> 20} MiB that can be shown",
+                    hint="show a part of it (head -c 100000), or use bpe encode or bpe compare",
+                )
+            if not (block.unfinished and number == last):
+                yield bytes(held)
+                held.clear()
+
+
+def _stdin_has_text() -> bool:
+    """Tell whether somebody feeds stdin: a pipe or a file, not a terminal or nothing at all."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)

@@ -1,0 +1,192 @@
+"""The options that several commands share, each defined once: name, help, check and place in the help."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bpe_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus import Source
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+DEFAULT_TOKENIZER = "o200k_base"
+
+_INPUT = "Input"
+_TOKENIZER = "Tokenizer"
+_RUNNING = "Running"
+
+
+class Color(StrEnum):
+    """When to colour."""
+
+    auto = "auto"
+    always = "always"
+    never = "never"
+
+
+Inputs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="INPUT", help="Files, folders, glob patterns, or - for stdin (the default)."),
+]
+Text = Annotated[
+    str | None, typer.Option("--text", "-T", metavar="TEXT", help="Take the text from here.", rich_help_panel=_INPUT)
+]
+Lines = Annotated[bool, typer.Option("--lines", help="Each line is a document.", rich_help_panel=_INPUT)]
+Jsonl = Annotated[
+    bool, typer.Option("--jsonl", help="Each line is a JSON object with a document in a field.", rich_help_panel=_INPUT)
+]
+Field = Annotated[
+    str, typer.Option("--field", metavar="A.B", help="The field that holds the text.", rich_help_panel=_INPUT)
+]
+BlockSize = Annotated[
+    int,
+    typer.Option(
+        "--block-size",
+        metavar="BYTES",
+        min=1,
+        help="Bytes read at a time; changes no result.",
+        rich_help_panel=_RUNNING,
+    ),
+]
+TokenizerName = Annotated[
+    str | None,
+    typer.Option(
+        "--tokenizer", "-t", metavar="TOKENIZER", rich_help_panel=_TOKENIZER, show_default=DEFAULT_TOKENIZER,
+        help="A file or folder, an encoding (gpt2, cl100k_base) or a model (gpt-4o). Else $BPE_TOKENIZER.",
+    ),
+]  # fmt: skip
+PatternName = Annotated[
+    str | None,
+    typer.Option(
+        "--pattern", metavar="NAME|REGEX", rich_help_panel=_TOKENIZER,
+        help="The split pattern, for a tokenizer file that holds none.",
+    ),
+]  # fmt: skip
+AddSpecial = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--add-special", metavar="TEXT=ID", rich_help_panel=_TOKENIZER,
+        help="Add a special token to the tokenizer. Can be repeated.",
+    ),
+]  # fmt: skip
+Special = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--special", metavar="all|error|TEXT", rich_help_panel=_TOKENIZER,
+        help="Find special tokens in the text: all, or the one named (repeatable). They are plain text "
+        "otherwise; error refuses them.",
+    ),
+]  # fmt: skip
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", "-j", metavar="N", min=1, envvar="BPE_THREADS", rich_help_panel=_RUNNING,
+        show_default="all that may be used", help="Threads to use; changes no result.",
+    ),
+]  # fmt: skip
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress, notes or summary on stderr.", rich_help_panel=_RUNNING)
+]
+ColorWhen = Annotated[
+    Color, typer.Option("--color", help="When to colour; NO_COLOR and FORCE_COLOR count.", rich_help_panel=_RUNNING)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object with a schema field.")]
+
+BLOCK_BYTES = 16 << 20
+
+
+def source_of(
+    inputs: list[str] | None, text: str | None, lines: bool, jsonl: bool, field: str, block_size: int
+) -> Source:
+    """Build the description of a corpus.
+
+    Raises:
+        UsageError: Options exclude each other, or nobody would ever type the input.
+    """
+    import sys
+
+    from bpe_cli.corpus import Source, waits_for_keyboard
+
+    if lines and jsonl:
+        raise UsageError("--lines and --jsonl exclude each other")
+    source = Source(
+        paths=tuple(inputs or ()),
+        text=text,
+        documents="jsonl" if jsonl else "lines" if lines else "whole",
+        field=field,
+        block_bytes=block_size,
+    )
+    if not inputs and waits_for_keyboard(source, sys.stdin.buffer):
+        raise UsageError(
+            "there is no input: stdin is a terminal",
+            hint="name files, give -T TEXT, or pipe text in (- reads what you type)",
+        )
+    return source
+
+
+def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> Tokenizer:
+    """Load the tokenizer that the options ask for.
+
+    Raises:
+        UsageError: It is unknown, or a special token is not TEXT=ID.
+        InputError, FormatError: Its file cannot be read.
+    """
+    from bpe_cli.formats import find_tokenizer
+    from bpe_cli.stages import SpecialToken
+
+    tokenizer = find_tokenizer(name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER, pattern)
+    tokens = []
+    for addition in add_special or ():
+        content, _, number = addition.rpartition("=")
+        if not content or not (number.isascii() and number.isdigit()) or int(number) >= 1 << 32:
+            raise UsageError(
+                f"--add-special {addition!r} is not TEXT=ID", hint="as in --add-special '<|im_start|>=100264'"
+            )
+        tokens.append(SpecialToken(content.encode(), int(number)))
+    return tokenizer.with_special_tokens(tokens) if tokens else tokenizer
+
+
+def specials_of(special: list[str] | None) -> tuple[Specials, bool]:
+    """Give which special tokens to find, and whether to refuse them instead.
+
+    Raises:
+        UsageError: ``error`` or ``all`` stands beside others.
+    """
+    names = special or []
+    for word in ("error", "all"):
+        if word in names and len(set(names)) > 1:
+            raise UsageError(f"--special {word} excludes other special tokens")
+    if "error" in names:
+        return "all", True
+    return ("all" if "all" in names else tuple(names)), False
+
+
+def threads_of(threads: int | None) -> int:
+    """Give the number of threads: as asked, else the processors that this process may use.
+
+    Counts the CPU limit of a container (cgroup v2's ``cpu.max``, or v1's quota).
+    """
+    if threads is not None:
+        return threads
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for quota_file, period_file in (
+        ("/sys/fs/cgroup/cpu.max", None),
+        ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+    ):
+        try:
+            with open(quota_file, encoding="ascii") as file:
+                words = file.read().split()
+            if period_file is not None:
+                with open(period_file, encoding="ascii") as file:
+                    words += file.read().split()
+            quota, period = int(words[0]), int(words[1])
+        except (OSError, ValueError, IndexError):  # no such file, or "max": no limit
+            continue
+        if quota > 0 and period > 0:
+            usable = min(usable, max(1, -(-quota // period)))
+    return max(1, usable)

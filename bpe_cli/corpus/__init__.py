@@ -1,0 +1,13 @@
+"""Read a corpus: paths, stdin, globs, folders, compressed files, JSONL, Parquet -> blocks of documents.
+
+``source.py`` ties the parts together; ``inputs.py`` finds the files, ``opening.py`` and ``compressed.py``
+read their bytes, ``documents.py``, ``jsonl.py`` and ``parquet.py`` make documents of them.
+"""
+
+from __future__ import annotations
+
+from bpe_cli.corpus.inputs import Input, Inputs
+from bpe_cli.corpus.opening import open_stream
+from bpe_cli.corpus.source import InputHash, Source, read_blocks, waits_for_keyboard
+
+__all__ = ["Input", "InputHash", "Inputs", "Source", "open_stream", "read_blocks", "waits_for_keyboard"]

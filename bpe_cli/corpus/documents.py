@@ -1,0 +1,121 @@
+"""Make documents of bytes, and lay them into blocks of bounded size."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+
+from bpe_cli.blocks import Block
+
+_CLOSE = (b"", b"")
+
+
+class Packer:
+    """Lay documents into blocks of at most ``block_bytes`` bytes.
+
+    Invariant: the documents that the blocks hold, put together again, do not depend on ``block_bytes``.
+    One document is *open*: the next bytes belong to it. An open one without bytes does not exist yet.
+
+    >>> packer = Packer(4)
+    >>> [bytes(block.data) for block in packer.document(b"abcdef")]
+    [b'abcd']
+    >>> [(bytes(block.data), block.continued) for block in packer.flush()]
+    [(b'ef', True)]
+    """
+
+    def __init__(self, block_bytes: int) -> None:
+        self.block_bytes = block_bytes
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._ends = array("Q")
+        self._continued = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the open document has a byte."""
+        return self._continued if not self._ends and not self._size else self._size > self._start
+
+    @property
+    def _start(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def add(self, texts: Sequence[bytes]) -> Iterator[Block]:
+        """Go on with the open document; each further text closes it and opens another.
+
+        Args:
+            texts: At least one, together at most ``block_bytes`` long.
+
+        Yields:
+            The blocks that became full.
+        """
+        data = texts[0] if len(texts) == 1 else b"".join(texts)
+        # Empty documents have no bytes, yet their ends take room: those are bounded likewise.
+        if self._size + len(data) > self.block_bytes or self._ends.itemsize * len(self._ends) >= self.block_bytes:
+            yield from self.flush()
+        if data:
+            self._parts.append(data)
+        ends = array("Q", accumulate(map(len, texts), initial=self._size))
+        self._size = ends.pop()
+        self._ends += ends[1:]
+
+    def close(self) -> Iterator[Block]:
+        """Close the open document, even if it is empty."""
+        return self.add(_CLOSE)
+
+    def document(self, data: bytes) -> Iterator[Block]:
+        """Add a whole document of any length; none must be open."""
+        if len(data) <= self.block_bytes:
+            yield from self.add((data, b""))
+            return
+        for start in range(0, len(data), self.block_bytes):
+            yield from self.add((data[start : start + self.block_bytes],))
+        yield from self.close()
+
+    def flush(self) -> Iterator[Block]:
+        """Yield what is there, if anything; an open document goes on in the next block."""
+        unfinished = self._size > self._start
+        if unfinished:
+            self._ends.append(self._size)
+        if not self._ends:
+            return
+        block = Block(b"".join(self._parts), self._ends, self._continued, unfinished)
+        self._parts, self._size, self._ends, self._continued = [], 0, array("Q"), unfinished
+        yield block
+
+
+def limited(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Cut chunks into ones of at most ``size`` bytes."""
+    for chunk in chunks:
+        if len(chunk) <= size:
+            yield chunk
+        else:
+            for start in range(0, len(chunk), size):
+                yield chunk[start : start + size]
+
+
+def pack_whole(chunks: Iterable[bytes], packer: Packer) -> Iterator[Block]:
+    """Make one document of an input, byte for byte; an empty input is an empty document."""
+    for chunk in limited(chunks, packer.block_bytes):
+        yield from packer.add((chunk,))
+    yield from packer.close()
+
+
+def pack_lines(chunks: Iterable[bytes], packer: Packer) -> Iterator[Block]:
+    r"""Make a document of each line, without its line end, which is ``\n`` or ``\r\n``.
+
+    A lone ``\r`` ends no line. The last line counts even without a line end.
+    """
+    held = False  # a carriage return at the end of a chunk: whether it is part of a line end shows later
+    for chunk in limited(chunks, packer.block_bytes):
+        if held and not chunk.startswith(b"\n"):
+            yield from packer.add((b"\r",))
+        held = chunk.endswith(b"\r")
+        text = chunk[:-1] if held else chunk
+        if b"\r" in text:  # one byte is sought several times faster than two
+            text = text.replace(b"\r\n", b"\n")
+        yield from packer.add(text.split(b"\n"))
+    if held:
+        yield from packer.add((b"\r",))
+    if packer.is_open:
+        yield from packer.close()

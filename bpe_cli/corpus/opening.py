@@ -1,0 +1,190 @@
+"""Open one input and stream its bytes, decompressed; every failure names the input."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from bpe_cli.corpus.compressed import MAGIC_BYTES, codec_of, decompress
+from bpe_cli.errors import InputError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+CHUNK_BYTES = 1 << 20
+SNIFF_BYTES = 8192
+"""A file is taken for binary when a NUL is among so many first bytes."""
+
+
+def show_path(path: str) -> str:
+    """Write a path for a message: as it is when it can be printed, else escaped.
+
+    >>> show_path("a.txt"), show_path("tab\\t.txt")
+    ('a.txt', "'tab\\\\t.txt'")
+    """
+    if path == "-":
+        return "stdin"
+    return path if path.isprintable() and path else ascii(path)
+
+
+def cannot_read(path: str, error: OSError | ValueError, hint: str | None = None) -> InputError:
+    """Make the error of an input that cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        reason = "no such file"
+    elif isinstance(error, OSError) and error.strerror:
+        reason = error.strerror[0].lower() + error.strerror[1:]
+    else:
+        reason = str(error)
+    return InputError(f"cannot read {show_path(path)}: {reason}", hint=hint)
+
+
+def open_raw(path: str, stdin: BinaryIO) -> BinaryIO:
+    """Open a file, unbuffered; ``-`` gives ``stdin``, which stays the caller's to close.
+
+    Raises:
+        InputError: It cannot be opened.
+    """
+    if path == "-":
+        return stdin
+    try:
+        return open(path, "rb", buffering=0)
+    except (OSError, ValueError) as error:
+        raise cannot_read(path, error) from error
+
+
+def read_chunks(
+    path: str,
+    *,
+    stdin: BinaryIO,
+    chunk_bytes: int = CHUNK_BYTES,
+    decompressed: bool = True,
+    on_raw: Callable[[bytes], None] | None = None,
+) -> Generator[bytes, None, None]:
+    """Stream the bytes of a file or ``-``, looking through compression.
+
+    Args:
+        path: The file, or ``-`` for ``stdin``.
+        stdin: What ``-`` stands for.
+        chunk_bytes: How much to read at a time. Chunks that are yielded may be larger, up to 1 MiB.
+        decompressed: False to give the bytes as they are on disk.
+        on_raw: Called with every chunk as it is on disk.
+
+    Raises:
+        InputError: The input cannot be opened or read, or its compressed data is damaged.
+    """
+    stream = open_raw(path, stdin)
+    try:
+        raw = _raw_chunks(stream, path, chunk_bytes, on_raw)
+        head = b""
+        while len(head) < MAGIC_BYTES and (chunk := next(raw, b"")):
+            head += chunk
+        chunks = chain((head,) if head else (), raw)
+        codec = codec_of(head, show_path(path)) if decompressed else None
+        yield from decompress(chunks, codec, show_path(path)) if codec else chunks
+    finally:
+        if path != "-":
+            stream.close()
+
+
+def _raw_chunks(
+    stream: BinaryIO, path: str, chunk_bytes: int, on_raw: Callable[[bytes], None] | None
+) -> Iterator[bytes]:
+    # Take what a pipe has; ``read`` would wait until it has ``chunk_bytes``. An unbuffered file does as it should.
+    read = getattr(stream, "read1", stream.read)
+    while True:
+        try:
+            chunk: bytes | None = read(chunk_bytes)
+        except (OSError, ValueError) as error:
+            raise cannot_read(path, error) from error
+        if chunk is None:
+            raise InputError(f"cannot read {show_path(path)}: it has no data yet, and does not wait for any")
+        if not chunk:
+            return
+        if on_raw is not None:
+            on_raw(chunk)
+        yield chunk
+
+
+def head_of(path: str, stdin: BinaryIO) -> bytes:
+    """Give the first bytes of a file's text (``SNIFF_BYTES`` or a little more), decompressed.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    head = b""
+    chunks = read_chunks(path, stdin=stdin, chunk_bytes=SNIFF_BYTES)
+    try:
+        while len(head) < SNIFF_BYTES and (chunk := next(chunks, b"")):
+            head += chunk
+    finally:
+        chunks.close()
+    return head
+
+
+def is_parquet(path: str) -> bool:
+    """Tell whether a file is Parquet: a regular one with the magic at both ends.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    if path == "-":
+        return False
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return False
+        with open(path, "rb", buffering=0) as file:
+            if file.read(4) != b"PAR1" or file.seek(0, os.SEEK_END) < 12:
+                return False
+            file.seek(-4, os.SEEK_END)
+            return file.read(4) == b"PAR1"
+    except (OSError, ValueError) as error:
+        raise cannot_read(path, error) from error
+
+
+class _ChunkStream(io.RawIOBase):
+    """Give chunks the face of a readable stream."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._held = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        while not self._held:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._held = memoryview(chunk)
+        target = memoryview(buffer).cast("B")
+        size = min(len(target), len(self._held))
+        target[:size] = self._held[:size]
+        self._held = self._held[size:]
+        return size
+
+
+@contextmanager
+def open_stream(path: str, *, stdin: BinaryIO, on_bytes: Callable[[int], None] | None = None) -> Iterator[BinaryIO]:
+    """Open one file or ``-`` as a readable stream, decompressed: what the readers of ``sinks.read`` take.
+
+    Args:
+        path: The file, or ``-`` for ``stdin``.
+        stdin: What ``-`` stands for.
+        on_bytes: Called with the number of bytes read from disk, now and then.
+
+    Raises:
+        InputError: The input cannot be opened or read, or its compressed data is damaged.
+    """
+    chunks = read_chunks(path, stdin=stdin, on_raw=(lambda raw: on_bytes(len(raw))) if on_bytes else None)
+    stream: Any = io.BufferedReader(_ChunkStream(chunks), CHUNK_BYTES)
+    try:
+        yield stream
+    finally:
+        stream.close()
+        chunks.close()

@@ -1,0 +1,188 @@
+"""Turn a description of a corpus into blocks of documents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Literal, NamedTuple
+
+from bpe_cli.blocks import Block
+from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
+from bpe_cli.corpus.inputs import Input, Inputs
+from bpe_cli.corpus.opening import SNIFF_BYTES, is_parquet, read_chunks
+from bpe_cli.errors import UsageError
+
+Documents = Literal["whole", "lines", "jsonl"]
+"""What a document is: a whole input, a line, or a field of a line of JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Say where a corpus comes from and what its documents are.
+
+    Attributes:
+        paths: Files, folders, glob patterns, ``-`` for stdin; none means stdin.
+        text: The text itself, in place of paths.
+        documents: What a document is. A row of a Parquet file is one in any case.
+        field: The field of a JSON line, or the column of a Parquet file, that holds the text.
+        block_bytes: The most bytes a block holds, at least 1. It changes no document.
+        decompress: False to take the bytes of compressed (and Parquet) files as they are.
+
+    Raises:
+        UsageError: There are both paths and a text, or ``block_bytes`` is less than 1.
+    """
+
+    paths: tuple[str, ...] = ()
+    text: str | None = None
+    documents: Documents = "whole"
+    field: str = "text"
+    block_bytes: int = 16 << 20
+    decompress: bool = True
+
+    def __post_init__(self) -> None:
+        if self.text is not None and self.paths:
+            raise UsageError("a text and files exclude each other", hint="drop --text, or the names of the files")
+        if self.block_bytes < 1:
+            raise UsageError("a block holds at least 1 byte")
+
+    def inputs(self, *, stdin: BinaryIO | None = None, on_skip: Callable[[str], None] | None = None) -> Inputs:
+        """Find the files; none for a text. See ``Inputs.resolve``.
+
+        Raises:
+            InputError: A file is missing, or the like.
+        """
+        return Inputs(()) if self.text is not None else Inputs.resolve(self.paths, stdin=stdin, on_skip=on_skip)
+
+
+class InputHash(NamedTuple):
+    """Identify an input that was read: what it is called, the sha256 of its bytes on disk, their number."""
+
+    name: str
+    sha256: str
+    size: int
+
+
+def waits_for_keyboard(source: Source, stdin: BinaryIO) -> bool:
+    """Tell whether reading would wait for somebody to type: stdin is wanted, and is a terminal."""
+    wanted = source.text is None and (not source.paths or "-" in source.paths)
+    return wanted and stdin.isatty()
+
+
+def read_blocks(
+    source: Source,
+    *,
+    stdin: BinaryIO,
+    inputs: Inputs | None = None,
+    on_skip: Callable[[str], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
+    on_bytes: Callable[[int], None] | None = None,
+    hashes: list[InputHash] | None = None,
+) -> Iterator[Block]:
+    r"""Read a corpus as blocks of documents, in bounded memory, one file open at a time.
+
+    The files are found when this is called, and read when the result is iterated over. A document
+    that does not fit into a block arrives in several, flagged ``unfinished`` and ``continued``;
+    small ones share a block, across inputs too.
+
+    >>> import io
+    >>> blocks = read_blocks(Source(text="one\ntwo", documents="lines"), stdin=io.BytesIO())
+    >>> [bytes(document) for block in blocks for document in block.documents()]
+    [b'one', b'two']
+
+    Args:
+        source: What to read.
+        stdin: What ``-`` stands for.
+        inputs: What ``source.inputs()`` gave, so that it need not be found again.
+        on_skip: Called with a sentence for each file of a folder that is left out.
+        on_note: Called with a sentence for what the user may not expect: a binary file that was named.
+        on_bytes: Called with the number of bytes read from disk since the last call.
+        hashes: Is given the hash of each input, once that was read to its end.
+
+    Raises:
+        InputError: An input cannot be read; the message says which, where and why.
+        UsageError: ``-`` is given twice.
+    """
+    found = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
+    return _read(source, found, stdin, on_note, on_bytes, hashes)
+
+
+def _read(
+    source: Source,
+    inputs: Inputs,
+    stdin: BinaryIO,
+    on_note: Callable[[str], None] | None,
+    on_bytes: Callable[[int], None] | None,
+    hashes: list[InputHash] | None,
+) -> Iterator[Block]:
+    packer = Packer(source.block_bytes)
+    if source.text is not None:
+        data = source.text.encode("utf-8", "surrogateescape")
+        if hashes is not None:
+            hashes.append(InputHash("--text", hashlib.sha256(data).hexdigest(), len(data)))
+        yield from _pack(source, iter((data,)), packer, "--text")
+    noted: set[str] = set()
+    for item in inputs.items:
+        meter = _Meter(None if hashes is None else hashlib.sha256(), on_bytes)
+        if source.decompress and is_parquet(item.path):
+            from bpe_cli.corpus.parquet import pack_parquet
+
+            yield from pack_parquet(item.path, packer, source.field, on_bytes)
+            if hashes is not None:
+                meter.on_bytes = None  # told already
+                for _ in read_chunks(item.path, stdin=stdin, decompressed=False, on_raw=meter):
+                    pass
+        else:
+            chunks: Iterator[bytes] = read_chunks(
+                item.path,
+                stdin=stdin,
+                decompressed=source.decompress,
+                on_raw=meter,
+            )
+            if on_note is not None and source.documents != "jsonl" and item.path not in noted:
+                noted.add(item.path)
+                chunks = _watched(chunks, item, on_note)
+            yield from _pack(source, chunks, packer, item.name)
+        if hashes is not None and meter.digest is not None:
+            hashes.append(InputHash(item.name, meter.digest.hexdigest(), meter.size))
+    yield from packer.flush()
+
+
+def _pack(source: Source, chunks: Iterator[bytes], packer: Packer, name: str) -> Iterator[Block]:
+    if source.documents == "lines":
+        return pack_lines(chunks, packer)
+    if source.documents == "jsonl":
+        from bpe_cli.corpus.jsonl import pack_jsonl
+
+        return pack_jsonl(chunks, packer, name, source.field)
+    return pack_whole(chunks, packer)
+
+
+class _Meter:
+    """Weigh and hash the chunks of one input as they are on disk."""
+
+    def __init__(self, digest: hashlib._Hash | None, on_bytes: Callable[[int], None] | None) -> None:
+        self.digest = digest
+        self.on_bytes = on_bytes
+        self.size = 0
+
+    def __call__(self, chunk: bytes) -> None:
+        self.size += len(chunk)
+        if self.digest is not None:
+            self.digest.update(chunk)
+        if self.on_bytes is not None:
+            self.on_bytes(len(chunk))
+
+
+def _watched(chunks: Iterator[bytes], item: Input, on_note: Callable[[str], None]) -> Iterator[bytes]:
+    """Pass chunks on, and note when the first bytes hold a NUL."""
+    seen = 0
+    for chunk in chunks:
+        zero = chunk.find(b"\0", 0, SNIFF_BYTES - seen)
+        if zero >= 0:
+            on_note(f"{item.name} looks binary (NUL at byte {seen + zero}); its bytes are taken as they are")
+        seen += len(chunk)
+        yield chunk
+        if zero >= 0 or seen >= SNIFF_BYTES:
+            break
+    yield from chunks

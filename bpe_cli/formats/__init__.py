@@ -1,0 +1,211 @@
+"""Carry tokenizers in and out of files: one module a format, each with ``sniff``, ``load`` and ``dump``.
+
+``dump`` gives contents, it does not write: file name -> bytes, where ``""`` is the output path itself.
+What a format cannot hold is an error that names it, unless the caller agrees to that very loss.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import orjson
+
+from bpe_cli import encodings
+from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.formats import counts_file, hf_json, tiktoken_ranks, vocab_merges
+from bpe_cli.patterns import ALIASES, PATTERNS, resolve
+from bpe_cli.tokenizer import Tokenizer
+
+HEAD_BYTES = 1 << 16
+"""How much of a file is looked at to tell its format."""
+
+
+class Format(Protocol):
+    """What a format's module has."""
+
+    @property
+    def LOSSES(self) -> frozenset[str]:  # noqa: N802  # a constant in the modules
+        """What a caller may agree to lose."""
+
+    def sniff(self, head: bytes) -> bool:
+        """Tell from the first bytes whether a file has this format."""
+
+    def load(self, path: Path, pattern: str | None = None) -> Tokenizer:
+        """Read a tokenizer."""
+
+    def dump(self, tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
+        """Give the contents of the files that hold a tokenizer."""
+
+
+FORMATS: dict[str, Format] = {
+    "tokenizer.json": hf_json,
+    "tiktoken": tiktoken_ranks,
+    "vocab-merges": vocab_merges,
+}
+"""The formats, in the order in which a file is held against them."""
+
+
+def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
+    """Read a tokenizer from a file or a folder, whatever its format; names do not count, contents do.
+
+    Args:
+        path: The file, or its folder.
+        pattern: The split pattern, by name or as an expression, for formats that hold none.
+
+    Raises:
+        InputError: There is no such file, or it cannot be read.
+        FormatError: No format fits, or the file is broken.
+        UsageError: A pattern is given where none can be, or by a name that does not exist.
+    """
+    path = Path(path)
+    expression = None if pattern is None else resolve_pattern(pattern)
+    return replace(FORMATS[identify(path)].load(_inside(path), expression), name=str(path))
+
+
+def _inside(path: Path) -> Path:
+    """Give the file that stands for a folder."""
+    inner = path / "tokenizer.json"
+    return inner if path.is_dir() and inner.is_file() else path
+
+
+def identify(path: str | Path) -> str:
+    """Tell the format of a file or folder.
+
+    Raises:
+        InputError: There is no such file, or it cannot be read.
+        FormatError: No format fits; the message says what the file looks like.
+    """
+    path = Path(path)
+    try:
+        if path.is_dir():
+            if (path / "tokenizer.json").is_file():
+                return "tokenizer.json"
+            if vocab_merges.find_pair(path):
+                return "vocab-merges"
+            names = sorted(entry.name for entry in path.iterdir())
+            shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "nothing"
+            raise FormatError(
+                f"the folder {path} holds no tokenizer, but {shown}",
+                hint="it needs tokenizer.json, or vocab.json with merges.txt; or name a file in it",
+            )
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is not a regular file", hint="save it to disk first")
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file or directory") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"{path} cannot be read: {(reason or str(error)).lower()}") from error
+    for name, module in FORMATS.items():
+        if module.sniff(head):
+            return name
+    raise FormatError(
+        f"{path} is {_describe(head)}, not a tokenizer in a format that can be read",
+        hint=f"formats are {', '.join(FORMATS)}",
+    )
+
+
+def _describe(head: bytes) -> str:
+    """Say what a file looks like that no format knows."""
+    if not head:
+        return "empty"
+    if counts_file.sniff(head):
+        return "a counts file (of `bpe train --counts-out`)"
+    for magic, what in {
+        b"GGUF": "a GGUF file",
+        b"\x1f\x8b": "gzip-compressed",
+        b"\x28\xb5\x2f\xfd": "zstd-compressed",
+        b"PK": "a ZIP archive",
+        b"version https://git-lfs": "a Git LFS pointer, not the file itself",
+        b"\xef\xbb\xbf": "text with a byte order mark",
+    }.items():
+        if head.startswith(magic):
+            return what
+    if re.match(rb"\n[\x02-\xff]", head) and b"<unk>" in head[:64]:
+        return "a SentencePiece model"
+    if re.match(rb'\s*(\{|\[\s*[\["{\d\]])', head):
+        try:
+            whole = orjson.loads(head)
+            keys = list(whole) if isinstance(whole, dict) else []
+        except orjson.JSONDecodeError:  # longer than what was read, or broken
+            found = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
+            keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(found)]
+        return "JSON with " + (f"the keys {', '.join(key[:40] for key in keys[:5])}" if keys else "no keys")
+    if b"\0" in head:
+        return "binary"
+    try:
+        head[: len(head) - 4 if len(head) == HEAD_BYTES else None].decode()
+    except UnicodeDecodeError:
+        return "binary"
+    first = head.decode("utf-8", "replace").split("\n", 1)[0]
+    return f"text that begins {first[:40]!r}"
+
+
+def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = ()) -> dict[str, bytes]:
+    """Give the contents of the files that hold a tokenizer.
+
+    Args:
+        tokenizer: What is to be held.
+        format_name: One of ``FORMATS``.
+        allow_loss: What may be left out, by the names in the format's ``LOSSES``.
+
+    Returns:
+        File name -> content. The name ``""`` is the output path itself; others lie in it as a folder.
+
+    Raises:
+        FormatError: The format cannot hold all of it.
+        UsageError: There is no such format, or no such loss.
+    """
+    module = FORMATS.get(format_name)
+    if module is None:
+        raise UsageError(f"unknown format {format_name!r}", hint=f"formats are {', '.join(FORMATS)}")
+    known = {loss for each in FORMATS.values() for loss in each.LOSSES}
+    for loss in allow_loss:
+        if loss not in known:
+            raise UsageError(f"no format loses {loss!r}", hint=f"losses are {', '.join(sorted(known))}")
+    return module.dump(tokenizer, frozenset(allow_loss))
+
+
+def resolve_pattern(name_or_regex: str) -> str:
+    """Give the expression for a pattern's name or for an expression.
+
+    Raises:
+        UsageError: It looks like a name, and there is no pattern of it.
+    """
+    if name_or_regex not in PATTERNS and name_or_regex not in ALIASES and re.fullmatch(r"[\w-]*", name_or_regex):
+        raise UsageError(
+            f"unknown pattern {name_or_regex!r}",
+            hint=f"patterns are {', '.join(PATTERNS)}, or an expression in the syntax of the `regex` module",
+        )
+    return resolve(name_or_regex)
+
+
+def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
+    """Give the tokenizer that a user means: a path, a named encoding, or a model.
+
+    >>> find_tokenizer("gpt-4o").name
+    'o200k_base'
+
+    Raises:
+        UsageError: It is none of these; the message names the nearest that are.
+        InputError, FormatError: As for ``load``.
+    """
+    try:
+        is_path = spec != "" and Path(spec).exists()
+    except (OSError, ValueError):
+        is_path = False
+    if is_path:
+        return load(spec, pattern)
+    name = spec if spec in encodings.ENCODINGS else encodings.encoding_for_model(spec)
+    if name is None:
+        if re.search(r"[/\\]|\.(json|tiktoken|txt|model|bpe)$", spec):
+            raise InputError(f"{spec}: no such file or directory")
+        raise encodings.unknown(spec)
+    if pattern is not None:
+        raise UsageError(f"{name} has a split pattern of its own; no pattern can be given with it")
+    return encodings.named(name)

@@ -1,0 +1,318 @@
+"""What the two formats of GPT-2's family share: a byte-level vocabulary in visible characters.
+
+A token is written with one character per byte (``byte_alphabet``), a merge as its two parts; which
+merge comes first is its priority. Special tokens may stand among the ordinary ones, or after them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Mapping
+
+from bpe_cli import _core
+from bpe_cli.byte_alphabet import from_visible, to_visible
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import Node, quote
+from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+MAX_ID = 1 << 32
+"""Ids lie below this (u32)."""
+
+TOKEN_FIELDS = ("id", "content", "single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+def read_added_token(node: Node, token_id: int) -> SpecialToken:
+    """Read an added token's object, as ``tokenizer.json`` and ``tokenizer_config.json`` write it.
+
+    Raises:
+        FormatError: It asks for what cannot be done yet, or is malformed.
+    """
+    node.only(*TOKEN_FIELDS, "__type")
+    content = node.get("content").text()
+    if not content:
+        raise node.get("content").error("is empty")
+    for flag in ("single_word", "lstrip", "rstrip"):
+        if node.get(flag).boolean(default=False):
+            raise FormatError(
+                f"{node.where}: the added token {quote(content)} has {flag}, which this version cannot match",
+                hint=f"with {flag} set to false it is found wherever its text stands",
+            )
+    node.get("normalized").boolean(default=False)  # without a normalizer it changes nothing
+    return SpecialToken(content.encode(), token_id, node.get("special").boolean(default=False))
+
+
+def read_ids(node: Node) -> dict[str, int]:
+    """Check an object of token -> id.
+
+    Raises:
+        FormatError: An id is no integer, out of range, or stands twice.
+    """
+    ids: dict[str, int] = {}
+    owner: dict[int, str] = {}
+    for token, token_id in node.members().items():
+        if type(token_id) is not int or not 0 <= token_id < MAX_ID:
+            shown = repr(token_id)[:40] if isinstance(token_id, (int, float)) else type(token_id).__name__
+            raise node.error(f"gives {quote(token)} the id {shown}; ids are integers from 0 to {MAX_ID - 1:,}")
+        if token_id in owner:
+            raise node.error(f"gives the id {token_id} to {quote(owner[token_id])} and to {quote(token)}")
+        owner[token_id] = token
+        ids[token] = token_id
+    return ids
+
+
+def read_special_tokens(
+    ids: Mapping[str, int], tokens: Iterable[SpecialToken], source: str
+) -> tuple[SpecialToken, ...]:
+    """Hold added tokens against each other and against the vocabulary, and sort them by id.
+
+    Raises:
+        FormatError: Two disagree about an id or a text.
+    """
+    owner = {token_id: token for token, token_id in ids.items()}
+    by_id: dict[int, SpecialToken] = {}
+    by_content: dict[bytes, SpecialToken] = {}
+    for token in tokens:
+        text = token.content.decode()
+        twin = by_id.get(token.token_id) or by_content.get(token.content)
+        if twin is not None and (twin.token_id, twin.content) == (token.token_id, token.content):
+            continue
+        if twin is not None:
+            raise FormatError(
+                f"{source}: the added tokens {quote(twin.content)} (id {twin.token_id}) and {quote(text)} "
+                f"(id {token.token_id}) contradict each other"
+            )
+        if ids.get(text, token.token_id) != token.token_id:
+            raise FormatError(
+                f"{source}: the added token {quote(text)} has id {token.token_id}, and {ids[text]} in the vocabulary"
+            )
+        if owner.get(token.token_id, text) != text:
+            raise FormatError(
+                f"{source}: the added token {quote(text)} has id {token.token_id}, "
+                f"which is {quote(owner[token.token_id])} in the vocabulary"
+            )
+        by_id[token.token_id] = by_content[token.content] = token
+    return tuple(by_id[token_id] for token_id in sorted(by_id))
+
+
+def overlapping(first: Collection[str], second: Collection[str]) -> tuple[str, str] | None:
+    """Find a text of each collection that can lie over one another in some text.
+
+    >>> overlapping(["<s>"], ["x<", "y"]), overlapping(["<s>"], ["<t>"])
+    (('<s>', 'x<'), None)
+
+    Complexity: quadratic in the length of a text, linear in their number.
+    """
+    prefixes: dict[str, str] = {}
+    suffixes: dict[str, str] = {}
+    inside: dict[str, str] = {}
+    for text in first if second else ():
+        for cut in range(1, len(text) + 1):
+            prefixes.setdefault(text[:cut], text)
+            suffixes.setdefault(text[-cut:], text)
+            inside |= {text[start:cut]: text for start in range(cut)}
+    for other in second if first else ():
+        for cut in range(1, len(other) + 1):
+            found = prefixes.get(other[-cut:]) or suffixes.get(other[:cut]) or inside.get(other)
+            contained = (text for start in range(cut) if (text := other[start:cut]) in first)
+            found = found or next(contained, None)
+            if found:
+                return found, other
+    return None
+
+
+def read_model(
+    ids: Mapping[str, int],
+    pairs: Iterable[tuple[str, str]],
+    special_tokens: Iterable[SpecialToken],
+    source: str,
+    *,
+    ignore_merges: bool = False,
+) -> MergeBpe:
+    """Build the model from visible tokens and merges.
+
+    An entry that is a special token too is left out of the ordinary vocabulary unless a merge makes or
+    uses it or it is a single byte: nothing else could turn text into it. The empty token, which stands
+    in some vocabularies (Whisper's), leaves its id unused. Of a merge that stands twice the last counts,
+    as in GPT-2's and Hugging Face's readers.
+
+    Raises:
+        FormatError: A merge uses or makes a token that is not there, a token is not written in the
+            byte alphabet, or there are too many.
+    """
+    table: dict[tuple[int, int], int] = {}
+    for number, (left, right) in enumerate(pairs, start=1):
+        try:
+            key = (ids[left], ids[right])
+            product = ids[left + right]
+        except KeyError as error:
+            raise FormatError(
+                f"{source}: merge {number} ({quote(left)}, {quote(right)}): "
+                f"the token {quote(error.args[0])} is not in the vocabulary"
+            ) from None
+        table.pop(key, None)  # the place of the last one counts
+        table[key] = product
+        if number > _core.MAX_TOKENS:
+            raise FormatError(f"{source}: there are more than {_core.MAX_TOKENS:,} merges")
+    triples = array("I")
+    for (left_id, right_id), product in table.items():
+        triples.extend((left_id, right_id, product))
+    used = set(triples)
+    special = {token.token_id: token.content for token in special_tokens}
+    ordinary: dict[bytes, int] = {}
+    for token, token_id in ids.items():
+        if token_id in special and token_id not in used and not (len(token) == 1 and from_visible(token)):
+            continue
+        content = from_visible(token)
+        if content is None:
+            foreign = next(character for character in token if from_visible(character) is None)
+            raise FormatError(
+                f"{source}: the token {quote(token)} (id {token_id}) has a character outside the byte alphabet, "
+                f"{quote(foreign)} (U+{ord(foreign):04X}), so this is not a byte-level vocabulary",
+                hint="byte-level vocabularies write a space as Ġ; special tokens are to stand among the added tokens",
+            )
+        if token_id in special and content != special[token_id]:
+            raise FormatError(
+                f"{source}: id {token_id} is the bytes {content!r} in the vocabulary, "
+                f"and the text {quote(special[token_id])} among the added tokens"
+            )
+        if token_id >= _core.MAX_TOKENS:
+            raise FormatError(
+                f"{source}: the token {quote(token)} has id {token_id:,}; ids run to {_core.MAX_TOKENS - 1:,}"
+            )
+        if content:
+            ordinary[content] = token_id
+    return MergeBpe(Vocabulary.from_ids(ordinary), Merges(triples), ignore_merges)
+
+
+def visible_tokens(vocabulary: Vocabulary) -> list[str]:
+    """Give every token by id in visible characters; ``""`` for an unused id."""
+    text = to_visible(vocabulary.blob)  # one character per byte, so the same ends hold
+    start = 0
+    tokens = []
+    for end in vocabulary.ends:
+        tokens.append(text[start:end])
+        start = end
+    return tokens
+
+
+def write_vocabulary(tokenizer: Tokenizer, *, all_special: bool = False) -> dict[str, int]:
+    """Give visible token -> id, by id, with the special tokens that are to stand among them.
+
+    Unless all are asked for, those whose ids follow the ordinary ones without a gap are left out, as
+    Hugging Face does with tokens that were added after training; with a gap, or with special tokens
+    among the ordinary ones, its reader would number them anew if they were.
+
+    Raises:
+        FormatError: Two tokens would be written alike, or a special token is not UTF-8.
+    """
+    vocabulary = tokenizer.model.vocabulary
+    entries: dict[int, str] = {}
+    owner: dict[str, int] = {}
+    for token_id, token in enumerate(visible_tokens(vocabulary)):
+        if token:
+            if token in owner:
+                raise FormatError(f"the tokens {owner[token]} and {token_id} are the same bytes: {quote(token)}")
+            owner[token] = token_id
+            entries[token_id] = token
+    appended: dict[int, str] = {}
+    for special in sorted(tokenizer.special_tokens, key=lambda token: token.token_id):
+        text = special_text(special)
+        if owner.get(text, special.token_id) != special.token_id:
+            raise FormatError(
+                f"the special token {quote(text)} (id {special.token_id}) would be written "
+                f"like the token {owner[text]}, whose bytes are {vocabulary.token(owner[text])!r}"
+            )
+        if entries.get(special.token_id, text) != text or special.token_id in appended:
+            other = entries.get(special.token_id) or appended[special.token_id]
+            raise FormatError(f"id {special.token_id} is both {quote(other)} and {quote(text)}")
+        owner[text] = special.token_id
+        if special.token_id < vocabulary.size:
+            entries[special.token_id] = text
+        else:
+            appended[special.token_id] = text
+    size = vocabulary.size
+    if all_special or len(entries) != size or list(appended) != list(range(size, size + len(appended))):
+        entries |= appended
+    return {entries[token_id]: token_id for token_id in sorted(entries)}
+
+
+def special_text(token: SpecialToken) -> str:
+    """Give a special token's content as text.
+
+    Raises:
+        FormatError: It is not UTF-8.
+    """
+    try:
+        return token.content.decode()
+    except UnicodeDecodeError:
+        raise FormatError(
+            f"the special token {quote(token.content)} (id {token.token_id}) is not UTF-8, and JSON holds only text"
+        ) from None
+
+
+def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]]:
+    """Give the merges in visible characters; ranks are turned into merges when that is exact.
+
+    Raises:
+        FormatError: Merges cannot do what the ranks do, or a merge makes other bytes than its parts have.
+    """
+    model = tokenizer.model
+    tokens = visible_tokens(model.vocabulary)
+    merges = ranks_as_merges(model, format_name) if isinstance(model, RankBpe) else model.merges
+    written = []
+    for number, (left, right, product) in enumerate(merges, start=1):
+        if tokens[left] + tokens[right] != tokens[product]:
+            raise FormatError(
+                f"merge {number} makes {quote(tokens[product])} of {quote(tokens[left])} and {quote(tokens[right])}; "
+                f"{format_name} holds merges that join their parts"
+            )
+        written.append((tokens[left], tokens[right]))
+    return written
+
+
+def ranks_as_merges(model: RankBpe, format_name: str) -> Merges:
+    """Turn ranks into the merges that do the same.
+
+    Invariant: if merging with lower ids leaves every token of several bytes as exactly two parts, the
+    merges of those parts in order of id encode every text as the ranks do.
+
+    Raises:
+        FormatError: It leaves some token otherwise.
+    """
+    triples, unreachable = _core.recover_merges(model.vocabulary.blob, model.vocabulary.ends)
+    lost = memoryview(unreachable)
+    if len(lost):
+        first = lost[0]
+        raise FormatError(
+            f"{format_name} holds merges, and no merge reaches {len(lost):,} of the ranked tokens; "
+            f"the first is {quote(model.vocabulary.token(first))} (id {first})",
+            hint="keep it as a .tiktoken file",
+        )
+    return Merges(array("I", memoryview(triples).tobytes()))
+
+
+def merges_as_ranks(model: MergeBpe) -> str | None:
+    """Tell why ranks cannot do what merges do; None when they can.
+
+    They can if products were numbered in the order of the merges, and the ranks give back those merges.
+    """
+    previous = -1
+    vocabulary = model.vocabulary
+    for number, (_, _, product) in enumerate(model.merges, start=1):
+        if product <= previous:
+            return f"merge {number} makes {quote(vocabulary.token(product))} (id {product}) after id {previous}"
+        previous = product
+    triples, unreachable = _core.recover_merges(vocabulary.blob, vocabulary.ends)
+    lost = memoryview(unreachable)
+    if len(lost):
+        return f"no merge reaches {quote(vocabulary.token(lost[0]))} (id {lost[0]})"
+    recovered = Merges(array("I", memoryview(triples).tobytes()))
+    if recovered != model.merges:
+        for number, (ours, theirs) in enumerate(zip(model.merges, recovered, strict=False), start=1):
+            if ours != theirs:
+                parts = [quote(vocabulary.token(part)) for part in ours]
+                return f"merge {number} makes {parts[2]} of {parts[0]} and {parts[1]}, and the ranks do not"
+        return "there are tokens that no merge makes"
+    return None

@@ -1,0 +1,162 @@
+"""Read and write counts of pieces: what ``train --counts-out`` keeps for ``train --from-counts``.
+
+A line of JSON that says how the text was cut, then the counts as the core serialises them::
+
+    {"format":"bpe-counts","version":1,"pattern":...,"prefix_space":...,"special_tokens":[...],
+     "unicode_version":...,"pieces":...,"total":...,"sha256":...}
+
+Counts can be added up when they were cut in the same way: that is checked, not assumed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import orjson
+
+from bpe_cli import _core
+from bpe_cli.errors import FormatError, InputError, TrainingError
+from bpe_cli.formats.checked import Node, quote
+
+MAGIC = b'{"format":"bpe-counts"'
+MAX_HEADER_BYTES = 1 << 24
+_CUTTING = ("pattern", "prefix_space", "special_tokens", "unicode_version")
+_KEYS = ("format", "version", *_CUTTING, "pieces", "total", "sha256")
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How text was cut into the pieces that were counted.
+
+    Attributes:
+        pattern: The split pattern; None if text was not split.
+        prefix_space: Whether a space was put before each text.
+        special_tokens: Texts that were left out of the counts.
+        unicode_version: Version of the Unicode tables that the pattern was run with.
+    """
+
+    pattern: str | None
+    prefix_space: bool = False
+    special_tokens: tuple[str, ...] = ()
+    unicode_version: str | None = None
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether a file begins like a counts file."""
+    return head.startswith(MAGIC)
+
+
+def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
+    """Serialise counts.
+
+    Returns:
+        The header with its line end, and the payload: they stand one after the other in the file.
+
+    Raises:
+        FormatError: A text of the header is no text (a lone surrogate).
+    """
+    payload = counts.dump()
+    header = {
+        "format": "bpe-counts",
+        "version": 1,
+        "pattern": cutting.pattern,
+        "prefix_space": cutting.prefix_space,
+        "special_tokens": list(cutting.special_tokens),
+        "unicode_version": cutting.unicode_version,
+        "pieces": counts.unique,
+        "total": counts.total,
+        "sha256": hashlib.sha256(payload).hexdigest(),
+    }
+    try:
+        return orjson.dumps(header, option=orjson.OPT_APPEND_NEWLINE), payload
+    except orjson.JSONEncodeError as error:
+        raise FormatError(f"the counts' header cannot be written as JSON: {error}") from error
+
+
+def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
+    """Read counts, holding them against their checksum first.
+
+    Args:
+        path: The file.
+        max_bytes: Bound of the memory that the counts may take.
+
+    Raises:
+        InputError: The file cannot be read.
+        FormatError: It is no counts file, or was changed or cut.
+        TrainingError: The counts need more memory than that.
+    """
+    try:
+        with path.open("rb") as file:
+            line = file.readline(MAX_HEADER_BYTES)
+            if not sniff(line):
+                raise FormatError(f"{path} is not a counts file", hint="`bpe train --counts-out` writes them")
+            if not line.endswith(b"\n"):
+                raise FormatError(f"{path}: the header is cut short")
+            payload = file.read()
+    except MemoryError:
+        raise InputError(f"{path} does not fit into memory") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"{path} cannot be read: {(reason or str(error)).lower()}") from error
+    node = Node.parse(line, str(path))
+    node.only(*_KEYS)
+    if node.get("version").value != 1:
+        raise node.get("version").error("is to be 1", hint="a newer version of this program may have written it")
+    pattern, version = node.get("pattern"), node.get("unicode_version")
+    cutting = Cutting(
+        None if pattern.is_null else pattern.text(),
+        node.get("prefix_space").boolean(),
+        tuple(item.text() for item in node.get("special_tokens").items()),
+        None if version.is_null else version.text(),
+    )
+    pieces, total = node.get("pieces").integer(below=1 << 64), node.get("total").integer(below=1 << 64)
+    if hashlib.sha256(payload).hexdigest() != node.get("sha256").text():
+        raise FormatError(f"{path}: the counts do not have the checksum that the header says; they were changed or cut")
+    try:
+        counts = _core.Counts.load(payload, max_bytes)
+    except MemoryError as error:
+        raise TrainingError(f"{path}: {error}", hint="give more memory with --max-memory") from error
+    except ValueError as error:
+        raise FormatError(f"{path}: {error}") from error
+    if (counts.unique, counts.total) != (pieces, total):
+        raise FormatError(
+            f"{path}: the header says {pieces:,} pieces, {total:,} with repetitions; "
+            f"the file has {counts.unique:,} and {counts.total:,}"
+        )
+    return cutting, counts
+
+
+def load_all(paths: Iterable[Path], max_bytes: int) -> tuple[Cutting, _core.Counts]:
+    """Read several files of counts and add them up, in the order given.
+
+    Raises:
+        InputError: A file cannot be read, or there is none.
+        FormatError: One is broken, or they were not cut in the same way.
+        TrainingError: Together they need more memory than that.
+    """
+    first: Path | None = None
+    cutting: Cutting | None = None
+    total: _core.Counts | None = None
+    for path in paths:
+        own, counts = load(path, max_bytes)
+        if total is None or cutting is None:
+            first, cutting, total = path, own, counts
+            continue
+        for field in fields(Cutting):
+            ours, theirs = getattr(cutting, field.name), getattr(own, field.name)
+            if ours != theirs:
+                raise FormatError(
+                    f"{first} and {path} were not cut in the same way: {field.name} is "
+                    f"{quote(str(ours))} in the first and {quote(str(theirs))} in the second",
+                    hint="counts can be added up only if all that decides about pieces is equal",
+                )
+        try:
+            total.merge(counts)
+        except MemoryError as error:
+            raise TrainingError(f"{path}: {error}", hint="give more memory with --max-memory") from error
+    if total is None or cutting is None:
+        raise InputError("no counts file is given")
+    return cutting, total

@@ -1,0 +1,149 @@
+"""Read and write ``.tiktoken`` files: ``base64(token) SP rank LF``, and nothing else.
+
+The file names neither the split pattern nor the special tokens. They are known for the files OpenAI
+has published, which are recognised by their sha256; for any other file the pattern must be given.
+Qwen's and Kimi's files, and Llama 3's ``tokenizer.model``, have this format.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+from bpe_cli import _core, encodings
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.byte_level import merges_as_ranks
+from bpe_cli.formats.checked import quote, read
+from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages import MergeBpe, RankBpe, Split
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Vocabulary
+
+NAME = "tiktoken"
+LOSSES = frozenset({"pattern", "special-tokens", "prefix-space", "post-processor"})
+
+_LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? [0-9]+\r?")
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether the first lines of a file are base64 and a number each."""
+    lines = [line for line in head.split(b"\n")[:16] if line]
+    if len(lines) > 1 and not head.endswith(b"\n") and len(head.split(b"\n")) <= 16:
+        lines.pop()  # perhaps cut
+    return bool(lines) and all(_LINE.fullmatch(line) for line in lines)
+
+
+def load(path: Path, pattern: str | None = None) -> Tokenizer:
+    """Read a ``.tiktoken`` file.
+
+    Raises:
+        InputError: The file cannot be read.
+        FormatError: A line is wrong; or the file is none of OpenAI's and no pattern is given.
+    """
+    return loads(read(path), str(path), pattern)
+
+
+def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) -> Tokenizer:
+    """Read the text of a ``.tiktoken`` file; ``pattern`` is an expression.
+
+    Raises:
+        FormatError: As for ``load``.
+    """
+    sha256 = hashlib.sha256(data).hexdigest()
+    known = encodings.of_ranks(sha256)
+    if known is None:
+        vocabulary = _read_ranks(data, source)
+        if pattern is None:
+            raise FormatError(
+                f"{source} holds ranks only: it does not say how text is split before merging",
+                hint=f"give its pattern, with --pattern: {', '.join(PATTERNS)}, or an expression",
+            )
+        return Tokenizer(RankBpe(vocabulary), (Split(pattern),))
+    # The same bytes: the table that is laid into the core saves the parsing.
+    embedded = sha256 in _core.embedded_tables()
+    vocabulary = Vocabulary.from_embedded(sha256) if embedded else _read_ranks(data, source)
+    split = Split(PATTERNS[known.pattern].regex if pattern is None else pattern)
+    return Tokenizer(RankBpe(vocabulary), (split,), known.tokens())
+
+
+def _read_ranks(data: bytes, source: str) -> Vocabulary:
+    ranks: dict[bytes, int] = {}
+    lines: dict[int, int] = {}
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line:
+            continue
+        encoded, _, rank = line.partition(b" ")
+        if _LINE.fullmatch(line) is None or line.endswith(b"\r"):
+            hint = "the file has the line ends of Windows; convert them to LF" if line.endswith(b"\r") else None
+            raise FormatError(f"not base64, a space and a rank: {quote(line)} ({source}:{number})", hint=hint)
+        token = base64.b64decode(encoded)
+        if base64.b64encode(token) != encoded:
+            raise FormatError(f"the base64 {quote(encoded)} has stray bits at its end ({source}:{number})")
+        if not token:
+            raise FormatError(f"the token is empty ({source}:{number})")
+        if len(rank) > 10 or int(rank) >= _core.MAX_TOKENS:
+            raise FormatError(f"the rank {quote(rank)} is over {_core.MAX_TOKENS - 1:,} ({source}:{number})")
+        value = int(rank)
+        if token in ranks:
+            first = lines[ranks[token]]
+            raise FormatError(f"the token {quote(encoded)} stands on line {first} already ({source}:{number})")
+        if value in lines:
+            raise FormatError(f"the rank {value} stands on line {lines[value]} already ({source}:{number})")
+        ranks[token] = value
+        lines[value] = number
+    if not ranks:
+        raise FormatError(f"{source} has no ranks in it")
+    return Vocabulary.from_ids(ranks)
+
+
+def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
+    """Write a tokenizer's ranks.
+
+    Args:
+        tokenizer: What is to be held.
+        allow_loss: What may be left out, of ``LOSSES``.
+
+    Returns:
+        The content of the output path itself (the key ``""``).
+
+    Raises:
+        FormatError: Merges are not ranks, or something would be lost that may not be.
+    """
+    model = tokenizer.model
+    if isinstance(model, MergeBpe):
+        reason = merges_as_ranks(model)
+        if reason is not None:
+            raise FormatError(
+                f"a .tiktoken file holds ranks, which cannot do what these merges do: {reason}",
+                hint="keep it as tokenizer.json",
+            )
+    content = b"".join(b"%s %d\n" % (base64.b64encode(token), token_id) for token_id, token in model.vocabulary.items())
+    known = encodings.of_ranks(hashlib.sha256(content).hexdigest())
+    lost = {}
+    if tokenizer.patterns != ((PATTERNS[known.pattern].regex,) if known else None):
+        lost["pattern"] = "the split pattern"
+    if tokenizer.special_tokens != (known.tokens() if known else ()):
+        shown = ", ".join(quote(token.content) for token in tokenizer.special_tokens[:3])
+        lost["special-tokens"] = f"the special tokens ({len(tokenizer.special_tokens)}: {shown or 'it would get some'})"
+    if tokenizer.prefix_space:
+        lost["prefix-space"] = "the space before the text"
+    if tokenizer.post_processor is not None:
+        lost["post-processor"] = "the post-processor"
+    refuse_losses(lost, allow_loss, "a .tiktoken file")
+    return {"": content}
+
+
+def refuse_losses(lost: dict[str, str], allow_loss: frozenset[str], holder: str) -> None:
+    """Refuse to write a file that lacks something nobody agreed to lose.
+
+    Raises:
+        FormatError: There is such a thing; all of them are named.
+    """
+    refused = [name for name in lost if name not in allow_loss]
+    if refused:
+        raise FormatError(
+            f"{holder} cannot hold {', '.join(lost[name] for name in refused)}",
+            hint=f"write tokenizer.json, which holds everything, or agree to lose it: --allow-loss {','.join(refused)}",
+        )

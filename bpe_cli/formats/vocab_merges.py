@@ -1,0 +1,245 @@
+"""Read and write GPT-2's pair of files: ``vocab.json`` and ``merges.txt``.
+
+``encoder.json`` and ``vocab.bpe`` are OpenAI's names for the same two. The pair does not name its
+split pattern: it stands for GPT-2's, which is used unless another is given. Special tokens are read from
+the files that Hugging Face puts beside the pair; without those, only OpenAI's own files are known to
+have one. Nothing else is taken for special: an entry that no merge makes stays an ordinary token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from bpe_cli.byte_alphabet import from_visible
+from bpe_cli.errors import FormatError, InputError
+from bpe_cli.formats import byte_level
+from bpe_cli.formats.checked import Node, quote, read
+from bpe_cli.formats.tiktoken_ranks import refuse_losses
+from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
+from bpe_cli.tokenizer import Tokenizer
+
+NAME = "vocab-merges"
+LOSSES = frozenset({"pattern", "post-processor"})
+
+PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+SIDE_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+
+OPENAI_VOCABULARIES = frozenset(
+    {
+        "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",  # as published
+        "6401aa8aac4e480b02ed2713037078c26fab6fc9f1882012e746fe9bd87bc99b",  # the same object, indented (tiktoken-rs)
+    }
+)
+"""sha256 of GPT-2's ``encoder.json``, whose last entry is a special token."""
+
+_NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+_VOCABULARY_HEAD = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*-?\d')
+_MERGE = re.compile(r"\S+ \S+")
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether a file begins like one of the pair."""
+    return _is_vocabulary(head) or _is_merges(head)
+
+
+def _is_vocabulary(head: bytes) -> bool:
+    return _VOCABULARY_HEAD.match(head) is not None
+
+
+def _is_merges(head: bytes) -> bool:
+    if head.startswith(b"#version"):
+        return True
+    lines = head.split(b"\n")[:16]
+    complete = [line.decode("utf-8", "replace") for line in (lines[:-1] or lines) if line]
+    # Without a header it must look the part: the first merge can only be of two single bytes.
+    return (
+        bool(complete)
+        and len(complete[0]) == 3
+        and all(_MERGE.fullmatch(line) and from_visible(line.replace(" ", "")) is not None for line in complete)
+    )
+
+
+def find_pair(path: Path) -> tuple[Path, Path] | None:
+    """Find ``vocab.json`` and ``merges.txt`` from their folder or from either of them.
+
+    A prefix is kept: ``my-vocab.json`` goes with ``my-merges.txt``.
+    """
+    if path.is_dir():
+        candidates = [(path / vocabulary, path / merges) for vocabulary, merges in PAIRS]
+        return next((pair for pair in candidates if pair[0].is_file() and pair[1].is_file()), None)
+    for pair in PAIRS:
+        for own, name in enumerate(pair):
+            if path.name.endswith(name):
+                partner = path.with_name(path.name[: -len(name)] + pair[1 - own])
+                found = (partner, path) if own else (path, partner)
+                return found if partner.is_file() else None
+    return None
+
+
+def load(path: Path, pattern: str | None = None) -> Tokenizer:
+    """Read the pair, given its folder or either file; ``pattern`` replaces GPT-2's.
+
+    Raises:
+        InputError: A file is missing or cannot be read.
+        FormatError: One of them is broken, or they do not belong together.
+    """
+    pair = find_pair(path)
+    if pair is None:
+        raise InputError(
+            f"{path} is one of a pair of files, and the other is missing",
+            hint=f"lay them side by side: {' or '.join(' with '.join(names) for names in PAIRS)}",
+        )
+    vocabulary_path, merges_path = pair
+    data = read(vocabulary_path)
+    vocabulary = Node.parse(data, str(vocabulary_path))
+    ids = byte_level.read_ids(vocabulary)
+    openai = hashlib.sha256(data).hexdigest() in OPENAI_VOCABULARIES
+    declared = [SpecialToken(b"<|endoftext|>", 50256)] if openai else []
+    sides = {name: vocabulary_path.with_name(name) for name in SIDE_FILES}
+    nodes = {name: Node.parse(read(side), str(side)) for name, side in sides.items() if side.is_file()}
+    config = nodes.get("tokenizer_config.json", Node({}, "tokenizer_config.json"))
+    declared += _read_side_files(nodes, ids)
+    special_tokens = byte_level.read_special_tokens(ids, declared, str(vocabulary_path.parent))
+    merges = _read_merges(read(merges_path), str(merges_path))
+    model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))
+    for field in ("add_bos_token", "add_eos_token"):
+        if config.get(field).boolean(default=False):
+            raise config.get(field).error("is true, which this version cannot carry over", hint="tokenizer.json can")
+    stages: tuple[PreTokenizer, ...] = (Split(pattern or PATTERNS["gpt2"].regex),)
+    if config.get("add_prefix_space").boolean(default=False):
+        stages = (PrefixSpace(), *stages)
+    version = config.get("unicode_version")
+    return Tokenizer(model, stages, special_tokens, unicode_version=None if version.is_null else version.text())
+
+
+def _read_merges(data: bytes, source: str) -> Iterator[tuple[str, str]]:
+    """Yield merges; ``#version`` is a header on the first line only, ``#`` may begin a merge anywhere."""
+    try:
+        lines = data.decode().split("\n")
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(f"byte {error.start} is not UTF-8 ({source}:{row})") from None
+    while lines and not lines[-1]:
+        lines.pop()
+    for number, line in enumerate(lines, start=1):
+        if number == 1 and line.startswith("#version"):
+            continue
+        left, _, right = line.partition(" ")
+        if not left or not right or " " in right or line.endswith("\r"):
+            hint = "the file has the line ends of Windows; convert them to LF" if line.endswith("\r") else None
+            raise FormatError(f"not two tokens and one space between: {quote(line)} ({source}:{number})", hint=hint)
+        yield left, right
+
+
+def _read_side_files(nodes: dict[str, Node], ids: dict[str, int]) -> Iterator[SpecialToken]:
+    """Yield the tokens that the files beside the pair declare, those with an id of their own first."""
+    config = nodes.get("tokenizer_config.json", Node({}, "tokenizer_config.json"))
+    known: dict[bytes, SpecialToken] = {}
+    decoder = config.get("added_tokens_decoder")
+    for key in {} if decoder.is_null else decoder.members():
+        if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < byte_level.MAX_ID):
+            raise decoder.error(f"has the key {quote(key)}, which is no id")
+        token = byte_level.read_added_token(decoder.get(key), int(key))
+        known[token.content] = token
+        yield token
+    named = list(_read_named(nodes))
+    special = {token.content for token in named}
+    for text, token_id in byte_level.read_ids(nodes.get("added_tokens.json", Node({}, ""))).items():
+        if not text:
+            raise nodes["added_tokens.json"].error("has an empty token")
+        content = text.encode()
+        if content not in known or known[content].token_id != token_id:  # a contradiction is found later
+            token = SpecialToken(content, token_id, content in special)
+            known.setdefault(content, token)
+            yield token
+    for token in named:
+        if token.content not in known:
+            token_id = ids.get(token.content.decode(), -1)
+            if token_id < 0:
+                raise FormatError(
+                    f"{next(iter(nodes.values())).source}: the special token {quote(token.content)} has no id",
+                    hint="its id stands in vocab.json, added_tokens.json or tokenizer_config.json",
+                )
+            known[token.content] = SpecialToken(token.content, token_id)
+            yield known[token.content]
+
+
+def _read_named(nodes: dict[str, Node]) -> Iterator[SpecialToken]:
+    """Yield special tokens that are declared by their role, still without ids."""
+    for name in ("tokenizer_config.json", "special_tokens_map.json"):
+        if name not in nodes:
+            continue
+        tokens = [nodes[name].get(role) for role in _NAMED]
+        additional = nodes[name].get("additional_special_tokens")
+        tokens += [] if additional.is_null else additional.items()
+        for token in tokens:
+            if isinstance(token.value, dict):
+                yield byte_level.read_added_token(token, 0)
+            elif not token.is_null and token.text():
+                yield SpecialToken(token.text().encode(), 0)
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
+    """Write the pair, and ``tokenizer_config.json`` where there is something for it to say.
+
+    Args:
+        tokenizer: What is to be held.
+        allow_loss: What may be left out, of ``LOSSES``.
+
+    Returns:
+        File name -> content, to be put into one folder.
+
+    Raises:
+        FormatError: Something would be lost that may not be.
+    """
+    model = tokenizer.model
+    if isinstance(model, MergeBpe) and model.ignore_merges:
+        reason = byte_level.merges_as_ranks(model)
+        if reason is not None:
+            raise FormatError(
+                f"merges.txt cannot say that a whole piece may be a token before merging: {reason}",
+                hint="write tokenizer.json, which holds everything",
+            )
+    lost = {}
+    if tokenizer.patterns != (PATTERNS["gpt2"].regex,):
+        lost["pattern"] = "the split pattern"
+    if tokenizer.post_processor is not None:
+        lost["post-processor"] = "the post-processor"
+    refuse_losses(lost, allow_loss, "the pair vocab.json and merges.txt")
+    merges = byte_level.write_merges(tokenizer, "merges.txt")
+    files = {
+        "vocab.json": orjson.dumps(byte_level.write_vocabulary(tokenizer, all_special=True)),
+        "merges.txt": "".join(["#version: 0.2\n", *(f"{left} {right}\n" for left, right in merges)]).encode(),
+    }
+    config: dict[str, object] = {}
+    if tokenizer.special_tokens:
+        config["added_tokens_decoder"] = {
+            str(token.token_id): {
+                "content": byte_level.special_text(token),
+                "lstrip": False,
+                "normalized": not token.special,
+                "rstrip": False,
+                "single_word": False,
+                "special": token.special,
+            }
+            for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
+        }
+    if tokenizer.unicode_version is not None:
+        config["unicode_version"] = tokenizer.unicode_version
+    if config or tokenizer.prefix_space:
+        config = {"add_prefix_space": tokenizer.prefix_space, **config}
+        files["tokenizer_config.json"] = (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode()
+    return files

@@ -1,0 +1,359 @@
+"""Say token by token what a tokenizer makes of one text.
+
+Offsets are bytes of the text, and characters of the text as decoded with ``surrogateescape``: a byte
+that is not part of well-formed UTF-8 is a character of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedToken:
+    """A token and where it lies in the text.
+
+    Attributes:
+        token_id: Its id.
+        content: Its bytes. With ``add_prefix_space`` they can be one space longer than the span.
+        start: Byte offset of its first byte in the text.
+        end: Byte offset after its last byte.
+        character_start: Index of the character that its first byte is of.
+        character_end: Index after the character that its last byte is of. Tokens that share a
+            character overlap here.
+        special: Whether it is a special (or added) token that was found in the text.
+        piece: Which piece of the pre-tokenizer it is of, counted from 0; None for a special token.
+    """
+
+    token_id: int
+    content: bytes
+    start: int
+    end: int
+    character_start: int
+    character_end: int
+    special: bool = False
+    piece: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SplitGrapheme:
+    """A grapheme cluster (what a reader takes for one character) that lies in several tokens.
+
+    Attributes:
+        first: Number of the first of its tokens.
+        offset: Where in that token's bytes it begins.
+        contents: The bytes that each of the tokens has of it.
+    """
+
+    first: int
+    offset: int
+    contents: tuple[bytes, ...]
+
+    @property
+    def text(self) -> str:
+        """The grapheme cluster."""
+        return _decode(b"".join(self.contents))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a group that lies in one token, or one grapheme cluster that lies in several.
+
+    Attributes:
+        text: What to read.
+        first: Number of the (first) token.
+        contents: The bytes of it that each token has: one for a stretch, several for a split cluster.
+        special: Whether it is a special token.
+        split: Whether it is a split cluster.
+        clipped: Whether the tokens after ``contents`` were left out.
+    """
+
+    text: str
+    first: int
+    contents: tuple[bytes, ...]
+    special: bool = False
+    split: bool = False
+    clipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The fewest neighbouring tokens that begin and end between grapheme clusters.
+
+    Attributes:
+        first: Number of its first token.
+        end: Number after its last token.
+        parts: What it reads as; one part unless a cluster is split.
+    """
+
+    first: int
+    end: int
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The first tokens of a text, and how many more there are."""
+
+    tokens: tuple[PlacedToken, ...]
+    groups: tuple[Group, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """A text as tokens.
+
+    Attributes:
+        tokenizer: The tokenizer's name, if it has one.
+        tokens: The tokens in order.
+        splits: The grapheme clusters that lie in several tokens, in order.
+        byte_count: Bytes of the text.
+        character_count: Characters of the text.
+        differs_at: The first byte at which the decoded tokens differ from the text; None when decoding
+            gives exactly the text.
+    """
+
+    tokenizer: str | None
+    tokens: tuple[PlacedToken, ...]
+    splits: tuple[SplitGrapheme, ...]
+    byte_count: int
+    character_count: int
+    differs_at: int | None
+
+    @property
+    def token_count(self) -> int:
+        """Number of tokens."""
+        return len(self.tokens)
+
+    @property
+    def round_trip(self) -> bool:
+        """Whether decoding gives exactly the text."""
+        return self.differs_at is None
+
+    @property
+    def bytes_per_token(self) -> float | None:
+        """Bytes of the text per token; None when there is no token."""
+        return self.byte_count / len(self.tokens) if self.tokens else None
+
+    @property
+    def characters_per_token(self) -> float | None:
+        """Characters of the text per token; None when there is no token."""
+        return self.character_count / len(self.tokens) if self.tokens else None
+
+    def groups(self) -> Iterator[Group]:
+        """Yield the groups in order; made as they are asked for, since most texts are shown in part."""
+        number = 0
+        splits = iter(self.splits)
+        split = next(splits, None)
+        while number < len(self.tokens):
+            first, position = number, 0
+            token = self.tokens[number]
+            parts = []
+            while split is not None and split.first == number:
+                if split.offset > position:
+                    parts.append(_stretch(number, token.content[position : split.offset]))
+                parts.append(Part(split.text, number, split.contents, split=True))
+                number += len(split.contents) - 1
+                token, position = self.tokens[number], len(split.contents[-1])
+                split = next(splits, None)
+            if position < len(token.content) or not parts:
+                parts.append(_stretch(number, token.content[position:], token.special))
+            number += 1
+            yield Group(first, number, tuple(parts))
+
+    def excerpt(self, limit: int | None) -> Excerpt:
+        """Give the first ``limit`` tokens, grouped; all of them for None."""
+        if limit is None or limit >= len(self.tokens):
+            return Excerpt(self.tokens, tuple(self.groups()), 0)
+        groups = []
+        for group in self.groups():
+            if group.first >= limit:
+                break
+            groups.append(group if group.end <= limit else _clip(group, limit))
+        return Excerpt(self.tokens[:limit], tuple(groups), len(self.tokens) - limit)
+
+
+def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segmentation:
+    """Encode one text and say everything about its tokens.
+
+    Args:
+        tokenizer: The tokenizer.
+        text: Any bytes.
+        specials: Which special tokens are looked for in the text.
+
+    Raises:
+        UsageError: A name in ``specials`` is unknown.
+        InputError: A byte of the text has no token.
+
+    Complexity: linear; about half a kilobyte of memory per token, so meant for texts, not corpora.
+    """
+    found = tokenizer.tokens(text, specials)
+    characters = _CharacterOffsets(text)
+    tokens: list[PlacedToken] = []
+    splits: list[SplitGrapheme] = []
+    pieces = 0
+    for special, members in groupby(found, key=lambda token: token.special):
+        run = list(members)
+        first = len(tokens)
+        # Special tokens stand alone: neither pieces nor grapheme clusters reach over them.
+        numbers: list[int | None] = [None] * len(run)
+        if not special:
+            contents = [token.content for token in run]
+            ends = memoryview(tokenizer.splitter.split(b"".join(contents)))
+            numbers[:] = _piece_numbers(contents, ends, pieces)
+            pieces += len(ends)
+            splits.extend(split_graphemes(contents, first))
+        for token, piece in zip(run, numbers, strict=True):
+            character_start, character_end = characters.span(token.start, token.end)
+            tokens.append(
+                PlacedToken(
+                    token.token_id,
+                    token.content,
+                    token.start,
+                    token.end,
+                    character_start,
+                    character_end,
+                    special,
+                    piece,
+                )
+            )
+    decoded = tokenizer.decode([token.token_id for token in found])
+    return Segmentation(
+        tokenizer.name,
+        tuple(tokens),
+        tuple(splits),
+        len(text),
+        characters.total(),
+        _first_difference(text, decoded),
+    )
+
+
+def split_graphemes(contents: Sequence[bytes], first: int = 0) -> Iterator[SplitGrapheme]:
+    r"""Yield the grapheme clusters that neighbouring tokens share.
+
+    A carriage return and the line feed after it count as two, for they are shown as two.
+
+    Args:
+        contents: The tokens' bytes.
+        first: Number of the first token.
+
+    >>> [split.contents for split in split_graphemes([b"ab\xe8", b"\xb0\x81c"])]
+    [(b'\xe8', b'\xb0\x81')]
+    """
+    data = b"".join(contents)
+    if data.isascii():
+        return
+    ends = list(accumulate(map(len, contents)))
+    token = 0
+    for start, stop in _grapheme_spans(_decode(data)):
+        while ends[token] <= start:
+            token += 1
+        if ends[token] >= stop:
+            continue
+        begin, position, shares = token, start, []
+        while True:
+            end = min(ends[token], stop)
+            shares.append(data[position:end])
+            position = end
+            if position == stop:
+                break
+            token += 1
+        yield SplitGrapheme(first + begin, start - (ends[begin - 1] if begin else 0), tuple(shares))
+
+
+def _grapheme_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the byte spans of grapheme clusters, those of one ASCII character among others left out."""
+    import regex  # imported here: it costs 20 ms
+
+    # Between two ASCII characters there is always a boundary (CR LF apart, which is cut on purpose), so
+    # only what stands beside other characters must be looked at.
+    cluster = regex.compile(r"\r|\X")
+    position = done = 0
+    for stretch in regex.finditer(r"[\x00-\x7f]?(?:[^\x00-\x7f]++[\x00-\x7f]?+)++", text):
+        position += stretch.start() - done
+        done = stretch.end()
+        for match in cluster.finditer(stretch.group()):
+            start = position
+            position += len(match.group().encode("utf-8", "surrogateescape"))
+            yield start, position
+
+
+class _CharacterOffsets:
+    """Turn ascending byte spans of a text into spans of characters, in one walk."""
+
+    _CONTINUATION = bytes(range(0x80, 0xC0))
+    _ESCAPED = re.compile("[\udc80-\udcff]")
+
+    def __init__(self, text: bytes) -> None:
+        # Ill-formed bytes become question marks, so that exactly the bytes inside a character (not its
+        # first) look like continuation bytes.
+        self._data = self._ESCAPED.sub("?", _decode(text)).encode()
+        self._position = self._begun = 0
+
+    def _begun_before(self, offset: int) -> int:
+        """Count the characters that begin before an offset."""
+        stretch = self._data[self._position : offset]
+        self._begun += len(stretch.translate(None, self._CONTINUATION))
+        self._position = max(self._position, offset)
+        return self._begun
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Give the characters that bytes ``start`` to ``end`` are of."""
+        begun = self._begun_before(start)
+        inside = start < len(self._data) and 0x80 <= self._data[start] < 0xC0
+        return begun - inside, self._begun_before(end)
+
+    def total(self) -> int:
+        """Count all characters."""
+        return self._begun_before(len(self._data))
+
+
+def _piece_numbers(contents: Sequence[bytes], piece_ends: Sequence[int], first: int) -> Iterator[int]:
+    """Yield the piece that each token lies in."""
+    piece = position = 0
+    for content in contents:
+        while position >= piece_ends[piece] and piece + 1 < len(piece_ends):
+            piece += 1
+        yield first + piece
+        position += len(content)
+
+
+def _first_difference(text: bytes, decoded: bytes) -> int | None:
+    """Give the first offset at which two byte strings differ, or None.
+
+    >>> _first_difference(b"abc", b"abd"), _first_difference(b"ab", b"abc"), _first_difference(b"", b"")
+    (2, 2, None)
+    """
+    if text == decoded:
+        return None
+    shorter = min(len(text), len(decoded))
+    return next((place for place in range(shorter) if text[place] != decoded[place]), shorter)
+
+
+def _stretch(number: int, content: bytes, special: bool = False) -> Part:
+    return Part(_decode(content), number, (content,), special)
+
+
+def _clip(group: Group, limit: int) -> Group:
+    """Leave out the tokens of a group from number ``limit`` on."""
+    parts = []
+    for part in group.parts:
+        kept = limit - part.first
+        if kept <= 0:
+            break
+        if kept < len(part.contents):
+            part = replace(part, contents=part.contents[:kept], clipped=True)
+        parts.append(part)
+    return Group(group.first, limit, tuple(parts))
+
+
+def _decode(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")

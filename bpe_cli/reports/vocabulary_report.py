@@ -1,0 +1,247 @@
+"""Report on a tokenizer alone: what it is, what it holds and what it lacks."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from bpe_cli.patterns import name_of
+
+if TYPE_CHECKING:
+    from bpe_cli.stages import SpecialToken
+    from bpe_cli.tokenizer import Tokenizer
+
+LONGEST = 10
+"""How many of the longest tokens are reported."""
+
+UNUSED_RANGES = 20
+"""How many stretches of unused ids are reported."""
+
+ALGORITHMS = {"bpe-ranks": "byte-level BPE by ranks", "bpe-merges": "byte-level BPE by merges"}
+"""What a model's kind is called."""
+
+WHITE_SPACE = frozenset(
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""Unicode's property White_Space: what ``\\s`` is in split patterns (``str.isspace`` adds U+001C to 1F)."""
+
+_BINS = (*((length, length) for length in range(1, 9)), (9, 12), (13, 16), (17, 32), (33, 64), (65, 128), (129, None))
+
+
+@dataclass(frozen=True, slots=True)
+class PatternUse:
+    """A split pattern: its name if it has one, and whether the core's own scanner runs it."""
+
+    name: str | None
+    regex: str
+    fast: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LengthBin:
+    """How many ordinary tokens have between ``lowest`` and ``highest`` bytes.
+
+    Attributes:
+        lowest: Fewest bytes.
+        highest: Most bytes; None for no limit.
+        tokens: How many tokens.
+        share: Part of all ordinary tokens, 0 to 1.
+        relative: Part of the fullest bin, 0 to 1.
+    """
+
+    lowest: int
+    highest: int | None
+    tokens: int
+    share: float
+    relative: float
+
+
+@dataclass(frozen=True, slots=True)
+class LongToken:
+    """One of the longest tokens; ``character_count`` is None when it is not UTF-8."""
+
+    token_id: int
+    content: bytes
+    byte_count: int
+    character_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenKinds:
+    """How many ordinary tokens are of a kind; a token can be of several.
+
+    Attributes:
+        single_bytes: One byte.
+        not_utf8: Not well-formed UTF-8: parts of characters, or bytes that no text has.
+        leading_space: A space and something after it.
+        white_space: White space only.
+        digits: Decimal digits ``0`` to ``9`` only.
+    """
+
+    single_bytes: int
+    not_utf8: int
+    leading_space: int
+    white_space: int
+    digits: int
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularyReport:
+    """What a tokenizer is and holds.
+
+    Attributes:
+        name: Its name, if it has one.
+        kind: The model's kind (``bpe-ranks``, ``bpe-merges``).
+        algorithm: The same in words.
+        ordinary_count: Ordinary tokens (ids that a special token has are not counted).
+        special_count: Special and added tokens.
+        merge_count: Merges; None when ids serve as ranks.
+        highest_id: The highest id of any token; None when there is no token.
+        unused_count: Ids below it that no token has.
+        unused_ranges: The first of them as (first, last) stretches, at most ``UNUSED_RANGES``.
+        patterns: The split patterns, in order.
+        prefix_space: Whether a space is put before text.
+        ignore_merges: Whether a piece that is a token becomes it before merging; None for ranks,
+            which always do.
+        unicode_version: Version of the Unicode tables it was trained with, if known.
+        special_tokens: The special and added tokens, by id.
+        bytes_without_token: The bytes that no ordinary token consists of: text with them cannot be encoded.
+        kinds: Counts of kinds of ordinary tokens.
+        mean_length: Mean length of the ordinary tokens in bytes, each counted once; None when there is none.
+        lengths: Their lengths: (bytes, how many tokens), ascending.
+        length_bins: The same in a few bins, without the empty ones at the end.
+        longest: The longest, longest first, then by id.
+        fingerprint: The tokenizer's hash, when the caller gave one.
+    """
+
+    name: str | None
+    kind: str
+    algorithm: str
+    ordinary_count: int
+    special_count: int
+    merge_count: int | None
+    highest_id: int | None
+    unused_count: int
+    unused_ranges: tuple[tuple[int, int], ...]
+    patterns: tuple[PatternUse, ...]
+    prefix_space: bool
+    ignore_merges: bool | None
+    unicode_version: str | None
+    special_tokens: tuple[SpecialToken, ...]
+    bytes_without_token: bytes
+    kinds: TokenKinds
+    mean_length: float | None
+    lengths: tuple[tuple[int, int], ...]
+    length_bins: tuple[LengthBin, ...]
+    longest: tuple[LongToken, ...]
+    fingerprint: str | None = None
+
+
+def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> VocabularyReport:
+    """Report on a tokenizer.
+
+    Args:
+        tokenizer: The tokenizer.
+        fingerprint: Its hash, to be shown with the rest.
+
+    Raises:
+        UsageError: A split pattern does not compile.
+
+    Complexity: linear in the vocabulary's bytes; about 0.2 s for 200,000 tokens.
+    """
+    model = tokenizer.model
+    special_ids = tokenizer.special_ids
+    ordinary = [(token_id, token) for token_id, token in model.vocabulary.items() if token_id not in special_ids]
+    lengths = Counter(len(token) for _, token in ordinary)
+    unused_count, unused_ranges = _unused({token_id for token_id, _ in ordinary}.union(special_ids))
+    slow = set(tokenizer.slow_patterns)
+    bytes_present = {token[0] for _, token in ordinary if len(token) == 1}
+    merges = model if model.kind == "bpe-merges" else None
+    return VocabularyReport(
+        name=tokenizer.name,
+        kind=model.kind,
+        algorithm=ALGORITHMS[model.kind],
+        ordinary_count=len(ordinary),
+        special_count=len(tokenizer.special_tokens),
+        merge_count=len(merges.merges) if merges else None,
+        highest_id=tokenizer.vocab_size - 1 if tokenizer.vocab_size else None,
+        unused_count=unused_count,
+        unused_ranges=unused_ranges,
+        patterns=tuple(PatternUse(name_of(regex), regex, regex not in slow) for regex in tokenizer.patterns),
+        prefix_space=tokenizer.prefix_space,
+        ignore_merges=merges.ignore_merges if merges else None,
+        unicode_version=tokenizer.unicode_version,
+        special_tokens=tuple(sorted(tokenizer.special_tokens, key=lambda token: token.token_id)),
+        bytes_without_token=bytes(sorted(set(range(256)) - bytes_present)),
+        kinds=_kinds(token for _, token in ordinary),
+        mean_length=sum(size * count for size, count in lengths.items()) / len(ordinary) if ordinary else None,
+        lengths=tuple(sorted(lengths.items())),
+        length_bins=_bins(lengths),
+        longest=tuple(
+            LongToken(token_id, token, len(token), _character_count(token))
+            for token_id, token in heapq.nsmallest(LONGEST, ordinary, key=lambda item: (-len(item[1]), item[0]))
+        ),
+        fingerprint=fingerprint,
+    )
+
+
+def _kinds(tokens: Iterable[bytes]) -> TokenKinds:
+    """Count the kinds of tokens."""
+    single_bytes = not_utf8 = leading_space = white_space = digits = 0
+    for token in tokens:
+        single_bytes += len(token) == 1
+        try:
+            text = token.decode()
+        except UnicodeDecodeError:
+            not_utf8 += 1
+            continue
+        if text[0] in WHITE_SPACE:
+            if WHITE_SPACE.issuperset(text):
+                white_space += 1
+            elif text[0] == " ":
+                leading_space += 1
+        else:
+            digits += token.isdigit()
+    return TokenKinds(single_bytes, not_utf8, leading_space, white_space, digits)
+
+
+def _character_count(token: bytes) -> int | None:
+    """Count the characters of a token, if it is UTF-8."""
+    try:
+        return len(token.decode())
+    except UnicodeDecodeError:
+        return None
+
+
+def _bins(lengths: Counter[int]) -> tuple[LengthBin, ...]:
+    """Sort lengths into few bins.
+
+    >>> [(bin.lowest, bin.highest, bin.tokens, bin.share) for bin in _bins(Counter({1: 3, 3: 1}))]
+    [(1, 1, 3, 0.75), (2, 2, 0, 0.0), (3, 3, 1, 0.25)]
+    """
+    total = sum(lengths.values())
+    counts = [
+        sum(count for length, count in lengths.items() if lowest <= length and (highest is None or length <= highest))
+        for lowest, highest in _BINS
+    ]
+    while counts and not counts[-1]:
+        counts.pop()
+    return tuple(
+        LengthBin(lowest, highest, count, count / total, count / max(counts))
+        for (lowest, highest), count in zip(_BINS, counts, strict=False)
+    )
+
+
+def _unused(ids: set[int]) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """Count the ids below the highest that are not there, and give the first stretches of them.
+
+    >>> _unused({0, 1, 4, 6})
+    (3, ((2, 3), (5, 5)))
+    """
+    ranges = [(low + 1, high - 1) for low, high in pairwise([-1, *sorted(ids)]) if high - low > 1]
+    return max(ids, default=-1) + 1 - len(ids), tuple(ranges[:UNUSED_RANGES])

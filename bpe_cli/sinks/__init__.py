@@ -1,0 +1,92 @@
+"""Write ids: as text, JSON lines, NumPy arrays, raw numbers, or counts; ``read`` is the way back.
+
+A sink is one module: a class, and ``make`` to make it. Adding one is a file and a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING, BinaryIO
+
+from bpe_cli.errors import UsageError
+from bpe_cli.sinks import bin, count, ids, jsonl, npy, tokens
+from bpe_cli.sinks.atomic import Output, check_writable, open_output, open_stdout, write_file
+from bpe_cli.sinks.base import Sink, SinkOptions
+from bpe_cli.sinks.bin import BinSink
+from bpe_cli.sinks.sidecar import describe, sidecar_path
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer import Tokenizer
+
+__all__ = ["SINKS", "Output", "Sink", "SinkOptions", "check_outputs", "check_writable", "is_binary", "open_sink"]
+
+SINKS: dict[str, ModuleType] = {
+    "ids": ids,
+    "tokens": tokens,
+    "jsonl": jsonl,
+    "npy": npy,
+    "bin": bin,
+    "count": count,
+}
+"""What ``encode --to`` can write, by name."""
+
+
+def is_binary(to: str) -> bool:
+    """Tell whether a sink's output is no text.
+
+    >>> is_binary("npy"), is_binary("ids")
+    (True, False)
+    """
+    return bool(SINKS[to].make.is_binary)
+
+
+def check_outputs(to: str, path: str) -> None:
+    """Make sure, before the work begins, that a sink's files can be written.
+
+    Raises:
+        OutputError: One cannot.
+    """
+    check_writable(path)
+    if is_binary(to):
+        check_writable(sidecar_path(path))
+
+
+@contextmanager
+def open_sink(
+    to: str,
+    path: str | None,
+    *,
+    stdout: BinaryIO,
+    tokenizer: Tokenizer,
+    options: SinkOptions | None = None,
+    inputs: Sequence[tuple[str, str, int]] = (),
+) -> Iterator[Sink]:
+    """Open a sink; when the block ends well its files appear, after an exception none does.
+
+    Args:
+        to: A name from ``SINKS``.
+        path: The file, or None for ``stdout``.
+        stdout: Where the output goes when there is no file.
+        tokenizer: Whose ids they are.
+        options: What is written beside ids.
+        inputs: What is encoded, for the sidecar of a binary file: (name, sha256, bytes) each. It is
+            read at the end, so a list that fills meanwhile will do.
+
+    Raises:
+        OutputError: Something cannot be written; BrokenPipeError when stdout's reader went away.
+        UsageError: The options do not fit the tokenizer.
+    """
+    options = options or SinkOptions()
+    if options.eot is not None and not is_binary(to):
+        raise UsageError(f"an eot goes into binary formats only, not into {to}", hint="use --to npy or --to bin")
+    if (options.tokens or options.spans) and to != "jsonl":
+        raise UsageError(f"tokens and spans go into jsonl only, not into {to}", hint="use --to jsonl")
+    with open_stdout(stdout) if path is None else open_output(path) as output:
+        sink: Sink = SINKS[to].make(output, tokenizer, options)
+        yield sink
+        sink.finish()
+        description = describe(sink, inputs) if isinstance(sink, BinSink) and output.path is not None else None
+    if description is not None and path is not None:
+        write_file(sidecar_path(path), description)

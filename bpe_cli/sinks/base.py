@@ -1,0 +1,124 @@
+"""What all sinks share: the interface, the options, and how blocks fall into documents."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from bpe_cli.blocks import Block
+    from bpe_cli.sinks.atomic import Output
+    from bpe_cli.tokenizer import Tokenizer
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+HIGHEST_ID = 0xFFFFFFFF
+"""An id is a u32."""
+
+IDS_AT_ONCE = 1 << 16
+"""Python ints exist for at most so many ids at a time."""
+
+Dtype = Literal["u16", "u32"]
+"""How an id lies in a binary file: 2 or 4 bytes, little-endian."""
+
+
+@dataclass(frozen=True, slots=True)
+class SinkOptions:
+    """Choose what a sink writes beside ids.
+
+    Attributes:
+        tokens: Whether jsonl has the tokens (in the visible byte alphabet).
+        spans: Whether jsonl has each token's [start, end) in bytes of its document.
+        eot: The id that binary formats put after each document, or None for none.
+        dtype: How binary formats store an id; None for u16 where every id fits, else u32.
+    """
+
+    tokens: bool = False
+    spans: bool = False
+    eot: int | None = None
+    dtype: Dtype | None = None
+
+
+class Sink(ABC):
+    """Write the ids of documents, block after block, in order and in bounded memory.
+
+    Attributes:
+        is_binary: Whether the output is no text (a terminal should not get it).
+        needs_ids: Whether ``write`` is wanted; if not, ``write_counts`` does with less.
+        documents: How many documents are complete.
+        tokens: How many ids were written, without any eot.
+    """
+
+    is_binary: ClassVar[bool] = False
+    needs_ids: ClassVar[bool] = True
+
+    def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
+        self.output = output
+        self.tokenizer = tokenizer
+        self.options = options
+        self.documents = 0
+        self.tokens = 0
+
+    def write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        """Write the ids of a block's documents, and flush.
+
+        Args:
+            block: The block: its open ends, and its bytes (for spans).
+            ids: The ids of all its documents (u32).
+            ends: Where each document's ids end (u64).
+
+        Raises:
+            OutputError: They cannot be written.
+        """
+        self.tokens += len(ids)
+        self.documents += len(ends) - block.unfinished
+        self._write(block, ids, ends)
+        self.output.flush()
+
+    @abstractmethod
+    def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None: ...
+
+    def finish(self) -> None:
+        """Complete the output after the last block, and flush; the output stays open.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        self.output.flush()
+
+
+class Part(NamedTuple):
+    """Ids of one document, all or some of them, and whether it begins before and ends after them."""
+
+    ids: memoryview
+    begins: bool
+    ends: bool
+
+
+def parts(block: Block, ids: memoryview, ends: memoryview, limit: int = IDS_AT_ONCE) -> Iterator[Part]:
+    """Cut the ids of a block into its documents, and long documents into parts of ``limit`` ids."""
+    start, last = 0, len(ends) - 1
+    for number, end in enumerate(ends):
+        begins = not (block.continued and number == 0)
+        finishes = not (block.unfinished and number == last)
+        if end - start <= limit:
+            yield Part(ids[start:end], begins, finishes)
+        else:
+            for cut in range(start, end, limit):
+                yield Part(ids[cut : min(cut + limit, end)], begins and cut == start, finishes and cut + limit >= end)
+        start = end
+
+
+class Table(dict[Key, Value]):
+    """Look something up that is made when first asked for."""
+
+    def __init__(self, make: Callable[[Key], Value]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: Key) -> Value:
+        value = self[key] = self._make(key)
+        return value

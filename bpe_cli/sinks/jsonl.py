@@ -1,0 +1,140 @@
+"""Write a JSON object per document, a line each: ``ids``, and ``tokens`` and ``spans`` if wanted.
+
+Tokens are in the visible byte alphabet; spans are [start, end) in bytes of the document.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import IO, TYPE_CHECKING
+
+import orjson
+
+from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
+from bpe_cli.sinks.tokens import visible_table
+
+if TYPE_CHECKING:
+    from bpe_cli.blocks import Block
+    from bpe_cli.sinks.atomic import Output
+    from bpe_cli.tokenizer import Tokenizer
+
+_SPOOL_BYTES = 16 << 20
+
+
+class JsonlSink(Sink):
+    """Write objects as lines. Other arrays of a long document wait on disk until its ids are written."""
+
+    def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
+        super().__init__(output, tokenizer, options)
+        self._arrays = [
+            name for name, wanted in (("ids", True), ("tokens", options.tokens), ("spans", options.spans)) if wanted
+        ]
+        self._table = visible_table(tokenizer)
+        self._spans = SpanFinder(tokenizer)
+        self._waiting: dict[str, IO[bytes]] = {}
+        self._begun = False  # whether the document at hand has an id
+
+    def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        pieces: list[bytes] = []
+        size = start = number = 0
+        fresh = True  # whether the next part is the first of its document in this block
+        for part in parts(block, ids, ends):
+            if fresh:
+                self._spans.enter(memoryview(block.data)[start : block.ends[number]], begins=part.begins)
+                start = block.ends[number]
+                number += 1
+            fresh = part.ends
+            listed = part.ids.tolist()
+            values: dict[str, Sequence[object]] = {"ids": listed}
+            if self.options.tokens:
+                values["tokens"] = list(map(self._table.__getitem__, listed))
+            if self.options.spans:
+                values["spans"] = self._spans.find(listed)
+            if part.begins and part.ends:
+                pieces.append(orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE))
+            else:
+                self._write_part(pieces, values, part.begins, part.ends)
+            size += len(listed) + 1
+            if size > IDS_AT_ONCE:
+                self.output.write(b"".join(pieces))
+                pieces.clear()
+                size = 0
+        self.output.write(b"".join(pieces))
+
+    def _write_part(self, pieces: list[bytes], values: dict[str, Sequence[object]], begins: bool, ends: bool) -> None:
+        """Write a part of a document: its ids at once, the rest into files that follow at the end."""
+        if begins:
+            pieces.append(b'{"ids":[')
+            self._begun = False
+            for name in self._arrays[1:]:
+                self._waiting[name] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115  # it outlives this
+        comma = b"," if self._begun else b""
+        if values["ids"]:
+            pieces.append(comma + orjson.dumps(values["ids"])[1:-1])
+            for name, file in self._waiting.items():
+                file.write(comma + orjson.dumps(values[name])[1:-1])
+            self._begun = True
+        if ends:
+            pieces.append(b"]")
+            for name, file in self._waiting.items():
+                pieces.append(b',"%b":[' % name.encode())
+                file.seek(0)
+                while chunk := file.read(1 << 20):
+                    self.output.write(b"".join((*pieces, chunk)))
+                    pieces.clear()
+                file.close()
+                pieces.append(b"]")
+            self._waiting = {}
+            pieces.append(b"}\n")
+
+
+class SpanFinder:
+    """Find where tokens lie in their document, part after part of it."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._lengths: Table[int, int] = Table(lambda token_id: len(tokenizer.token_bytes(token_id)))
+        self._specials = {token_id: token.content for token_id, token in tokenizer.special_ids.items()}
+        self._prefix_space = tokenizer.prefix_space
+        self._text = memoryview(b"")
+        self._text_start = 0  # where that lies in the document
+        self._position = 0  # where the next token begins in the document
+        self._segment_begins = True  # whether the next token is the first of a text segment
+
+    def enter(self, text: memoryview, *, begins: bool) -> None:
+        """Take the bytes of a document, or of the next part of it."""
+        if begins:
+            self._position = 0
+            self._segment_begins = True
+        self._text = text
+        self._text_start = self._position
+
+    def find(self, ids: list[int]) -> list[tuple[int, int]]:
+        """Give the [start, end) of the next tokens, in bytes of the document.
+
+        A space that the tokenizer put before a segment belongs to no byte; nor does a special token
+        that is not in the text: its span is empty.
+        """
+        if not self._prefix_space and self._specials.keys().isdisjoint(ids):
+            ends = list(accumulate(map(self._lengths.__getitem__, ids), initial=self._position))
+            self._position = ends[-1]
+            return list(pairwise(ends))
+        spans = []
+        for token_id in ids:
+            start = self._position
+            at = start - self._text_start
+            special = self._specials.get(token_id)
+            if special is None:
+                self._position += self._lengths[token_id]
+                if self._prefix_space and self._segment_begins and bytes(self._text[at : at + 1]) != b" ":
+                    self._position -= 1
+                self._segment_begins = False
+            elif self._text[at : at + len(special)] == special:
+                self._position += len(special)
+                self._segment_begins = True
+            spans.append((start, self._position))
+        return spans
+
+
+make = JsonlSink

@@ -1,0 +1,200 @@
+"""Read ids back from what the sinks write, in bounded memory.
+
+A reader takes a readable stream (``corpus.open_stream`` gives one) and the name that messages call it,
+and yields batches of ids; ``read_numbers.py`` has those for ``npy`` and ``bin``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING
+
+import orjson
+
+from bpe_cli.byte_alphabet import from_visible
+from bpe_cli.errors import InputError
+from bpe_cli.sinks.base import HIGHEST_ID, Table
+from bpe_cli.sinks.batches import Batch, ReadOptions, chunks_of
+from bpe_cli.sinks.read_numbers import read_bin, read_npy
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer import Tokenizer
+
+_LONGEST_WORD = 1 << 20
+
+
+def read_batches(
+    source_format: str, stream: IO[bytes], name: str, options: ReadOptions | None = None
+) -> Iterator[Batch]:
+    r"""Read ids in one of the formats of ``READERS``.
+
+    >>> import io
+    >>> list(read_batches("ids", io.BytesIO(b"1 2\n3\n"), "stdin"))
+    [Batch(ids=array('I', [1, 2]), done=True), Batch(ids=array('I', [3]), done=True)]
+
+    Raises:
+        InputError: The data is not of that format; the message says where.
+    """
+    return READERS[source_format](stream, name, options or ReadOptions())
+
+
+def read_ids(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
+    """Read a line of decimal ids per document; white space separates them.
+
+    Raises:
+        InputError: A word is not an id; the message names line and word.
+    """
+    return _read_words(stream, name, _ids_of_lines)
+
+
+def read_tokens(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Batch]:
+    """Read a line of tokens per document, in the visible byte alphabet; white space separates them.
+
+    Raises:
+        InputError: A word is not a token of the tokenizer; the message names line and word.
+    """
+    if options.tokenizer is None:
+        raise InputError("tokens can be read only with their tokenizer")
+    lookup = _token_lookup(options.tokenizer)
+
+    def convert(data: bytes, line: int, name: str) -> list[array[int]]:
+        lines = []
+        for number, text in enumerate(data.split(b"\n"), line):
+            words = text.split()
+            ids = [lookup[word] for word in words]
+            if -1 in ids:
+                word = words[ids.index(-1)]
+                raise InputError(f"{name}:{number}: {_show(word)} is not a token of this tokenizer")
+            lines.append(array("I", ids))
+        return lines
+
+    return _read_words(stream, name, convert)
+
+
+def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
+    """Read a JSON object per document, a line each, with its ids in ``ids``; blank lines are skipped.
+
+    Raises:
+        InputError: A line is not such an object; the message names it.
+    """
+    for number, line in enumerate(_lines(stream), 1):
+        if not line.strip():
+            continue
+        where = f"{name}:{number}"
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise InputError(f"{where}: invalid JSON: {error}") from error
+        ids = value.get("ids") if isinstance(value, dict) else None
+        if not isinstance(ids, list):
+            raise InputError(f"{where}: there is no list 'ids'", hint='each line is an object: {"ids": [1, 2, 3]}')
+        if not set(map(type, ids)) <= {int}:
+            bad = next(word for word in ids if type(word) is not int)
+            raise InputError(f"{where}: {_show(orjson.dumps(bad))} in 'ids' is not a token id")
+        try:
+            yield Batch(array("I", ids), True)
+        except OverflowError:
+            bad = next(word for word in ids if not 0 <= word <= HIGHEST_ID)
+            raise InputError(f"{where}: {bad} in 'ids' is not a token id") from None
+
+
+def _read_words(
+    stream: IO[bytes], name: str, convert: Callable[[bytes, int, str], list[array[int]]]
+) -> Iterator[Batch]:
+    """Read documents that are lines of words, however long a line is.
+
+    Args:
+        stream: The text.
+        name: What messages call it.
+        convert: Gives the ids of each line of a text, from (text, number of its first line, name).
+    """
+    line, held, is_open = 1, b"", False
+    for chunk in chunks_of(stream):
+        held += chunk
+        cut = 1 + max(held.rfind(b"\n"), held.rfind(b" "), held.rfind(b"\t"), held.rfind(b"\r"))
+        if cut == 0 and len(held) <= _LONGEST_WORD:
+            continue
+        if len(held) - cut > _LONGEST_WORD:
+            line += held.count(b"\n")
+            raise InputError(f"{name}:{line}: {_show(held[cut:])} is no id or token")
+        data, held = held[:cut], held[cut:]
+        *finished, rest = convert(data, line, name)
+        for ids in finished:
+            yield Batch(ids, True)
+        if rest:
+            yield Batch(rest, False)
+        line += len(finished)
+        is_open = not data.endswith(b"\n")
+    if held:
+        yield Batch(convert(held, line, name)[0], True)
+    elif is_open:
+        yield Batch(array("I"), True)
+
+
+def _ids_of_lines(data: bytes, line: int, name: str) -> list[array[int]]:
+    """Convert lines of decimal ids. Tidy ones are turned into JSON, whose parser is several times faster."""
+    if not data.translate(None, b"0123456789 \n"):
+        text = data[:-1] if data.endswith(b" ") else data
+        try:
+            lists = orjson.loads(b"[[" + text.replace(b"\n", b"],[").replace(b" ", b",") + b"]]")
+            return [array("I", ids) for ids in lists]
+        except (orjson.JSONDecodeError, OverflowError, TypeError):
+            pass  # two spaces, leading zeros, a number too large: the careful way knows
+    lines = []
+    for number, text in enumerate(data.split(b"\n"), line):
+        ids = array("I")
+        for word in text.split():
+            digits = word.lstrip(b"0") or b"0"
+            if not word.isdigit() or len(digits) > 10 or int(digits) > HIGHEST_ID:
+                raise InputError(
+                    f"{name}:{number}: {_show(word)} is not a token id",
+                    hint="an id is a whole number from 0 to 4294967295; --from names other formats",
+                )
+            ids.append(int(digits))
+        lines.append(ids)
+    return lines
+
+
+def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
+    """Look up ids by token, as it stands in the file; -1 for what is no token."""
+    specials = {token.content: token.token_id for token in tokenizer.special_tokens}
+
+    def find(word: bytes) -> int:
+        try:
+            content = from_visible(word.decode())
+        except UnicodeDecodeError:
+            return -1
+        if not content:
+            return -1
+        found = tokenizer.model.vocabulary.id_of(content)
+        return specials.get(content, -1) if found is None else found
+
+    return Table(find)
+
+
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    held: list[bytes] = []
+    for chunk in chunks_of(stream):
+        first, *lines = chunk.split(b"\n")
+        held.append(first)
+        if lines:
+            yield b"".join(held)
+            yield from lines[:-1]
+            held = [lines[-1]]
+    yield b"".join(held)
+
+
+def _show(word: bytes) -> str:
+    text = repr(word[:40].decode("utf-8", "backslashreplace"))
+    return text + "..." if len(word) > 40 else text
+
+
+READERS: dict[str, Callable[[IO[bytes], str, ReadOptions], Iterator[Batch]]] = {
+    "ids": read_ids,
+    "tokens": read_tokens,
+    "jsonl": read_jsonl,
+    "npy": read_npy,
+    "bin": read_bin,
+}
+"""What ``decode --from`` can read, by name."""

@@ -1,0 +1,160 @@
+"""Write and read OUT.json, which says what the numbers in a binary OUT are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from bpe_cli.errors import InputError
+from bpe_cli.fingerprint import fingerprint
+from bpe_cli.sinks.base import HIGHEST_ID, Dtype, SinkOptions
+from bpe_cli.sinks.batches import ReadOptions
+from bpe_cli.sinks.bin import choose_dtype
+
+if TYPE_CHECKING:
+    from bpe_cli.sinks.bin import BinSink
+    from bpe_cli.tokenizer import Tokenizer
+
+SCHEMA = "bpe-ids/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecar:
+    """Say what the numbers in a binary file are.
+
+    Attributes:
+        dtype: How a number lies in the file; always little-endian.
+        tokens: How many numbers there are, eots too.
+        documents: How many documents they make.
+        eot: The id that ends each document, or None.
+        tokenizer_sha256: The fingerprint of the tokenizer, or None when unknown.
+        tokenizer_name: What it was called, or None.
+    """
+
+    dtype: Dtype
+    tokens: int
+    documents: int
+    eot: int | None
+    tokenizer_sha256: str | None
+    tokenizer_name: str | None
+
+    def is_of(self, tokenizer: Tokenizer) -> bool:
+        """Tell whether the ids were made by an equal tokenizer, as far as is known."""
+        return self.tokenizer_sha256 in (None, fingerprint(tokenizer))
+
+
+def sidecar_path(path: str) -> str:
+    """Give the path of a file's sidecar."""
+    return f"{path}.json"
+
+
+def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
+    """Make the sidecar of what a sink has written.
+
+    Args:
+        sink: The sink, after its last block.
+        inputs: What was encoded: (name, sha256, bytes) each.
+    """
+    content = {
+        "schema": SCHEMA,
+        "dtype": sink.dtype,
+        "byteorder": "little",
+        "tokens": sink.length,
+        "documents": sink.documents,
+        "eot": sink.options.eot,
+        "tokenizer": {"name": sink.tokenizer.name, "sha256": fingerprint(sink.tokenizer)},
+        "inputs": [{"name": name, "sha256": sha256, "bytes": size} for name, sha256, size in inputs],
+    }
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def load_sidecar(path: str) -> Sidecar | None:
+    """Read the sidecar of a binary file; None when there is none.
+
+    Args:
+        path: The path of the binary file itself.
+
+    Raises:
+        InputError: The sidecar cannot be read or is damaged, or belongs to a file of another length.
+    """
+    place = sidecar_path(path)
+    try:
+        with open(place, "rb") as file:
+            content = orjson.loads(file.read())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"cannot read {place}: {error.strerror}") from error
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{place}: invalid JSON: {error}") from error
+    return _checked(content, place)
+
+
+def _checked(content: Any, place: str) -> Sidecar:
+    """Check what a sidecar says, member by member.
+
+    Raises:
+        InputError: A member is missing or out of range.
+    """
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        raise InputError(f"{place}: this is no description of ids: its schema is not {SCHEMA!r}")
+    if content.get("dtype") not in ("u16", "u32") or content.get("byteorder") != "little":
+        raise InputError(f"{place}: the numbers must be u16 or u32, and little-endian")
+    for key in ("tokens", "documents"):
+        if type(content.get(key)) is not int or content[key] < 0:
+            raise InputError(f"{place}: {key!r} is not a number of {key}")
+    eot = content.get("eot")
+    if eot is not None and (type(eot) is not int or not 0 <= eot <= HIGHEST_ID):
+        raise InputError(f"{place}: 'eot' is not an id")
+    tokenizer = content.get("tokenizer")
+    sha256, name = (tokenizer.get("sha256"), tokenizer.get("name")) if isinstance(tokenizer, dict) else (None, None)
+    return Sidecar(
+        content["dtype"],
+        content["tokens"],
+        content["documents"],
+        eot,
+        sha256 if isinstance(sha256, str) else None,
+        name if isinstance(name, str) else None,
+    )
+
+
+def check_length(sidecar: Sidecar, path: str) -> None:
+    """Make sure that a sidecar and the raw file that it describes belong together.
+
+    Raises:
+        InputError: The file has another length.
+    """
+    width = 2 if sidecar.dtype == "u16" else 4
+    size = os.path.getsize(path)
+    if size != width * sidecar.tokens:
+        raise InputError(
+            f"{path} has {size:,} bytes, but {sidecar_path(path)} speaks of {sidecar.tokens:,} ids of {width} bytes",
+            hint="one of the two is from another run; encode again",
+        )
+
+
+def complete(source_format: str, path: str, asked: ReadOptions, tokenizer: Tokenizer) -> tuple[ReadOptions, Sidecar | None]:
+    """Fill in what was not asked for: from the sidecar of a binary file, else from the tokenizer.
+
+    Args:
+        source_format: A name from ``read.READERS``.
+        path: The file, or ``-`` for stdin, which has no sidecar.
+        asked: What the user says.
+        tokenizer: Whose ids they are taken for.
+
+    Raises:
+        InputError: The sidecar is damaged or belongs to another file.
+    """
+    if source_format not in ("npy", "bin"):
+        return asked, None
+    sidecar = None if path == "-" else load_sidecar(path)
+    if sidecar is None:
+        return replace(asked, dtype=choose_dtype(tokenizer, SinkOptions(eot=asked.eot, dtype=asked.dtype))), None
+    if source_format == "bin" and asked.dtype in (None, sidecar.dtype):
+        check_length(sidecar, path)
+    eot = sidecar.eot if asked.eot is None else asked.eot
+    return replace(asked, dtype=asked.dtype or sidecar.dtype, eot=eot), sidecar

@@ -1,0 +1,255 @@
+"""Train byte-level BPE: counts of pieces -> merges -> a tokenizer.
+
+Sennrich et al. 2016 (arXiv:1508.07909) over bytes, as GPT-2 does it. What differs between the
+libraries, and is picked by ``compat``, is how ties are decided, how ids are given out, and defaults.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from bpe_cli import _core
+from bpe_cli.blocks import Block, settle
+from bpe_cli.byte_alphabet import ALPHABET_ORDER, from_visible
+from bpe_cli.errors import TrainingError, UsageError
+from bpe_cli.patterns import PATTERNS
+from bpe_cli.splitting import compile_splitter, regex_version, safe_cutter, segments
+from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt"]
+
+DEFAULT_MAX_MEMORY = 4 << 30
+"""Bytes that counts may take; a fixed number, so that what is refused does not depend on the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a library does its own way.
+
+    Attributes:
+        tie: Which of the most frequent pairs it merges; see ``_core.train_bpe``.
+        pattern: Name of its default pattern.
+        min_frequency: Its default.
+        special_first: Whether special tokens have the first ids, as in Hugging Face's files, or the
+            ids after all others.
+        visible_order: Whether the bytes stand in the order of GPT-2's visible alphabet, or by value.
+    """
+
+    tie: Literal["lowest-ids", "first-seen", "largest-text"]
+    pattern: str = "o200k"
+    min_frequency: int = 1
+    special_first: bool = False
+    visible_order: bool = False
+
+
+COMPAT: dict[Compat, Rules] = {
+    "hf": Rules("lowest-ids", special_first=True, visible_order=True),
+    "rustbpe": Rules("lowest-ids", pattern="llama3"),
+    "minbpe": Rules("first-seen", pattern="llama3"),
+    "subword-nmt": Rules("largest-text", min_frequency=2, special_first=True, visible_order=True),
+}
+"""tokenizers 0.23 ``BpeTrainer``, rustbpe 0.1, minbpe ``RegexTokenizer``, subword-nmt 0.3 ``learn_bpe``."""
+
+
+@dataclass(frozen=True, slots=True)
+class BbpeOptions:
+    """Say what to train.
+
+    Attributes:
+        vocab_size: Tokens to end with, special ones and bytes counted.
+        pattern: The split pattern (an expression); None for the default of ``compat``, ``""`` for none.
+        prefix_space: Whether a space is put before a document that does not begin with one.
+        min_frequency: A pair that occurs less often is not merged; None for the default of ``compat``.
+        special_tokens: Their texts. Where they stand in the corpus they are text like any other,
+            unless ``split_special``.
+        split_special: Whether special tokens in the corpus are taken out and divide the text.
+        initial_alphabet: ``all`` 256 bytes, so that every text can be encoded, or those ``seen``.
+        max_token_length: Most bytes in a token, or None. (Hugging Face's ``max_token_length`` of N
+            gives what N - 1 gives here: it stops before N.)
+        compat: Whose rules to follow.
+    """
+
+    vocab_size: int
+    pattern: str | None = None
+    prefix_space: bool = False
+    min_frequency: int | None = None
+    special_tokens: tuple[str, ...] = ()
+    split_special: bool = False
+    initial_alphabet: Literal["all", "seen"] = "all"
+    max_token_length: int | None = None
+    compat: Compat = "hf"
+
+    def __post_init__(self) -> None:
+        if self.compat not in COMPAT:
+            raise UsageError(f"byte-level BPE has no rules called {self.compat!r}", hint=f"it has {', '.join(COMPAT)}")
+        for content in self.special_tokens:
+            if not content:
+                raise UsageError("a special token needs a text")
+            if self.special_tokens.count(content) > 1:
+                raise UsageError(f"the special token {content!r} is given twice")
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of ``compat``."""
+        return COMPAT[self.compat]
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The split patterns to use: one, or none."""
+        pattern = PATTERNS[self.rules.pattern].regex if self.pattern is None else self.pattern
+        return (pattern,) if pattern else ()
+
+    @property
+    def minimum(self) -> int:
+        """How often a pair must occur to be merged, at least 1."""
+        return max(1, self.rules.min_frequency if self.min_frequency is None else self.min_frequency)
+
+
+@dataclass(frozen=True, slots=True)
+class BbpeResult:
+    """What training gave.
+
+    Attributes:
+        tokenizer: The tokenizer.
+        merge_counts: How often each merge's pair occurred when it was chosen (u64).
+        exhausted: Whether it stopped because no pair was left that is frequent enough.
+        alphabet_size: How many tokens are single bytes.
+        minimum: How often a pair had to occur.
+    """
+
+    tokenizer: Tokenizer
+    merge_counts: memoryview
+    exhausted: bool
+    alphabet_size: int
+    minimum: int
+
+
+def new_counts(max_memory: int = DEFAULT_MAX_MEMORY) -> _core.Counts:
+    """Start counting from nothing, in at most ``max_memory`` bytes."""
+    return _core.Counts(max_memory)
+
+
+def unicode_version(options: BbpeOptions) -> str:
+    """Tell which Unicode version cuts the text: the core's, or that of the ``regex`` module."""
+    fast = isinstance(compile_splitter(options.patterns), _core.Splitter)
+    return _core.UNICODE_VERSION if fast else f"regex {regex_version()}"
+
+
+def count(blocks: Iterable[Block], options: BbpeOptions, counts: _core.Counts, threads: int = 1) -> None:
+    """Split documents and add their pieces to counts.
+
+    The result depends on the documents and their order alone, not on blocks or threads.
+
+    Raises:
+        TrainingError: There are more different pieces than the counts' memory holds.
+    """
+    splitter = compile_splitter(options.patterns)
+    contents = sorted({content.encode() for content in options.special_tokens}) if options.split_special else []
+    matcher = _core.SpecialMatcher(contents, [0] * len(contents)) if contents else None
+    try:
+        for block in settle(blocks, safe_cutter(splitter, matcher)):
+            if isinstance(splitter, _core.Splitter):
+                counts.add_block(
+                    splitter, matcher, options.prefix_space, block.data, block.ends, threads, block.continued
+                )
+                continue
+            for number, document in enumerate(block.documents()):
+                continued = block.continued and number == 0
+                for segment, special_id in segments(bytes(document), matcher):
+                    if special_id is None:
+                        spaced = options.prefix_space and not continued and not segment.startswith(b" ")
+                        text = b" " + segment if spaced else segment
+                        counts.add_pieces(text, splitter.split(text), None)
+                    continued = False
+    except MemoryError as error:
+        raise TrainingError(
+            f"the corpus has too many different pieces: {error}",
+            hint="raise --max-memory, split the text more finely with --pattern, or train on a sample",
+        ) from error
+
+
+def train(counts: _core.Counts, options: BbpeOptions, progress: Callable[[int, int], None] | None = None) -> BbpeResult:
+    """Learn merges from counts.
+
+    Args:
+        counts: How often each piece occurs.
+        options: What to train.
+        progress: Called now and then with (tokens so far, tokens wanted).
+
+    Raises:
+        TrainingError: There is nothing to train on, or the vocabulary is smaller than its alphabet.
+    """
+    if counts.unique == 0:
+        raise TrainingError("there is nothing to train on: the corpus has no text")
+    initial, symbols, specials = initial_tokens(options, counts)
+    needed = len(initial) + (0 if options.rules.special_first else len(options.special_tokens))
+    if options.vocab_size < needed:
+        parts = f"{len(symbols)} bytes" + (f" and {len(specials)} special tokens" if specials else "")
+        raise TrainingError(
+            f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {parts}",
+            hint=f"ask for {needed} or more"
+            + (", or for --initial-alphabet seen" if options.initial_alphabet == "all" else ""),
+        )
+    if options.vocab_size > _core.MAX_TOKENS:
+        raise UsageError(f"a vocabulary of {options.vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
+    late = () if options.rules.special_first else options.special_tokens
+    trained = _core.train_bpe(
+        counts,
+        initial=initial,
+        symbols=symbols,
+        vocab_size=options.vocab_size - len(late),
+        min_frequency=options.minimum,
+        max_token_length=options.max_token_length,
+        tie=options.rules.tie,
+        by_character=False,
+        progress=progress,
+    )
+    blob, ends = trained.tokens()
+    vocabulary = Vocabulary(blob, array("I", bytes(ends)))
+    tokens = {**specials, **{content: vocabulary.size + place for place, content in enumerate(late)}}
+    stages: tuple[PreTokenizer, ...] = tuple(Split(pattern) for pattern in options.patterns)
+    tokenizer = Tokenizer(
+        model=MergeBpe(vocabulary, Merges(array("I", bytes(trained.merges)))),
+        pre_tokenizer=(PrefixSpace(), *stages) if options.prefix_space else stages,
+        special_tokens=tuple(SpecialToken(content.encode(), token_id) for content, token_id in tokens.items()),
+        unicode_version=unicode_version(options),
+    )
+    return BbpeResult(tokenizer, memoryview(trained.counts), trained.exhausted, len(symbols), options.minimum)
+
+
+def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[bytes], list[int], dict[str, int]]:
+    """Give the tokens that exist before the first merge.
+
+    A special token whose text is one that merges could make, written in the visible alphabet, *is*
+    that token under Hugging Face's rules: it keeps its id, and merges that give it reuse it.
+
+    Returns:
+        Their bytes by id (``b""`` for a special token that no merge makes), the ids of the alphabet,
+        and the special tokens that are among them, with their ids.
+    """
+    alphabet = list(ALPHABET_ORDER) if options.rules.visible_order else list(range(256))
+    if options.initial_alphabet == "seen":
+        seen: set[int] = set()
+        for start in range(0, counts.unique, 1 << 16):
+            seen.update(*(piece for piece, _ in counts.items(start, 1 << 16)))
+        alphabet = [byte for byte in alphabet if byte in seen]
+    initial: list[bytes] = []
+    specials: dict[str, int] = {}
+    if options.rules.special_first:
+        for content in options.special_tokens:
+            specials[content] = len(initial)
+            initial.append((from_visible(content) or b"") if options.compat == "hf" else b"")
+    present = {token: token_id for token_id, token in enumerate(initial) if token}
+    symbols = []
+    for byte in alphabet:
+        token = bytes([byte])
+        if token not in present:
+            present[token] = len(initial)
+            initial.append(token)
+        symbols.append(present[token])
+    return initial, symbols, specials

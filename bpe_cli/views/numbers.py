@@ -1,0 +1,42 @@
+"""Write numbers the same way everywhere."""
+
+from __future__ import annotations
+
+ABSENT = "–"
+"""Stands for a number that there is not."""
+
+
+def whole(number: int | None) -> str:
+    """Write a whole number.
+
+    >>> whole(1234567), whole(None)
+    ('1,234,567', '–')
+    """
+    return ABSENT if number is None else f"{number:,}"
+
+
+def fraction(number: float | None, digits: int = 2) -> str:
+    """Write a number with decimals.
+
+    >>> fraction(4.126), fraction(None), fraction(1234.5, 1)
+    ('4.13', '–', '1,234.5')
+    """
+    return ABSENT if number is None else f"{number:,.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """Write a share of one.
+
+    >>> percent(0.125)
+    '12.5%'
+    """
+    return f"{share:.1%}"
+
+
+def count(number: int, noun: str) -> str:
+    """Write how many there are of something.
+
+    >>> count(1, "token"), count(1200, "token"), count(0, "byte")
+    ('1 token', '1,200 tokens', '0 bytes')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,124 @@
+r"""Write any text so that everything in it can be seen and nothing in it moves the cursor.
+
+White space gets marks, a byte that is not UTF-8 becomes ``\xff``, and what has no shape of its own
+becomes ``<U+200B>``. Where such a mark stands in the text itself, a backslash comes before it (and
+before each backslash), so what is shown can be read back without doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+if TYPE_CHECKING:
+    import regex
+
+NEWLINE = "⏎"
+"""How a line feed is shown; nothing else is shown like that."""
+
+MARKS = {chr(code): chr(0x2400 + code) for code in range(32)} | {
+    " ": "·",
+    "\n": NEWLINE,
+    "\t": "→",
+    "\r": "␍",
+    "\x7f": "␡",
+}
+"""What stands for white space and control characters."""
+
+BAR = "|"
+"""Stands between tokens when there is no colour."""
+
+BRACKETS = "⟨⟩⟦⟧"
+"""Around the bytes of a split character, and around a special token."""
+
+_ESCAPED = frozenset(MARKS.values()) | frozenset(BRACKETS) | {"\\"}
+
+# More marks than any script puts on one character; without an end they would cover the lines around.
+_MOST_COMBINING = 8
+
+
+@lru_cache(maxsize=1)
+def _hidden() -> regex.Pattern[str]:
+    """Compile what matches a character without a shape or width one could rely on."""
+    import regex  # its tables are the same under every Python, those of unicodedata are not
+
+    return regex.compile(
+        r"[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]"
+        r"--[ \ufe00-\ufe0f]]",
+        regex.VERSION1,
+    )
+
+
+def units(text: str, *, bars: bool = False) -> Iterator[str]:
+    r"""Yield what to print for a text, in units that no line should break.
+
+    Args:
+        text: Text as decoded with ``surrogateescape``.
+        bars: Whether a bar means a boundary, so that a bar in the text needs a backslash.
+
+    >>> list(units("a b\n"))
+    ['a', '·', 'b', '⏎']
+    >>> "".join(units("\x1b[31m\u202e \\ ·\udcff"))
+    '␛[31m<U+202E>·\\\\·\\·\\xff'
+    """
+    hidden = _hidden()
+    held = ""  # a plain character, to which combining ones may come
+    combining = 0
+    for place, character in enumerate(text):
+        if " " < character < "\x7f" and character not in "\\<|":
+            unit, plain = character, True
+        elif character in MARKS:
+            unit, plain = MARKS[character], False
+        elif character in _ESCAPED or (bars and character == BAR):
+            unit, plain = "\\" + character, False
+        elif character == "<" and text.startswith("U+", place + 1):
+            unit, plain = "\\<", False
+        elif hidden.match(character):
+            unit, plain = _escape(character), False
+        elif cell_len(character) == 0:
+            if held and combining < _MOST_COMBINING:
+                held += character
+                combining += 1
+                continue
+            unit, plain = _escape(character), False
+        else:
+            unit, plain = character, True
+        if held:
+            yield held
+        held, combining = "", 0
+        if plain:
+            held = unit
+        else:
+            yield unit
+    if held:
+        yield held
+
+
+def visible(content: bytes, *, bars: bool = False) -> str:
+    r"""Write bytes on one line.
+
+    >>> visible(b"\xe8\xb0 x\n")
+    '\\xe8\\xb0·x⏎'
+    """
+    return "".join(units(content.decode("utf-8", "surrogateescape"), bars=bars))
+
+
+def harmless(name: str) -> str:
+    r"""Write a name from outside (of a file, say) as it is, except what could harm a terminal.
+
+    >>> harmless("my file\x1b[2J.txt")
+    'my file␛[2J.txt'
+    """
+    hidden = _hidden()
+    return "".join(
+        character if character == " " or not hidden.match(character) else MARKS.get(character) or _escape(character)
+        for character in name
+    )
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"<U+{code:04X}>"

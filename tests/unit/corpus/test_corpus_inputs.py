@@ -1,0 +1,140 @@
+"""Names, folders and patterns become files; what is wrong with them is said before any work."""
+
+from __future__ import annotations
+
+import io
+import os
+
+import pytest
+
+from bpe_cli.corpus import Input, Inputs, Source, open_stream, read_blocks, waits_for_keyboard
+from bpe_cli.errors import InputError, UsageError
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name, data in {
+        "b.txt": b"b",
+        "a.txt": b"aa",
+        "empty.txt": b"",
+        ".hidden.txt": b"h",
+        "sub/z.txt": b"zzz",
+        "sub/deep/y.txt": b"y",
+        ".git/config": b"g",
+        "image.png": b"\x89PNG\0\0",
+        "late.bin": b"x" * 9000 + b"\0",
+    }.items():
+        path = tmp_path / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "data"
+
+
+def paths_of(*paths, **options):
+    return [item.path for item in Inputs.resolve(paths, **options).items]
+
+
+def message_of(*paths):
+    with pytest.raises(InputError) as caught:
+        Inputs.resolve(paths)
+    return caught.value.message, caught.value.hint
+
+
+def test_folder_is_walked_in_order_without_hidden_and_binary_files(folder):
+    skipped = []
+    found = Inputs.resolve(["data"], on_skip=skipped.append)
+    assert [item.path for item in found.items] == [
+        "data/a.txt", "data/b.txt", "data/empty.txt", "data/late.bin", "data/sub/deep/y.txt", "data/sub/z.txt"
+    ]  # fmt: skip
+    assert skipped == ["data/image.png skipped: it looks binary (NUL at byte 4)"]
+    assert found.total_bytes == 2 + 1 + 0 + 9001 + 1 + 3
+
+
+def test_links_to_folders_are_not_followed_and_pipes_not_opened(folder):
+    (folder / "loop").symlink_to(folder)
+    (folder / "link.txt").symlink_to(folder / "a.txt")
+    os.mkfifo(folder / "pipe")
+    skipped = []
+    assert "data/link.txt" in paths_of("data", on_skip=skipped.append)
+    assert skipped[1:] == [
+        "data/loop skipped: it is a link to a folder",
+        "data/pipe skipped: it is not a file",
+    ]
+
+
+def test_folder_without_text_is_refused(folder):
+    (folder / "none").mkdir()
+    (folder / "none" / "x").write_bytes(b"\0")
+    assert message_of("data/none") == ("there is no text file in the folder data/none", None)
+
+
+def test_patterns_are_expanded_sorted(folder):
+    assert paths_of("data/*.txt") == ["data/a.txt", "data/b.txt", "data/empty.txt"]
+    assert paths_of("data/**/*.txt")[-2:] == ["data/sub/deep/y.txt", "data/sub/z.txt"]
+    assert paths_of("data/[ab].txt", "data/a.txt") == ["data/a.txt", "data/b.txt", "data/a.txt"]
+    assert message_of("data/*.md") == ("no file matches data/*.md", None)
+    assert message_of("data/su*")[1].startswith("only folders match")
+
+
+def test_a_file_may_be_named_like_a_pattern(folder):
+    (folder / "a[1].txt").write_bytes(b"1")
+    assert paths_of("data/a[1].txt") == ["data/a[1].txt"]
+
+
+def test_missing_files_are_named_with_what_was_meant(folder):
+    assert message_of("data/c.txt")[0] == "cannot read data/c.txt: no such file"
+    assert message_of("data/emty.txt") == (
+        "cannot read data/emty.txt: no such file", "did you mean data/empty.txt?"
+    )  # fmt: skip
+    assert message_of("nowhere/a.txt") == ("cannot read nowhere/a.txt: no such file", "there is no folder nowhere")
+    assert message_of("Hello world!")[1] == "--text takes a text from the command line itself"
+    assert message_of("data/a.txt/x")[0] == "cannot read data/a.txt/x: not a directory"
+    assert message_of("a\0b")[0].startswith("cannot read 'a\\x00b': ")
+    assert "\x1b" not in message_of("\x1b[31m.txt")[0]
+    (folder / "dangling").symlink_to("gone")
+    assert message_of("data/dangling")[0] == "cannot read data/dangling: no such file"
+
+
+def test_forbidden_files_are_named(folder, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may read everything
+    assert message_of("data/a.txt") == ("cannot read data/a.txt: permission denied", None)
+
+
+def test_stdin_is_the_default_and_read_once(tmp_path):
+    assert Inputs.resolve([]).items == (Input("-", None),)
+    with pytest.raises(UsageError, match="given twice"):
+        Inputs.resolve(["-", "-"])
+    path = tmp_path / "x"
+    path.write_bytes(b"12345")
+    with path.open("rb") as stdin:
+        stdin.read(2)
+        assert Inputs.resolve([], stdin=stdin).total_bytes == 3
+
+
+def test_errors_come_before_the_first_block(tmp_path):
+    with pytest.raises(InputError):
+        read_blocks(Source((str(tmp_path / "none"),)), stdin=io.BytesIO())
+
+
+def test_a_terminal_is_noticed():
+    class Terminal(io.BytesIO):
+        def isatty(self):
+            return True
+
+    assert waits_for_keyboard(Source(), Terminal())
+    assert waits_for_keyboard(Source(("a", "-")), Terminal())
+    assert not waits_for_keyboard(Source(("a",)), Terminal())
+    assert not waits_for_keyboard(Source(text="x"), Terminal())
+    assert not waits_for_keyboard(Source(), io.BytesIO())
+
+
+def test_open_stream_reads_files_and_leaves_stdin_open(folder):
+    counted = []
+    with open_stream("data/late.bin", stdin=io.BytesIO(), on_bytes=counted.append) as stream:
+        assert (stream.read(3), len(stream.read())) == (b"xxx", 8998)
+    assert sum(counted) == 9001
+    stdin = io.BytesIO(b"in")
+    with open_stream("-", stdin=stdin) as stream:
+        assert stream.read() == b"in"
+    assert not stdin.closed

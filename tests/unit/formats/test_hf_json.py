@@ -1,0 +1,358 @@
+"""tokenizer.json: what is read, what is refused and how, and that what is written is Hugging Face's own layout."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bpe_cli import formats
+from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.formats import hf_json
+from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+
+def document(**changes):
+    """Give a small tokenizer.json as an object; a value for ``model`` is merged into the model's."""
+    base = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+        "post_processor": None,
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+        "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "Ġ": 2, "ab": 3, "Ġab": 4}, "merges": ["a b", "Ġ ab"]},
+    }
+    base["model"] |= changes.pop("model", {})
+    return base | changes
+
+
+def loads(**changes):
+    return hf_json.loads(json.dumps(document(**changes)).encode())
+
+
+def refused(**changes):
+    with pytest.raises(FormatError) as caught:
+        loads(**changes)
+    return caught.value.message
+
+
+def added(content="<s>", token_id=5, **flags):
+    return {"id": token_id, "content": content, "special": True} | flags
+
+
+# -- worked examples ---------------------------------------------------------------------------
+
+
+def test_small_file_reads_as_what_it_says():
+    tokenizer = loads(added_tokens=[added()])
+    assert tokenizer == Tokenizer(
+        MergeBpe(Vocabulary.from_tokens([b"a", b"b", b" ", b"ab", b" ab"]), Merges.from_pairs([(0, 1, 3), (2, 3, 4)])),
+        (Split(PATTERNS["gpt2"].regex),),
+        (SpecialToken(b"<s>", 5),),
+    )
+
+
+def test_both_layouts_of_merges_mean_the_same():
+    assert loads(model={"merges": [["a", "b"], ["Ġ", "ab"]]}) == loads()
+
+
+def test_type_may_be_missing():
+    data = document()
+    del data["model"]["type"]
+    assert hf_json.loads(json.dumps(data).encode()) == loads()
+
+
+def test_of_a_merge_that_stands_twice_the_last_counts():
+    tokenizer = loads(model={"merges": ["a b", "Ġ ab", "a b"]})
+    assert list(tokenizer.model.merges) == [(2, 3, 4), (0, 1, 3)]
+
+
+def test_special_token_in_the_vocabulary_is_no_ordinary_one():
+    tokenizer = loads(
+        added_tokens=[added(token_id=5)], model={"vocab": document()["model"]["vocab"] | {"<s>": 5, "c": 6}}
+    )
+    assert tokenizer.model.vocabulary.id_of(b"<s>") is None
+    assert tokenizer.model.vocabulary.token(6) == b"c"
+
+
+def test_added_token_that_merges_use_stays_an_ordinary_one_too():
+    tokenizer = loads(added_tokens=[added("ab", 3, special=False)])
+    assert tokenizer.model.vocabulary.id_of(b"ab") == 3
+    assert tokenizer.special_tokens == (SpecialToken(b"ab", 3, special=False),)
+
+
+def test_single_byte_stays_an_ordinary_token():
+    assert loads(added_tokens=[added("a", 0)]).model.vocabulary.id_of(b"a") == 0
+
+
+def test_empty_token_leaves_its_id_unused():
+    """Whisper's vocabulary has one."""
+    tokenizer = loads(model={"vocab": document()["model"]["vocab"] | {"": 5, "c": 6}})
+    assert [tokenizer.model.vocabulary.token(number) for number in (5, 6)] == [b"", b"c"]
+
+
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+
+
+def split(pattern, **changes):
+    return {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False} | changes
+
+
+@pytest.mark.parametrize(
+    ("pre_tokenizer", "stages"),
+    [
+        (BYTE_LEVEL, ()),
+        (BYTE_LEVEL | {"add_prefix_space": True}, (PrefixSpace(),)),
+        (
+            {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True},
+            (PrefixSpace(), Split(PATTERNS["gpt2"].regex)),
+        ),
+        (
+            {"type": "Sequence", "pretokenizers": [split({"Regex": r"\d"}), split({"String": "."}), BYTE_LEVEL]},
+            (Split(r"\d"), Split(r"\.")),
+        ),
+        (
+            {"type": "Sequence", "pretokenizers": [split({"Regex": "x"}), BYTE_LEVEL | {"use_regex": True}]},
+            (Split("x"), Split(PATTERNS["gpt2"].regex)),
+        ),
+        (
+            {
+                "type": "Sequence",
+                "pretokenizers": [{"type": "Sequence", "pretokenizers": [split({"Regex": "x"})]}, BYTE_LEVEL],
+            },
+            (Split("x"),),
+        ),
+    ],
+)
+def test_pre_tokenizers(pre_tokenizer, stages):
+    assert loads(pre_tokenizer=pre_tokenizer).pre_tokenizer == stages
+
+
+def test_split_by_a_string_means_its_characters():
+    rival = pytest.importorskip("tokenizers")
+    for character in map(chr, [*range(1, 128), 0xE9, 0x2028, 0x1F600]):
+        sequence = {"type": "Sequence", "pretokenizers": [split({"String": character}), BYTE_LEVEL]}
+        (pattern,) = loads(pre_tokenizer=sequence).patterns
+        text = f"a{character}{character}b"
+        expected = [piece for piece, _ in rival.pre_tokenizers.Split(character, "isolated").pre_tokenize_str(text)]
+        theirs = rival.pre_tokenizers.Split(rival.Regex(pattern), "isolated").pre_tokenize_str(text)
+        assert [piece for piece, _ in theirs] == expected == ["a", character, character, "b"]
+
+
+def test_post_processor_is_kept():
+    post_processor = {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0], "trim_offsets": True}
+    tokenizer = loads(post_processor=post_processor)
+    assert json.loads(tokenizer.post_processor) == post_processor
+    assert json.loads(hf_json.dump(tokenizer)[""])["post_processor"] == post_processor
+
+
+# -- what is refused, and how ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"model": {"merges": ["a b", "Ġ x"]}},
+            'tokenizer.json: merge 2 ("Ġ", "x"): the token "x" is not in the vocabulary',
+        ),
+        (
+            {"model": {"merges": ["b a"]}},
+            'tokenizer.json: merge 1 ("b", "a"): the token "ba" is not in the vocabulary',
+        ),
+        (
+            {"model": {"merges": ["a b", "a  b"]}},
+            'tokenizer.json: model.merges has merge 2, "a  b": that is not two tokens and one space between',
+        ),
+        (
+            {"model": {"merges": ["a b", ["a"]]}},
+            'tokenizer.json: model.merges has merge 2 in another form than "a b" or ["a", "b"]',
+        ),
+        ({"model": {"merges": {}}}, "tokenizer.json: model.merges is to be an array, not an object"),
+        ({"model": {"merges": None}}, "tokenizer.json: model.merges is to be an array, not null"),
+        (
+            {"model": {"vocab": {"a": 0, "b": 0}}},
+            'tokenizer.json: model.vocab gives the id 0 to "a" and to "b"',
+        ),
+        (
+            {"model": {"vocab": {"a": -1}}},
+            'tokenizer.json: model.vocab gives "a" the id -1; ids are integers from 0 to 4,294,967,295',
+        ),
+        ({"model": {"vocab": {"a": 1.0}}}, 'gives "a" the id 1.0; ids are'),
+        ({"model": {"vocab": {"a": True}}}, 'gives "a" the id True; ids are'),
+        ({"model": {"vocab": {"a": None}}}, 'gives "a" the id NoneType; ids are'),
+        ({"model": {"vocab": {"a": 10**30}}}, 'gives "a" the id 1e+30; ids are'),
+        ({"model": {"vocab": {"a": 0, "b": 2097152}, "merges": []}}, 'the token "b" has id 2,097,152; ids run to'),
+        (
+            {"model": {"vocab": {"▁the": 0}, "merges": []}},
+            'the token "▁the" (id 0) has a character outside the byte alphabet, "▁" (U+2581), so this is not a byte',
+        ),
+        ({"normalizer": {"type": "NFC"}}, 'tokenizer.json: cannot run the normalizer "NFC" yet'),
+        (
+            {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Lowercase"}]}},
+            'tokenizer.json: cannot run the normalizer "NFC, Lowercase" yet',
+        ),
+        ({"truncation": {"max_length": 5}}, "tokenizer.json: truncation cannot be carried over"),
+        ({"padding": {"strategy": "BatchLongest"}}, "tokenizer.json: padding cannot be carried over"),
+        ({"decoder": {"type": "WordPiece"}}, 'the decoder "WordPiece" does not belong to a byte-level model'),
+        ({"pre_tokenizer": None}, "pre_tokenizer does not have ByteLevel as its last part"),
+        ({"pre_tokenizer": {"type": "Whitespace"}}, 'pre_tokenizer: cannot run the pre-tokenizer "Whitespace" yet'),
+        ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": []}}, "does not have ByteLevel as its last part"),
+        (
+            {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, split({"Regex": "x"})]}},
+            "does not have ByteLevel as its last part",
+        ),
+        (
+            {
+                "pre_tokenizer": {
+                    "type": "Sequence",
+                    "pretokenizers": [split({"Regex": "x"}), BYTE_LEVEL | {"add_prefix_space": True}],
+                }
+            },
+            "pre_tokenizer.pretokenizers[1] has add_prefix_space after a Split",
+        ),
+        ({"model": {"dropout": 0.1}}, "model.dropout is '0.1', which this version cannot do"),
+        ({"model": {"unk_token": "<unk>"}}, "model.unk_token is '<unk>', which this version cannot do"),
+        ({"model": {"byte_fallback": True}}, "model.byte_fallback is 'True', which this version cannot do"),
+        ({"model": {"end_of_word_suffix": "</w>"}}, "model.end_of_word_suffix is '</w>'"),
+        ({"model": {"continuing_subword_prefix": "##"}}, "model.continuing_subword_prefix is '##'"),
+        ({"model": {"ignore_merges": 1}}, "model.ignore_merges is to be true or false, not 1"),
+        ({"model": {"cache": 1}}, 'model has a field that this version does not know: "cache"'),
+        ({"model": {"type": "Unigram"}}, 'tokenizer.json: model "Unigram" cannot be read yet'),
+        ({"extra": 1}, 'tokenizer.json has a field that this version does not know: "extra"'),
+        ({"version": "2.0"}, 'version is to be "1.0"'),
+        ({"post_processor": [1]}, "post_processor is to be an object, not an array"),
+        ({"added_tokens": {}}, "added_tokens is to be an array, not an object"),
+        ({"added_tokens": [added(lstrip=True)]}, 'the added token "<s>" has lstrip, which this version cannot match'),
+        ({"added_tokens": [added(single_word=True)]}, 'the added token "<s>" has single_word, which this'),
+        ({"added_tokens": [added(token_id=-1)]}, "added_tokens[0].id is to be an integer from 0 to"),
+        ({"added_tokens": [added(content="")]}, "added_tokens[0].content is empty"),
+        ({"added_tokens": [added(content=5)]}, "added_tokens[0].content is to be a string, not 5"),
+        (
+            {"added_tokens": [added(), added("<t>")]},
+            'the added tokens "<s>" (id 5) and "<t>" (id 5) contradict each other',
+        ),
+        ({"added_tokens": [added(), added(token_id=6)]}, "contradict each other"),
+        ({"added_tokens": [added(token_id=0)]}, 'the added token "<s>" has id 0, which is "a" in the vocabulary'),
+        ({"added_tokens": [added("ab", 9)]}, 'the added token "ab" has id 9, and 3 in the vocabulary'),
+        (
+            {"added_tokens": [added(normalized=False), added("x<", 6, normalized=True)]},
+            'added_tokens has "<s>" and "x<", which can overlap, and only one of them is normalized',
+        ),
+        (
+            {"added_tokens": [added("Ġab", 4)]},
+            "id 4 is the bytes b' ab' in the vocabulary, and the text \"Ġab\" among the added tokens",
+        ),
+    ],
+)
+def test_refusals_name_what_and_where(changes, message):
+    assert message in refused(**changes)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ({"Regex": "("}, "does not compile"),
+        ({"Regex": "(" * 5000 + ")" * 5000}, "too large or too deep to be compiled"),
+        ({"Regex": "a$"}, "has $ in the pattern, which is the end of the text"),
+        ({"Regex": "(?m)a"}, "has (?m in the pattern"),
+        ({"Regex": r"\p{N}{1,3}+"}, "has }+ in the pattern, which is possessive"),
+        ({"Regex": r"a{3}?"}, "has {3}? in the pattern"),
+        ({"Regex": r"[\h]"}, r"has \h in a character class"),
+        ({"Regex": r"[a&&[b]]"}, "has && in a character class"),
+        ({"Regex": PATTERNS["cl100k"].regex}, "has }+ in the pattern"),
+        ({"String": ""}, "pattern.String is empty"),
+        ({"String": "a", "Regex": "a"}, 'is to have one of "String" and "Regex"'),
+        ({}, 'is to have one of "String" and "Regex"'),
+        ("a", "pattern is to be an object"),
+    ],
+)
+def test_patterns_that_would_be_read_differently_are_refused(pattern, message):
+    sequence = {"type": "Sequence", "pretokenizers": [split(pattern), BYTE_LEVEL]}
+    assert message in refused(pre_tokenizer=sequence)
+
+
+@pytest.mark.parametrize("pattern", [r"\p{L}+|\p{N}{1,3}", r"[[:alpha:]]+", r"[^$^]+", r"\^\$", r"a{2,3}?"])
+def test_patterns_that_both_read_alike_pass(pattern):
+    sequence = {"type": "Sequence", "pretokenizers": [split({"Regex": pattern}), BYTE_LEVEL]}
+    assert loads(pre_tokenizer=sequence).patterns == (pattern,)
+
+
+@pytest.mark.parametrize("changes", [{"behavior": "Removed"}, {"invert": True}, {"behavior": None}, {"more": 1}])
+def test_other_splits_are_refused(changes):
+    assert refused(pre_tokenizer={"type": "Sequence", "pretokenizers": [split({"Regex": "x"}, **changes), BYTE_LEVEL]})
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "not valid JSON: Input is a zero-length, empty document (f:1:1)"),
+        (b'{"a":\n 1', "not valid JSON: unexpected end of data (f:2:3)"),
+        (b"[" * 5000, "not valid JSON: depth limit exceeded (f:1:1026)"),
+        (b'{"version": "\xff"}', "not valid JSON"),
+        (b'{"version": "\\ud800"}', "not valid JSON: no low surrogate in string"),
+        (b"\xef\xbb\xbf{}", "not valid JSON: UTF-8 byte order mark"),
+        (b"[]", "f is to be an object, not an array"),
+        (b"{}", "f: model is to be an object, not null"),
+        (b'{"model": {}}', "f: model without type and merges cannot be read yet"),
+        (b'{"model": 3}', "f: model is to be an object, not 3"),
+    ],
+)
+def test_broken_json_is_refused_with_its_place(data, message):
+    with pytest.raises(FormatError) as caught:
+        hf_json.loads(data, "f")
+    assert message in caught.value.message
+
+
+def test_deep_post_processor_is_refused():
+    nested = '{"type":"x","a":' + "[" * 500 + "]" * 500 + "}"
+    text = json.dumps(document()).replace('"post_processor": null', f'"post_processor": {nested}')
+    with pytest.raises(FormatError, match="nested too deep"):
+        hf_json.loads(text.encode())
+
+
+def test_a_pattern_cannot_be_given(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document()))
+    with pytest.raises(UsageError, match="says itself how text is split"):
+        formats.load(path, "gpt2")
+
+
+# -- real files --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("llama2", 'cannot run the normalizer "Prepend, Replace" yet'),
+        ("added-tokens-test", 'cannot run the normalizer "Prepend, Replace" yet'),
+        ("falcon", 'cannot run the pre-tokenizer "Punctuation" yet'),
+        ("roberta-base", 'the added token "<mask>" has lstrip'),
+        ("t5-small", "model without type and merges cannot be read yet"),
+    ],
+)
+def test_others_are_refused_by_name(shared, name, message):
+    with pytest.raises(FormatError) as caught:
+        formats.load(shared / "vocabs" / name / "tokenizer.json")
+    assert message in caught.value.message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["hf-llama3", "whisper-tiny"])
+def test_ids_equal_the_recorded_ones(shared, name):
+    suite = json.loads((shared / "expected" / "suite.json").read_text())
+    texts = {case["id"]: case["text"] for case in suite["cases"]} if "cases" in suite else suite
+    recorded = json.loads((shared / "expected" / "hf-tokenizers" / f"{name}.json").read_text())["cases"]
+    tokenizer = formats.load(shared / "vocabs" / name)
+    compared = 0
+    for case, expected in recorded.items():
+        if isinstance(texts.get(case), str):
+            assert tokenizer.encode(texts[case], specials="all") == expected["ids"], case
+            compared += 1
+    assert compared > 200

@@ -1,0 +1,173 @@
+"""tokenizer.json: that what is written is Hugging Face's own layout, means the same there, and reads back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bpe_cli import formats
+from bpe_cli.errors import FormatError
+from bpe_cli.formats import hf_json
+from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+TEXTS = [
+    "",
+    " ",
+    "hello world",
+    " hello",
+    "hello<s>hello!",
+    "héllo\n\n  x 123456",
+    "<added>é<added>",
+    "日本 hello  \t!",
+]
+
+
+def variants(make):
+    specials = [SpecialToken(b"<added>", 263, special=False), SpecialToken("«fin»".encode(), 264)]
+    gap = [SpecialToken(b"<added>", 300, special=False)]
+    return {
+        "plain": make(),
+        "specials-first": make(specials_first=["<s>", "<pad>"]),
+        "specials-last": make(specials=specials),
+        "gap": make(specials_first=["<s>"], specials=gap),
+        "prefix-space": make(pre_tokenizer=(PrefixSpace(), Split(PATTERNS["gpt2"].regex))),
+        "no-pattern": make(pre_tokenizer=()),
+        "o200k": make(pre_tokenizer=(Split(PATTERNS["o200k"].regex),)),
+        "cl100k": make(pre_tokenizer=(Split(PATTERNS["cl100k"].regex),)),
+        "two-splits": make(pre_tokenizer=(Split(r"\d"), Split(PATTERNS["gpt2"].regex))),
+        "ignore-merges": make(ignore_merges=True, unicode_version="16.0.0"),
+        "post-processor": make(specials_first=["<s>"], post_processor='{"type":"Sequence","processors":[]}'),
+        "no-merges": make(()),
+        "overlap": make(specials=[SpecialToken(b"lo<", 263, special=False), SpecialToken(b"<s>", 264)]),
+    }
+
+
+VARIANTS = [
+    "plain",
+    "specials-first",
+    "specials-last",
+    "gap",
+    "prefix-space",
+    "no-pattern",
+    "o200k",
+    "cl100k",
+    "two-splits",
+    "ignore-merges",
+    "post-processor",
+    "no-merges",
+    "overlap",
+]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_reading_what_was_written_gives_the_same(make, name):
+    tokenizer = variants(make)[name]
+    assert hf_json.loads(hf_json.dump(tokenizer)[""]) == tokenizer
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_hugging_face_reads_it_and_gives_equal_ids(make, name):
+    rival = pytest.importorskip("tokenizers")
+    tokenizer = variants(make)[name]
+    theirs = rival.Tokenizer.from_str(hf_json.dump(tokenizer)[""].decode())
+    for text in TEXTS:
+        expected = theirs.encode(text, add_special_tokens=False).ids
+        assert tokenizer.encode(text, specials="all") == expected, text
+    for special in tokenizer.special_tokens:
+        assert theirs.token_to_id(special.content.decode()) == special.token_id
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "gap"])
+def test_bytes_equal_those_that_hugging_face_writes(make, name, tmp_path):
+    from dataclasses import replace
+
+    rival = pytest.importorskip("tokenizers")
+    tokenizer = replace(variants(make)[name], unicode_version=None)
+    ours = hf_json.dump(tokenizer)[""]
+    path = tmp_path / "theirs.json"
+    rival.Tokenizer.from_str(ours.decode()).save(str(path), pretty=True)
+    assert ours == path.read_bytes()
+
+
+def test_pattern_is_spelled_so_that_hugging_face_reads_the_same(make):
+    """Its engine takes ``{1,3}+`` for a repetition: seven digits would be one piece instead of three."""
+    written = json.loads(hf_json.dump(make(pre_tokenizer=(Split(PATTERNS["cl100k"].regex),)))[""])
+    pattern = written["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"]
+    assert r"|\p{N}{1,3}|" in pattern
+    rival = pytest.importorskip("tokenizers")
+    splitter = rival.pre_tokenizers.Split(rival.Regex(pattern), "isolated")
+    assert [piece for piece, _ in splitter.pre_tokenize_str("1234567")] == ["123", "456", "7"]
+
+
+def test_ranks_become_merges_when_that_is_exact(make):
+    merges = make()
+    ranks = make(ranks=True)
+    assert hf_json.loads(hf_json.dump(ranks)[""]) == merges
+    assert hf_json.dump(ranks) == hf_json.dump(merges)
+
+
+def test_ranks_that_no_merge_reaches_are_refused():
+    vocabulary = Vocabulary.from_tokens([b"a", b"b", b"c", b"ab", b"abca"])
+    with pytest.raises(FormatError) as caught:
+        hf_json.dump(Tokenizer(RankBpe(vocabulary)))
+    assert caught.value.message == (
+        'tokenizer.json holds merges, and no merge reaches 1 of the ranked tokens; the first is "abca" (id 4)'
+    )
+    assert "tiktoken" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"specials": [SpecialToken(b"\xff", 263)]}, "is not UTF-8, and JSON holds only text"),
+        ({"specials": [SpecialToken(b"hello", 263)]}, 'the special token "hello" (id 263) would be written like'),
+        ({"specials": [SpecialToken(b"<x>", 7)]}, "id 7 is both"),
+        ({"specials": [SpecialToken(b"<x>", 263), SpecialToken(b"<y>", 263)]}, 'id 263 is both "<x>" and "<y>"'),
+        ({"pre_tokenizer": (PrefixSpace(), Split("x"))}, "cannot say that a space is put before the text"),
+        ({"pre_tokenizer": (Split("x$"),)}, "would be read differently by Hugging Face's library: $ in the pattern"),
+        ({"pre_tokenizer": (Split("\ud800"),)}, "cannot be written as JSON"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(make, changes, message):
+    with pytest.raises(FormatError) as caught:
+        hf_json.dump(make(**changes))
+    assert message in caught.value.message
+
+
+def test_tokens_of_the_same_bytes_are_refused():
+    model = MergeBpe(Vocabulary.from_tokens([b"a", b"a"]), Merges.from_pairs([]))
+    with pytest.raises(FormatError, match="the tokens 0 and 1 are the same bytes"):
+        hf_json.dump(Tokenizer(model))
+
+
+def test_merge_that_makes_other_bytes_is_refused():
+    model = MergeBpe(Vocabulary.from_tokens([b"a", b"b", b"c"]), Merges.from_pairs([(0, 1, 2)]))
+    with pytest.raises(FormatError, match='merge 1 makes "c" of "a" and "b"'):
+        hf_json.dump(Tokenizer(model))
+
+
+def test_unicode_version_is_kept_where_hugging_face_passes_over_it(make):
+    data = hf_json.dump(make(unicode_version="15.1.0"))[""]
+    assert json.loads(data)["model"]["unicode_version"] == "15.1.0"
+    assert hf_json.loads(data).unicode_version == "15.1.0"
+
+
+# -- real files --------------------------------------------------------------------------------
+
+
+def test_written_llama3_is_what_hugging_face_writes(shared, tmp_path):
+    rival = pytest.importorskip("tokenizers")
+    path = shared / "vocabs" / "hf-llama3" / "tokenizer.json"
+    theirs = tmp_path / "theirs.json"
+    rival.Tokenizer.from_file(str(path)).save(str(theirs), pretty=True)
+    assert hf_json.dump(formats.load(path))[""] == theirs.read_bytes()
+
+
+def test_whisper_has_ids_of_its_own(shared):
+    tokenizer = formats.load(shared / "vocabs" / "whisper-tiny")
+    assert len(tokenizer.special_tokens) == 1608
+    assert hf_json.loads(hf_json.dump(tokenizer)[""]) == tokenizer

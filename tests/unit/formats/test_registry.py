@@ -1,0 +1,151 @@
+"""Finding the format of a file by what is in it, and the tokenizer that a name means."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from bpe_cli.fingerprint import fingerprint
+from bpe_cli import encodings, formats
+from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.stages import SpecialToken
+
+
+@pytest.mark.parametrize("name", list(formats.FORMATS))
+def test_format_is_found_by_content_not_by_name(make, tmp_path, name):
+    tokenizer = make()
+    files = formats.dump(tokenizer, name, formats.FORMATS[name].LOSSES)
+    for suffix, content in files.items():
+        (tmp_path / (suffix or "x.txt")).write_bytes(content)
+    path = tmp_path / ("vocab.json" if len(files) > 1 else "x.txt")
+    assert formats.identify(path) == name
+    assert formats.load(path, None if name == "tokenizer.json" else "gpt2").encode("hello") == tokenizer.encode("hello")
+
+
+@pytest.mark.parametrize(
+    ("content", "looks"),
+    [
+        (b"", "empty"),
+        (b"hello there\nyou\n", "text that begins 'hello there'"),
+        (b"\x00\x01\x02", "binary"),
+        (b"\xff\xfe\xff\xfe", "binary"),
+        (b"GGUF\x03\x00\x00\x00", "a GGUF file"),
+        (b"\x1f\x8b\x08", "gzip-compressed"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"),
+        (b'{"config": {"pattern": "x"}, "vocab": []}', "JSON with the keys config, vocab"),
+        (b'{"config": {"patt', "JSON with the keys config"),
+        (b"[1, 2]", "JSON with no keys"),
+        (b"{}", "JSON with no keys"),
+        (b"\n\x0e\n\x05<unk>\x15\x00", "a SentencePiece model"),
+        (b'{"format":"bpe-counts","version":1}\n', "a counts file"),
+        (b"[PAD]\n[UNK]\n", "text that begins '[PAD]'"),
+    ],
+)
+def test_unknown_content_is_described(tmp_path, content, looks):
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(content)
+    with pytest.raises(FormatError) as caught:
+        formats.load(path)
+    assert f"is {looks}" in caught.value.message
+    assert caught.value.hint == "formats are tokenizer.json, tiktoken, vocab-merges"
+
+
+def test_missing_files_and_folders_without_tokenizer(tmp_path):
+    with pytest.raises(InputError, match="no such file or directory"):
+        formats.load(tmp_path / "missing")
+    with pytest.raises(InputError, match="cannot be read"):
+        formats.load("nul\0byte")
+    with pytest.raises(FormatError, match="holds no tokenizer, but nothing"):
+        formats.load(tmp_path)
+    (tmp_path / "notes").write_text("x")
+    with pytest.raises(FormatError, match="holds no tokenizer, but notes"):
+        formats.load(tmp_path)
+
+
+def test_pipe_is_refused_unread(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(InputError, match="is not a regular file"):
+        formats.load(path)
+
+
+def test_file_of_a_gigabyte_is_refused_unread(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    with path.open("wb") as file:
+        file.write(b'{"version": "1.0", "model": ')
+        file.truncate((1 << 30) + 1)  # sparse
+    with pytest.raises(FormatError, match=r"may have 1,073,741,824 \(1 GiB\)"):
+        formats.load(path)
+
+
+def test_folder_prefers_tokenizer_json(make, tmp_path):
+    for suffix, content in formats.dump(make(), "vocab-merges").items():
+        (tmp_path / suffix).write_bytes(content)
+    assert formats.identify(tmp_path) == "vocab-merges"
+    (tmp_path / "tokenizer.json").write_bytes(formats.dump(make(), "tokenizer.json")[""])
+    assert formats.identify(tmp_path) == "tokenizer.json"
+    assert formats.load(tmp_path) == make()
+    assert formats.load(tmp_path).name == str(tmp_path)
+
+
+def test_pattern_that_looks_like_a_name_is_one(tmp_path):
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(b"YQ== 0\n")
+    with pytest.raises(UsageError, match="unknown pattern 'cl100'"):
+        formats.load(path, "cl100")
+    assert formats.load(path, "llama4") == formats.load(path, "o200k")
+    assert formats.load(path, r"\w+").patterns == (r"\w+",)
+
+
+def test_dump_refuses_unknown_names(make):
+    with pytest.raises(UsageError, match="unknown format 'gguf'"):
+        formats.dump(make(), "gguf")
+    with pytest.raises(UsageError, match="no format loses 'everything'"):
+        formats.dump(make(), "tiktoken", {"everything"})
+
+
+def test_find_tokenizer(make, tmp_path):
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(formats.dump(make(), "tokenizer.json")[""])
+    assert formats.find_tokenizer(str(path)) == make()
+    assert formats.find_tokenizer("gpt-4o") is encodings.named("o200k_base")
+    assert formats.find_tokenizer("gpt2") is encodings.named("gpt2")
+    with pytest.raises(UsageError) as caught:
+        formats.find_tokenizer("cl100k")
+    assert caught.value.message == 'unknown tokenizer "cl100k"'
+    assert "cl100k_base" in caught.value.hint
+    with pytest.raises(InputError, match="no such file"):
+        formats.find_tokenizer("models/none.json")
+    with pytest.raises(UsageError, match='unknown tokenizer ""'):
+        formats.find_tokenizer("")
+    with pytest.raises(UsageError, match="has a split pattern of its own"):
+        formats.find_tokenizer("gpt2", "o200k")
+
+
+def test_fingerprint_tells_values_apart(make):
+    tokenizer = make(specials_first=["<s>"])
+    others = [
+        make(),
+        make(specials_first=["<t>"]),
+        make(specials_first=["<s>"], ranks=True),
+        make(specials_first=["<s>"], ignore_merges=True),
+        make(specials_first=["<s>"], pre_tokenizer=()),
+        make(specials_first=["<s>"], unicode_version="16.0.0"),
+        make(specials_first=["<s>"], post_processor="{}"),
+        replace(tokenizer, special_tokens=(SpecialToken(b"<s>", 0, special=False),)),
+    ]
+    prints = {fingerprint(other) for other in [tokenizer, *others]}
+    assert len(prints) == len(others) + 1
+    again = formats.FORMATS["tokenizer.json"].dump(tokenizer)[""]
+    assert fingerprint(formats.hf_json.loads(again)) == fingerprint(tokenizer)
+    assert fingerprint(replace(tokenizer, name="x")) == fingerprint(tokenizer)
+
+
+def test_unreadable_json_is_no_tokenizer(tmp_path):
+    path = tmp_path / "x"
+    path.write_text(json.dumps({"model_max_length": 512}))
+    with pytest.raises(InputError, match="one of a pair"):
+        formats.load(path)

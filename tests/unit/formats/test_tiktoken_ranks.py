@@ -1,0 +1,166 @@
+""".tiktoken files: ranks, and what the file does not say."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from bpe_cli.fingerprint import fingerprint
+from bpe_cli import encodings, formats
+from bpe_cli.errors import FormatError
+from bpe_cli.formats import tiktoken_ranks
+from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+O200K = PATTERNS["o200k"].regex
+
+
+def line(token: bytes, rank: int) -> bytes:
+    return base64.b64encode(token) + b" %d\n" % rank
+
+
+def test_small_file_reads_as_what_it_says():
+    tokenizer = tiktoken_ranks.loads(line(b"a", 0) + line(b"b", 1) + b"\n" + line(b"ab", 3), pattern=O200K)
+    assert tokenizer == Tokenizer(RankBpe(Vocabulary.from_tokens([b"a", b"b", b"", b"ab"])), (Split(O200K),))
+
+
+def test_order_of_lines_does_not_matter_and_the_last_may_lack_its_end():
+    assert tiktoken_ranks.loads(b"Yg== 1\nYQ== 0", pattern="x") == tiktoken_ranks.loads(
+        b"YQ== 0\nYg== 1\n", pattern="x"
+    )
+
+
+def test_pattern_is_never_guessed(tmp_path):
+    path = tmp_path / "own.tiktoken"
+    path.write_bytes(line(b"a", 0))
+    with pytest.raises(FormatError) as caught:
+        formats.load(path)
+    assert caught.value.message == f"{path} holds ranks only: it does not say how text is split before merging"
+    assert all(name in caught.value.hint for name in PATTERNS)
+    assert formats.load(path, "o200k").patterns == (O200K,)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"YQ== 0\nYg==\n", 'not base64, a space and a rank: "Yg==" (f:2)'),
+        (b"YQ== 0\nYg==  1\n", 'not base64, a space and a rank: "Yg==  1" (f:2)'),
+        (b"YQ==\t0\n", "(f:1)"),
+        (b"YQ 0\n", "(f:1)"),
+        (b"Y*== 0\n", "(f:1)"),
+        (b"YQ== -1\n", "(f:1)"),
+        (b"YQ== 0x1\n", "(f:1)"),
+        (b"YQ== 0 \n", "(f:1)"),
+        (b"\xff\xfe 1\n", "(f:1)"),
+        ("YQ== ٣\n".encode(), "(f:1)"),
+        (b"YR== 0\n", 'the base64 "YR==" has stray bits at its end (f:1)'),
+        (b" 0\n", "the token is empty (f:1)"),
+        (b"YQ== 0\nYQ== 1\n", 'the token "YQ==" stands on line 1 already (f:2)'),
+        (b"YQ== 0\n\nYg== 0\n", "the rank 0 stands on line 1 already (f:3)"),
+        (b"YQ== 2097152\n", 'the rank "2097152" is over 2,097,151 (f:1)'),
+        (b"YQ== " + b"9" * 5000 + b"\n", "is over 2,097,151 (f:1)"),
+        (b"", "f has no ranks in it"),
+        (b"\n\n", "f has no ranks in it"),
+    ],
+)
+def test_wrong_lines_are_named(data, message):
+    with pytest.raises(FormatError) as caught:
+        tiktoken_ranks.loads(data, "f", "x")
+    assert message in caught.value.message
+
+
+def test_line_ends_of_windows_have_a_hint():
+    with pytest.raises(FormatError) as caught:
+        tiktoken_ranks.loads(b"YQ== 0\r\n", "f", "x")
+    assert "Windows" in caught.value.hint
+
+
+def test_what_it_cannot_hold_is_named(make):
+    tokenizer = make(
+        ranks=True,
+        specials=[SpecialToken(b"<a>", 263), SpecialToken(b"<b>", 264)],
+        pre_tokenizer=(PrefixSpace(), Split(O200K)),
+        post_processor='{"type":"ByteLevel"}',
+    )
+    with pytest.raises(FormatError) as caught:
+        tiktoken_ranks.dump(tokenizer)
+    assert caught.value.message == (
+        'a .tiktoken file cannot hold the split pattern, the special tokens (2: "<a>", "<b>"), '
+        "the space before the text, the post-processor"
+    )
+    assert "pattern,special-tokens,prefix-space,post-processor" in caught.value.hint
+    with pytest.raises(FormatError, match=r"cannot hold the space before the text, the post-processor$"):
+        tiktoken_ranks.dump(tokenizer, frozenset({"pattern", "special-tokens"}))
+    data = tiktoken_ranks.dump(tokenizer, tiktoken_ranks.LOSSES)[""]
+    assert data.startswith(b"IQ== 0\nIg== 1\n")
+    assert tiktoken_ranks.loads(data, pattern=O200K) == Tokenizer(tokenizer.model, (Split(O200K),))
+
+
+def test_merges_become_ranks_when_that_is_exact(make):
+    allowed = frozenset({"pattern"})
+    for ignore_merges in (False, True):
+        merges = make(ignore_merges=ignore_merges)
+        assert tiktoken_ranks.dump(merges, allowed) == tiktoken_ranks.dump(make(ranks=True), allowed)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "merges", "reason"),
+    [
+        ([b"a", b"b", b"aa", b"ab"], [(0, 1, 3), (0, 0, 2)], 'merge 2 makes "aa" (id 2) after id 3'),
+        ([b"a", b"b", b"ab", b"zz"], [(0, 1, 2)], 'no merge reaches "zz" (id 3)'),
+        ([b"a", b"b", b"ab", b"aab", b"ba"], [(0, 1, 2), (0, 2, 3)], "there are tokens that no merge makes"),
+        (
+            # "abc" is made of "a" and "bc" here, of "ab" and "c" by ranks
+            [b"a", b"b", b"c", b"ab", b"bc", b"abc"],
+            [(0, 1, 3), (1, 2, 4), (0, 4, 5)],
+            'merge 3 makes "abc" of "a" and "bc", and the ranks do not',
+        ),
+    ],
+)
+def test_merges_that_are_not_ranks_are_refused(tokens, merges, reason):
+    model = MergeBpe(Vocabulary.from_tokens(tokens), Merges.from_pairs(merges))
+    with pytest.raises(FormatError) as caught:
+        tiktoken_ranks.dump(Tokenizer(model), tiktoken_ranks.LOSSES)
+    assert caught.value.message == f"a .tiktoken file holds ranks, which cannot do what these merges do: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b"YQ== 0\nYg== 1\n", True),
+        (b"YQ== 0", True),
+        (b"YQ== 0\r\nYg== 1\r\n", True),  # so that the error can say what is wrong
+        (b"YQ== 0\nYg=", True),
+        (b"a b\nc d\n", False),
+        (b"#version: 0.2\na b\n", False),
+        (b"\n\n", False),
+        (b"", False),
+    ],
+)
+def test_sniffing(head, expected):
+    assert tiktoken_ranks.sniff(head) is expected
+
+
+@pytest.mark.parametrize("name", ["r50k_base", "p50k_base", "cl100k_base", "o200k_base"])
+def test_files_of_openai_are_recognised_and_written_again(shared, name):
+    path = shared / "vocabs" / f"tiktoken-{name}" / f"{name}.tiktoken"
+    tokenizer = formats.load(path)
+    assert tokenizer == encodings.named(name)
+    assert tiktoken_ranks.dump(tokenizer)[""] == path.read_bytes()
+    assert fingerprint(tokenizer) == fingerprint(encodings.named(name))
+
+
+def test_special_tokens_of_a_sister_encoding_are_not_lost_in_silence(shared):
+    with pytest.raises(FormatError, match=r"special tokens \(4: "):
+        tiktoken_ranks.dump(encodings.named("p50k_edit"))
+
+
+def test_llama3_needs_its_pattern(shared):
+    path = shared / "vocabs" / "llama3-tiktoken" / "tokenizer.model"
+    tokenizer = formats.load(path, "llama3")
+    assert len(tokenizer.model.vocabulary) == 128000
+    with pytest.raises(FormatError, match="no merge reaches 678 of the ranked tokens"):
+        formats.dump(tokenizer, "tokenizer.json")

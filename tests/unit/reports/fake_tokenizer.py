@@ -1,0 +1,177 @@
+"""A stand-in for ``bpe_cli.tokenizer.Tokenizer`` in plain Python: the reports' tests need no compiled core."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from itertools import pairwise
+from types import SimpleNamespace
+
+import regex
+
+from bpe_cli.blocks import Block
+
+
+@dataclass(frozen=True)
+class FakeSpecial:
+    content: bytes
+    token_id: int
+    special: bool = True
+
+
+@dataclass(frozen=True)
+class FakeToken:
+    token_id: int
+    content: bytes
+    start: int
+    end: int
+    special: bool = False
+
+
+class FakeMatcher:
+    def __init__(self, specials):
+        self.specials = specials
+
+    def find(self, data):
+        places = [(data.find(s.content), -len(s.content), s) for s in self.specials if s.content in data]
+        if not places:
+            return None
+        start, length, special = min(places, key=lambda place: place[:2])
+        return start, start - length, special.token_id
+
+
+class FakeTokenizer:
+    """Ranks of tokens in the order given; every byte not among them follows, unless ``all_bytes`` is false."""
+
+    PATTERN = r"\n| ?[^\s]+|\s"
+
+    def __init__(
+        self, tokens=(), *, name=None, specials=(), prefix_space=False, all_bytes=True, cuts=True, merges=None
+    ):
+        contents = list(tokens)
+        if all_bytes:
+            present = set(contents)
+            contents += [bytes([byte]) for byte in range(256) if bytes([byte]) not in present]
+        self.contents = contents
+        self.ids = {content: number for number, content in enumerate(contents) if content}
+        self.name = name
+        self.special_tokens = tuple(specials)
+        self.special_ids = {special.token_id: special for special in specials}
+        self.prefix_space = prefix_space
+        self.patterns = (self.PATTERN,)
+        self.slow_patterns = self.patterns
+        self.unicode_version = "16.0.0"
+        self.vocab_size = max([len(contents), *(s.token_id + 1 for s in specials)])
+        vocabulary = SimpleNamespace(items=lambda: ((i, c) for i, c in enumerate(contents) if c), size=len(contents))
+        self.model = SimpleNamespace(
+            kind="bpe-ranks" if merges is None else "bpe-merges",
+            vocabulary=vocabulary,
+            merges=merges,
+            ignore_merges=False,
+        )
+        self.splitter = self
+        self.cuts = cuts
+        self.longest_block = 0
+
+    # -- what the splitter does
+
+    def split(self, data):
+        ends, position = array("Q"), 0
+        for match in regex.finditer(self.PATTERN, bytes(data).decode("utf-8", "surrogateescape")):
+            position += len(match.group().encode("utf-8", "surrogateescape"))
+            ends.append(position)
+        return ends
+
+    # -- what the tokenizer does
+
+    def matcher(self, specials=()):
+        wanted = [
+            s for s in self.special_tokens if specials == "all" or not s.special or s.content.decode() in specials
+        ]
+        return FakeMatcher(wanted) if wanted else None
+
+    def settle(self, blocks, matcher):
+        held, begun = b"", False
+        for block in blocks:
+            for number, document in enumerate(block.documents(), 1):
+                held += document
+                unfinished = block.unfinished and number == len(block.ends)
+                cut = len(held)
+                if unfinished:
+                    cut = held.rfind(b"\n") + 1 if self.cuts else 0
+                    if not cut:
+                        continue
+                yield Block(held[:cut], array("Q", [cut]), begun, unfinished)
+                held, begun = held[cut:], unfinished
+
+    def count_block(self, block, matcher=None, threads=1):
+        self.longest_block = max(self.longest_block, len(block.data))
+        counts = array("Q")
+        for number, document in enumerate(block.documents()):
+            text = bytes(document)
+            shift = self.prefix_space and block.continued and number == 0 and not text.startswith(b" ")
+            assert not shift, "a fake with a prefix space takes whole documents"
+            counts.append(len(self._tokens(text, matcher)))
+        return memoryview(counts)
+
+    def tokens(self, text, specials=()):
+        return self._tokens(text, self.matcher(specials))
+
+    def _tokens(self, text, matcher):
+        tokens, position = [], 0
+        while position < len(text):
+            found = matcher.find(text[position:]) if matcher else None
+            stop = position + found[0] if found else len(text)
+            if stop > position:
+                segment = text[position:stop]
+                start = position
+                if self.prefix_space and not segment.startswith(b" "):
+                    segment, start = b" " + segment, position - 1
+                piece_start = 0
+                for piece_end in self.split(segment):
+                    for content in self._merge(segment[piece_start:piece_end]):
+                        end = start + len(content)
+                        tokens.append(FakeToken(self.ids[content], content, max(start, position), end))
+                        start = end
+                    piece_start = piece_end
+            if found:
+                position, stop = stop, position + found[1]
+                tokens.append(FakeToken(found[2], text[position:stop], position, stop, special=True))
+            position = stop
+        return tokens
+
+    def _merge(self, piece):
+        if piece in self.ids:
+            return [piece]
+        parts = [piece[i : i + 1] for i in range(len(piece))]
+        while True:
+            ranks = [(self.ids.get(a + b, 1 << 40), i) for i, (a, b) in enumerate(pairwise(parts))]
+            rank, i = min(ranks, default=(1 << 40, 0))
+            if rank == 1 << 40:
+                return parts
+            parts[i : i + 2] = [parts[i] + parts[i + 1]]
+
+    def decode(self, ids):
+        return b"".join(self.special_ids[i].content if i in self.special_ids else self.contents[i] for i in ids)
+
+
+def blocks_of(documents, size):
+    """Cut documents into blocks of ``size`` bytes, anywhere."""
+    data = b"".join(documents)
+    ends, position = [], 0
+    for document in documents:
+        position += len(document)
+        ends.append(position)
+    start, continued = 0, False
+    index = 0
+    while index < len(ends):
+        stop = min(start + size, len(data))
+        inside = array("Q")
+        while index < len(ends) and ends[index] <= stop:
+            inside.append(ends[index] - start)
+            index += 1
+        unfinished = index < len(ends) and (not inside or inside[-1] < stop - start)
+        if unfinished:
+            inside.append(stop - start)
+        yield Block(data[start:stop], inside, continued, unfinished)
+        start, continued = stop, unfinished

@@ -1,0 +1,274 @@
+"""What each sink writes, and that all of it can be read back, wherever the blocks are cut."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from array import array
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli.corpus import InputHash
+from bpe_cli.errors import OutputError, UsageError
+from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, open_sink
+from bpe_cli.sinks.atomic import Output, open_stdout
+from bpe_cli.sinks.bin import choose_dtype, pack
+from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
+from bpe_cli.fingerprint import fingerprint
+from bpe_cli.sinks.sidecar import load_sidecar
+
+DOCUMENTS = [[97, 256, 32], [], [10, 13, 0, 200, 259], [258]]
+
+
+def write(stubs, to, documents, cuts=(), tokenizer=None, **options):
+    tokenizer = tokenizer or stubs.Tokenizer()
+    stream = io.BytesIO()
+    with open_sink(to, None, stdout=stream, tokenizer=tokenizer, options=SinkOptions(**options)) as sink:
+        for encoded in stubs.encoded_blocks(tokenizer, documents, cuts):
+            sink.write(encoded.block, encoded.ids, encoded.ends)
+    assert (sink.documents, sink.tokens) == (len(documents), sum(map(len, documents)))
+    return stream.getvalue()
+
+
+def read(to, data, **options):
+    documents, is_open = [], False
+    for batch in read_batches(to, io.BytesIO(data), "x", ReadOptions(**options)):
+        if not is_open:
+            documents.append([])
+        documents[-1] += batch.ids
+        is_open = not batch.done
+    assert not is_open
+    return documents
+
+
+def test_every_sink_says_what_it_is():
+    assert [name for name in SINKS if is_binary(name)] == ["npy", "bin"]
+    assert [name for name in SINKS if not SINKS[name].make.needs_ids] == ["count"]
+    assert set(READERS) == set(SINKS) - {"count"}
+    assert all(issubclass(module.make, base.Sink) for module in SINKS.values())
+
+
+@pytest.mark.parametrize("cuts", [(), (1,), (2, 3, 5), range(1, 10), (1003, 1009), (3, 1003)])
+def test_outputs_by_hand(stubs, cuts):
+    assert write(stubs, "ids", DOCUMENTS, cuts) == b"97 256 32\n\n10 13 0 200 259\n258\n"
+    assert write(stubs, "tokens", DOCUMENTS, cuts).decode() == "a ab Ġ\n\nĊ č Ā È <|end|>\nÃ©\n"
+    assert write(stubs, "count", DOCUMENTS, cuts) == b"3\n0\n5\n1\n"
+    assert write(stubs, "jsonl", DOCUMENTS, cuts) == (
+        b'{"ids":[97,256,32]}\n{"ids":[]}\n{"ids":[10,13,0,200,259]}\n{"ids":[258]}\n'
+    )
+    assert write(stubs, "jsonl", DOCUMENTS[:2], cuts, tokens=True, spans=True).decode() == (
+        '{"ids":[97,256,32],"tokens":["a","ab","Ġ"],"spans":[[0,1],[1,3],[3,4]]}\n{"ids":[],"tokens":[],"spans":[]}\n'
+    )
+    assert write(stubs, "bin", DOCUMENTS, cuts) == struct.pack("<9H", *chain(*DOCUMENTS))
+    assert write(stubs, "bin", DOCUMENTS[:2], cuts, eot=5) == struct.pack("<5H", 97, 256, 32, 5, 5)
+    assert write(stubs, "bin", DOCUMENTS[:1], cuts, dtype="u32") == struct.pack("<3I", 97, 256, 32)
+
+
+IDS = st.lists(st.lists(st.integers(0, 260), max_size=9), max_size=5)
+CUTS = st.sets(st.one_of(st.integers(1, 40), st.integers(1000, 1040)))
+
+
+@given(documents=IDS, cuts=CUTS)
+def test_text_comes_back(stubs, documents, cuts):
+    tokenizer = stubs.Tokenizer()
+    whole = {to: write(stubs, to, documents, tokenizer=tokenizer) for to in ("ids", "tokens", "jsonl", "count")}
+    for to, data in whole.items():
+        assert write(stubs, to, documents, cuts, tokenizer) == data
+        if to != "count":
+            assert read(to, data, tokenizer=tokenizer) == documents
+    assert whole["count"].split() == [b"%d" % len(document) for document in documents]
+
+
+@given(documents=IDS, cuts=CUTS, size=st.sampled_from([65536, 65537, 2_097_152]))
+def test_numbers_come_back(stubs, documents, cuts, size):
+    tokenizer = stubs.Tokenizer(size=size)
+    dtype = "u16" if size == 65536 else "u32"
+    joined = [list(chain(*documents))]
+    for to in ("npy", "bin"):
+        data = write(stubs, to, documents, cuts, tokenizer)
+        assert read(to, data, dtype=dtype) == joined
+        data = write(stubs, to, documents, cuts, tokenizer, eot=300)
+        assert read(to, data, dtype=dtype, eot=300) == documents
+        assert len(data) == (128 if to == "npy" else 0) + int(dtype[1:]) // 8 * (len(joined[0]) + len(documents))
+
+
+@given(documents=IDS, cuts=CUTS)
+def test_parts_of_a_document_make_no_difference(stubs, documents, cuts):
+    expected = write(stubs, "jsonl", documents, tokens=True, spans=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base.parts, "__defaults__", (2,))
+        patch.setattr(jsonl, "_SPOOL_BYTES", 8)
+        patch.setattr(jsonl, "IDS_AT_ONCE", 3)
+        assert write(stubs, "jsonl", documents, cuts, tokens=True, spans=True) == expected
+        for to in ("ids", "tokens"):
+            assert read(to, write(stubs, to, documents, cuts), tokenizer=stubs.Tokenizer()) == documents
+    for document, line in zip(documents, expected.splitlines(), strict=True):
+        value = json.loads(line)
+        text = b"".join(map(stubs.Tokenizer().token_bytes, document))
+        contents = [text[start:end] for start, end in value["spans"]]
+        assert contents == [stubs.Tokenizer().token_bytes(token_id) for token_id in document]
+        assert value["spans"] == [] or value["spans"][-1][1] == len(text)
+
+
+def spans(stubs, text, ids, **options):
+    finder = jsonl.SpanFinder(stubs.Tokenizer(**options))
+    finder.enter(memoryview(text), begins=True)
+    return finder.find(ids)
+
+
+def test_a_space_put_before_belongs_to_no_byte(stubs):
+    assert spans(stubs, b"ab", [257, 98], space=True) == [(0, 1), (1, 2)]
+    assert spans(stubs, b" ab", [257, 98], space=True) == [(0, 2), (2, 3)]
+    assert spans(stubs, b"a<|end|>ab", [257, 259, 257, 98], space=True) == [(0, 1), (1, 8), (8, 9), (9, 10)]
+    finder = jsonl.SpanFinder(stubs.Tokenizer(space=True))
+    finder.enter(memoryview(b"a"), begins=True)
+    assert finder.find([257]) == [(0, 1)]
+    finder.enter(memoryview(b"b a"), begins=False)
+    assert finder.find([98, 257]) == [(1, 2), (2, 4)]
+
+
+def test_a_special_token_that_is_not_in_the_text_is_empty(stubs):
+    assert spans(stubs, b"ab", [259, 97, 98, 260]) == [(0, 0), (0, 1), (1, 2), (2, 2)]
+
+
+def test_numpy_reads_the_arrays(stubs, tmp_path):
+    numpy = pytest.importorskip("numpy")
+    tokenizer = stubs.Tokenizer(size=100_000)
+    for count in (0, 1, 7):
+        path = tmp_path / f"{count}.npy"
+        path.write_bytes(write(stubs, "npy", [[256] * count], tokenizer=tokenizer))
+        loaded = numpy.load(path)
+        assert (loaded.dtype.str, loaded.shape, loaded.tolist()) == ("<u4", (count,), [256] * count)
+        assert numpy.load(path, mmap_mode="r").shape == (count,) if count else True
+
+
+def test_files_have_a_sidecar(stubs, tmp_path):
+    tokenizer = stubs.Tokenizer()
+    path = str(tmp_path / "out.bin")
+    hashes = []
+    check_outputs("bin", path)
+    with open_sink(
+        "bin", path, stdout=io.BytesIO(), tokenizer=tokenizer, options=SinkOptions(eot=259), inputs=hashes
+    ) as sink:
+        for encoded in stubs.encoded_blocks(tokenizer, DOCUMENTS, ()):
+            sink.write(encoded.block, encoded.ids, encoded.ends)
+        hashes.append(InputHash("a.txt", "00ff", 12))
+    assert json.loads((tmp_path / "out.bin.json").read_bytes()) == {
+        "schema": "bpe-ids/1",
+        "dtype": "u16",
+        "byteorder": "little",
+        "tokens": 13,
+        "documents": 4,
+        "eot": 259,
+        "tokenizer": {"name": "stub", "sha256": fingerprint(tokenizer)},
+        "inputs": [{"name": "a.txt", "sha256": "00ff", "bytes": 12}],
+    }
+    sidecar = load_sidecar(path)
+    assert (tmp_path / "out.bin").stat().st_size == 2 * sidecar.tokens
+    assert sidecar.is_of(tokenizer)
+    assert not sidecar.is_of(stubs.Tokenizer(more=(b"xy",)))
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["out.bin", "out.bin.json"]
+
+
+def test_text_files_and_streams_have_no_sidecar(stubs, tmp_path):
+    for to, path in (("ids", str(tmp_path / "out")), ("bin", None), ("bin", "/dev/null"), ("count", "/dev/null")):
+        with open_sink(to, path, stdout=io.BytesIO(), tokenizer=stubs.Tokenizer()):
+            pass
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_exception_leaves_no_file(stubs, tmp_path):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        open_sink("npy", str(tmp_path / "out.npy"), stdout=io.BytesIO(), tokenizer=stubs.Tokenizer()),
+    ):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_npy_needs_a_plain_file(stubs):
+    for output in (Output(open("/dev/null", "wb"), "stdout"),):  # noqa: SIM115  # closed below
+        with pytest.raises(OutputError, match="cannot write npy to stdout") as caught:
+            SINKS["npy"].make(output, stubs.Tokenizer(), SinkOptions())
+        assert "--to bin" in caught.value.hint
+        output._stream.close()
+
+
+def test_npy_to_a_redirected_stdout(stubs, tmp_path):
+    with open(tmp_path / "x.npy", "wb") as file:
+        with open_stdout(file) as output:
+            sink = SINKS["npy"].make(output, stubs.Tokenizer(), SinkOptions())
+            for encoded in stubs.encoded_blocks(stubs.Tokenizer(), DOCUMENTS, ()):
+                sink.write(encoded.block, encoded.ids, encoded.ends)
+            sink.finish()
+        assert file.tell() == 128 + 18
+    assert read("npy", (tmp_path / "x.npy").read_bytes()) == [list(chain(*DOCUMENTS))]
+
+
+def test_dtypes_are_chosen_by_the_highest_id(stubs):
+    assert choose_dtype(stubs.Tokenizer(size=65536), SinkOptions()) == "u16"
+    assert choose_dtype(stubs.Tokenizer(size=65537), SinkOptions()) == "u32"
+    assert choose_dtype(stubs.Tokenizer(), SinkOptions(eot=65536)) == "u32"
+    assert choose_dtype(stubs.Tokenizer(), SinkOptions(dtype="u32")) == "u32"
+    with pytest.raises(UsageError, match="u16 cannot hold"):
+        choose_dtype(stubs.Tokenizer(size=70000), SinkOptions(dtype="u16"))
+    for eot in (-1, 1 << 32):
+        with pytest.raises(UsageError, match="cannot be an id"):
+            choose_dtype(stubs.Tokenizer(), SinkOptions(eot=eot))
+
+
+def test_packing_is_little_endian_on_any_machine():
+    ids = array("I", [1, 0x0203, 0xFFFF])
+    big = array("I", ids)
+    big.byteswap()
+    for order, data in (("little", ids), ("big", big)):
+        assert pack(memoryview(data), "u16", order) == bytes.fromhex("0100 0302 ffff")
+        assert pack(memoryview(data), "u32", order) == bytes.fromhex("01000000 03020000 ffff0000")
+    with pytest.raises(OutputError, match="does not fit into u16"):
+        pack(memoryview(array("I", [0x10000])), "u16")
+
+
+def test_options_that_do_not_fit_are_refused(stubs):
+    for to, options in (
+        ("ids", {"eot": 1}),
+        ("jsonl", {"eot": 1}),
+        ("tokens", {"spans": True}),
+        ("npy", {"tokens": 1}),
+    ):
+        with (
+            pytest.raises(UsageError),
+            open_sink(to, None, stdout=io.BytesIO(), tokenizer=stubs.Tokenizer(), options=SinkOptions(**options)),
+        ):
+            pass
+
+
+def test_counts_need_no_ids(stubs):
+    stream = io.BytesIO()
+    with open_sink("count", None, stdout=stream, tokenizer=stubs.Tokenizer()) as sink:
+        for encoded in stubs.encoded_blocks(stubs.Tokenizer(), DOCUMENTS, (2, 5)):
+            starts = [0, *encoded.ends]
+            counts = array("Q", [end - start for start, end in zip(starts, encoded.ends, strict=False)])
+            sink.write_counts(encoded.block, memoryview(counts))
+    assert stream.getvalue() == b"3\n0\n5\n1\n"
+    assert (sink.documents, sink.tokens) == (4, 9)
+
+
+def test_fingerprints_differ_where_tokenizers_do(stubs):
+    variants = [
+        stubs.Tokenizer(),
+        stubs.Tokenizer(more=(b"ab",)),
+        stubs.Tokenizer(specials=()),
+        stubs.Tokenizer(specials=(b"<|end|>", b"<b>")),
+    ]
+    variants.append(stubs.Tokenizer())
+    variants[-1].unicode_version = "16.0.0"
+    variants.append(stubs.Tokenizer())
+    variants[-1].model.kind = "bpe-merges"
+    assert len({fingerprint(variant) for variant in variants}) == len(variants)
+    same = stubs.Tokenizer()
+    same.name = "another name"
+    assert fingerprint(same) == fingerprint(variants[0])

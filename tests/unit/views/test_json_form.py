@@ -1,0 +1,66 @@
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli.blocks import Block
+from bpe_cli.reports.comparison import compare
+from bpe_cli.reports.segmentation import segment
+from bpe_cli.reports.vocabulary_report import describe
+from bpe_cli.views.json_form import to_json
+from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
+
+TINY = FakeTokenizer([b"\xe8\xb0", b"ab"], name="tiny", specials=[FakeSpecial(b"<s>", 300)])
+
+
+def test_text_by_hand():
+    assert to_json(segment(TINY, "ab谁<s>".encode(), "all")) == {
+        "schema": "bpe.inspect.text/1",
+        "tokenizer": "tiny",
+        "token_count": 4,
+        "byte_count": 8,
+        "character_count": 6,
+        "bytes_per_token": 2.0,
+        "characters_per_token": 1.5,
+        "round_trip": True,
+        "differs_at": None,
+        "tokens": [
+            {"id": 1, "token": "ab", "bytes": [0, 2], "characters": [0, 2], "special": False, "piece": 0},
+            {"id": 0, "token": {"bytes": "e8b0"}, "bytes": [2, 4], "characters": [2, 3], "special": False, "piece": 0},
+            {"id": 131, "token": {"bytes": "81"}, "bytes": [4, 5], "characters": [2, 3], "special": False, "piece": 0},
+            {"id": 300, "token": "<s>", "bytes": [5, 8], "characters": [3, 6], "special": True, "piece": None},
+        ],
+        "split": [{"text": "谁", "tokens": [1, 3], "contents": ["e8b0", "81"]}],
+    }
+
+
+def test_tokenizer():
+    report = to_json(describe(TINY, fingerprint="f"))
+    assert report["schema"] == "bpe.inspect.tokenizer/1"
+    assert report["special_tokens"] == [{"id": 300, "token": "<s>", "special": True}]
+    assert report["longest"][0] == {"id": 0, "token": {"bytes": "e8b0"}, "byte_count": 2, "character_count": None}
+    assert report["lengths"] == [[1, 256], [2, 2]]
+    assert report["unused_ranges"] == [[258, 299]]
+    assert report["bytes_without_token"] == []
+    assert report == json.loads(json.dumps(report))
+
+
+def test_comparison():
+    report = to_json(compare([TINY, FakeTokenizer()], [("a\udcff", [Block.of([b"abab"])])]))
+    assert report["schema"] == "bpe.compare/1"
+    assert report["tokenizers"] == [{"name": "tiny", "vocab_size": 301}, {"name": "tokenizer", "vocab_size": 256}]
+    (row,) = report["inputs"]
+    assert row["name"] == {"bytes": "61ff"}
+    assert row["results"][1] == {"token_count": 4, "bytes_per_token": 1, "characters_per_token": 1, "ratio": 2}
+    assert row["best"] == [0]
+    assert report["total"]["results"] == row["results"]
+    assert report["passages"][0]["segmentations"][0]["schema"] == "bpe.inspect.text/1"
+    assert report == json.loads(json.dumps(report))
+
+
+@given(st.binary(max_size=30))
+def test_any_text_is_plain_json(text):
+    report = to_json(segment(TINY, text, "all"))
+    assert report == json.loads(json.dumps(report, ensure_ascii=False).encode())
+    spans = [token["bytes"] for token in report["tokens"]]
+    assert b"".join(text[start:end] for start, end in spans) == text
