@@ -67,8 +67,14 @@ class Counts:
         """Start empty; ``max_bytes`` bounds the memory of pieces and table together."""
 
     def add_block(
-        self, splitter: Splitter, matcher: SpecialMatcher | None, prefix_space: bool,
-        data: Buffer, ends: Buffer, threads: int, continued: bool = False,
+        self,
+        splitter: Splitter,
+        matcher: SpecialMatcher | None,
+        prefix_space: bool,
+        data: Buffer,
+        ends: Buffer,
+        threads: int,
+        continued: bool = False,
     ) -> None:
         """Split the documents of a block and count their pieces; special tokens are not counted.
 
@@ -163,8 +169,14 @@ class Engine:
     """A compiled tokenizer: immutable, shared by threads."""
 
     def __init__(
-        self, splitter: Splitter, *, prefix_space: bool, blob: Buffer, ends: Buffer,
-        merges: Buffer | None, whole_pieces: bool,
+        self,
+        splitter: Splitter,
+        *,
+        prefix_space: bool,
+        blob: Buffer,
+        ends: Buffer,
+        merges: Buffer | None,
+        whole_pieces: bool,
     ) -> None:
         """Compile a byte-level BPE model.
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.fingerprint import fingerprint
 from bpe_cli import encodings, formats
 from bpe_cli.byte_alphabet import ALPHABET_ORDER
 from bpe_cli.errors import FormatError
+from bpe_cli.fingerprint import fingerprint
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Annotated
 
 import typer
@@ -27,7 +27,7 @@ class From(StrEnum):
     bin = "bin"
 
 
-class Errors(StrEnum):
+class Errors(Enum):
     """What to do with bytes that are not UTF-8."""
 
     strict = "strict"
@@ -95,7 +95,7 @@ def run(
         echo 24912 2375 | bpe decode -t gpt-4o
     """
     from bpe_cli.corpus import Inputs, Source, open_stream, waits_for_keyboard
-    from bpe_cli.sinks import check_writable, open_output, open_stdout
+    from bpe_cli.sinks.atomic import check_writable, open_output, open_stdout
     from bpe_cli.sinks.batches import ReadOptions
     from bpe_cli.sinks.read import read_batches
     from bpe_cli.sinks.sidecar import complete

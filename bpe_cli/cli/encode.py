@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,7 +26,7 @@ EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or 
 _OUTPUT = "Output"
 
 
-class To(StrEnum):
+class To(Enum):
     """What to write."""
 
     ids = "ids"
@@ -108,25 +108,26 @@ def run(
     from bpe_cli import sinks
     from bpe_cli.corpus import read_blocks
     from bpe_cli.postprocess import affixes, surround
+    from bpe_cli.sinks.count import CountSink
 
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
-    if sinks.is_binary(to) and output is None and sys.stdout.isatty():
-        raise UsageError(f"{to} is not for a terminal", hint="name a file with -o, or pipe it into a program")
+    if sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
+        raise UsageError(f"{to.value} is not for a terminal", hint="name a file with -o, or pipe it into a program")
     if output is not None:
-        sinks.check_outputs(to, output)
+        sinks.check_outputs(to.value, output)
     model = options.tokenizer_of(tokenizer, pattern, add_special)
     specials, refuse = options.specials_of(special)
     matcher = model.matcher(specials)
     say_slow(model, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
-    hashes: list[InputHash] | None = [] if sinks.is_binary(to) and output is not None else None
+    hashes: list[InputHash] | None = [] if sinks.is_binary(to.value) and output is not None else None
     budget = _Budget(max_tokens)
     before, after = affixes(model.post_processor) if add_special_tokens else ((), ())
     number = options.threads_of(threads)
     with (
         progress(found.total_bytes, "encoding", quiet=quiet) as advance,
         sinks.open_sink(
-            to, output, stdout=sys.stdout.buffer, tokenizer=model,
+            to.value, output, stdout=sys.stdout.buffer, tokenizer=model,
             options=_sink_options(model, with_, eot), inputs=hashes if hashes is not None else (),
         ) as sink,
     ):  # fmt: skip
@@ -136,7 +137,7 @@ def run(
         )  # fmt: skip
         settled = model.settle(blocks, matcher)
         for block in _refusing(settled, matcher) if refuse else settled:
-            if to is To.count and not (before or after):
+            if isinstance(sink, CountSink) and not (before or after):
                 counts = model.count_block(block, matcher, number)
                 budget.spend(counts, block)
                 sink.write_counts(block, counts)

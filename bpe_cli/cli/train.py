@@ -186,7 +186,7 @@ def run(
         bpe train -T "low low lower newest" -s 262 --steps
     """
     from bpe_cli.formats import resolve_pattern
-    from bpe_cli.sinks import check_writable
+    from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.trainers.bbpe import DEFAULT_MAX_MEMORY, BbpeOptions
 
     counting_only = vocab_size is None and counts_out is not None and not steps
@@ -219,13 +219,15 @@ def run(
     if counts_out is not None:
         _save_counts(counts, settings, counts_out, quiet)
     if not counting_only:
-        _train(counts, settings, output, steps, quiet)
+        _train(algorithm, counts, settings, output, steps, quiet)
 
 
-def _train(counts: _core.Counts, settings: BbpeOptions, output: str | None, steps: bool, quiet: bool) -> None:
+def _train(
+    algorithm: Algorithm, counts: _core.Counts, settings: BbpeOptions, output: str | None, steps: bool, quiet: bool
+) -> None:
     from bpe_cli.formats import dump
-    from bpe_cli.sinks import open_output, open_stdout
-    from bpe_cli.trainers import bbpe
+    from bpe_cli.sinks.atomic import open_output, open_stdout
+    from bpe_cli.trainers import TRAINERS
 
     if steps:
         _print_steps(counts, settings)
@@ -237,7 +239,7 @@ def _train(counts: _core.Counts, settings: BbpeOptions, output: str | None, step
             advance(tokens - done)
             done = tokens
 
-        result = bbpe.train(counts, settings, on_progress)
+        result = TRAINERS[algorithm].train(counts, settings, on_progress)
     if output is not None or not steps:
         content = dump(result.tokenizer, "tokenizer.json")[""]
         with open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out:
@@ -291,7 +293,7 @@ def _count(source: Source, settings: BbpeOptions, memory: int, threads: int, qui
 
 def _save_counts(counts: _core.Counts, settings: BbpeOptions, path: str, quiet: bool) -> None:
     from bpe_cli.formats import counts_file
-    from bpe_cli.sinks import open_output
+    from bpe_cli.sinks.atomic import open_output
     from bpe_cli.trainers.bbpe import unicode_version
 
     cutting = counts_file.Cutting(

@@ -137,7 +137,9 @@ def check_length(sidecar: Sidecar, path: str) -> None:
         )
 
 
-def complete(source_format: str, path: str, asked: ReadOptions, tokenizer: Tokenizer) -> tuple[ReadOptions, Sidecar | None]:
+def complete(
+    source_format: str, path: str, asked: ReadOptions, tokenizer: Tokenizer
+) -> tuple[ReadOptions, Sidecar | None]:
     """Fill in what was not asked for: from the sidecar of a binary file, else from the tokenizer.
 
     Args:

@@ -48,7 +48,8 @@ pub fn write_tables(out: &Path) {
     let mut list = String::from("[\n");
     for published in &PUBLISHED {
         write_one(published, out);
-        writeln!(list, "    embedded_table!(\"{}\"),", published.sha256).expect("a String takes it");
+        writeln!(list, "    embedded_table!(\"{}\"),", published.sha256)
+            .expect("a String takes it");
     }
     list.push(']');
     fs::write(out.join("embedded.rs"), list).expect("OUT_DIR is writable");
@@ -56,30 +57,55 @@ pub fn write_tables(out: &Path) {
 
 fn write_one(published: &Published, out: &Path) {
     let (blob, ends, file) = read(published);
-    let sha256 = Sha256::digest(&file).iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a String takes it");
-        text
-    });
-    assert_eq!(sha256, published.sha256, "the carried ranks are not the published ones");
+    let sha256 = Sha256::digest(&file)
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("a String takes it");
+            text
+        });
+    assert_eq!(
+        sha256, published.sha256,
+        "the carried ranks are not the published ones"
+    );
 
     let tokens = TokenTable::new(blob.into(), ends.into()).expect("ranks make a valid table");
     let pieces = PieceTable::build(&tokens).expect("ranks are distinct");
     let recovered = recover_merges(&tokens, &pieces);
-    assert!(recovered.unreachable.is_empty(), "merges stand for ranks only if they reach every token");
-    let pairs = recovered.merges.iter().map(|merge| (merge.left, merge.right, merge.product));
+    assert!(
+        recovered.unreachable.is_empty(),
+        "merges stand for ranks only if they reach every token"
+    );
+    let pairs = recovered
+        .merges
+        .iter()
+        .map(|merge| (merge.left, merge.right, merge.product));
     let pairs = PairTable::build(pairs).expect("ids fit");
-    let bytes: Vec<u32> = (0..=255_u8).map(|byte| pieces.get(&[byte], &tokens).unwrap_or(NONE)).collect();
+    let bytes: Vec<u32> = (0..=255_u8)
+        .map(|byte| pieces.get(&[byte], &tokens).unwrap_or(NONE))
+        .collect();
 
     let write = |kind: &str, content: &[u8]| {
         let path = out.join(format!("{}.{kind}", published.sha256));
         fs::write(path, content).expect("OUT_DIR is writable");
     };
     // Build and target machine are taken to have the same byte order; `embedded` checks it.
-    let u32s = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_ne_bytes()).collect::<Vec<u8>>();
+    let u32s = |numbers: &[u32]| {
+        numbers
+            .iter()
+            .flat_map(|n| n.to_ne_bytes())
+            .collect::<Vec<u8>>()
+    };
     write("blob", tokens.blob());
     write("ends", &u32s(tokens.ends()));
     write("pieces", &u32s(pieces.slots()));
-    write("pairs", &pairs.slots().iter().flat_map(|n| n.to_ne_bytes()).collect::<Vec<u8>>());
+    write(
+        "pairs",
+        &pairs
+            .slots()
+            .iter()
+            .flat_map(|n| n.to_ne_bytes())
+            .collect::<Vec<u8>>(),
+    );
     write("bytes", &u32s(&bytes));
 }
 
@@ -89,7 +115,9 @@ fn read(published: &Published) -> (Vec<u8>, Vec<u32>, Vec<u8>) {
     let special = carrier.special_tokens();
     let (mut blob, mut ends, mut file) = (Vec::new(), Vec::new(), Vec::new());
     for rank in 0..published.ranks {
-        let token = carrier.decode_bytes(&[rank]).expect("every rank has a token");
+        let token = carrier
+            .decode_bytes(&[rank])
+            .expect("every rank has a token");
         // p50k_base has a hole where <|endoftext|> is.
         if !special.iter().any(|special| special.as_bytes() == token) {
             file.extend_from_slice(format!("{} {rank}\n", STANDARD.encode(&token)).as_bytes());

@@ -68,13 +68,17 @@ impl Counts {
 
     /// (piece, count) in order of first occurrence.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> {
-        self.entries.iter().map(|entry| (slice(&self.arena, entry), entry.count))
+        self.entries
+            .iter()
+            .map(|entry| (slice(&self.arena, entry), entry.count))
     }
 
     /// The piece and count at a place in that order.
     #[must_use]
     pub fn get(&self, place: usize) -> Option<(&[u8], u64)> {
-        self.entries.get(place).map(|entry| (slice(&self.arena, entry), entry.count))
+        self.entries
+            .get(place)
+            .map(|entry| (slice(&self.arena, entry), entry.count))
     }
 
     /// Adds occurrences of a piece.
@@ -85,9 +89,17 @@ impl Counts {
         if piece.is_empty() || count == 0 {
             return Ok(());
         }
-        let Self { arena, entries, table, hasher, .. } = self;
+        let Self {
+            arena,
+            entries,
+            table,
+            hasher,
+            ..
+        } = self;
         let hash = hasher.hash_one(piece);
-        let found = table.find(hash, |&place| slice(arena, &entries[place as usize]) == piece);
+        let found = table.find(hash, |&place| {
+            slice(arena, &entries[place as usize]) == piece
+        });
         let overflow = || Error::Invalid("a count passes 2^64".to_owned());
         self.total = self.total.checked_add(count).ok_or_else(overflow)?;
         let bytes = count.checked_mul(piece.len() as u64).ok_or_else(overflow)?;
@@ -107,7 +119,11 @@ impl Counts {
         let length = u32::try_from(piece.len())
             .map_err(|_| Error::Invalid("a piece of text is longer than 4 GiB".to_owned()))?;
         let place = entries.len() as u32;
-        entries.push(Entry { count, start: arena.len() as u64, length });
+        entries.push(Entry {
+            count,
+            start: arena.len() as u64,
+            length,
+        });
         arena.extend_from_slice(piece);
         let rehash = |&place: &u32| hasher.hash_one(slice(arena, &entries[place as usize]));
         table.insert_unique(hash, place, rehash);
@@ -130,7 +146,14 @@ impl Counts {
         let tasks = parallel::tasks(documents, scanner, matcher);
         if threads == 1 || tasks.len() < 2 {
             for task in &tasks {
-                count_task(documents, task, scanner, matcher, prefix_space, |piece, _| self.add(piece, 1))?;
+                count_task(
+                    documents,
+                    task,
+                    scanner,
+                    matcher,
+                    prefix_space,
+                    |piece, _| self.add(piece, 1),
+                )?;
             }
             return Ok(());
         }
@@ -144,13 +167,20 @@ impl Counts {
             threads,
             hasher,
             |(counts, firsts): &mut (Counts, Vec<usize>), task| {
-                count_task(documents, task, scanner, matcher, prefix_space, |piece, offset| {
-                    counts.add(piece, 1)?;
-                    if firsts.len() < counts.unique() {
-                        firsts.push(offset);
-                    }
-                    Ok(())
-                })
+                count_task(
+                    documents,
+                    task,
+                    scanner,
+                    matcher,
+                    prefix_space,
+                    |piece, offset| {
+                        counts.add(piece, 1)?;
+                        if firsts.len() < counts.unique() {
+                            firsts.push(offset);
+                        }
+                        Ok(())
+                    },
+                )
             },
             |own| {
                 if let Ok(mut found) = found.lock() {
@@ -158,10 +188,17 @@ impl Counts {
                 }
             },
         )?;
-        let found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let found = found
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut order: Vec<(usize, usize, usize)> = Vec::new();
         for (thread, (_, firsts)) in found.iter().enumerate() {
-            order.extend(firsts.iter().enumerate().map(|(place, &first)| (first, thread, place)));
+            order.extend(
+                firsts
+                    .iter()
+                    .enumerate()
+                    .map(|(place, &first)| (first, thread, place)),
+            );
         }
         order.sort_unstable();
         for (_, thread, place) in order {
@@ -177,7 +214,12 @@ impl Counts {
     /// # Errors
     /// As [`Counts::add_block`]; also if there are not as many counts as ends.
     pub fn add_pieces(&mut self, text: &[u8], ends: &[u64], counts: Option<&[u64]>) -> Result<()> {
-        Documents { text, ends, continued: false }.check()?;
+        Documents {
+            text,
+            ends,
+            continued: false,
+        }
+        .check()?;
         if let Some(counts) = counts.filter(|counts| counts.len() != ends.len()) {
             let sentence = format!("{} pieces have {} counts", ends.len(), counts.len());
             return Err(Error::Invalid(sentence));
@@ -196,7 +238,9 @@ impl Counts {
     /// # Errors
     /// [`Error::Memory`] when the bound is passed.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
-        other.iter().try_for_each(|(piece, count)| self.add(piece, count))
+        other
+            .iter()
+            .try_for_each(|(piece, count)| self.add(piece, count))
     }
 
     /// Serialises: for each piece a LEB128 length, a LEB128 count, the bytes.
@@ -220,11 +264,16 @@ impl Counts {
         let mut at = 0;
         while at < bytes.len() {
             let begin = at;
-            let broken = |what: &str| Error::Invalid(format!("{what} at byte {begin} of the counts"));
+            let broken =
+                |what: &str| Error::Invalid(format!("{what} at byte {begin} of the counts"));
             let length = read_number(bytes, &mut at).ok_or_else(|| broken("a length is cut"))?;
             let count = read_number(bytes, &mut at).ok_or_else(|| broken("a count is cut"))?;
-            let end = usize::try_from(length).ok().and_then(|length| at.checked_add(length));
-            let piece = end.and_then(|end| bytes.get(at..end)).ok_or_else(|| broken("a length lies"))?;
+            let end = usize::try_from(length)
+                .ok()
+                .and_then(|length| at.checked_add(length));
+            let piece = end
+                .and_then(|end| bytes.get(at..end))
+                .ok_or_else(|| broken("a length lies"))?;
             if piece.is_empty() || count == 0 {
                 return Err(broken("an empty piece or count stands"));
             }
@@ -255,12 +304,18 @@ fn count_task(
     mut each: impl FnMut(&[u8], usize) -> Result<()>,
 ) -> Result<()> {
     let mut start = task.start;
-    let closed = documents.ends[task.document..task.document + task.closes].iter().map(|&end| end as usize);
+    let closed = documents.ends[task.document..task.document + task.closes]
+        .iter()
+        .map(|&end| end as usize);
     for (number, end) in closed.chain(std::iter::once(task.end)).enumerate() {
         let document = &documents.text[start..end];
         let mut continued = task.continued && number == 0;
         parallel::segments(document, matcher, |segment| {
-            if let Segment::Text { start: from, end: to } = segment {
+            if let Segment::Text {
+                start: from,
+                end: to,
+            } = segment
+            {
                 let spaced; // owns the text if a space goes before it
                 let mut text = &document[from..to];
                 let prefixed = prefix_space && !continued && text[0] != b' ';

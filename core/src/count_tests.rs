@@ -8,14 +8,20 @@ const LLAMA3: &str = r#"{"words": "prefixed", "contractions": "folded", "digits"
     "newlines": true, "final_space": false}"#;
 
 fn items(counts: &Counts) -> Vec<(Vec<u8>, u64)> {
-    counts.iter().map(|(piece, count)| (piece.to_vec(), count)).collect()
+    counts
+        .iter()
+        .map(|(piece, count)| (piece.to_vec(), count))
+        .collect()
 }
 
 fn by_hand(scanner: &Scanner, documents: &[Vec<u8>]) -> Vec<(Vec<u8>, u64)> {
     let mut found: Vec<(Vec<u8>, u64)> = Vec::new();
     for document in documents {
         scanner.for_each_piece(document, |from, to| {
-            match found.iter_mut().find(|(piece, _)| piece == &document[from..to]) {
+            match found
+                .iter_mut()
+                .find(|(piece, _)| piece == &document[from..to])
+            {
                 Some((_, count)) => *count += 1,
                 None => found.push((document[from..to].to_vec(), 1)),
             }
@@ -26,22 +32,40 @@ fn by_hand(scanner: &Scanner, documents: &[Vec<u8>]) -> Vec<(Vec<u8>, u64)> {
 
 fn ends_of(documents: &[Vec<u8>]) -> Vec<u64> {
     let mut end = 0;
-    documents.iter().map(|document| { end += document.len() as u64; end }).collect()
+    documents
+        .iter()
+        .map(|document| {
+            end += document.len() as u64;
+            end
+        })
+        .collect()
 }
 
 #[test]
 fn threads_change_nothing() {
     let scanner = Scanner::from_json(LLAMA3).unwrap();
-    let line = |n: u32| format!("line {n}: {} and {}\n", n.wrapping_mul(2_654_435_761), n % 97);
+    let line = |n: u32| {
+        format!(
+            "line {n}: {} and {}\n",
+            n.wrapping_mul(2_654_435_761),
+            n % 97
+        )
+    };
     let long: Vec<u8> = (0..60_000).flat_map(|n| line(n).into_bytes()).collect();
     let documents = vec![long.clone(), b"short".to_vec(), Vec::new(), long];
     let text = documents.concat();
     let ends = ends_of(&documents);
-    let block = Documents { text: &text, ends: &ends, continued: false };
+    let block = Documents {
+        text: &text,
+        ends: &ends,
+        continued: false,
+    };
     for prefix_space in [false, true] {
         let count = |threads| {
             let mut counts = Counts::new(1 << 30);
-            counts.add_block(&scanner, None, prefix_space, &block, threads).unwrap();
+            counts
+                .add_block(&scanner, None, prefix_space, &block, threads)
+                .unwrap();
             items(&counts)
         };
         let one = count(1);
@@ -106,7 +130,10 @@ fn a_length_that_lies_is_named() {
     let error = Counts::load(&[0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 1, b'a'], 1 << 20).unwrap_err();
     assert_eq!(error.to_string(), "a length lies at byte 0 of the counts");
     let error = Counts::load(&[1, 1, b'a', 1, 1, b'a'], 1 << 20).unwrap_err();
-    assert_eq!(error.to_string(), "a piece stands for the second time at byte 3 of the counts");
+    assert_eq!(
+        error.to_string(),
+        "a piece stands for the second time at byte 3 of the counts"
+    );
     let error = Counts::load(&[0x80], 1 << 20).unwrap_err();
     assert_eq!(error.to_string(), "a length is cut at byte 0 of the counts");
 }

@@ -18,8 +18,13 @@ pub struct SpecialTable<'a> {
 impl<'a> SpecialTable<'a> {
     fn get(&self, id: u32) -> Option<&'a [u8]> {
         let place = self.ids.binary_search(&id).ok()?;
-        let start = if place == 0 { 0 } else { *self.ends.get(place - 1)? };
-        self.blob.get(start as usize..*self.ends.get(place)? as usize)
+        let start = if place == 0 {
+            0
+        } else {
+            *self.ends.get(place - 1)?
+        };
+        self.blob
+            .get(start as usize..*self.ends.get(place)? as usize)
     }
 }
 
@@ -47,10 +52,20 @@ mod tests {
     #[test]
     fn joins_tokens_and_names_what_is_missing() {
         let tokens = TokenTable::new(b"abab"[..].into(), vec![1, 2, 2, 4].into()).unwrap();
-        let special = SpecialTable { ids: &[2, 9], blob: b"<s><e>", ends: &[3, 6] };
-        assert_eq!(decode(&[2, 3, 0, 9], &tokens, special).unwrap(), b"<s>aba<e>");
+        let special = SpecialTable {
+            ids: &[2, 9],
+            blob: b"<s><e>",
+            ends: &[3, 6],
+        };
+        assert_eq!(
+            decode(&[2, 3, 0, 9], &tokens, special).unwrap(),
+            b"<s>aba<e>"
+        );
         let missing = decode(&[0, 5], &tokens, special).unwrap_err();
         assert_eq!(missing, Error::MissingId { id: 5, place: 1 });
-        assert_eq!(decode(&[2], &tokens, SpecialTable::default()), Err(Error::MissingId { id: 2, place: 0 }));
+        assert_eq!(
+            decode(&[2], &tokens, SpecialTable::default()),
+            Err(Error::MissingId { id: 2, place: 0 })
+        );
     }
 }

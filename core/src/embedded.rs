@@ -86,7 +86,9 @@ mod tests {
             assert!(tokens.len() > 50_000);
             for (id, bytes) in tokens.iter() {
                 let mut ids = Vec::new();
-                model.encode_piece(bytes, &mut Default::default(), &mut ids).unwrap();
+                model
+                    .encode_piece(bytes, &mut Default::default(), &mut ids)
+                    .unwrap();
                 assert_eq!(ids, [id]);
             }
         }
@@ -98,7 +100,9 @@ mod tests {
             let (tokens, model) = (table.tokens(), table.model().without_whole_pieces());
             for (id, bytes) in tokens.iter() {
                 let mut ids = Vec::new();
-                model.encode_piece(bytes, &mut Default::default(), &mut ids).unwrap();
+                model
+                    .encode_piece(bytes, &mut Default::default(), &mut ids)
+                    .unwrap();
                 assert_eq!(ids, [id]);
             }
         }

@@ -59,7 +59,12 @@ impl Engine {
     /// Puts a tokenizer together. `prefix_space` puts a space before text that begins with none.
     #[must_use]
     pub fn new(scanner: Scanner, model: Bpe, prefix_space: bool) -> Self {
-        Self { scanner, model, prefix_space, idle: Mutex::default() }
+        Self {
+            scanner,
+            model,
+            prefix_space,
+            idle: Mutex::default(),
+        }
     }
 
     /// The model.
@@ -80,7 +85,10 @@ impl Engine {
     ) -> Result<Encoded> {
         let mut parts = self.parts(documents, matcher, threads, true)?;
         if let [part] = &mut parts[..] {
-            return Ok(Encoded { ids: std::mem::take(&mut part.ids), ends: std::mem::take(&mut part.ends) });
+            return Ok(Encoded {
+                ids: std::mem::take(&mut part.ids),
+                ends: std::mem::take(&mut part.ends),
+            });
         }
         let mut encoded = Encoded {
             ids: Vec::with_capacity(parts.iter().map(|part| part.ids.len()).sum()),
@@ -89,7 +97,9 @@ impl Engine {
         for part in parts {
             let before = encoded.ids.len() as u64;
             encoded.ids.extend_from_slice(&part.ids);
-            encoded.ends.extend(part.ends.iter().map(|end| before + end));
+            encoded
+                .ends
+                .extend(part.ends.iter().map(|end| before + end));
         }
         Ok(encoded)
     }
@@ -122,7 +132,12 @@ impl Engine {
     /// # Errors
     /// As [`Engine::encode`].
     pub fn encode_pieces(&self, text: &[u8], ends: &[u64]) -> Result<Vec<u32>> {
-        Documents { text, ends, continued: false }.check()?;
+        Documents {
+            text,
+            ends,
+            continued: false,
+        }
+        .check()?;
         let mut worker = self.worker();
         let mut ids = Vec::new();
         let mut start = 0;
@@ -137,7 +152,11 @@ impl Engine {
     }
 
     fn worker(&self) -> Worker {
-        self.idle.lock().map(|mut idle| idle.pop()).unwrap_or_default().unwrap_or_default()
+        self.idle
+            .lock()
+            .map(|mut idle| idle.pop())
+            .unwrap_or_default()
+            .unwrap_or_default()
     }
 
     fn retire(&self, worker: Worker) {
@@ -181,13 +200,31 @@ impl Engine {
         for (number, &end) in closed.iter().enumerate() {
             let continued = task.continued && number == 0;
             let end = end as usize;
-            self.encode_document(documents.text, start, end, continued, matcher, worker, &mut part, keep)?;
+            self.encode_document(
+                documents.text,
+                start,
+                end,
+                continued,
+                matcher,
+                worker,
+                &mut part,
+                keep,
+            )?;
             part.ends.push(part.total());
             start = end;
         }
         if start < task.end {
             let continued = task.continued && task.closes == 0;
-            self.encode_document(documents.text, start, task.end, continued, matcher, worker, &mut part, keep)?;
+            self.encode_document(
+                documents.text,
+                start,
+                task.end,
+                continued,
+                matcher,
+                worker,
+                &mut part,
+                keep,
+            )?;
         }
         Ok(part)
     }
@@ -209,8 +246,12 @@ impl Engine {
         parallel::segments(document, matcher, |segment| {
             match segment {
                 Segment::Special { id } => part.ids.push(id),
-                Segment::Text { start: from, end: to } => {
-                    let prefix = self.prefix_space && !(first && continued) && document[from] != b' ';
+                Segment::Text {
+                    start: from,
+                    end: to,
+                } => {
+                    let prefix =
+                        self.prefix_space && !(first && continued) && document[from] != b' ';
                     self.encode_text(text, start + from, start + to, prefix, worker, part, keep)?;
                 }
             }
@@ -293,9 +334,10 @@ impl Engine {
 /// Moves an error's offset from a piece to the block.
 fn shift(error: Error, by: isize) -> Error {
     match error {
-        Error::MissingByte { byte, offset } => {
-            Error::MissingByte { byte, offset: offset.saturating_add_signed(by) }
-        }
+        Error::MissingByte { byte, offset } => Error::MissingByte {
+            byte,
+            offset: offset.saturating_add_signed(by),
+        },
         other => other,
     }
 }

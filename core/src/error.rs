@@ -35,7 +35,10 @@ impl fmt::Display for Error {
         match self {
             Self::Invalid(sentence) | Self::Memory(sentence) => f.write_str(sentence),
             Self::MissingByte { byte, offset } => {
-                write!(f, "byte 0x{byte:02X} at offset {offset} has no token in this vocabulary")
+                write!(
+                    f,
+                    "byte 0x{byte:02X} at offset {offset} has no token in this vocabulary"
+                )
             }
             Self::MissingId { id, place } => write!(f, "id {id} at place {place} has no token"),
             Self::Stopped => f.write_str("stopped"),

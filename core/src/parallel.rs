@@ -33,12 +33,17 @@ impl Documents<'_> {
         let mut last = 0;
         for &end in self.ends {
             if end < last {
-                return Err(Error::Invalid(format!("a document ends at {end}, before it begins at {last}")));
+                return Err(Error::Invalid(format!(
+                    "a document ends at {end}, before it begins at {last}"
+                )));
             }
             last = end;
         }
         if last != self.text.len() as u64 {
-            let sentence = format!("the last document ends at {last}, the text at {}", self.text.len());
+            let sentence = format!(
+                "the last document ends at {last}, the text at {}",
+                self.text.len()
+            );
             return Err(Error::Invalid(sentence));
         }
         Ok(())
@@ -62,13 +67,27 @@ pub struct Task {
 
 /// Cuts a block into tasks.
 #[must_use]
-pub fn tasks(documents: &Documents<'_>, scanner: &Scanner, matcher: Option<&SpecialMatcher>) -> Vec<Task> {
+pub fn tasks(
+    documents: &Documents<'_>,
+    scanner: &Scanner,
+    matcher: Option<&SpecialMatcher>,
+) -> Vec<Task> {
     let Documents { text, ends, .. } = *documents;
     let mut tasks = Vec::new();
-    let mut open = Task { start: 0, end: 0, document: 0, continued: documents.continued, closes: 0 };
+    let mut open = Task {
+        start: 0,
+        end: 0,
+        document: 0,
+        continued: documents.continued,
+        closes: 0,
+    };
     for (document, &end) in ends.iter().enumerate() {
         let end = end as usize;
-        let begin = if document == 0 { 0 } else { ends[document - 1] as usize };
+        let begin = if document == 0 {
+            0
+        } else {
+            ends[document - 1] as usize
+        };
         // Cut a long document as long as there is enough left for another task.
         let mut reach = TASK_BYTES;
         while end - open.start >= 2 * reach {
@@ -77,7 +96,13 @@ pub fn tasks(documents: &Documents<'_>, scanner: &Scanner, matcher: Option<&Spec
                 Some(cut) if open.start + cut > begin => {
                     let cut = open.start + cut;
                     tasks.push(Task { end: cut, ..open });
-                    open = Task { start: cut, end: cut, document, continued: true, closes: 0 };
+                    open = Task {
+                        start: cut,
+                        end: cut,
+                        document,
+                        continued: true,
+                        closes: 0,
+                    };
                     reach = TASK_BYTES;
                 }
                 _ => reach *= 2,
@@ -86,11 +111,20 @@ pub fn tasks(documents: &Documents<'_>, scanner: &Scanner, matcher: Option<&Spec
         open.closes += 1;
         if end - open.start >= TASK_BYTES {
             tasks.push(Task { end, ..open });
-            open = Task { start: end, end, document: document + 1, continued: false, closes: 0 };
+            open = Task {
+                start: end,
+                end,
+                document: document + 1,
+                continued: false,
+                closes: 0,
+            };
         }
     }
     if open.closes > 0 {
-        tasks.push(Task { end: text.len(), ..open });
+        tasks.push(Task {
+            end: text.len(),
+            ..open
+        });
     }
     tasks
 }
@@ -153,7 +187,9 @@ pub fn run<W, R: Send>(
             });
         }
     });
-    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut results = results
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     results.sort_unstable_by_key(|(number, _)| *number);
     results.into_iter().map(|(_, result)| result).collect()
 }
@@ -171,14 +207,20 @@ pub fn segments(
     if let Some(matcher) = matcher {
         while let Some((start, end, id)) = matcher.find_at(text, at) {
             if start > at {
-                each(Segment::Text { start: at, end: start })?;
+                each(Segment::Text {
+                    start: at,
+                    end: start,
+                })?;
             }
             each(Segment::Special { id })?;
             at = end;
         }
     }
     if at < text.len() {
-        each(Segment::Text { start: at, end: text.len() })?;
+        each(Segment::Text {
+            start: at,
+            end: text.len(),
+        })?;
     }
     Ok(())
 }

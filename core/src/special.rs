@@ -28,15 +28,27 @@ impl SpecialMatcher {
         let automaton = AhoCorasickBuilder::new()
             .match_kind(MatchKind::LeftmostLongest)
             .build(&contents)
-            .map_err(|error| Error::Invalid(format!("special tokens cannot be searched for: {error}")))?;
-        Ok(Self { automaton, contents, ids })
+            .map_err(|error| {
+                Error::Invalid(format!("special tokens cannot be searched for: {error}"))
+            })?;
+        Ok(Self {
+            automaton,
+            contents,
+            ids,
+        })
     }
 
     /// Gives (start, end, id) of the first occurrence at or after `at`.
     #[must_use]
     pub fn find_at(&self, text: &[u8], at: usize) -> Option<(usize, usize, u32)> {
-        let found = self.automaton.find(aho_corasick::Input::new(text).range(at..))?;
-        Some((found.start(), found.end(), self.ids[found.pattern().as_usize()]))
+        let found = self
+            .automaton
+            .find(aho_corasick::Input::new(text).range(at..))?;
+        Some((
+            found.start(),
+            found.end(),
+            self.ids[found.pattern().as_usize()],
+        ))
     }
 
     /// Tells whether an occurrence may reach over the offset `cut`, also one that goes on past the
@@ -75,7 +87,10 @@ mod tests {
     fn sees_an_occurrence_over_a_cut() {
         let matcher = matcher(&["<| |>"]);
         assert!(matcher.spans_cut(b"a<| |>b", 3));
-        assert!(matcher.spans_cut(b"a<| ", 3), "what follows may complete it");
+        assert!(
+            matcher.spans_cut(b"a<| ", 3),
+            "what follows may complete it"
+        );
         assert!(matcher.spans_cut(b"a<|", 3), "also from the very end");
         assert!(!matcher.spans_cut(b"a<|x|>b", 3));
         assert!(!matcher.spans_cut(b"a<| |>b", 1));

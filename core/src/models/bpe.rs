@@ -55,7 +55,11 @@ impl Bpe {
         check_lengths(&tokens)?;
         let recovered = recover_merges(&tokens, &pieces);
         let entries: Vec<(u32, u32, u32)> = if recovered.unreachable.is_empty() {
-            recovered.merges.iter().map(|m| (m.left, m.right, m.product)).collect()
+            recovered
+                .merges
+                .iter()
+                .map(|m| (m.left, m.right, m.product))
+                .collect()
         } else {
             all_splits(&tokens, &pieces)
         };
@@ -95,10 +99,19 @@ impl Bpe {
         products: Cow<'static, [u32]>,
         whole_pieces: bool,
     ) -> Result<Self> {
-        let byte_ids = std::array::from_fn(|byte| pieces.get(&[byte as u8], &tokens).unwrap_or(NONE));
+        let byte_ids =
+            std::array::from_fn(|byte| pieces.get(&[byte as u8], &tokens).unwrap_or(NONE));
         let monotone = is_monotone(entries, &products, tokens.len());
         let pairs = PairTable::build(entries.iter().copied())?;
-        Ok(Self::from_parts(tokens, pieces, pairs, products, byte_ids, whole_pieces, monotone))
+        Ok(Self::from_parts(
+            tokens,
+            pieces,
+            pairs,
+            products,
+            byte_ids,
+            whole_pieces,
+            monotone,
+        ))
     }
 
     /// Trusts parts that belong together: those a build script wrote.
@@ -112,13 +125,24 @@ impl Bpe {
         whole_pieces: bool,
         monotone: bool,
     ) -> Self {
-        Self { tokens, pieces, pairs, products, byte_ids, whole_pieces, monotone }
+        Self {
+            tokens,
+            pieces,
+            pairs,
+            products,
+            byte_ids,
+            whole_pieces,
+            monotone,
+        }
     }
 
     /// The same model, merging even what is a token as a whole.
     #[must_use]
     pub fn without_whole_pieces(self) -> Self {
-        Self { whole_pieces: false, ..self }
+        Self {
+            whole_pieces: false,
+            ..self
+        }
     }
 
     /// The tokens by id.
@@ -131,7 +155,12 @@ impl Bpe {
     ///
     /// # Errors
     /// [`Error::MissingByte`] with the offset in the piece.
-    pub fn encode_piece(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
+    pub fn encode_piece(
+        &self,
+        piece: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
         if self.whole_pieces
             && let Some(id) = self.pieces.get(piece, &self.tokens)
         {
@@ -159,7 +188,11 @@ impl Bpe {
 
     #[inline]
     fn product(&self, number: u32) -> u32 {
-        if self.products.is_empty() { number } else { self.products[number as usize] }
+        if self.products.is_empty() {
+            number
+        } else {
+            self.products[number as usize]
+        }
     }
 
     /// Merges a short piece on the stack. Complexity: quadratic, in at most 48 bytes.
@@ -207,9 +240,16 @@ impl Bpe {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         if u32::try_from(piece.len()).is_err() {
-            return Err(Error::Invalid("a piece of text is longer than 4 GiB".to_owned()));
+            return Err(Error::Invalid(
+                "a piece of text is longer than 4 GiB".to_owned(),
+            ));
         }
-        let Scratch { ids, numbers, next, previous } = scratch;
+        let Scratch {
+            ids,
+            numbers,
+            next,
+            previous,
+        } = scratch;
         let end = piece.len() as u32;
         ids.clear();
         numbers.clear();
@@ -221,8 +261,11 @@ impl Bpe {
         previous.clear();
         previous.extend((0..end).map(|at| at.wrapping_sub(1)));
         for at in 0..end {
-            let number =
-                if at + 1 < end { self.pairs.get(ids[at as usize], ids[at as usize + 1]) } else { NONE };
+            let number = if at + 1 < end {
+                self.pairs.get(ids[at as usize], ids[at as usize + 1])
+            } else {
+                NONE
+            };
             numbers.push(number);
             if number != NONE {
                 queue.push(number, at);
@@ -245,13 +288,19 @@ impl Bpe {
             };
             if after < end {
                 previous[after as usize] = left;
-                renew(left, self.pairs.get(ids[left as usize], ids[after as usize]));
+                renew(
+                    left,
+                    self.pairs.get(ids[left as usize], ids[after as usize]),
+                );
             } else {
                 renew(left, NONE);
             }
             if left > 0 {
                 let before = previous[left as usize];
-                renew(before, self.pairs.get(ids[before as usize], ids[left as usize]));
+                renew(
+                    before,
+                    self.pairs.get(ids[before as usize], ids[left as usize]),
+                );
             }
         }
         let mut at = 0;
@@ -271,7 +320,11 @@ impl Bpe {
 fn is_monotone(entries: &[(u32, u32, u32)], products: &[u32], ids: usize) -> bool {
     let mut made_by = vec![None; ids.max(1)];
     for &(_, _, number) in entries {
-        let product = if products.is_empty() { number } else { products[number as usize] } as usize;
+        let product = if products.is_empty() {
+            number
+        } else {
+            products[number as usize]
+        } as usize;
         made_by[product] = made_by[product].max(Some(number));
     }
     entries.iter().all(|&(left, right, number)| {
@@ -284,9 +337,10 @@ fn all_splits(tokens: &TokenTable<'_>, pieces: &PieceTable<'_>) -> Vec<(u32, u32
     let mut entries = Vec::new();
     for (id, bytes) in tokens.iter() {
         for middle in 1..bytes.len() {
-            if let (Some(left), Some(right)) =
-                (pieces.get(&bytes[..middle], tokens), pieces.get(&bytes[middle..], tokens))
-            {
+            if let (Some(left), Some(right)) = (
+                pieces.get(&bytes[..middle], tokens),
+                pieces.get(&bytes[middle..], tokens),
+            ) {
                 entries.push((left, right, id));
             }
         }

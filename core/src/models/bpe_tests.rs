@@ -25,20 +25,27 @@ fn by_the_book(
     }
     let mut parts: Vec<Vec<u8>> = piece.iter().map(|&byte| vec![byte]).collect();
     loop {
-        let candidates = (1..parts.len()).filter_map(|at| Some((number(&parts[at - 1], &parts[at])?, at)));
-        let Some((_, at)) = candidates.min() else { return parts };
+        let candidates =
+            (1..parts.len()).filter_map(|at| Some((number(&parts[at - 1], &parts[at])?, at)));
+        let Some((_, at)) = candidates.min() else {
+            return parts;
+        };
         let right = parts.remove(at);
         parts[at - 1].extend(right);
     }
 }
 
 fn bytes_of(model: &Bpe, ids: &[u32]) -> Vec<Vec<u8>> {
-    ids.iter().map(|&id| model.tokens().get(id).to_vec()).collect()
+    ids.iter()
+        .map(|&id| model.tokens().get(id).to_vec())
+        .collect()
 }
 
 fn encode(model: &Bpe, piece: &[u8]) -> Vec<Vec<u8>> {
     let mut ids = Vec::new();
-    model.encode_piece(piece, &mut Scratch::default(), &mut ids).unwrap();
+    model
+        .encode_piece(piece, &mut Scratch::default(), &mut ids)
+        .unwrap();
     bytes_of(model, &ids)
 }
 
@@ -132,8 +139,16 @@ fn a_missing_byte_is_named() {
     let model = Bpe::from_ranks(table(&[b"a".to_vec()])).unwrap();
     for length in [1, 100] {
         let piece = [vec![b'a'; length], vec![b'x']].concat();
-        let error = model.encode_piece(&piece, &mut Scratch::default(), &mut Vec::new()).unwrap_err();
-        assert_eq!(error, Error::MissingByte { byte: b'x', offset: length });
+        let error = model
+            .encode_piece(&piece, &mut Scratch::default(), &mut Vec::new())
+            .unwrap_err();
+        assert_eq!(
+            error,
+            Error::MissingByte {
+                byte: b'x',
+                offset: length
+            }
+        );
     }
 }
 
@@ -141,9 +156,22 @@ fn a_missing_byte_is_named() {
 fn contradictions_are_named() {
     let tokens = table(&[b"a".to_vec(), b"b".to_vec(), b"ab".to_vec()]);
     let error = Bpe::from_merges(tokens.clone(), &[[0, 1, 2], [1, 0, 2]], false).unwrap_err();
-    assert!(error.to_string().starts_with("merge 1 joins ids 1 and 0 to 2"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("merge 1 joins ids 1 and 0 to 2"),
+        "{error}"
+    );
     let error = Bpe::from_merges(tokens, &[[0, 9, 2]], false).unwrap_err();
-    assert!(error.to_string().starts_with("merge 0 joins ids 0 and 9 to 2"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("merge 0 joins ids 0 and 9 to 2"),
+        "{error}"
+    );
     let error = Bpe::from_ranks(table(&[vec![b'x'; 2000]])).unwrap_err();
-    assert_eq!(error.to_string(), "token 0 has 2000 bytes; at most 1024 are handled");
+    assert_eq!(
+        error.to_string(),
+        "token 0 has 2000 bytes; at most 1024 are handled"
+    );
 }

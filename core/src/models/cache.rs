@@ -26,7 +26,9 @@ pub struct PieceCache {
 
 impl Default for PieceCache {
     fn default() -> Self {
-        Self { slots: vec![Slot::default(); SLOTS].into_boxed_slice() }
+        Self {
+            slots: vec![Slot::default(); SLOTS].into_boxed_slice(),
+        }
     }
 }
 
@@ -98,8 +100,16 @@ mod tests {
     #[test]
     fn keys_differ_by_content_and_length() {
         let text = b"a\0\0bcdefghijklmnopqrstuvwxyz";
-        assert_ne!(key(text, 0, 1), key(text, 0, 2), "trailing zero bytes count");
-        assert_eq!(key(text, 3, 6), key(b"bcd", 0, 3), "the way it is loaded does not");
+        assert_ne!(
+            key(text, 0, 1),
+            key(text, 0, 2),
+            "trailing zero bytes count"
+        );
+        assert_eq!(
+            key(text, 3, 6),
+            key(b"bcd", 0, 3),
+            "the way it is loaded does not"
+        );
         assert_eq!(key(text, 3, 18), key(&text[..18], 3, 18));
         assert_eq!(key(text, 3, 19), None);
     }

@@ -22,11 +22,14 @@ pub struct HeapQueue(BinaryHeap<Reverse<u64>>);
 
 impl Queue for HeapQueue {
     fn push(&mut self, number: u32, position: u32) {
-        self.0.push(Reverse(u64::from(number) << 32 | u64::from(position)));
+        self.0
+            .push(Reverse(u64::from(number) << 32 | u64::from(position)));
     }
 
     fn pop(&mut self) -> Option<(u32, u32)> {
-        self.0.pop().map(|Reverse(packed)| ((packed >> 32) as u32, packed as u32))
+        self.0
+            .pop()
+            .map(|Reverse(packed)| ((packed >> 32) as u32, packed as u32))
     }
 }
 
@@ -42,7 +45,10 @@ pub struct BucketQueue {
 
 impl Queue for BucketQueue {
     fn push(&mut self, number: u32, position: u32) {
-        debug_assert!(self.current.is_empty() || number > self.number, "the model is not monotone");
+        debug_assert!(
+            self.current.is_empty() || number > self.number,
+            "the model is not monotone"
+        );
         self.waiting.entry(number).or_default().push(position);
     }
 

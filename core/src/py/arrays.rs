@@ -21,7 +21,9 @@ impl<'py, T: Element> FromPyObject<'_, 'py> for Lent<T> {
         }
         let buffer = PyBuffer::extract(object)?;
         if buffer.dimensions() != 1 || !buffer.is_c_contiguous() {
-            return Err(PyValueError::new_err("the buffer is not a contiguous array of one dimension"));
+            return Err(PyValueError::new_err(
+                "the buffer is not a contiguous array of one dimension",
+            ));
         }
         Ok(Self(Some(buffer)))
     }
@@ -30,7 +32,9 @@ impl<'py, T: Element> FromPyObject<'_, 'py> for Lent<T> {
 impl<T: Element> Lent<T> {
     /// The items, for as long as the buffer is held.
     pub fn items(&self, py: Python<'_>) -> PyResult<Cow<'_, [T]>> {
-        let Some(buffer) = &self.0 else { return Ok(Cow::Borrowed(&[])) };
+        let Some(buffer) = &self.0 else {
+            return Ok(Cow::Borrowed(&[]));
+        };
         if !buffer.readonly() {
             return buffer.to_vec(py).map(Cow::Owned);
         }
@@ -38,7 +42,9 @@ impl<T: Element> Lent<T> {
         // SAFETY: The buffer is one-dimensional, contiguous, of T (`PyBuffer` checked format, size and
         // alignment) and `item_count` items long. It is read-only, so the exporter lets nobody write
         // to it, and it is not freed while `buffer` holds the export, which outlives the slice.
-        Ok(Cow::Borrowed(unsafe { std::slice::from_raw_parts(start, buffer.item_count()) }))
+        Ok(Cow::Borrowed(unsafe {
+            std::slice::from_raw_parts(start, buffer.item_count())
+        }))
     }
 }
 
@@ -52,7 +58,11 @@ impl U32Array {
         self.0.len()
     }
 
-    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
         let items: *const [u32] = &raw const slf.get().0[..];
         // SAFETY: Python owns the view; the frozen object, which the view will hold, owns the items.
         unsafe { lend(slf.into_any(), items, c"I", view, flags) }
@@ -80,7 +90,11 @@ impl U64Array {
         self.0.len()
     }
 
-    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
         let items: *const [u64] = &raw const slf.get().0[..];
         // SAFETY: Python owns the view; the frozen object, which the view will hold, owns the items.
         unsafe { lend(slf.into_any(), items, c"Q", view, flags) }
@@ -119,7 +133,11 @@ unsafe fn lend<T>(
     let item_size = size_of::<T>() as isize;
     // One shape and one stride, boxed; `take_back` gets them from `internal`.
     let layout = Box::into_raw(Box::new([items.len() as isize, item_size])).cast::<isize>();
-    let format = if asked(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
+    let format = if asked(ffi::PyBUF_FORMAT) {
+        format.as_ptr().cast_mut()
+    } else {
+        std::ptr::null_mut()
+    };
     // SAFETY: `view` is not null and ours to fill. `obj` takes over the reference to the owner, so
     // the items live until the view is released; so do the layout and the static format.
     unsafe {

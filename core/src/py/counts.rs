@@ -42,10 +42,17 @@ impl Counts {
         continued: bool,
     ) -> PyResult<()> {
         let (text, ends) = (data.items(py)?, ends.items(py)?);
-        let documents = Documents { text: &text, ends: &ends, continued };
+        let documents = Documents {
+            text: &text,
+            ends: &ends,
+            continued,
+        };
         let matcher = matcher.map(|matcher| &matcher.0);
-        py.detach(|| self.lock().add_block(&splitter.0, matcher, prefix_space, &documents, threads))
-            .map_err(to_python)
+        py.detach(|| {
+            self.lock()
+                .add_block(&splitter.0, matcher, prefix_space, &documents, threads)
+        })
+        .map_err(to_python)
     }
 
     #[pyo3(signature = (data, ends, counts))]
@@ -58,7 +65,8 @@ impl Counts {
     ) -> PyResult<()> {
         let (text, ends) = (data.items(py)?, ends.items(py)?);
         let counts = counts.as_ref().map(|counts| counts.items(py)).transpose()?;
-        py.detach(|| self.lock().add_pieces(&text, &ends, counts.as_deref())).map_err(to_python)
+        py.detach(|| self.lock().add_pieces(&text, &ends, counts.as_deref()))
+            .map_err(to_python)
     }
 
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
@@ -68,7 +76,8 @@ impl Counts {
             let copy = count::Counts::load(&copy, usize::MAX).map_err(to_python)?;
             return self.lock().merge(&copy).map_err(to_python);
         }
-        py.detach(|| self.lock().merge(&other.lock())).map_err(to_python)
+        py.detach(|| self.lock().merge(&other.lock()))
+            .map_err(to_python)
     }
 
     fn dump<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -79,14 +88,24 @@ impl Counts {
     #[staticmethod]
     fn load(py: Python<'_>, data: Lent<u8>, max_bytes: usize) -> PyResult<Self> {
         let bytes = data.items(py)?;
-        let counts = py.detach(|| count::Counts::load(&bytes, max_bytes)).map_err(to_python)?;
+        let counts = py
+            .detach(|| count::Counts::load(&bytes, max_bytes))
+            .map_err(to_python)?;
         Ok(Self(Mutex::new(counts)))
     }
 
-    fn items<'py>(&self, py: Python<'py>, start: usize, limit: usize) -> Vec<(Bound<'py, PyBytes>, u64)> {
+    fn items<'py>(
+        &self,
+        py: Python<'py>,
+        start: usize,
+        limit: usize,
+    ) -> Vec<(Bound<'py, PyBytes>, u64)> {
         let counts = self.lock();
         let places = start..start.saturating_add(limit).min(counts.unique());
-        places.filter_map(|place| counts.get(place)).map(|(piece, count)| (PyBytes::new(py, piece), count)).collect()
+        places
+            .filter_map(|place| counts.get(place))
+            .map(|(piece, count)| (PyBytes::new(py, piece), count))
+            .collect()
     }
 
     #[getter]

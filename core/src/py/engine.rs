@@ -23,7 +23,6 @@ pub struct Engine(engine::Engine);
 impl Engine {
     #[new]
     #[pyo3(signature = (splitter, *, prefix_space, blob, ends, merges, whole_pieces))]
-    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
     fn new(
         py: Python<'_>,
         splitter: &Splitter,
@@ -36,21 +35,33 @@ impl Engine {
         let tokens = token_table(py, &blob, &ends)?;
         let merges = merges.as_ref().map(|merges| merges.items(py)).transpose()?;
         let model = py.detach(|| match &merges {
-            None if !whole_pieces => Err(Error::Invalid("ranks without whole pieces are no known model".into())),
+            None if !whole_pieces => Err(Error::Invalid(
+                "ranks without whole pieces are no known model".into(),
+            )),
             None => Bpe::from_ranks(tokens),
             Some(merges) => match merges.as_chunks() {
                 (triples, []) => Bpe::from_merges(tokens, triples, whole_pieces),
-                _ => Err(Error::Invalid("merges come in threes: left, right, product".into())),
+                _ => Err(Error::Invalid(
+                    "merges come in threes: left, right, product".into(),
+                )),
             },
         });
         let model = model.map_err(to_python)?;
-        Ok(Self(engine::Engine::new(splitter.0.clone(), model, prefix_space)))
+        Ok(Self(engine::Engine::new(
+            splitter.0.clone(),
+            model,
+            prefix_space,
+        )))
     }
 
     #[staticmethod]
     fn embedded(sha256: &str, splitter: &Splitter, prefix_space: bool) -> PyResult<Self> {
         let table = embedded::find(sha256).ok_or_else(|| PyKeyError::new_err(sha256.to_owned()))?;
-        Ok(Self(engine::Engine::new(splitter.0.clone(), table.model(), prefix_space)))
+        Ok(Self(engine::Engine::new(
+            splitter.0.clone(),
+            table.model(),
+            prefix_space,
+        )))
     }
 
     #[pyo3(signature = (data, ends, matcher, threads, continued=false))]
@@ -64,15 +75,23 @@ impl Engine {
         continued: bool,
     ) -> PyResult<(U32Array, U64Array)> {
         let (text, ends) = (data.items(py)?, ends.items(py)?);
-        let documents = Documents { text: &text, ends: &ends, continued };
+        let documents = Documents {
+            text: &text,
+            ends: &ends,
+            continued,
+        };
         let matcher = matcher.map(|matcher| &matcher.0);
-        let encoded = py.detach(|| self.0.encode(&documents, matcher, threads)).map_err(to_python)?;
+        let encoded = py
+            .detach(|| self.0.encode(&documents, matcher, threads))
+            .map_err(to_python)?;
         Ok((encoded.ids.into(), encoded.ends.into()))
     }
 
     fn encode_pieces(&self, py: Python<'_>, data: Lent<u8>, ends: Lent<u64>) -> PyResult<U32Array> {
         let (text, ends) = (data.items(py)?, ends.items(py)?);
-        py.detach(|| self.0.encode_pieces(&text, &ends)).map(Into::into).map_err(to_python)
+        py.detach(|| self.0.encode_pieces(&text, &ends))
+            .map(Into::into)
+            .map_err(to_python)
     }
 
     #[pyo3(signature = (data, ends, matcher, threads, continued=false))]
@@ -86,9 +105,15 @@ impl Engine {
         continued: bool,
     ) -> PyResult<U64Array> {
         let (text, ends) = (data.items(py)?, ends.items(py)?);
-        let documents = Documents { text: &text, ends: &ends, continued };
+        let documents = Documents {
+            text: &text,
+            ends: &ends,
+            continued,
+        };
         let matcher = matcher.map(|matcher| &matcher.0);
-        py.detach(|| self.0.count(&documents, matcher, threads)).map(Into::into).map_err(to_python)
+        py.detach(|| self.0.count(&documents, matcher, threads))
+            .map(Into::into)
+            .map_err(to_python)
     }
 
     fn decode<'py>(
@@ -100,10 +125,20 @@ impl Engine {
         special_ends: Lent<u32>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let ids = ids.items(py)?;
-        let (special_ids, blob, ends) = (special_ids.items(py)?, special_blob.items(py)?, special_ends.items(py)?);
-        let special = SpecialTable { ids: &special_ids, blob: &blob, ends: &ends };
+        let (special_ids, blob, ends) = (
+            special_ids.items(py)?,
+            special_blob.items(py)?,
+            special_ends.items(py)?,
+        );
+        let special = SpecialTable {
+            ids: &special_ids,
+            blob: &blob,
+            ends: &ends,
+        };
         let tokens = self.0.model().tokens();
-        let bytes = py.detach(|| decode::decode(&ids, tokens, special)).map_err(to_python)?;
+        let bytes = py
+            .detach(|| decode::decode(&ids, tokens, special))
+            .map_err(to_python)?;
         Ok(PyBytes::new(py, &bytes))
     }
 }
@@ -116,10 +151,16 @@ fn token_table(py: Python<'_>, blob: &Lent<u8>, ends: &Lent<u32>) -> PyResult<To
 
 /// Gives blob and ends of a rank table that is laid into this module.
 #[pyfunction]
-pub fn embedded_tokens<'py>(py: Python<'py>, sha256: &str) -> PyResult<(Bound<'py, PyBytes>, U32Array)> {
+pub fn embedded_tokens<'py>(
+    py: Python<'py>,
+    sha256: &str,
+) -> PyResult<(Bound<'py, PyBytes>, U32Array)> {
     let table = embedded::find(sha256).ok_or_else(|| PyKeyError::new_err(sha256.to_owned()))?;
     let tokens = table.tokens();
-    Ok((PyBytes::new(py, tokens.blob()), tokens.ends().to_vec().into()))
+    Ok((
+        PyBytes::new(py, tokens.blob()),
+        tokens.ends().to_vec().into(),
+    ))
 }
 
 /// Gives the sha256 of each rank table that is laid into this module.
@@ -130,13 +171,21 @@ pub fn embedded_tables() -> Vec<&'static str> {
 
 /// Turns ranks into merges.
 #[pyfunction]
-pub fn recover_merges(py: Python<'_>, blob: Lent<u8>, ends: Lent<u32>) -> PyResult<(U32Array, U32Array)> {
+pub fn recover_merges(
+    py: Python<'_>,
+    blob: Lent<u8>,
+    ends: Lent<u32>,
+) -> PyResult<(U32Array, U32Array)> {
     let tokens = token_table(py, &blob, &ends)?;
     let recovered = py.detach(|| {
         let pieces = PieceTable::build(&tokens)?;
         Ok(bpe_tables::recover_merges(&tokens, &pieces))
     });
     let recovered = recovered.map_err(|sentence: String| PyValueError::new_err(sentence))?;
-    let triples: Vec<u32> = recovered.merges.iter().flat_map(|m| [m.left, m.right, m.product]).collect();
+    let triples: Vec<u32> = recovered
+        .merges
+        .iter()
+        .flat_map(|m| [m.left, m.right, m.product])
+        .collect();
     Ok((triples.into(), recovered.unreachable.into()))
 }

@@ -15,7 +15,9 @@ pub struct Splitter(pub(super) split::Scanner);
 impl Splitter {
     #[new]
     fn new(spec: &str) -> PyResult<Self> {
-        split::Scanner::from_json(spec).map(Self).map_err(|sentence| to_python(Error::Invalid(sentence)))
+        split::Scanner::from_json(spec)
+            .map(Self)
+            .map_err(|sentence| to_python(Error::Invalid(sentence)))
     }
 
     fn split(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<U64Array> {
@@ -37,7 +39,9 @@ pub struct SpecialMatcher(pub(super) special::SpecialMatcher);
 impl SpecialMatcher {
     #[new]
     fn new(contents: Vec<Vec<u8>>, ids: Vec<u32>) -> PyResult<Self> {
-        special::SpecialMatcher::new(contents, ids).map(Self).map_err(to_python)
+        special::SpecialMatcher::new(contents, ids)
+            .map(Self)
+            .map_err(to_python)
     }
 
     fn find(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<Option<(usize, usize, u32)>> {

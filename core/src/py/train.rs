@@ -28,7 +28,15 @@ impl BpeTraining {
 
     fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
         let mut end = 0;
-        let ends: Vec<u32> = self.0.tokens.iter().map(|token| { end += token.len() as u32; end }).collect();
+        let ends: Vec<u32> = self
+            .0
+            .tokens
+            .iter()
+            .map(|token| {
+                end += token.len() as u32;
+                end
+            })
+            .collect();
         (PyBytes::new(py, &self.0.tokens.concat()), ends.into())
     }
 
@@ -58,9 +66,21 @@ pub fn train_bpe(
         "lowest-ids" => Tie::LowestIds,
         "first-seen" => Tie::FirstSeen,
         "largest-text" => Tie::LargestText,
-        other => return Err(PyValueError::new_err(format!("there is no rule {other:?} for ties"))),
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "there is no rule {other:?} for ties"
+            )));
+        }
     };
-    let options = Options { initial, symbols, vocab_size, min_frequency, max_token_length, tie, by_character };
+    let options = Options {
+        initial,
+        symbols,
+        vocab_size,
+        min_frequency,
+        max_token_length,
+        tie,
+        by_character,
+    };
     // What a callback or a signal handler raised, kept while the core unwinds.
     let mut raised = None;
     let result = py.detach(|| {
@@ -68,7 +88,9 @@ pub fn train_bpe(
         bpe::train(counts.iter(), &options, &mut |tokens| {
             let called = Python::attach(|py| {
                 py.check_signals()?;
-                progress.as_ref().map_or(Ok(()), |call| call.call1(py, (tokens, vocab_size)).map(drop))
+                progress.as_ref().map_or(Ok(()), |call| {
+                    call.call1(py, (tokens, vocab_size)).map(drop)
+                })
             });
             called.map_err(|error| {
                 raised = Some(error);

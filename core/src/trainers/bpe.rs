@@ -159,9 +159,16 @@ impl Trainer {
             places_of_pairs: HashMap::default(),
             grown: Vec::new(),
         };
-        for (id, token) in options.initial.iter().enumerate().filter(|(_, token)| !token.is_empty()) {
+        for (id, token) in options
+            .initial
+            .iter()
+            .enumerate()
+            .filter(|(_, token)| !token.is_empty())
+        {
             if trainer.ids.insert(token.clone(), id as u32).is_some() {
-                return Err(Error::Invalid(format!("the initial token {id} stands there twice")));
+                return Err(Error::Invalid(format!(
+                    "the initial token {id} stands there twice"
+                )));
             }
         }
         let alphabet = Alphabet::new(options)?;
@@ -171,9 +178,13 @@ impl Trainer {
         for (piece, count) in pieces {
             alphabet.symbols_of(piece, |symbol| trainer.cells.push(symbol));
             if trainer.cells.len() >= INTERIOR as usize {
-                return Err(Error::Invalid("the different pieces have more than 4 billion symbols".to_owned()));
+                return Err(Error::Invalid(
+                    "the different pieces have more than 4 billion symbols".to_owned(),
+                ));
             }
-            trainer.piece_of.resize(trainer.cells.len() + 1, trainer.counts.len() as u32);
+            trainer
+                .piece_of
+                .resize(trainer.cells.len() + 1, trainer.counts.len() as u32);
             trainer.cells.push(SEPARATOR);
             trainer.counts.push(count);
         }
@@ -201,14 +212,22 @@ impl Trainer {
 
     /// Counts a new occurrence of a pair, unless its product would be too long.
     fn add(&mut self, left: u32, right: u32, place: u32) {
-        let length = u64::from(self.lengths[left as usize]) + u64::from(self.lengths[right as usize]);
+        let length =
+            u64::from(self.lengths[left as usize]) + u64::from(self.lengths[right as usize]);
         if length > self.max_length {
             return;
         }
         let next = self.pairs.len() as u32;
         let number = *self.places_of_pairs.entry((left, right)).or_insert(next);
         if number == next {
-            self.pairs.push(Pair { left, right, count: 0, places: Vec::new(), gone: 0, listed: false });
+            self.pairs.push(Pair {
+                left,
+                right,
+                count: 0,
+                places: Vec::new(),
+                gone: 0,
+                listed: false,
+            });
         }
         let pair = &mut self.pairs[number as usize];
         pair.count += self.counts[self.piece_of[place as usize] as usize];
@@ -228,11 +247,17 @@ impl Trainer {
 
     /// The id of the token that two become: a new one, unless there is one with this text.
     fn product(&mut self, left: u32, right: u32) -> Result<u32> {
-        let text = [&self.tokens[left as usize][..], &self.tokens[right as usize]].concat();
+        let text = [
+            &self.tokens[left as usize][..],
+            &self.tokens[right as usize],
+        ]
+        .concat();
         let length = self.lengths[left as usize] + self.lengths[right as usize];
         let next = self.tokens.len() as u32;
         if next >= INTERIOR {
-            return Err(Error::Invalid("there are more than 4 billion tokens".to_owned()));
+            return Err(Error::Invalid(
+                "there are more than 4 billion tokens".to_owned(),
+            ));
         }
         let id = *self.ids.entry(text.clone()).or_insert(next);
         if id == next {
@@ -253,7 +278,11 @@ impl Trainer {
     /// Merges a pair everywhere, from left to right.
     fn merge(&mut self, number: u32, product: u32) {
         // Its count stays for now: merging "aaa" takes back an occurrence of the pair itself.
-        let emptied = Pair { places: Vec::new(), gone: 0, ..self.pairs[number as usize] };
+        let emptied = Pair {
+            places: Vec::new(),
+            gone: 0,
+            ..self.pairs[number as usize]
+        };
         let mut pair = std::mem::replace(&mut self.pairs[number as usize], emptied);
         if !pair.places.is_sorted() {
             // Only a token that could be made in two ways has its places found in two passes.
@@ -292,20 +321,34 @@ impl Trainer {
     }
 
     fn candidates(&mut self) -> Heap<Candidate> {
-        let all = (0..self.pairs.len() as u32).map(|pair| self.candidate(pair)).collect();
+        let all = (0..self.pairs.len() as u32)
+            .map(|pair| self.candidate(pair))
+            .collect();
         Heap::from_items(all, |a, b| self.before(a, b))
     }
 
     /// A pair with its present count and first place.
     fn candidate(&mut self, number: u32) -> Candidate {
-        let first = if self.tie == Tie::FirstSeen { self.first_place(number) } else { 0 };
-        Candidate { count: self.pairs[number as usize].count, first, pair: number }
+        let first = if self.tie == Tie::FirstSeen {
+            self.first_place(number)
+        } else {
+            0
+        };
+        Candidate {
+            count: self.pairs[number as usize].count,
+            first,
+            pair: number,
+        }
     }
 
     fn first_place(&mut self, number: u32) -> u32 {
         let pair = &self.pairs[number as usize];
         let mut gone = pair.gone;
-        while pair.places.get(gone).is_some_and(|&place| !self.stands(pair, place)) {
+        while pair
+            .places
+            .get(gone)
+            .is_some_and(|&place| !self.stands(pair, place))
+        {
             gone += 1;
         }
         let first = pair.places.get(gone).copied().unwrap_or(u32::MAX);
@@ -354,12 +397,29 @@ impl Alphabet {
     fn new(options: &Options) -> Result<Self> {
         let symbol = |&id: &u32| {
             let token = options.initial.get(id as usize);
-            let token = token.filter(|token| if options.by_character { !token.is_empty() } else { token.len() == 1 });
-            token.ok_or_else(|| Error::Invalid(format!("the initial token {id} is no symbol"))).map(|t| (t, id))
+            let token = token.filter(|token| {
+                if options.by_character {
+                    !token.is_empty()
+                } else {
+                    token.len() == 1
+                }
+            });
+            token
+                .ok_or_else(|| Error::Invalid(format!("the initial token {id} is no symbol")))
+                .map(|t| (t, id))
         };
-        let symbols = options.symbols.iter().map(symbol).collect::<Result<Vec<_>>>()?;
+        let symbols = options
+            .symbols
+            .iter()
+            .map(symbol)
+            .collect::<Result<Vec<_>>>()?;
         if options.by_character {
-            return Ok(Self::Characters(symbols.into_iter().map(|(token, id)| (token.clone(), id)).collect()));
+            return Ok(Self::Characters(
+                symbols
+                    .into_iter()
+                    .map(|(token, id)| (token.clone(), id))
+                    .collect(),
+            ));
         }
         let mut bytes = Box::new([SEPARATOR; 256]);
         for (token, id) in symbols {
@@ -371,11 +431,18 @@ impl Alphabet {
     fn symbols_of(&self, piece: &[u8], mut each: impl FnMut(u32)) {
         match self {
             Self::Bytes(ids) => {
-                piece.iter().map(|&byte| ids[byte as usize]).filter(|&id| id != SEPARATOR).for_each(each);
+                piece
+                    .iter()
+                    .map(|&byte| ids[byte as usize])
+                    .filter(|&id| id != SEPARATOR)
+                    .for_each(each);
             }
             Self::Characters(ids) => {
                 for chunk in piece.utf8_chunks() {
-                    let characters = chunk.valid().split_inclusive(|_: char| true).map(str::as_bytes);
+                    let characters = chunk
+                        .valid()
+                        .split_inclusive(|_: char| true)
+                        .map(str::as_bytes);
                     for symbol in characters.chain(chunk.invalid().chunks(1)) {
                         ids.get(symbol).copied().into_iter().for_each(&mut each);
                     }

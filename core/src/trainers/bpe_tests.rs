@@ -22,13 +22,18 @@ fn by_the_book(pieces: &[(Vec<u8>, u64)], options: &Options) -> Vec<(Vec<u8>, Ve
                 if neighbours[0].len() + neighbours[1].len() > longest {
                     continue;
                 }
-                match pairs.iter_mut().find(|p| p.0 == neighbours[0] && p.1 == neighbours[1]) {
+                match pairs
+                    .iter_mut()
+                    .find(|p| p.0 == neighbours[0] && p.1 == neighbours[1])
+                {
                     Some(pair) => pair.2 += count,
                     None => pairs.push((neighbours[0].clone(), neighbours[1].clone(), *count)),
                 }
             }
         }
-        let Some(most) = pairs.iter().map(|pair| pair.2).max() else { break };
+        let Some(most) = pairs.iter().map(|pair| pair.2).max() else {
+            break;
+        };
         if most < options.min_frequency.max(1) {
             break;
         }
@@ -73,17 +78,31 @@ fn options(tie: Tie, vocab_size: usize) -> Options {
 }
 
 fn learn(pieces: &[(Vec<u8>, u64)], options: &Options) -> Training {
-    train(pieces.iter().map(|(piece, count)| (&piece[..], *count)), options, &mut |_| Ok(())).unwrap()
+    train(
+        pieces.iter().map(|(piece, count)| (&piece[..], *count)),
+        options,
+        &mut |_| Ok(()),
+    )
+    .unwrap()
 }
 
 fn texts(training: &Training) -> Vec<(Vec<u8>, Vec<u8>, u64)> {
     let text = |id: u32| training.tokens[id as usize].clone();
-    training.merges.iter().zip(&training.counts).map(|(m, &count)| (text(m[0]), text(m[1]), count)).collect()
+    training
+        .merges
+        .iter()
+        .zip(&training.counts)
+        .map(|(m, &count)| (text(m[0]), text(m[1]), count))
+        .collect()
 }
 
 fn corpus() -> impl Strategy<Value = Vec<(Vec<u8>, u64)>> {
-    proptest::collection::btree_map("[abcd]{1,9}", 1..5_u64, 1..12)
-        .prop_map(|pieces| pieces.into_iter().map(|(piece, count)| (piece.into_bytes(), count)).collect())
+    proptest::collection::btree_map("[abcd]{1,9}", 1..5_u64, 1..12).prop_map(|pieces| {
+        pieces
+            .into_iter()
+            .map(|(piece, count)| (piece.into_bytes(), count))
+            .collect()
+    })
 }
 
 proptest! {
@@ -120,7 +139,13 @@ proptest! {
 #[test]
 fn the_seed_s_compression_example() {
     let pieces = [(b"aaabdaaabac".to_vec(), 1)];
-    let training = learn(&pieces, &Options { min_frequency: 2, ..options(Tie::FirstSeen, 100) });
+    let training = learn(
+        &pieces,
+        &Options {
+            min_frequency: 2,
+            ..options(Tie::FirstSeen, 100)
+        },
+    );
     let merged: Vec<&[u8]> = training.tokens[4..].iter().map(Vec::as_slice).collect();
     assert_eq!(merged, [&b"aa"[..], b"aaa", b"aaab"]);
     assert_eq!(training.counts, [4, 2, 2]);
@@ -137,17 +162,30 @@ fn counts_beyond_32_bits_are_exact() {
 
 #[test]
 fn characters_can_be_symbols() {
-    let initial: Vec<Vec<u8>> = ["ж", "о", "x"].map(|text| text.as_bytes().to_vec()).to_vec();
-    let options = Options { initial, symbols: vec![0, 1, 2], by_character: true, ..options(Tie::LowestIds, 4) };
+    let initial: Vec<Vec<u8>> = ["ж", "о", "x"]
+        .map(|text| text.as_bytes().to_vec())
+        .to_vec();
+    let options = Options {
+        initial,
+        symbols: vec![0, 1, 2],
+        by_character: true,
+        ..options(Tie::LowestIds, 4)
+    };
     let training = learn(&[("жоаx".as_bytes().to_vec(), 1)], &options);
     assert_eq!(texts(&training), [("ж".into(), "о".into(), 1)]);
     let training = learn(&[("жаo".as_bytes().to_vec(), 1)], &options);
-    assert!(training.merges.is_empty() && training.exhausted, "what is outside the alphabet is left out");
+    assert!(
+        training.merges.is_empty() && training.exhausted,
+        "what is outside the alphabet is left out"
+    );
 }
 
 #[test]
 fn contradictions_are_named() {
-    let broken = Options { symbols: vec![7], ..options(Tie::LowestIds, 9) };
+    let broken = Options {
+        symbols: vec![7],
+        ..options(Tie::LowestIds, 9)
+    };
     let error = train([(&b"a"[..], 1)].into_iter(), &broken, &mut |_| Ok(())).unwrap_err();
     assert_eq!(error.to_string(), "the initial token 7 is no symbol");
 }

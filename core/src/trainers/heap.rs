@@ -61,7 +61,9 @@ mod tests {
 
     #[test]
     fn gives_items_in_order() {
-        let numbers: Vec<u64> = (1..500_u64).map(|n| n.wrapping_mul(0x9E37_79B9) % 1009).collect();
+        let numbers: Vec<u64> = (1..500_u64)
+            .map(|n| n.wrapping_mul(0x9E37_79B9) % 1009)
+            .collect();
         let (early, late) = numbers.split_at(200);
         let mut heap = Heap::from_items(early.to_vec(), |a, b| a < b);
         for &number in late {

@@ -26,7 +26,10 @@ impl<'a> PairTable<'a> {
         let mut slots = vec![0_u64; (entries.len() * 2).next_power_of_two().max(16)];
         let mask = slots.len() - 1;
         for (left, right, number) in entries {
-            if let Some(large) = [left, right, number].into_iter().find(|&n| n as usize >= MAX_TOKENS) {
+            if let Some(large) = [left, right, number]
+                .into_iter()
+                .find(|&n| n as usize >= MAX_TOKENS)
+            {
                 return Err(format!("{large} is not below {MAX_TOKENS}"));
             }
             let key = key(left, right);
@@ -43,13 +46,17 @@ impl<'a> PairTable<'a> {
                 slots[slot] = key | u64::from(number);
             }
         }
-        Ok(Self { slots: Cow::Owned(slots) })
+        Ok(Self {
+            slots: Cow::Owned(slots),
+        })
     }
 
     /// Trusts an array that [`PairTable::slots`] gave.
     #[must_use]
     pub const fn from_static(slots: &'a [u64]) -> Self {
-        Self { slots: Cow::Borrowed(slots) }
+        Self {
+            slots: Cow::Borrowed(slots),
+        }
     }
 
     /// The array itself, for a build script to write down.
@@ -99,7 +106,8 @@ mod tests {
     #[test]
     fn finds_each_pair_and_nothing_else() {
         let largest = MAX_TOKENS as u32 - 1;
-        let mut entries: Vec<(u32, u32, u32)> = (0..3000).map(|n| (n * 7 % 1009, n, n + 1)).collect();
+        let mut entries: Vec<(u32, u32, u32)> =
+            (0..3000).map(|n| (n * 7 % 1009, n, n + 1)).collect();
         entries.push((largest, largest, largest));
         let table = PairTable::build(entries.iter().copied()).unwrap();
         for &(left, right, number) in &entries {

@@ -40,13 +40,17 @@ impl<'a> PieceTable<'a> {
             }
             slots[slot] = id;
         }
-        Ok(Self { slots: Cow::Owned(slots) })
+        Ok(Self {
+            slots: Cow::Owned(slots),
+        })
     }
 
     /// Trusts an array that [`PieceTable::slots`] gave.
     #[must_use]
     pub const fn from_static(slots: &'a [u32]) -> Self {
-        Self { slots: Cow::Borrowed(slots) }
+        Self {
+            slots: Cow::Borrowed(slots),
+        }
     }
 
     /// The array itself, for a build script to write down.
@@ -125,6 +129,9 @@ mod tests {
     #[test]
     fn refuses_the_same_token_twice() {
         let table = TokenTable::new(b"abab"[..].into(), vec![2, 4].into()).unwrap();
-        assert_eq!(PieceTable::build(&table).unwrap_err(), "ids 0 and 1 are the same bytes");
+        assert_eq!(
+            PieceTable::build(&table).unwrap_err(),
+            "ids 0 and 1 are the same bytes"
+        );
     }
 }

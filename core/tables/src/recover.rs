@@ -41,10 +41,16 @@ pub fn recover_merges(tokens: &TokenTable<'_>, pieces: &PieceTable<'_>) -> Recov
     for (id, bytes) in tokens.iter().filter(|(_, bytes)| bytes.len() > 1) {
         merge_below(bytes, id, tokens, pieces, &mut parts);
         if let [0, middle] = parts[..]
-            && let (Some(left), Some(right)) =
-                (pieces.get(&bytes[..middle], tokens), pieces.get(&bytes[middle..], tokens))
+            && let (Some(left), Some(right)) = (
+                pieces.get(&bytes[..middle], tokens),
+                pieces.get(&bytes[middle..], tokens),
+            )
         {
-            recovered.merges.push(Merge { left, right, product: id });
+            recovered.merges.push(Merge {
+                left,
+                right,
+                product: id,
+            });
         } else {
             recovered.unreachable.push(id);
         }
@@ -69,12 +75,17 @@ fn merge_below(
         return;
     }
     let rank = |from: usize, to: usize| {
-        pieces.get(&bytes[from..to], tokens).filter(|&rank| rank < limit).unwrap_or(crate::NONE)
+        pieces
+            .get(&bytes[from..to], tokens)
+            .filter(|&rank| rank < limit)
+            .unwrap_or(crate::NONE)
     };
     // ranks[i]: rank of part i joined with part i + 1.
     let mut ranks: Vec<u32> = (0..bytes.len() - 1).map(|at| rank(at, at + 2)).collect();
     while starts.len() > 2 {
-        let Some((at, &best)) = ranks.iter().enumerate().min_by_key(|&(_, &rank)| rank) else { return };
+        let Some((at, &best)) = ranks.iter().enumerate().min_by_key(|&(_, &rank)| rank) else {
+            return;
+        };
         if best == crate::NONE {
             return;
         }
@@ -110,8 +121,15 @@ mod tests {
     fn recovers_what_training_merged() {
         let (tokens, pieces) = table(&["a", "b", "c", "ab", "abc", "cab"]);
         let recovered = recover_merges(&tokens, &pieces);
-        let merge = |left, right, product| Merge { left, right, product };
-        assert_eq!(recovered.merges, [merge(0, 1, 3), merge(3, 2, 4), merge(2, 3, 5)]);
+        let merge = |left, right, product| Merge {
+            left,
+            right,
+            product,
+        };
+        assert_eq!(
+            recovered.merges,
+            [merge(0, 1, 3), merge(3, 2, 4), merge(2, 3, 5)]
+        );
         assert!(recovered.unreachable.is_empty());
     }
 

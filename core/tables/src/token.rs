@@ -19,17 +19,25 @@ impl<'a> TokenTable<'a> {
     /// A sentence when ends descend, do not close with the blob, or are too many.
     pub fn new(blob: Cow<'a, [u8]>, ends: Cow<'a, [u32]>) -> Result<Self, String> {
         if ends.len() > MAX_TOKENS {
-            return Err(format!("{} ids are more than the {MAX_TOKENS} that fit", ends.len()));
+            return Err(format!(
+                "{} ids are more than the {MAX_TOKENS} that fit",
+                ends.len()
+            ));
         }
         let mut last = 0;
         for (id, &end) in ends.iter().enumerate() {
             if end < last {
-                return Err(format!("token {id} ends at {end}, before it begins at {last}"));
+                return Err(format!(
+                    "token {id} ends at {end}, before it begins at {last}"
+                ));
             }
             last = end;
         }
         if last as usize != blob.len() {
-            return Err(format!("the last token ends at {last}, the bytes at {}", blob.len()));
+            return Err(format!(
+                "the last token ends at {last}, the bytes at {}",
+                blob.len()
+            ));
         }
         Ok(Self { blob, ends })
     }
@@ -37,7 +45,10 @@ impl<'a> TokenTable<'a> {
     /// Trusts arrays that a build script wrote from a valid table.
     #[must_use]
     pub const fn from_static(blob: &'a [u8], ends: &'a [u32]) -> Self {
-        Self { blob: Cow::Borrowed(blob), ends: Cow::Borrowed(ends) }
+        Self {
+            blob: Cow::Borrowed(blob),
+            ends: Cow::Borrowed(ends),
+        }
     }
 
     /// The bytes of a token; empty for an id that no token has.
@@ -45,7 +56,9 @@ impl<'a> TokenTable<'a> {
     #[must_use]
     pub fn get(&self, id: u32) -> &[u8] {
         let id = id as usize;
-        let Some(&end) = self.ends.get(id) else { return &[] };
+        let Some(&end) = self.ends.get(id) else {
+            return &[];
+        };
         let start = if id == 0 { 0 } else { self.ends[id - 1] };
         &self.blob[start as usize..end as usize]
     }
@@ -76,6 +89,8 @@ impl<'a> TokenTable<'a> {
 
     /// (id, bytes) in order of id, without unused ids.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        (0..self.len() as u32).map(|id| (id, self.get(id))).filter(|(_, bytes)| !bytes.is_empty())
+        (0..self.len() as u32)
+            .map(|id| (id, self.get(id)))
+            .filter(|(_, bytes)| !bytes.is_empty())
     }
 }

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from bpe_cli.fingerprint import fingerprint
 from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.fingerprint import fingerprint
 from bpe_cli.stages import SpecialToken
 
 

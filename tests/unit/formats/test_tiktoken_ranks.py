@@ -6,9 +6,9 @@ import base64
 
 import pytest
 
-from bpe_cli.fingerprint import fingerprint
 from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError
+from bpe_cli.fingerprint import fingerprint
 from bpe_cli.formats import tiktoken_ranks
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
