@@ -1,4 +1,5 @@
 //! From counts to a model.
 
+mod alphabet;
 pub mod bpe;
 mod heap;
