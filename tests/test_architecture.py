@@ -159,7 +159,11 @@ def shipped_rust(text: str) -> str:
 
 
 def is_test_module(path: Path) -> bool:
-    return path.stem.endswith("tests") or "tests" in path.relative_to(ROOT / "core").parts
+    """Tell whether a file's neighbour takes it in for tests alone."""
+    declared = re.compile(
+        rf'#\[cfg\(test\)\]\s*(?:#\[path = "{re.escape(path.name)}"\]\s*mod tests;|mod {re.escape(path.stem)};)'
+    )
+    return any(declared.search(other.read_text(encoding="utf-8")) for other in path.parent.glob("*.rs"))
 
 
 @pytest.mark.parametrize("path", [path for path in RUST_CORE if not is_test_module(path)], ids=name_of)

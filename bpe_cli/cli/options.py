@@ -97,7 +97,7 @@ ColorWhen = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object with a schema field.")]
 
-BLOCK_BYTES = 16 << 20
+BLOCK_BYTES = 8 << 20
 
 
 def source_of(

@@ -37,7 +37,7 @@ class Source:
     text: str | None = None
     documents: Documents = "whole"
     field: str = "text"
-    block_bytes: int = 16 << 20
+    block_bytes: int = 8 << 20
     decompress: bool = True
 
     def __post_init__(self) -> None:

@@ -1,0 +1,212 @@
+"""The core's scanners give the pieces of the expressions that they stand for, on any bytes."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli import _core
+from bpe_cli.patterns import PATTERNS
+from bpe_cli.splitting import RegexSplitter, compile_splitter
+from tests.differential.texts import (
+    ALL,
+    BYTE_REPRESENTATIVES,
+    CLASSES,
+    CORE_UNICODE,
+    MIXED,
+    RAW,
+    REPRESENTATIVES,
+    assigned,
+    corpus,
+    disputed,
+    matched,
+    matched_by_regex,
+    more,
+    pieces,
+    python_sources,
+    random_bytes,
+    random_texts,
+    suite,
+    suite_bytes,
+    unicode_texts,
+)
+
+SPELLINGS = [
+    pytest.param(name, spelling, id=f"{name}-{number}")
+    for name, pattern in PATTERNS.items()
+    for number, spelling in enumerate((pattern.regex, *pattern.spellings))
+]
+spellings = pytest.mark.parametrize(("name", "spelling"), SPELLINGS)
+
+
+@cache
+def scanner(name: str) -> _core.Splitter:
+    return _core.Splitter(PATTERNS[name].scanner.to_json())
+
+
+@cache
+def expression(spelling: str) -> RegexSplitter:
+    return RegexSplitter([spelling])
+
+
+def assert_same_pieces(name: str, spelling: str, data: bytes) -> None:
+    if bytes(memoryview(scanner(name).split(data)).cast("B")) != bytes(expression(spelling).split(data)):
+        assert pieces(scanner(name), data) == pieces(expression(spelling), data)
+
+
+# -- characters ------------------------------------------------------------------------------------
+
+
+def splits_after(name: str, before: str, after: str = "") -> frozenset[str]:
+    """Give the characters c for which, in `before c after`, a piece ends between `before` and c, or c and `after`."""
+    texts = [f"{before}{character}{after}".encode() for character in ALL]
+    ends = set(memoryview(scanner(name).split(b"".join(texts))))
+    found = set()
+    start = 0
+    for character, text in zip(ALL, texts, strict=True):
+        cut = start + len(before)
+        if cut in ends or (after and cut + len(character.encode()) in ends):
+            found.add(character)
+        start += len(text)
+    return frozenset(found)
+
+
+@cache
+def classes_of_the_core() -> dict[str, frozenset[str]]:
+    """Find out the class of every character for the core, from where its scanners split.
+
+    For gpt2 a run of one class is a piece: after a letter only letters go on with it, after a digit only
+    numbers, after a line feed only white space. For o200k a small letter goes on with what a word may
+    end with, and a capital goes on to a word if all between them may stand before its small letters.
+    """
+    every = frozenset(ALL)
+    space, number, letter, upper, lower = CLASSES
+    return {
+        space: every - splits_after("gpt2", "\n"),
+        number: every - splits_after("gpt2", "1"),
+        letter: every - splits_after("gpt2", "a"),
+        upper: every - splits_after("o200k", "\r\nA", "Aa"),
+        lower: every - splits_after("o200k", "\r\na"),
+    }
+
+
+def test_classes_of_all_characters_are_those_of_unicode_16():
+    assert CORE_UNICODE == "16.0.0"
+    for name, characters in classes_of_the_core().items():
+        assert characters == matched(name), name
+
+
+def test_regex_module_differs_in_characters_of_another_unicode_version_only():
+    """What it puts into another class than the core does, one of them knows and the other takes for unassigned."""
+    differing = {
+        character
+        for name, characters in classes_of_the_core().items()
+        for character in characters ^ matched_by_regex(name)
+    }
+    assert differing == disputed()
+    for character in differing:
+        known = character in assigned(), character not in matched_by_regex(r"\p{Cn}")
+        assert sorted(known) == [False, True], f"U+{ord(character):04X}"
+
+
+def test_no_character_that_is_compared_below_is_a_disputed_one():
+    assert not disputed() & set(assigned())
+    assert not disputed() & set("".join(REPRESENTATIVES))
+
+
+# -- texts -----------------------------------------------------------------------------------------
+
+
+def test_every_expression_has_its_scanner():
+    for pattern in PATTERNS.values():
+        for spelling in (pattern.regex, *pattern.spellings):
+            assert isinstance(compile_splitter((spelling,)), _core.Splitter)
+
+
+@spellings
+def test_all_short_strings(name, spelling):
+    for length in range(more(3, 4)):
+        for parts in product(REPRESENTATIVES, repeat=length):
+            assert_same_pieces(name, spelling, "".join(parts).encode())
+
+
+SMALL = ("a", "B", "ʰ", "\u0301", "1", " ", "\n", "\t", "!", "/", "'", "s")
+
+
+@spellings
+def test_strings_of_a_few_classes(name, spelling):
+    for length in range(3, more(4, 6)):
+        for parts in product(SMALL, repeat=length):
+            assert_same_pieces(name, spelling, "".join(parts).encode())
+
+
+@spellings
+def test_all_short_byte_strings(name, spelling):
+    for length in range(more(4, 5)):
+        for parts in product(BYTE_REPRESENTATIVES, repeat=length):
+            assert_same_pieces(name, spelling, b"".join(parts))
+
+
+@spellings
+def test_random_texts_and_bytes(name, spelling):
+    for text in random_texts(more(3000, 200_000), seed=3):
+        assert_same_pieces(name, spelling, text.encode())
+    for data in random_bytes(more(1000, 100_000), seed=4):
+        assert_same_pieces(name, spelling, data)
+
+
+@spellings
+@given(data=unicode_texts().map(str.encode) | MIXED.map(str.encode) | RAW)
+def test_any_bytes(name, spelling, data):
+    assert_same_pieces(name, spelling, data)
+
+
+@spellings
+def test_repositorys_texts_cut_at_many_offsets(name, spelling):
+    """A text that is cut begins and ends with parts of characters; what follows must not matter."""
+    for text in corpus().values():
+        data = text.encode()
+        assert_same_pieces(name, spelling, data)
+        for cut in range(0, len(data), -(-len(data) // 70)):
+            assert_same_pieces(name, spelling, data[cut : cut + more(400, 10_000)])
+            assert_same_pieces(name, spelling, data[max(cut - more(400, 10_000), 0) : cut])
+
+
+@spellings
+def test_pythons_sources(name, spelling):
+    for text in python_sources(more(500_000, 10_000_000)):
+        assert_same_pieces(name, spelling, text.encode())
+
+
+@spellings
+def test_suite(shared, name, spelling):
+    for text in suite(shared).values():
+        assert_same_pieces(name, spelling, text.encode())
+    for data in suite_bytes(shared).values():
+        assert_same_pieces(name, spelling, data)
+
+
+# -- cuts ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@given(before=MIXED | RAW, after=MIXED | RAW, data=st.data())
+def test_safe_cut_changes_no_piece_whatever_follows(name, before, after, data):
+    before, after = (part if isinstance(part, bytes) else part.encode() for part in (before, after))
+    cut = scanner(name).safe_cut(before)
+    assert 0 <= cut < max(len(before), 1)
+    left, right = before[:cut], before[cut:] + after
+    assert pieces(scanner(name), left) + pieces(scanner(name), right) == pieces(scanner(name), before + after)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_safe_cut_is_found_in_ordinary_text(name):
+    """Otherwise a long document would be held whole in memory."""
+    for path, text in corpus().items():
+        data = text.encode()
+        cut = scanner(name).safe_cut(data[:1000])
+        assert cut > 0, path
