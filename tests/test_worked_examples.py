@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import regex
 
+from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.patterns import PATTERNS
-from bpe_cli.teaching import byte_level, longest_match
+from bpe_cli.teaching import longest_match
 from bpe_cli.teaching.bpe import Training, character_words, count_pairs, count_symbols, train
 from bpe_cli.teaching.encode import encode_by_merges, replay_merges
 
@@ -188,7 +189,7 @@ PRODUCTS = [
 def pieces(text: str) -> list[tuple[str, tuple[int, int]]]:
     """Cut text with GPT-2's pattern; all of these texts are ASCII, so bytes and characters agree."""
     matches = regex.finditer(PATTERNS["gpt2"].regex, text)
-    return [(byte_level.show(match[0].encode()), match.span()) for match in matches]
+    return [(to_visible(match[0].encode()), match.span()) for match in matches]
 
 
 def sentence_counts() -> dict[str, int]:
@@ -291,17 +292,17 @@ def test_core_aaabdaaabac() -> None:
 
 
 def test_core_sentences() -> None:
-    corpus = [(byte_level.parse(piece), 1) for sentence in SENTENCES for piece, _ in pieces(sentence)]
+    corpus = [(from_visible(piece), 1) for sentence in SENTENCES for piece, _ in pieces(sentence)]
     training, tokens = train_core(corpus, vocab_size=50, min_frequency=1)
-    shown = [byte_level.show(token) for token in tokens]
+    shown = [to_visible(token) for token in tokens]
     assert set(shown[:30]) == set(ALPHABET)
     assert shown[30:] == PRODUCTS
-    assert [(byte_level.show(a), byte_level.show(b)) for a, b, _ in core_merges(training, tokens)] == MERGES
+    assert [(to_visible(a), to_visible(b)) for a, b, _ in core_merges(training, tokens)] == MERGES
     assert not training.exhausted
 
 
 def test_core_sentences_encoding() -> None:
-    corpus = [(byte_level.parse(piece), 1) for sentence in SENTENCES for piece, _ in pieces(sentence)]
+    corpus = [(from_visible(piece), 1) for sentence in SENTENCES for piece, _ in pieces(sentence)]
     training, tokens = train_core(corpus, vocab_size=50, min_frequency=1)
     from bpe_cli.stages import MergeBpe, Split
     from bpe_cli.tokenizer import Tokenizer
@@ -311,7 +312,7 @@ def test_core_sentences_encoding() -> None:
     merges = Merges.from_pairs(list(islice(numbers, 3)) for _ in MERGES)
     tokenizer = Tokenizer(MergeBpe(Vocabulary.from_tokens(tokens), merges), (Split(PATTERNS["gpt2"].regex),))
     ids = tokenizer.encode("This is not a token.")
-    assert [byte_level.show(tokens[token_id]) for token_id in ids] == [
+    assert [to_visible(tokens[token_id]) for token_id in ids] == [
         "This", "Ġis", "Ġ", "n", "o", "t", "Ġa", "Ġtoken", ".",
     ]  # fmt: skip
     assert tokenizer.decode(ids) == b"This is not a token."

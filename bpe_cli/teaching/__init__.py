@@ -7,6 +7,5 @@ be read: everything is recounted at every step, nothing is fast.
 - ``encode``: apply ranks or merges to a piece; turn ranks into merges.
 - ``longest_match``: split a word by the longest token first, without merges.
 - ``utf8``: get the most characters out of broken UTF-8.
-- ``byte_level``: GPT-2's visible character for every byte.
 - ``steps``: a training as lines of text.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from bpe_cli.teaching import byte_level
+from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.teaching.bpe import Symbol, Training, count_symbols
 
 
@@ -14,7 +14,7 @@ def display(symbol: str | bytes) -> str:
     >>> display("</w>"), display(b" t")
     ('</w>', 'Ġt')
     """
-    return symbol if isinstance(symbol, str) else byte_level.show(symbol)
+    return symbol if isinstance(symbol, str) else to_visible(symbol)
 
 
 def render(
@@ -30,7 +30,8 @@ def render(
         show: Writes a symbol.
         limit: Most words, and most tokens, to list in a step; None for all.
 
-    >>> from bpe_cli.teaching.bpe import train
+    >>> from bpe_cli.byte_alphabet import to_visible
+    from bpe_cli.teaching.bpe import train
     >>> print(*render(train({("l", "o", "w"): 5, ("o", "w", "l"): 2}, num_merges=1)), sep="\n")
     start: 3 tokens in use
            5  l o w

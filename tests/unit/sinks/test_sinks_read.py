@@ -120,7 +120,7 @@ def test_jsonl_is_read():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"{", "x:2: invalid JSON"),
+        (b"{", "x:2:2: invalid JSON"),
         (b"[1]", "x:2: there is no list 'ids'"),
         (b'{"ids":1}', "x:2: there is no list 'ids'"),
         (b'{"ids":[1,true]}', "x:2: 'true' in 'ids' is not a token id"),

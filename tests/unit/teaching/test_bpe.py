@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_cli.teaching import byte_level
+from bpe_cli.byte_alphabet import ALPHABET_ORDER, to_visible
 from bpe_cli.teaching.bpe import (
     Tie,
     byte_words,
@@ -24,6 +24,8 @@ from bpe_cli.teaching.bpe import (
 )
 
 from .strategies import BYTE_PIECES, TEXT_WORDS
+
+ALPHABET = tuple(bytes([byte]) for byte in ALPHABET_ORDER)
 
 TIES: list[Tie] = ["lowest-ids", "first-seen", "largest-text"]
 
@@ -154,19 +156,19 @@ def test_lowest_ids_is_hugging_face(
     pieces: dict[bytes, int], extra: int, min_frequency: int, longest: int | None, specials: list[bytes]
 ) -> None:
     tokenizers = pytest.importorskip("tokenizers")
-    initial = [*specials, *byte_level.ALPHABET]
+    initial = [*specials, *ALPHABET]
     vocab_size = len(initial) + extra
     rival = tokenizers.Tokenizer(tokenizers.models.BPE())
     rival.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()  # no byte shows as white space
     trainer = tokenizers.trainers.BpeTrainer(
         vocab_size=vocab_size,
         min_frequency=min_frequency,
-        special_tokens=[byte_level.show(special) for special in specials],
+        special_tokens=[to_visible(special) for special in specials],
         initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
         max_token_length=None if longest is None else longest + 1,  # theirs is exclusive
         show_progress=False,
     )
-    rival.train_from_iterator([" ".join([byte_level.show(p)] * n) for p, n in pieces.items()], trainer)
+    rival.train_from_iterator([" ".join([to_visible(p)] * n) for p, n in pieces.items()], trainer)
     model = json.loads(rival.to_str())["model"]
 
     training = train(
@@ -177,8 +179,8 @@ def test_lowest_ids_is_hugging_face(
         tie="lowest-ids",
         max_token_length=longest,
     )
-    assert [[byte_level.show(a), byte_level.show(b)] for a, b in training.merges()] == model["merges"]
-    assert {byte_level.show(token): number for number, token in enumerate(training.tokens())} == model["vocab"]
+    assert [[to_visible(a), to_visible(b)] for a, b in training.merges()] == model["merges"]
+    assert {to_visible(token): number for number, token in enumerate(training.tokens())} == model["vocab"]
 
 
 @given(counts=TEXT_WORDS, merges=st.integers(1, 30), min_frequency=st.integers(1, 3))

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_cli.teaching import byte_level
+from bpe_cli.byte_alphabet import ALPHABET_ORDER, to_visible
 from bpe_cli.teaching.bpe import byte_words, train
 from bpe_cli.teaching.encode import encode_by_merges, encode_by_ranks, recover_merges, replay_merges
 
 from .strategies import BYTE_PIECES
+
+ALPHABET = tuple(bytes([byte]) for byte in ALPHABET_ORDER)
 
 
 def spell(piece: bytes) -> list[bytes]:
@@ -75,7 +77,7 @@ PIECE = st.one_of(
 @given(BYTE_PIECES, st.integers(0, 30), PIECE, st.sampled_from(["lowest-ids", "first-seen", "largest-text"]))
 @settings(deadline=None)
 def test_formulations_agree_on_what_training_gives(pieces: dict[bytes, int], size: int, piece: bytes, tie: str) -> None:
-    training = train(byte_words(pieces), initial=byte_level.ALPHABET, num_merges=size, tie=tie)  # type: ignore[arg-type]
+    training = train(byte_words(pieces), initial=ALPHABET, num_merges=size, tie=tie)  # type: ignore[arg-type]
     merges = training.merges()
     ranks = {token: number for number, token in enumerate(training.tokens())}
     expected = encode_by_merges(spell(piece), merges)
@@ -99,11 +101,11 @@ def test_the_corpus_is_encoded_as_it_was_left(pieces: dict[bytes, int], size: in
 @settings(deadline=None)
 def test_merges_are_hugging_face(pieces: dict[bytes, int], size: int, piece: bytes, whole: bool) -> None:
     tokenizers = pytest.importorskip("tokenizers")
-    training = train(byte_words(pieces), initial=byte_level.ALPHABET, num_merges=size)
+    training = train(byte_words(pieces), initial=ALPHABET, num_merges=size)
     tokens = training.tokens()
     if whole and piece and piece not in tokens:
         tokens.append(piece)  # no merge makes it
-    show = byte_level.show
+    show = to_visible
     model = tokenizers.models.BPE(
         {show(token): number for number, token in enumerate(tokens)},
         [(show(left), show(right)) for left, right in training.merges()],
@@ -116,7 +118,7 @@ def test_merges_are_hugging_face(pieces: dict[bytes, int], size: int, piece: byt
 
 @given(st.sets(st.text("abc", min_size=2, max_size=5).map(str.encode), max_size=12), PIECE)
 def test_any_ranks_cover_the_piece(tokens: set[bytes], piece: bytes) -> None:
-    ranks = {token: number for number, token in enumerate([*byte_level.ALPHABET, *sorted(tokens)])}
+    ranks = {token: number for number, token in enumerate([*ALPHABET, *sorted(tokens)])}
     parts = encode_by_ranks(piece, ranks)
     assert b"".join(parts) == piece
     assert all(part in ranks for part in parts)

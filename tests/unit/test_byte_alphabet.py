@@ -49,3 +49,11 @@ def test_it_is_the_alphabet_of_real_files(shared):
             added = {token["content"] for token in data.get("added_tokens", [])}
             bad = [token for token in vocabulary if from_visible(token) is None and token not in added]
             assert all(token.startswith("<") for token in bad), (path, bad[:5])
+
+
+def test_it_is_hugging_face_s():
+    tokenizers = pytest.importorskip("tokenizers")
+    assert set(tokenizers.pre_tokenizers.ByteLevel.alphabet()) == set(CHAR_TO_BYTE)
+    splitter = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    text = "".join(map(chr, range(0x2000)))
+    assert splitter.pre_tokenize_str(text) == [(to_visible(text.encode()), (0, len(text)))]
