@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
-from bpe_cli.patterns import scanner_for
+from bpe_cli.patterns import name_of, scanner_for
 
 
 def regex_version() -> str:
@@ -18,6 +18,15 @@ def regex_version() -> str:
     from importlib.metadata import version
 
     return version("regex")
+
+
+def show_pattern(pattern: str) -> str:
+    """Write a pattern for a message: its name if it has one, else quoted, and cut when long.
+
+    >>> show_pattern(PATTERNS["o200k"].regex), show_pattern("a|b")
+    ('o200k', "'a|b'")
+    """
+    return name_of(pattern) or repr(pattern if len(pattern) <= 60 else pattern[:57] + "...")
 
 
 class RegexSplitter:
@@ -36,9 +45,10 @@ class RegexSplitter:
         for pattern in patterns:
             try:
                 self._expressions.append(regex.compile(pattern))
-            except regex.error as error:
+            except (regex.error, RecursionError, MemoryError, OverflowError) as error:
+                reason = error if isinstance(error, regex.error) else "it is too large or too deep"
                 raise UsageError(
-                    f"the pattern {pattern!r} does not compile: {error}",
+                    f"the pattern {show_pattern(pattern)} does not compile: {reason}",
                     hint="patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`",
                 ) from error
 

@@ -152,10 +152,11 @@ class Tokenizer:
                 self.model.vocabulary.token(token.token_id) if token.token_id < self.model.vocabulary.size else b""
             )
             if (holder is not None and holder.content != token.content) or (ordinary and ordinary != token.content):
+                free = max(self.model.vocabulary.size, max(taken, default=-1) + 1)
                 raise UsageError(
                     f"id {token.token_id} for the special token {_show(token.content)} is taken by "
                     f"{_show(holder.content if holder else ordinary)}",
-                    hint=f"the first free id after all others is {self.vocab_size}",
+                    hint=f"the first free id after all others is {free}",
                 )
             merged[token.content] = token
             taken[token.token_id] = token

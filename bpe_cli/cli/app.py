@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Annotated
 
@@ -18,7 +19,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip
 
-for command in (train, encode, decode, inspect, compare, convert):
+_COMMANDS = (train, encode, decode, inspect, compare, convert)
+_NAMES = [command.NAME for command in _COMMANDS]
+
+for command in _COMMANDS:
     app.command(command.NAME, epilog=command.EPILOG)(command.run)
 
 
@@ -65,35 +69,53 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status = app(words, prog_name="bpe", standalone_mode=False)
         sys.stdout.flush()
-        return status if isinstance(status, int) else 0
+        # typer makes a status of its own, 130, of an interrupt while a command runs.
+        return _interrupted() if status == 130 else status if isinstance(status, int) else 0
     except BrokenPipeError:
-        _drop_stdout()
-        return 141
-    except KeyboardInterrupt:
-        _drop_stdout()
-        sys.stderr.write("interrupted\n")
-        return 130
-    except typer.Abort:
-        return 130
+        return _reader_went_away()
+    except SystemExit as stop:
+        # typer leaves with a status of its own, 1, when a pipe breaks while a command runs.
+        if isinstance(stop.__context__, BrokenPipeError):
+            return _reader_went_away()
+        raise
+    except (KeyboardInterrupt, typer.Abort):
+        return _interrupted()
     except BpeError as error:
-        if debug:
-            raise
         _drop_stdout(flush=True)
+        _trace(debug)
         report(error)
         return error.exit_code
     except typer.exceptions.TyperException as error:
-        return _report_usage(error)
+        return _report_usage(error, words)
     except MemoryError:
-        if debug:
-            raise
+        _trace(debug)
         report(BpeError("there is not enough memory", hint="try a smaller --block-size, or fewer --threads"))
         return 2
     except OSError as error:
-        if debug:
-            raise
-        place = f" {error.filename}" if error.filename else ""
-        report(BpeError(f"{(error.strerror or str(error)).lower()}{place}"))
+        _drop_stdout()
+        _trace(debug)
+        # What has no name is stdout: files are opened by code that names them.
+        report(BpeError(f"cannot write {error.filename or 'stdout'}: {(error.strerror or str(error)).lower()}"))
         return 2
+
+
+def _trace(wanted: bool) -> None:
+    """Show where the error that is being handled comes from."""
+    if wanted:
+        import traceback
+
+        traceback.print_exc()
+
+
+def _reader_went_away() -> int:
+    _drop_stdout()
+    return 141
+
+
+def _interrupted() -> int:
+    _drop_stdout()
+    sys.stderr.write("interrupted\n")
+    return 130
 
 
 def _divide(words: list[str]) -> tuple[list[str], list[str], list[str]]:
@@ -102,14 +124,21 @@ def _divide(words: list[str]) -> tuple[list[str], list[str], list[str]]:
     return words[:place], ["--"], words[place + 1 :]
 
 
-def _report_usage(error: Exception) -> int:
+def _report_usage(error: Exception, words: list[str]) -> int:
     """Report what the parser of the command line objects to, in our own form."""
     message = str(getattr(error, "format_message", lambda: error)()).rstrip(".")
     if not message:  # the help was shown instead of running without arguments
         return 2
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "bpe"
-    report(UsageError(message[:1].lower() + message[1:], hint=f"{path} --help explains it"))
+    message, _, near = message.partition(". Did you mean ")
+    near = near.replace("'", "").replace(", ", " or ")
+    if options := getattr(error, "possibilities", None):
+        message = message.partition(" (Possible options")[0]
+        near = " or ".join(sorted(options)) + "?"
+    # The parser quotes another one: "Invalid value for '-s': Value error, ...", "...: Input should be ...".
+    message = re.sub(r"(?<=': )(Value error, )?([A-Z]?)", lambda match: match[2].lower(), message, count=1)
+    command = next((word for word in words if word in _NAMES), None)
+    hint = f"did you mean {near}" if near else f"{f'bpe {command}' if command else 'bpe'} --help explains it"
+    report(UsageError(message[:1].lower() + message[1:], hint=hint))
     return 2
 
 

@@ -12,6 +12,7 @@ import typer
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, print_json, progress, stdout_console
 from bpe_cli.cli.encode import say_slow
+from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,10 +64,12 @@ def run(
     from bpe_cli.reports.comparison import compare
 
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
-    specials, _ = options.specials_of(special)
+    specials, refuse = options.specials_of(special)
+    if refuse:
+        raise UsageError("--special error is for encode: compare counts special tokens as text, or with --special all")
     models = [options.tokenizer_of(name, pattern) for name in tokenizer or DEFAULT_TOKENIZERS]
     for model in models:
-        say_slow(model, quiet)
+        say_slow(model.slow_patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
     with progress(found.total_bytes, "comparing", quiet=quiet) as advance:
         report = compare(

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum, StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress
 from bpe_cli.cli.encode import eot_id
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.views.numbers import count
+
+if TYPE_CHECKING:
+    from bpe_cli.sinks.batches import Batch
+    from bpe_cli.tokenizer import Tokenizer
 
 NAME = "decode"
 EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."
@@ -106,7 +113,9 @@ def run(
     if output is not None:
         check_writable(output)
     model = options.tokenizer_of(tokenizer, pattern, add_special)
-    found = Inputs.resolve(tuple(inputs or ()), stdin=sys.stdin.buffer)
+    found = Inputs.resolve(
+        tuple(inputs or ()), stdin=sys.stdin.buffer, otherwise="ids can be piped in: echo 24912 2375 | bpe decode"
+    )
     documents = tokens = 0
     with (
         progress(found.total_bytes, "decoding", quiet=quiet) as advance,
@@ -120,19 +129,52 @@ def run(
                 note(f"note: {item.name} was encoded with {name}, whose value differs from this one's", quiet=quiet)
             with open_stream(item.path, stdin=sys.stdin.buffer, on_bytes=advance) as stream:
                 decoder = None if errors is None else StreamDecoder(model, errors.value)
+                place = _Place(item.name)
                 for batch in read_batches(from_, stream, item.name, reading):
                     tokens += len(batch.ids)
-                    if decoder is None:
-                        out.write(model.decode(batch.ids))
-                    else:
-                        out.write(decoder.feed(batch.ids).encode())
-                    if batch.done:
-                        documents += 1
-                        if decoder is not None and errors is not None:
+                    with place.named(model, batch.ids):
+                        out.write(model.decode(batch.ids) if decoder is None else decoder.feed(batch.ids).encode())
+                        if batch.done and decoder is not None and errors is not None:
                             out.write(decoder.finish().encode())
                             decoder = StreamDecoder(model, errors.value)
+                    if batch.done:
+                        documents += 1
                         if lines:
                             out.write(b"\n")
+                    place.advance(batch)
                 out.flush()
     if output is not None:
-        note(f"{documents:,} documents, {tokens:,} tokens -> {output}", quiet=quiet)
+        note(f"{count(documents, 'document')}, {count(tokens, 'token')} -> {output}", quiet=quiet)
+
+
+class _Place:
+    """Know where in an input the ids at hand stand, to name it when they cannot be decoded."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._document = 1
+        self._tokens = 0  # of the document that goes on
+
+    def advance(self, batch: Batch) -> None:
+        """Go past a batch."""
+        self._document += batch.done
+        self._tokens = 0 if batch.done else self._tokens + len(batch.ids)
+
+    @contextmanager
+    def named(self, model: Tokenizer, ids: Sequence[int]) -> Iterator[None]:
+        """Put the place before the message of what fails inside.
+
+        Raises:
+            InputError: What failed; of an id that has no token, with its number in the document.
+        """
+        try:
+            yield
+        except InputError as error:
+            where = f"{self._name}: document {self._document:,}"
+            for number, token_id in enumerate(ids, self._tokens + 1):
+                try:
+                    model.token_bytes(token_id)
+                except InputError as missing:
+                    message = f"{where}, token {number:,}: {missing.message}"
+                    raise InputError(message, hint=error.hint) from error
+            raise InputError(f"{where}: {error.message}", hint=error.hint) from error

@@ -12,6 +12,7 @@ import typer
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress
 from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -118,7 +119,7 @@ def run(
     model = options.tokenizer_of(tokenizer, pattern, add_special)
     specials, refuse = options.specials_of(special)
     matcher = model.matcher(specials)
-    say_slow(model, quiet)
+    say_slow(model.slow_patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
     hashes: list[InputHash] | None = [] if sinks.is_binary(to.value) and output is not None else None
     budget = _Budget(max_tokens)
@@ -150,15 +151,15 @@ def run(
             sink.write(block, ids, ends)
     budget.check()
     if output is not None:
-        note(f"{sink.documents:,} documents, {sink.tokens:,} tokens -> {output}", quiet=quiet)
+        note(f"{count(sink.documents, 'document')}, {count(sink.tokens, 'token')} -> {output}", quiet=quiet)
 
 
-def say_slow(model: Tokenizer, quiet: bool) -> None:
-    """Tell that the tokenizer's patterns take the slow way."""
-    if model.slow_patterns:
-        shown = ", ".join(
-            repr(pattern if len(pattern) <= 60 else pattern[:57] + "...") for pattern in model.slow_patterns
-        )
+def say_slow(patterns: Sequence[str], quiet: bool) -> None:
+    """Tell that patterns take the slow way."""
+    if patterns:
+        from bpe_cli.splitting import show_pattern
+
+        shown = ", ".join(map(show_pattern, patterns))
         note(
             f"note: the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
             "many times slower",
@@ -240,8 +241,8 @@ class _Budget:
         if self._limit is None:
             return
         last = len(counts) - 1
-        for place, count in enumerate(counts):
-            self._open += count
+        for place, tokens in enumerate(counts):
+            self._open += tokens
             if block.unfinished and place == last:
                 return
             self._number += 1

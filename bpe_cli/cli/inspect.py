@@ -53,7 +53,7 @@ def run(
         bpe inspect -t tokenizer.json
     """
     model = options.tokenizer_of(tokenizer, pattern, add_special)
-    say_slow(model, quiet)
+    say_slow(model.slow_patterns, quiet)
     if text is None and not inputs and not _stdin_has_text():
         _report_tokenizer(model, json, full, color)
         return
@@ -105,7 +105,11 @@ def _documents(source: Source, quiet: bool) -> Iterator[bytes]:
     from bpe_cli.corpus import read_blocks
 
     held = bytearray()
-    blocks = read_blocks(source, stdin=sys.stdin.buffer, on_note=lambda message: note(f"note: {message}", quiet=quiet))
+
+    def tell(message: str) -> None:
+        note(f"note: {message}", quiet=quiet)
+
+    blocks = read_blocks(source, stdin=sys.stdin.buffer, on_skip=tell, on_note=tell)
     for block in blocks:
         last = len(block.ends) - 1
         for number, part in enumerate(block.documents()):

@@ -11,7 +11,9 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress
+from bpe_cli.cli.encode import say_slow
 from bpe_cli.errors import UsageError
+from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -253,15 +255,18 @@ def _summarise(
     merges = len(result.merge_counts)
     size = result.tokenizer.vocab_size
     note(
-        f"{counts.total:,} pieces, {counts.unique:,} different -> {size:,} tokens: {result.alphabet_size} bytes, "
-        f"{merges:,} merges, {len(settings.special_tokens)} special",
+        f"{_pieces(counts)} -> {count(size, 'token')}: {count(result.alphabet_size, 'byte')}, "
+        f"{count(merges, 'merge')}, {len(settings.special_tokens)} special",
         quiet=quiet,
     )
     if result.exhausted:
+        wanted = [f"occurs {result.minimum:,} times or more"] if result.minimum > 1 else []
+        if settings.max_token_length is not None:
+            wanted.append(f"makes a token of at most {count(settings.max_token_length, 'byte')}")
+        conditions = f"that {' and '.join(wanted)}" if wanted else "to merge"
         note(
-            f"note: the vocabulary has {size:,} tokens, not {settings.vocab_size:,}: no pair is left that occurs "
-            f"{result.minimum:,} times or more"
-            + ("" if settings.max_token_length is None else f" and fits {settings.max_token_length} bytes"),
+            f"note: the vocabulary has {count(size, 'token')}, not {settings.vocab_size:,}: "
+            f"no pair is left {conditions}",
             quiet=quiet,
         )
     if output is not None:
@@ -270,16 +275,11 @@ def _summarise(
 
 def _count(source: Source, settings: BbpeOptions, memory: int, threads: int, quiet: bool) -> _core.Counts:
     from bpe_cli.corpus import read_blocks
-    from bpe_cli.patterns import scanner_for
+    from bpe_cli.splitting import RegexSplitter, compile_splitter
     from bpe_cli.trainers import bbpe
 
-    for pattern in settings.patterns:
-        if scanner_for(pattern) is None:
-            note(
-                f"note: the core has no scanner for the pattern {pattern!r}; the `regex` module runs it, on one "
-                "thread and many times slower",
-                quiet=quiet,
-            )
+    if isinstance(compile_splitter(settings.patterns), RegexSplitter):
+        say_slow(settings.patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
     counts = bbpe.new_counts(memory)
     with progress(found.total_bytes, "counting", quiet=quiet) as advance:
@@ -305,7 +305,11 @@ def _save_counts(counts: _core.Counts, settings: BbpeOptions, path: str, quiet: 
     with open_output(path) as out:
         for part in counts_file.dump(counts, cutting):
             out.write(part)
-    note(f"{counts.total:,} pieces, {counts.unique:,} different -> {path}", quiet=quiet)
+    note(f"{_pieces(counts)} -> {path}", quiet=quiet)
+
+
+def _pieces(counts: _core.Counts) -> str:
+    return f"{count(counts.total, 'piece')}, {counts.unique:,} different"
 
 
 def _load_counts(paths: list[str], settings: BbpeOptions, memory: int) -> tuple[_core.Counts, BbpeOptions]:
@@ -322,12 +326,24 @@ def _load_counts(paths: list[str], settings: BbpeOptions, memory: int) -> tuple[
     pattern = cutting.pattern or ""
     if settings.pattern not in (None, pattern):
         raise UsageError(
-            f"the counts were cut with another pattern than --pattern says: {pattern or 'none'!r}",
+            f"the counts were cut with {_pattern(pattern)}, not with {_pattern(settings.pattern)}",
             hint="leave --pattern out, or count again",
         )
     if settings.prefix_space and not cutting.prefix_space:
         raise UsageError("the counts were made without --prefix-space", hint="count again with it")
+    if settings.split_special and set(settings.special_tokens) != set(cutting.special_tokens):
+        made = " ".join(f"--special {token}" for token in cutting.special_tokens)
+        raise UsageError(
+            f"the counts were made with {f'--split-special {made}' if made else 'no --split-special'}",
+            hint="count again with the special tokens that are to be split off",
+        )
     return counts, replace(settings, pattern=pattern, prefix_space=cutting.prefix_space)
+
+
+def _pattern(expression: str) -> str:
+    from bpe_cli.splitting import show_pattern
+
+    return f"the pattern {show_pattern(expression)}" if expression else "no pattern"
 
 
 def _print_steps(counts: _core.Counts, settings: BbpeOptions) -> None:

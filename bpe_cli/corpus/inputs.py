@@ -48,7 +48,12 @@ class Inputs:
 
     @classmethod
     def resolve(
-        cls, paths: Iterable[str], *, stdin: BinaryIO | None = None, on_skip: Callable[[str], None] | None = None
+        cls,
+        paths: Iterable[str],
+        *,
+        stdin: BinaryIO | None = None,
+        on_skip: Callable[[str], None] | None = None,
+        otherwise: str | None = "--text takes a text from the command line itself",
     ) -> Inputs:
         """Find the files that paths mean; no paths mean stdin.
 
@@ -60,6 +65,7 @@ class Inputs:
             paths: Files, folders, patterns, ``-``.
             stdin: Asked for its size when it is a file.
             on_skip: Called with a sentence for each file of a folder that is left out.
+            otherwise: The hint for a file that is missing while no other has a name like it.
 
         Raises:
             InputError: A file is missing or may not be read, a folder holds no text file, or nothing
@@ -81,7 +87,7 @@ class Inputs:
             elif _GLOB.search(path) and not os.path.lexists(path):
                 items.extend(_matches(path))
             else:
-                items.append(_file(path))
+                items.append(_file(path, otherwise))
         return cls(tuple(items))
 
     @property
@@ -95,19 +101,19 @@ def _ignore(_: str) -> None:
     pass
 
 
-def _file(path: str) -> Input:
+def _file(path: str, otherwise: str | None = None) -> Input:
     try:
         status = os.stat(path)
         if not os.access(path, os.R_OK):
             raise PermissionError(13, "permission denied")
     except FileNotFoundError as error:
-        raise cannot_read(path, error, _advice(path)) from error
+        raise cannot_read(path, error, _advice(path, otherwise)) from error
     except (OSError, ValueError) as error:
         raise cannot_read(path, error) from error
     return Input(path, status.st_size if stat.S_ISREG(status.st_mode) else None)
 
 
-def _advice(path: str) -> str:
+def _advice(path: str, otherwise: str | None) -> str | None:
     """Say what may have been meant by the name of a file that is not there."""
     folder, name = os.path.split(path)
     try:
@@ -117,7 +123,7 @@ def _advice(path: str) -> str:
     near = difflib.get_close_matches(name, present, n=3, cutoff=0.7)
     if near:
         return "did you mean " + " or ".join(show_path(os.path.join(folder, other)) for other in near) + "?"
-    return "--text takes a text from the command line itself"
+    return otherwise
 
 
 def _matches(pattern: str) -> list[Input]:

@@ -87,9 +87,9 @@ def identify(path: str | Path) -> str:
             if vocab_merges.find_pair(path):
                 return "vocab-merges"
             names = sorted(entry.name for entry in path.iterdir())
-            shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "nothing"
+            shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
             raise FormatError(
-                f"the folder {path} holds no tokenizer, but {shown}",
+                f"the folder {path} holds no tokenizer, {shown}",
                 hint="it needs tokenizer.json, or vocab.json with merges.txt; or name a file in it",
             )
         if path.exists() and not path.is_file():

@@ -150,7 +150,7 @@ def load_all(paths: Iterable[Path], max_bytes: int) -> tuple[Cutting, _core.Coun
             if ours != theirs:
                 raise FormatError(
                     f"{first} and {path} were not cut in the same way: {field.name} is "
-                    f"{quote(str(ours))} in the first and {quote(str(theirs))} in the second",
+                    f"{_show(ours)} in the first and {_show(theirs)} in the second",
                     hint="counts can be added up only if all that decides about pieces is equal",
                 )
         try:
@@ -160,3 +160,7 @@ def load_all(paths: Iterable[Path], max_bytes: int) -> tuple[Cutting, _core.Coun
     if total is None or cutting is None:
         raise InputError("no counts file is given")
     return cutting, total
+
+
+def _show(value: object) -> str:
+    return quote(value) if isinstance(value, str) else orjson.dumps(value).decode()

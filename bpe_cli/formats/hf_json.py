@@ -243,8 +243,6 @@ def _read_split(node: Node) -> str:
         compile_splitter((regex,))
     except UsageError as error:
         raise FormatError(f"{pattern.where}: {error.message}", hint=error.hint) from None
-    except (RecursionError, MemoryError, OverflowError):
-        raise pattern.get("Regex").error("has a pattern too large or too deep to be compiled") from None
     return regex
 
 

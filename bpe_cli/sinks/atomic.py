@@ -307,6 +307,8 @@ def _real(path: str, name: str) -> str:
     Raises:
         OutputError: No file can have such a name.
     """
+    if not path:
+        raise OutputError("cannot write to a file without a name")
     try:
         return os.path.realpath(path)
     except ValueError as error:

@@ -85,7 +85,8 @@ def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
         try:
             value = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise InputError(f"{where}: invalid JSON: {error}") from error
+            byte = len(line.decode("utf-8", "replace")[: error.pos].encode()) + 1
+            raise InputError(f"{where}:{byte}: invalid JSON: {error.msg}") from error
         ids = value.get("ids") if isinstance(value, dict) else None
         if not isinstance(ids, list):
             raise InputError(f"{where}: there is no list 'ids'", hint='each line is an object: {"ids": [1, 2, 3]}')

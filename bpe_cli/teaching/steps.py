@@ -30,8 +30,7 @@ def render(
         show: Writes a symbol.
         limit: Most words, and most tokens, to list in a step; None for all.
 
-    >>> from bpe_cli.byte_alphabet import to_visible
-    from bpe_cli.teaching.bpe import train
+    >>> from bpe_cli.teaching.bpe import train
     >>> print(*render(train({("l", "o", "w"): 5, ("o", "w", "l"): 2}, num_merges=1)), sep="\n")
     start: 3 tokens in use
            5  l o w

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
+from itertools import compress, product
 
 import pytest
 from hypothesis import given
@@ -14,12 +14,14 @@ from bpe_cli.patterns import PATTERNS
 from bpe_cli.splitting import RegexSplitter, compile_splitter
 from tests.differential.texts import (
     ALL,
+    ALL_BY_LENGTH,
     BYTE_REPRESENTATIVES,
     CLASSES,
     CORE_UNICODE,
     MIXED,
     RAW,
     REPRESENTATIVES,
+    WORDS,
     assigned,
     corpus,
     disputed,
@@ -54,6 +56,8 @@ def expression(spelling: str) -> RegexSplitter:
 
 
 def assert_same_pieces(name: str, spelling: str, data: bytes) -> None:
+    if not disputed().isdisjoint(data.decode("utf-8", "surrogateescape")):
+        return  # the two differ in its class: see below for which these are
     if bytes(memoryview(scanner(name).split(data)).cast("B")) != bytes(expression(spelling).split(data)):
         assert pieces(scanner(name), data) == pieces(expression(spelling), data)
 
@@ -63,15 +67,16 @@ def assert_same_pieces(name: str, spelling: str, data: bytes) -> None:
 
 def splits_after(name: str, before: str, after: str = "") -> frozenset[str]:
     """Give the characters c for which, in `before c after`, a piece ends between `before` and c, or c and `after`."""
-    texts = [f"{before}{character}{after}".encode() for character in ALL]
-    ends = set(memoryview(scanner(name).split(b"".join(texts))))
-    found = set()
-    start = 0
-    for character, text in zip(ALL, texts, strict=True):
-        cut = start + len(before)
-        if cut in ends or (after and cut + len(character.encode()) in ends):
-            found.add(character)
-        start += len(text)
+    found: set[str] = set()
+    for characters, length in ALL_BY_LENGTH:
+        data = "".join(f"{before}{character}{after}" for character in characters).encode()
+        is_end = bytearray(len(data) + 1)
+        for end in memoryview(scanner(name).split(data)):
+            is_end[end] = 1
+        stride = len(before) + length + len(after)
+        found.update(compress(characters, is_end[len(before) :: stride]))
+        if after:
+            found.update(compress(characters, is_end[len(before) + length :: stride]))
     return frozenset(found)
 
 
@@ -100,22 +105,27 @@ def test_classes_of_all_characters_are_those_of_unicode_16():
         assert characters == matched(name), name
 
 
-def test_regex_module_differs_in_characters_of_another_unicode_version_only():
-    """What it puts into another class than the core does, one of them knows and the other takes for unassigned."""
+RECLASSIFIED = frozenset("\u0295")
+"""Letters whose category changed after Unicode 16: this one was Ll, and is Lo."""
+
+
+def test_regex_module_differs_in_what_its_unicode_version_changed_and_in_nothing_else():
+    """One of the two takes such a character for unassigned; or it is one whose category is known to have changed."""
     differing = {
         character
         for name, characters in classes_of_the_core().items()
         for character in characters ^ matched_by_regex(name)
     }
     assert differing == disputed()
-    for character in differing:
-        known = character in assigned(), character not in matched_by_regex(r"\p{Cn}")
-        assert sorted(known) == [False, True], f"U+{ord(character):04X}"
+    unassigned, unassigned_there = matched(r"\p{Cn}"), matched_by_regex(r"\p{Cn}")
+    known_to_both = {c for c in differing if c not in unassigned and c not in unassigned_there}
+    assert known_to_both <= RECLASSIFIED
+    assert not {c for c in differing if c in unassigned and c in unassigned_there}
 
 
-def test_no_character_that_is_compared_below_is_a_disputed_one():
-    assert not disputed() & set(assigned())
-    assert not disputed() & set("".join(REPRESENTATIVES))
+def test_disputed_characters_leave_enough_to_compare():
+    assert disputed() & set(assigned()) <= RECLASSIFIED
+    assert not disputed() & set("".join((*REPRESENTATIVES, *WORDS)))
 
 
 # -- texts -----------------------------------------------------------------------------------------
@@ -129,7 +139,7 @@ def test_every_expression_has_its_scanner():
 
 @spellings
 def test_all_short_strings(name, spelling):
-    for length in range(more(3, 4)):
+    for length in range(more(4, 5)):
         for parts in product(REPRESENTATIVES, repeat=length):
             assert_same_pieces(name, spelling, "".join(parts).encode())
 
@@ -139,7 +149,7 @@ SMALL = ("a", "B", "ʰ", "\u0301", "1", " ", "\n", "\t", "!", "/", "'", "s")
 
 @spellings
 def test_strings_of_a_few_classes(name, spelling):
-    for length in range(3, more(4, 6)):
+    for length in range(4, more(5, 6)):
         for parts in product(SMALL, repeat=length):
             assert_same_pieces(name, spelling, "".join(parts).encode())
 
@@ -172,8 +182,8 @@ def test_repositorys_texts_cut_at_many_offsets(name, spelling):
         data = text.encode()
         assert_same_pieces(name, spelling, data)
         for cut in range(0, len(data), -(-len(data) // 70)):
-            assert_same_pieces(name, spelling, data[cut : cut + more(400, 10_000)])
-            assert_same_pieces(name, spelling, data[max(cut - more(400, 10_000), 0) : cut])
+            assert_same_pieces(name, spelling, data[cut : cut + more(150, 10_000)])
+            assert_same_pieces(name, spelling, data[max(cut - more(150, 10_000), 0) : cut])
 
 
 @spellings

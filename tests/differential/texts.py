@@ -66,6 +66,12 @@ def suite_bytes(shared: Path) -> dict[str, bytes]:
 ALL = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
 """Every character that UTF-8 can write."""
 
+ALL_BY_LENGTH = tuple(
+    (ALL[start:end], length)
+    for length, (start, end) in enumerate(((0, 0x80), (0x80, 0x800), (0x800, 0xF800), (0xF800, len(ALL))), start=1)
+)
+"""The same, in four parts: those of one byte, of two, three and four."""
+
 
 @cache
 def matched(expression: str) -> frozenset[str]:

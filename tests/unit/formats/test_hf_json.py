@@ -259,7 +259,7 @@ def test_refusals_name_what_and_where(changes, message):
     ("pattern", "message"),
     [
         ({"Regex": "("}, "does not compile"),
-        ({"Regex": "(" * 5000 + ")" * 5000}, "too large or too deep to be compiled"),
+        ({"Regex": "(" * 5000 + ")" * 5000}, "does not compile: it is too large or too deep"),
         ({"Regex": "a$"}, "has $ in the pattern, which is the end of the text"),
         ({"Regex": "(?m)a"}, "has (?m in the pattern"),
         ({"Regex": r"\p{N}{1,3}+"}, "has }+ in the pattern, which is possessive"),

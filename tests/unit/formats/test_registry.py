@@ -58,7 +58,7 @@ def test_missing_files_and_folders_without_tokenizer(tmp_path):
         formats.load(tmp_path / "missing")
     with pytest.raises(InputError, match="cannot be read"):
         formats.load("nul\0byte")
-    with pytest.raises(FormatError, match="holds no tokenizer, but nothing"):
+    with pytest.raises(FormatError, match="holds no tokenizer, it is empty"):
         formats.load(tmp_path)
     (tmp_path / "notes").write_text("x")
     with pytest.raises(FormatError, match="holds no tokenizer, but notes"):
