@@ -3,7 +3,8 @@
 Conventions. *Buffer* is any C-contiguous object with the buffer protocol. Text is bytes; any bytes
 are valid. Documents of a block lie one after the other in ``data``; ``ends`` (u64) says where each
 ends. ``threads`` is at least 1. Every bulk call releases the GIL. A failure raises ``ValueError``
-with a sentence; no call panics, opens a file, prints or reads the environment.
+with a sentence (and the place in the data, as a second argument, where it says so); no call panics,
+opens a file, prints or reads the environment.
 """
 
 from collections.abc import Callable, Sequence
@@ -162,6 +163,7 @@ def train_bpe(
         tie: Among the most frequent pairs take ``lowest-ids``, ``first-seen`` (earliest in the
             corpus as now segmented) or ``largest-text`` (largest (left, right) byte strings).
         progress: Called now and then with (tokens so far, vocab_size); also where signals are checked.
+            It must not touch ``counts``, which is locked meanwhile.
     """
 
 @final
@@ -204,7 +206,7 @@ class Engine:
         """Encode a block: ids of all documents, and where each document's ids end.
 
         Raises:
-            ValueError: A byte has no token; the sentence names the byte and its offset in ``data``.
+            ValueError: A byte has no token: (sentence, offset in ``data``).
         """
 
     def encode_pieces(self, data: Buffer, ends: Buffer) -> U32Array:
@@ -219,7 +221,7 @@ class Engine:
         """Give the bytes of ids; special tokens come as a table (ids u32 sorted, blob, ends u32).
 
         Raises:
-            ValueError: An id has no token; the sentence names the id and its place.
+            ValueError: An id has no token: (sentence, place among the ids).
         """
 
 def embedded_tokens(sha256: str) -> tuple[bytes, U32Array]:

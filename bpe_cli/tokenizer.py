@@ -206,13 +206,13 @@ class Tokenizer:
         Raises:
             InputError: A byte of the text has no token.
         """
-        try:
-            if isinstance(self.splitter, _core.Splitter):
-                ids, ends = self.engine.encode(block.data, block.ends, matcher, threads, block.continued)
-                return memoryview(ids), memoryview(ends)
+        if not isinstance(self.splitter, _core.Splitter):
             return self._encode_slowly(block, matcher)
+        try:
+            ids, ends = self.engine.encode(block.data, block.ends, matcher, threads, block.continued)
         except ValueError as error:
-            raise _cannot_encode(error) from error
+            raise _cannot_encode(error, block.data) from error
+        return memoryview(ids), memoryview(ends)
 
     def _encode_slowly(self, block: Block, matcher: _core.SpecialMatcher | None) -> tuple[memoryview, memoryview]:
         """Encode with patterns that only the ``regex`` module can run."""
@@ -225,7 +225,10 @@ class Tokenizer:
                     continue
                 if self.prefix_space and not segment.startswith(b" ") and not (block.continued and number == 0):
                     segment = b" " + segment
-                pieces = self.engine.encode_pieces(segment, self.splitter.split(segment))
+                try:
+                    pieces = self.engine.encode_pieces(segment, self.splitter.split(segment))
+                except ValueError as error:
+                    raise _cannot_encode(error, segment) from error
                 ids.frombytes(memoryview(pieces).cast("B"))
             ends.append(len(ids))
         return memoryview(ids), memoryview(ends)
@@ -240,7 +243,7 @@ class Tokenizer:
             try:
                 return memoryview(self.engine.count(block.data, block.ends, matcher, threads, block.continued))
             except ValueError as error:
-                raise _cannot_encode(error) from error
+                raise _cannot_encode(error, block.data) from error
         _, ends = self.encode_block(block, matcher, threads)
         return memoryview(array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
 
@@ -293,7 +296,10 @@ class Tokenizer:
         try:
             return self.engine.decode(packed, *self._special_table)
         except ValueError as error:
-            raise InputError(str(error), hint="are these the ids of another tokenizer?") from error
+            raise InputError(
+                f"{error.args[0]} in this tokenizer, whose ids run to {self.vocab_size - 1}",
+                hint="are these the ids of another tokenizer?",
+            ) from error
 
     def decode_text(self, ids: Iterable[int], errors: Literal["strict", "replace", "ignore"] = "replace") -> str:
         """Give the text that ids stand for.
@@ -347,10 +353,15 @@ class StreamDecoder:
         return text
 
 
-def _cannot_encode(error: ValueError) -> InputError:
+def _cannot_encode(error: ValueError, data: bytes | memoryview) -> InputError:
+    """Say which byte has no token, and where it stands."""
+    sentence, *place = error.args
+    if not place:
+        return InputError(str(sentence))
+    around = bytes(data[max(0, place[0] - 20) : place[0] + 20]).decode("utf-8", "backslashreplace")
     return InputError(
-        str(error),
-        hint="the tokenizer was trained without some bytes; retrain it with --initial-alphabet all",
+        f"{sentence} in this tokenizer, and stands in {around!r}",
+        hint="the tokenizer was trained without it; train with --initial-alphabet all, which has every byte",
     )
 
 

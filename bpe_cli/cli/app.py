@@ -97,6 +97,11 @@ def main(arguments: list[str] | None = None) -> int:
         # What has no name is stdout: files are opened by code that names them.
         report(BpeError(f"cannot write {error.filename or 'stdout'}: {(error.strerror or str(error)).lower()}"))
         return 2
+    except BaseException as error:
+        if debug or type(error).__name__ != "PanicException":  # what a panic of the core becomes
+            raise
+        report(BpeError("the core met a case that it was not written for", hint="please report what --debug prints"))
+        return 2
 
 
 def _trace(wanted: bool) -> None:

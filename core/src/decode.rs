@@ -33,14 +33,20 @@ impl<'a> SpecialTable<'a> {
 /// # Errors
 /// [`Error::MissingId`] names the first id that no token has.
 pub fn decode(ids: &[u32], tokens: &TokenTable<'_>, special: SpecialTable<'_>) -> Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(ids.len() * 5);
-    for (place, &id) in ids.iter().enumerate() {
+    let token = |(place, &id): (usize, &u32)| {
         let token = tokens.get(id);
-        if token.is_empty() {
-            bytes.extend_from_slice(special.get(id).ok_or(Error::MissingId { id, place })?);
-        } else {
-            bytes.extend_from_slice(token);
+        if !token.is_empty() {
+            return Ok(token);
         }
+        special.get(id).ok_or(Error::MissingId { id, place })
+    };
+    let mut length = 0;
+    for id in ids.iter().enumerate() {
+        length += token(id)?.len();
+    }
+    let mut bytes = Vec::with_capacity(length);
+    for id in ids.iter().enumerate() {
+        bytes.extend_from_slice(token(id)?);
     }
     Ok(bytes)
 }

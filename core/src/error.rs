@@ -34,13 +34,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Invalid(sentence) | Self::Memory(sentence) => f.write_str(sentence),
-            Self::MissingByte { byte, offset } => {
-                write!(
-                    f,
-                    "byte 0x{byte:02X} at offset {offset} has no token in this vocabulary"
-                )
-            }
-            Self::MissingId { id, place } => write!(f, "id {id} at place {place} has no token"),
+            Self::MissingByte { byte, .. } => write!(f, "byte 0x{byte:02X} has no token"),
+            Self::MissingId { id, .. } => write!(f, "id {id} has no token"),
             Self::Stopped => f.write_str("stopped"),
         }
     }

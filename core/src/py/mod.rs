@@ -14,12 +14,16 @@ use pyo3::prelude::*;
 
 use crate::error::Error;
 
-/// The one conversion of the core's errors.
+/// The one conversion of the core's errors. Where an error has a place in the data, that is the
+/// exception's second argument.
 fn to_python(error: Error) -> PyErr {
     let sentence = error.to_string();
     match error {
         Error::Memory(_) => PyMemoryError::new_err(sentence),
-        _ => PyValueError::new_err(sentence),
+        Error::MissingByte { offset: place, .. } | Error::MissingId { place, .. } => {
+            PyValueError::new_err((sentence, place))
+        }
+        Error::Invalid(_) | Error::Stopped => PyValueError::new_err(sentence),
     }
 }
 
@@ -41,6 +45,8 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // The core prints nothing; a panic reaches Python as an exception that says the same.
+        std::panic::set_hook(Box::new(|_| {}));
         module.add("UNICODE_VERSION", crate::split::UNICODE_VERSION)?;
         module.add("MAX_TOKENS", bpe_tables::MAX_TOKENS)
     }
