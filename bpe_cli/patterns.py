@@ -144,9 +144,13 @@ _SCANNERS: dict[str, Scanner] = {
 def resolve(name_or_regex: str) -> str:
     """Give the expression for a pattern's name; anything else is taken for an expression itself.
 
+    ``none`` is the name of the empty expression, which stands for no splitting at all.
+
     >>> resolve("gpt2") == PATTERNS["gpt2"].regex
     True
     """
+    if name_or_regex == "none":
+        return ""
     pattern = PATTERNS.get(ALIASES.get(name_or_regex, name_or_regex))
     return pattern.regex if pattern else name_or_regex
 

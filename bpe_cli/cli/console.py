@@ -19,9 +19,11 @@ PLAIN_WIDTH = 100
 
 
 def note(message: str, *, quiet: bool = False) -> None:
-    """Tell the user something on stderr."""
+    """Tell the user something on stderr, after what stdout has so far."""
     if not quiet:
-        print(message, file=sys.stderr, flush=True)
+        sys.stdout.flush()
+        sys.stderr.write(_printable(f"{message}\n"))
+        sys.stderr.flush()
 
 
 def report(error: BpeError) -> None:
@@ -45,7 +47,8 @@ def stdout_console(color: Color) -> Console:
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
-    width = None if terminal or "COLUMNS" in os.environ else PLAIN_WIDTH
+    columns = os.environ.get("COLUMNS", "")
+    width = int(columns) if columns.isdecimal() and int(columns) else None if terminal else PLAIN_WIDTH
     if color is Color.never:
         return Console(width=width, no_color=True, color_system=None, highlight=False, soft_wrap=False)
     if color is Color.always:

@@ -177,10 +177,11 @@ def resolve_pattern(name_or_regex: str) -> str:
     Raises:
         UsageError: It looks like a name, and there is no pattern of it.
     """
-    if name_or_regex not in PATTERNS and name_or_regex not in ALIASES and re.fullmatch(r"[\w-]*", name_or_regex):
+    known = name_or_regex in PATTERNS or name_or_regex in ALIASES or name_or_regex == "none"
+    if not known and re.fullmatch(r"[\w-]*", name_or_regex):
         raise UsageError(
             f"unknown pattern {name_or_regex!r}",
-            hint=f"patterns are {', '.join(PATTERNS)}, or an expression in the syntax of the `regex` module",
+            hint=f"patterns are {', '.join(PATTERNS)}, none, or an expression in the syntax of the `regex` module",
         )
     return resolve(name_or_regex)
 

@@ -60,12 +60,12 @@ def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) ->
                 f"{source} holds ranks only: it does not say how text is split before merging",
                 hint=f"give its pattern, with --pattern: {', '.join(PATTERNS)}, or an expression",
             )
-        return Tokenizer(RankBpe(vocabulary), (Split(pattern),))
+        return Tokenizer(RankBpe(vocabulary), (Split(pattern),) if pattern else ())
     # The same bytes: the table that is laid into the core saves the parsing.
     embedded = sha256 in _core.embedded_tables()
     vocabulary = Vocabulary.from_embedded(sha256) if embedded else _read_ranks(data, source)
-    split = Split(PATTERNS[known.pattern].regex if pattern is None else pattern)
-    return Tokenizer(RankBpe(vocabulary), (split,), known.tokens())
+    expression = PATTERNS[known.pattern].regex if pattern is None else pattern
+    return Tokenizer(RankBpe(vocabulary), (Split(expression),) if expression else (), known.tokens())
 
 
 def _read_ranks(data: bytes, source: str) -> Vocabulary:

@@ -115,7 +115,8 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     for field in ("add_bos_token", "add_eos_token"):
         if config.get(field).boolean(default=False):
             raise config.get(field).error("is true, which this version cannot carry over", hint="tokenizer.json can")
-    stages: tuple[PreTokenizer, ...] = (Split(pattern or PATTERNS["gpt2"].regex),)
+    expression = PATTERNS["gpt2"].regex if pattern is None else pattern
+    stages: tuple[PreTokenizer, ...] = (Split(expression),) if expression else ()
     if config.get("add_prefix_space").boolean(default=False):
         stages = (PrefixSpace(), *stages)
     version = config.get("unicode_version")
