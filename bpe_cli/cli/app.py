@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -140,7 +141,7 @@ def _report_usage(error: Exception, words: list[str]) -> int:
         message = message.partition(" (Possible options")[0]
         near = " or ".join(sorted(options)) + "?"
     # The parser quotes another one: "Invalid value for '-s': Value error, ...", "...: Input should be ...".
-    message = re.sub(r"(?<=': )(Value error, )?([A-Z]?)", lambda match: match[2].lower(), message, count=1)
+    message = re.sub(r"(?<=[')]: )(Value error, )?([A-Z]?)", lambda match: match[2].lower(), message, count=1)
     command = next((word for word in words if word in _NAMES), None)
     hint = f"did you mean {near}" if near else f"{f'bpe {command}' if command else 'bpe'} --help explains it"
     report(UsageError(message[:1].lower() + message[1:], hint=hint))
@@ -149,10 +150,10 @@ def _report_usage(error: Exception, words: list[str]) -> int:
 
 def _drop_stdout(*, flush: bool = False) -> None:
     """Keep the interpreter from complaining about what stdout still holds when it is gone."""
-    try:
+    with contextlib.suppress(OSError, ValueError):
         if flush:
             sys.stdout.flush()
             return
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        pass
+    with contextlib.suppress(OSError, ValueError):
+        descriptor = sys.stdout.fileno()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

@@ -12,7 +12,7 @@ import typer
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, print_json, progress, stdout_console
 from bpe_cli.cli.encode import say_slow
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
 
 NAME = "compare"
-EPILOG = "Ratios of several inputs are ratios of sums, not means of ratios."
+EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 --fail-if is true, 2 bad usage or input."
 
 DEFAULT_TOKENIZERS = ["gpt2", "cl100k_base", "o200k_base"]
+
+SEGMENTED_INPUTS = 4
+"""Short texts are shown token by token when there are at most so many inputs: a folder's would bury the table."""
 
 
 def run(
@@ -40,6 +43,15 @@ def run(
         ),
     ] = None,
     json: options.Json = False,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            metavar="CONDITION",
+            help="Fail with status 1 if this is true of a tokenizer on all inputs together, as in "
+            "'bytes_per_token < 4'; also tokens, characters_per_token, ratio. Can be repeated.",
+        ),
+    ] = None,
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
@@ -60,9 +72,13 @@ def run(
         bpe compare en.txt de.txt zh.txt -t mine.json -t gpt-4o --json
 
         bpe compare -T "naïve Straße 東京"
+
+        bpe compare corpus/ -t tokenizer.json --fail-if 'bytes_per_token < 4'
     """
+    from bpe_cli.reports.checks import Condition, offenders
     from bpe_cli.reports.comparison import compare
 
+    conditions = [Condition.parse(condition) for condition in fail_if or ()]
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
     specials, refuse = options.specials_of(special)
     if refuse:
@@ -70,10 +86,13 @@ def run(
     models = [options.tokenizer_of(name, pattern) for name in tokenizer or DEFAULT_TOKENIZERS]
     for model in models:
         say_slow(model.slow_patterns, quiet)
-    found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
-    with progress(found.total_bytes, "comparing", quiet=quiet) as advance:
+    resolved = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+    with progress(resolved.total_bytes, "comparing", quiet=quiet) as advance:
         report = compare(
-            models, _each_input(source, found, quiet, advance), specials=specials, threads=options.threads_of(threads)
+            models,
+            _each_input(source, resolved, quiet, advance),
+            specials=specials,
+            threads=options.threads_of(threads),
         )
     if json:
         from bpe_cli.views.json_form import to_json
@@ -82,7 +101,10 @@ def run(
     else:
         from bpe_cli.views.tables import comparison_view
 
-        stdout_console(color).print(comparison_view(report))
+        shown = None if len(report.rows) <= SEGMENTED_INPUTS else 0
+        stdout_console(color).print(comparison_view(report, passages=shown))
+    if found := offenders(report, conditions):
+        raise CheckFailed("; ".join(found))
 
 
 def _each_input(

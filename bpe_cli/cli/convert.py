@@ -53,7 +53,7 @@ def run(
 
         bpe convert cl100k_base -o cl100k.tiktoken
 
-        bpe convert ranks.tiktoken --pattern llama3 -o tokenizer.json
+        bpe convert ranks.tiktoken --pattern cl100k -o tokenizer.json
 
         bpe convert tokenizer.json -o folder/ --format vocab-merges
     """

@@ -56,9 +56,7 @@ def run(
         From,
         typer.Option("--from", rich_help_panel="Input", help="What `bpe encode --to` wrote."),
     ] = From.ids,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="OUT", help="Write to a file.", rich_help_panel="Output")
-    ] = None,
+    output: options.Output = None,
     errors: Annotated[
         Errors | None,
         typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +11,11 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress
-from bpe_cli.errors import CheckFailed, InputError, UsageError
+from bpe_cli.cli.documents import Budget, Origins, refusing
+from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
-    from bpe_cli import _core
-    from bpe_cli.blocks import Block
     from bpe_cli.corpus import InputHash
     from bpe_cli.sinks import SinkOptions
     from bpe_cli.tokenizer import Tokenizer
@@ -50,9 +49,7 @@ def run(
             "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document.",
         ),
     ] = To.ids,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="OUT", help="Write to a file.", rich_help_panel=_OUTPUT)
-    ] = None,
+    output: options.Output = None,
     with_: Annotated[
         str, typer.Option("--with", metavar="tokens,spans", help="Add these to jsonl.", rich_help_panel=_OUTPUT)
     ] = "",
@@ -122,7 +119,8 @@ def run(
     say_slow(model.slow_patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
     hashes: list[InputHash] | None = [] if sinks.is_binary(to.value) and output is not None else None
-    budget = _Budget(max_tokens)
+    origins = Origins(whole=source.documents == "whole")
+    budget = Budget(max_tokens, origins)
     before, after = affixes(model.post_processor) if add_special_tokens else ((), ())
     number = options.threads_of(threads)
     with (
@@ -133,11 +131,11 @@ def run(
         ) as sink,
     ):  # fmt: skip
         blocks = read_blocks(
-            source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance, hashes=hashes,
+            source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance, on_input=origins.begin, hashes=hashes,
             on_note=lambda message: note(f"note: {message}", quiet=quiet),
         )  # fmt: skip
         settled = model.settle(blocks, matcher)
-        for block in _refusing(settled, matcher) if refuse else settled:
+        for block in refusing(settled, matcher, origins) if refuse else settled:
             if isinstance(sink, CountSink) and not (before or after):
                 counts = model.count_block(block, matcher, number)
                 budget.spend(counts, block)
@@ -199,66 +197,3 @@ def eot_id(model: Tokenizer, eot: str | None) -> int | None:
         f"--eot {eot!r} is neither a special token of this tokenizer nor one of its ids",
         hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
     )
-
-
-def _refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
-    """Pass blocks on, and refuse the first special token in a document.
-
-    Raises:
-        InputError: There is one; the message says where.
-    """
-    number, offset = 0, 0
-    for block in blocks:
-        if not block.continued:
-            offset = 0
-        for place, document in enumerate(block.documents()):
-            number += not (block.continued and place == 0)
-            offset = offset if place == 0 else 0
-            found = None if matcher is None else matcher.find(document)
-            if found is not None:
-                start, end, _ = found
-                text = bytes(document[start:end]).decode("utf-8", "backslashreplace")
-                raise InputError(
-                    f"document {number}, byte {offset + start}: the text holds the special token {text}",
-                    hint="--special all makes it that token, no --special keeps it plain text",
-                )
-            offset += len(document)
-        yield block
-
-
-class _Budget:
-    """Watch that no document has more tokens than allowed."""
-
-    def __init__(self, limit: int | None) -> None:
-        self._limit = limit
-        self._open = 0  # tokens of the document that goes on
-        self._number = 0
-        self._over = 0
-        self._first: tuple[int, int] | None = None
-
-    def spend(self, counts: Sequence[int] | memoryview, block: Block) -> None:
-        """Count the tokens of a block's documents."""
-        if self._limit is None:
-            return
-        last = len(counts) - 1
-        for place, tokens in enumerate(counts):
-            self._open += tokens
-            if block.unfinished and place == last:
-                return
-            self._number += 1
-            if self._open > self._limit:
-                self._over += 1
-                self._first = self._first or (self._number, self._open)
-            self._open = 0
-
-    def check(self) -> None:
-        """Fail if a document had more.
-
-        Raises:
-            CheckFailed: One had.
-        """
-        if self._first is None:
-            return
-        number, tokens = self._first
-        others = f", the first of {self._over:,} such of {self._number:,}" if self._over > 1 else ""
-        raise CheckFailed(f"document {number} has {tokens:,} tokens, more than {self._limit:,}{others}")

@@ -95,6 +95,24 @@ Quiet = Annotated[
 ColorWhen = Annotated[
     Color, typer.Option("--color", help="When to colour; NO_COLOR and FORCE_COLOR count.", rich_help_panel=_RUNNING)
 ]
+
+
+def _file_or_stdout(path: str | None) -> str | None:
+    return None if path == "-" else path
+
+
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="Write to a file.",
+        show_default="stdout",
+        rich_help_panel="Output",
+        callback=_file_or_stdout,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object with a schema field.")]
 
 BLOCK_BYTES = 8 << 20

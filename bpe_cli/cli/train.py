@@ -70,10 +70,7 @@ def run(
             help="Tokens to end with, bytes and special tokens counted.",
         ),
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="OUT", help="Write tokenizer.json to a file.", show_default="stdout"),
-    ] = None,
+    output: options.Output = None,
     pattern: Annotated[
         str | None,
         typer.Option(
@@ -105,7 +102,7 @@ def run(
             "--special",
             metavar="TEXT",
             rich_help_panel=_MODEL,
-            help="Add a special token. Can be repeated; the first ones get the first ids.",
+            help="Add a special token. Can be repeated; ids are given in this order.",
         ),
     ] = None,
     split_special: Annotated[
@@ -212,6 +209,8 @@ def run(
         max_token_length=max_token_length,
         compat=compat.value,
     )
+    if not counting_only:
+        _rehearse(settings)
     memory = DEFAULT_MAX_MEMORY if max_memory is None else max_memory << 20
     if from_counts:
         counts, settings = _load_counts(from_counts, settings, memory)
@@ -222,6 +221,18 @@ def run(
         _save_counts(counts, settings, counts_out, quiet)
     if not counting_only:
         _train(algorithm, counts, settings, output, steps, quiet)
+
+
+def _rehearse(settings: BbpeOptions) -> None:
+    """Make sure, before the work begins, that its result can be written.
+
+    Raises:
+        FormatError: The file cannot hold such a pattern, or a special token that is no text.
+    """
+    from bpe_cli.formats import dump
+    from bpe_cli.trainers.bbpe import untrained
+
+    dump(untrained(settings), "tokenizer.json")
 
 
 def _train(

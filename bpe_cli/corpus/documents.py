@@ -26,6 +26,8 @@ class Packer:
 
     def __init__(self, block_bytes: int) -> None:
         self.block_bytes = block_bytes
+        self.closed = 0
+        """How many documents were closed so far."""
         self._parts: list[bytes] = []
         self._size = 0
         self._ends = array("Q")
@@ -58,6 +60,7 @@ class Packer:
         ends = array("Q", accumulate(map(len, texts), initial=self._size))
         self._size = ends.pop()
         self._ends += ends[1:]
+        self.closed += len(texts) - 1
 
     def close(self) -> Iterator[Block]:
         """Close the open document, even if it is empty."""

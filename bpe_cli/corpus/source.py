@@ -77,6 +77,7 @@ def read_blocks(
     on_skip: Callable[[str], None] | None = None,
     on_note: Callable[[str], None] | None = None,
     on_bytes: Callable[[int], None] | None = None,
+    on_input: Callable[[str, int], None] | None = None,
     hashes: list[InputHash] | None = None,
 ) -> Iterator[Block]:
     r"""Read a corpus as blocks of documents, in bounded memory, one file open at a time.
@@ -97,6 +98,7 @@ def read_blocks(
         on_skip: Called with a sentence for each file of a folder that is left out.
         on_note: Called with a sentence for what the user may not expect: a binary file that was named.
         on_bytes: Called with the number of bytes read from disk since the last call.
+        on_input: Called with the name of each input and the number of documents before it.
         hashes: Is given the hash of each input, once that was read to its end.
 
     Raises:
@@ -104,7 +106,7 @@ def read_blocks(
         UsageError: ``-`` is given twice.
     """
     found = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
-    return _read(source, found, stdin, on_note, on_bytes, hashes)
+    return _read(source, found, stdin, on_note, on_bytes, on_input, hashes)
 
 
 def _read(
@@ -113,16 +115,21 @@ def _read(
     stdin: BinaryIO,
     on_note: Callable[[str], None] | None,
     on_bytes: Callable[[int], None] | None,
+    on_input: Callable[[str, int], None] | None,
     hashes: list[InputHash] | None,
 ) -> Iterator[Block]:
     packer = Packer(source.block_bytes)
     if source.text is not None:
+        if on_input is not None:
+            on_input("--text", 0)
         data = source.text.encode("utf-8", "surrogateescape")
         if hashes is not None:
             hashes.append(InputHash("--text", hashlib.sha256(data).hexdigest(), len(data)))
         yield from _pack(source, iter((data,)), packer, "--text")
     noted: set[str] = set()
     for item in inputs.items:
+        if on_input is not None:
+            on_input(item.name, packer.closed)
         meter = _Meter(None if hashes is None else hashlib.sha256(), on_bytes)
         if source.decompress and is_parquet(item.path):
             from bpe_cli.corpus.parquet import pack_parquet

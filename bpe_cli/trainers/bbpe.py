@@ -187,16 +187,7 @@ def train(counts: _core.Counts, options: BbpeOptions, progress: Callable[[int, i
     if counts.unique == 0:
         raise TrainingError("there is nothing to train on: the corpus has no text")
     initial, symbols, specials = initial_tokens(options, counts)
-    needed = len(initial) + (0 if options.rules.special_first else len(options.special_tokens))
-    if options.vocab_size < needed:
-        parts = f"{len(symbols)} bytes" + (f" and {len(specials)} special tokens" if specials else "")
-        raise TrainingError(
-            f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {parts}",
-            hint=f"ask for {needed} or more"
-            + (", or for --initial-alphabet seen" if options.initial_alphabet == "all" else ""),
-        )
-    if options.vocab_size > _core.MAX_TOKENS:
-        raise UsageError(f"a vocabulary of {options.vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
+    _check_size(options, len(initial), len(symbols))
     late = () if options.rules.special_first else options.special_tokens
     trained = _core.train_bpe(
         counts,
@@ -211,15 +202,48 @@ def train(counts: _core.Counts, options: BbpeOptions, progress: Callable[[int, i
     )
     blob, ends = trained.tokens()
     vocabulary = Vocabulary(blob, array("I", bytes(ends)))
-    tokens = {**specials, **{content: vocabulary.size + place for place, content in enumerate(late)}}
+    specials |= {content: vocabulary.size + place for place, content in enumerate(late)}
+    tokenizer = _assemble(options, vocabulary, Merges(array("I", bytes(trained.merges))), specials)
+    return BbpeResult(tokenizer, memoryview(trained.counts), trained.exhausted, len(symbols), options.minimum)
+
+
+def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
+    """Make sure that the vocabulary has room for what there is before the first merge."""
+    specials = len(options.special_tokens)
+    needed = initial + (0 if options.rules.special_first else specials)
+    if options.vocab_size < needed:
+        parts = f"{symbols} bytes" + (f" and {specials} special tokens" if specials else "")
+        smaller = ", or for --initial-alphabet seen" if options.initial_alphabet == "all" else ""
+        raise TrainingError(
+            f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {parts}",
+            hint=f"ask for {needed} or more{smaller}",
+        )
+    if options.vocab_size > _core.MAX_TOKENS:
+        raise UsageError(f"a vocabulary of {options.vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
+
+
+def untrained(options: BbpeOptions) -> Tokenizer:
+    """Give what training would give without any merge: to see, before it begins, what could not be done.
+
+    Raises:
+        TrainingError: The vocabulary is smaller than its alphabet.
+    """
+    if options.initial_alphabet == "all":
+        initial, symbols, _ = initial_tokens(options, new_counts())
+        _check_size(options, len(initial), len(symbols))
+    alphabet = Vocabulary.from_tokens(bytes([byte]) for byte in range(256))
+    specials = {content: 256 + place for place, content in enumerate(options.special_tokens)}
+    return _assemble(options, alphabet, Merges(array("I")), specials)
+
+
+def _assemble(options: BbpeOptions, vocabulary: Vocabulary, merges: Merges, specials: dict[str, int]) -> Tokenizer:
     stages: tuple[PreTokenizer, ...] = tuple(Split(pattern) for pattern in options.patterns)
-    tokenizer = Tokenizer(
-        model=MergeBpe(vocabulary, Merges(array("I", bytes(trained.merges)))),
+    return Tokenizer(
+        model=MergeBpe(vocabulary, merges),
         pre_tokenizer=(PrefixSpace(), *stages) if options.prefix_space else stages,
-        special_tokens=tuple(SpecialToken(content.encode(), token_id) for content, token_id in tokens.items()),
+        special_tokens=tuple(SpecialToken(content.encode(), token_id) for content, token_id in specials.items()),
         unicode_version=unicode_version(options),
     )
-    return BbpeResult(tokenizer, memoryview(trained.counts), trained.exhausted, len(symbols), options.minimum)
 
 
 def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[bytes], list[int], dict[str, int]]:

@@ -32,7 +32,7 @@ SPECIAL_LIMIT = 20
 PASSAGE_LIMIT = 4
 
 _BAR_CELLS = 30
-_NAME_CELLS = 24
+_NAME_CELLS = 34
 _NARROW = 66
 
 Metric = Literal["tokens", "bytes/token", "characters/token", "ratio"]
@@ -179,7 +179,7 @@ def comparison_view(
     several = {passage.source for passage in comparison.passages if passage.document}
     parts.extend(_passage(comparison, passage, passage.source in several) for passage in shown)
     more = len(comparison.passages) - len(shown)
-    if more:
+    if more and shown:
         parts.append(Text(f"and {count(more, 'more short text')}", style="italic"))
     return Group(*parts)
 
@@ -231,8 +231,9 @@ class _Matrix:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = (*self._comparison.rows, self._comparison.total)
-        names = [harmless(row.name) for row in rows]
-        left = min(max(5, *map(cell_len, names)), _NAME_CELLS) + 2
+        cells = min(_NAME_CELLS, max(12, options.max_width // 3))
+        names = [_ending(harmless(row.name), cells) for row in rows]
+        left = max(5, *map(cell_len, names)) + 2
         left += max(5, *(len(whole(row.byte_count)) for row in rows)) + 2
         columns = [
             max(min(cell_len(harmless(name)), 16), *(len(_value(row.measures[number], self._metric)) for row in rows))
@@ -250,7 +251,7 @@ class _Matrix:
 
     def _table(self, names: Sequence[str], rows: Sequence[Row], tokenizers: range) -> Table:
         table = _table()
-        table.add_column("input", overflow="fold", max_width=_NAME_CELLS)
+        table.add_column("input", no_wrap=True)
         table.add_column("bytes", justify="right", no_wrap=True)
         for number in tokenizers:
             header = Text(harmless(self._comparison.tokenizers[number]), overflow="fold")
@@ -268,6 +269,21 @@ class _Matrix:
                 ),
             )
         return table
+
+
+def _ending(name: str, cells: int) -> str:
+    """Shorten a long name to its end, where the names of a folder's files differ.
+
+    >>> _ending("a/very/long/path/to/the/folder/of/texts.txt", 34)
+    '…/path/to/the/folder/of/texts.txt'
+    """
+    if cell_len(name) <= cells:
+        return name
+    kept = name
+    while cell_len(kept) >= cells:
+        kept = kept[1:]
+    _, slash, whole_parts = kept.partition("/")
+    return f"…{slash}{whole_parts}" if slash and whole_parts else f"…{kept}"
 
 
 def _value(measure: Measure, metric: Metric) -> str:

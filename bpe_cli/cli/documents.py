@@ -1,0 +1,105 @@
+"""Know which input each document is of, and check documents as they go by."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from bpe_cli.errors import CheckFailed, InputError
+
+if TYPE_CHECKING:
+    from bpe_cli import _core
+    from bpe_cli.blocks import Block
+
+
+class Origins:
+    """Know which input each document is of.
+
+    >>> origins = Origins(whole=False)
+    >>> origins.begin("a.txt", 0), origins.begin("b.txt", 2)
+    (None, None)
+    >>> origins.of(2), origins.of(3)
+    ('a.txt, document 2', 'b.txt, document 1')
+    """
+
+    def __init__(self, *, whole: bool) -> None:
+        """Start with no input; ``whole`` tells that each is one document."""
+        self._whole = whole
+        self._names: list[str] = []
+        self._before: list[int] = []
+
+    def begin(self, name: str, before: int) -> None:
+        """Note that an input begins after so many documents."""
+        self._names.append(name)
+        self._before.append(before)
+
+    def of(self, number: int) -> str:
+        """Name a document by its number among all, counted from 1."""
+        place = bisect_right(self._before, number - 1) - 1
+        name = self._names[place]
+        return name if self._whole else f"{name}, document {number - self._before[place]:,}"
+
+
+def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, origins: Origins) -> Iterator[Block]:
+    """Pass blocks on, and refuse the first special token in a document.
+
+    Raises:
+        InputError: There is one; the message says where.
+    """
+    number, offset = 0, 0
+    for block in blocks:
+        for place, document in enumerate(block.documents()):
+            if not (block.continued and place == 0):
+                number, offset = number + 1, 0
+            found = None if matcher is None else matcher.find(document)
+            if found is not None:
+                start, end, _ = found
+                text = bytes(document[start:end]).decode("utf-8", "backslashreplace")
+                raise InputError(
+                    f"{origins.of(number)}, byte {offset + start:,}: the text holds the special token {text}",
+                    hint="--special all makes it that token, no --special keeps it plain text",
+                )
+            offset += len(document)
+        yield block
+
+
+class Budget:
+    """Watch that no document has more tokens than allowed."""
+
+    def __init__(self, limit: int | None, origins: Origins) -> None:
+        """Allow so many tokens a document; None for any number."""
+        self._limit = limit
+        self._origins = origins
+        self._open = 0  # tokens of the document that goes on
+        self._number = 0
+        self._over = 0
+        self._first: tuple[int, int] | None = None
+
+    def spend(self, counts: Sequence[int] | memoryview, block: Block) -> None:
+        """Count the tokens of a block's documents."""
+        if self._limit is None:
+            return
+        last = len(counts) - 1
+        for place, tokens in enumerate(counts):
+            self._open += tokens
+            if block.unfinished and place == last:
+                return
+            self._number += 1
+            if self._open > self._limit:
+                self._over += 1
+                self._first = self._first or (self._number, self._open)
+            self._open = 0
+
+    def check(self) -> None:
+        """Fail if a document had more.
+
+        Raises:
+            CheckFailed: One had.
+        """
+        if self._first is None:
+            return
+        number, tokens = self._first
+        has = "1 token" if tokens == 1 else f"{tokens:,} tokens"
+        others = f"; so have {self._over:,} of {self._number:,} documents" if self._over > 1 else ""
+        raise CheckFailed(f"{self._origins.of(number)} has {has}, more than {self._limit:,}{others}")
