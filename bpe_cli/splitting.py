@@ -23,6 +23,7 @@ def regex_version() -> str:
 def show_pattern(pattern: str) -> str:
     """Write a pattern for a message: its name if it has one, else quoted, and cut when long.
 
+    >>> from bpe_cli.patterns import PATTERNS
     >>> show_pattern(PATTERNS["o200k"].regex), show_pattern("a|b")
     ('o200k', "'a|b'")
     """

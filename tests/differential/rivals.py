@@ -25,8 +25,8 @@ def tiktoken_encoding(name: str):
     vocabulary = encodings.named(name).model.vocabulary
     ranks = {token: token_id for token_id, token in vocabulary.items()}
     with (
-        mock.patch.object(source, "load_tiktoken_bpe", lambda *_, **__: ranks),
-        mock.patch.object(source, "data_gym_to_mergeable_bpe_ranks", lambda *_, **__: ranks),
+        mock.patch.object(source, "load_tiktoken_bpe", return_value=ranks),
+        mock.patch.object(source, "data_gym_to_mergeable_bpe_ranks", return_value=ranks),
     ):
         return tiktoken.Encoding(**source.ENCODING_CONSTRUCTORS[name]())
 

@@ -74,9 +74,7 @@ def test_recorded_offsets_of_the_suite(shared, name):
         if "offsets" not in expected:  # left out of the record for 17 of them
             continue
         # The code point that each byte belongs to.
-        code_point = [
-            number for number, character in enumerate(texts[case]) for _ in range(len(character.encode()))
-        ]
+        code_point = [number for number, character in enumerate(texts[case]) for _ in range(len(character.encode()))]
         offsets = [code_point[token.start] for token in tokenizer.tokens(texts[case])]
         assert offsets == expected["offsets"], case
 

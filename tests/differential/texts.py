@@ -117,13 +117,17 @@ REPRESENTATIVES = (
 )
 """Characters of every class and length that the patterns tell apart."""
 
-BYTE_REPRESENTATIVES = (b"a", b"B", b" ", b"\n", b"'", b"s", b"1", b"!", b"\xcc\x81", b"\xff", b"\xe4", b"\xbd", b"\xa0")
+BYTE_REPRESENTATIVES = (
+    *(b"a", b"B", b" ", b"\n", b"'", b"s", b"1", b"!", b"\xcc\x81"),
+    *(b"\xff", b"\xe4", b"\xbd", b"\xa0"),
+)
 """Characters, and parts of characters that are none alone."""
 
 WORDS = (
-    *("don't", "I'LL", "'s", "'ſ", "it'S ", "'ve'd", "'r", "''re", "McDONALD's", "HTTPServer", "naïve", "漢字かな", "ǅungla"),
-    *("e\u0301t", "\u0301\u0301", "का", "x²", "12345", "٣٤٥٦", "Ⅷ1", "3.14", "  ", " \n", "\r\n", "\n\n\n", "\t\t", "\u3000a"),
-    *("\n ", " \n  x", "   ", "//", "...\n", "!/\r\n/", "\n/", " -- ", "=>", "🙂👍🏽", "\u200d", "\x00", "<|endoftext|>", "_a", "a_"),
+    *("don't", "I'LL", "'s", "'ſ", "it'S ", "'ve'd", "'r", "''re", "McDONALD's", "HTTPServer", "naïve", "漢字かな"),
+    *("ǅungla", "e\u0301t", "\u0301\u0301", "का", "x²", "12345", "٣٤٥٦", "Ⅷ1", "3.14", "_a", "a_"),
+    *("  ", "   ", " \n", "\n ", " \n  x", "\r\n", "\n\n\n", "\t\t", "\u3000a", " -- "),
+    *("//", "...\n", "!/\r\n/", "\n/", "=>", "🙂👍🏽", "\u200d", "\x00", "<|endoftext|>"),
 )
 """Longer stretches at which scanners have gone wrong somewhere."""
 
