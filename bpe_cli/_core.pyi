@@ -54,8 +54,8 @@ class SpecialMatcher:
     def find(self, data: Buffer) -> tuple[int, int, int] | None:
         """Give (start, end, id) of the first occurrence, or None."""
 
-    def spans_cut(self, data: Buffer, cut: int) -> bool:
-        """Tell whether an occurrence may reach over the offset ``cut`` (also past the end of data)."""
+    def reaches_cut(self, data: Buffer, cut: int) -> bool:
+        """Tell whether an occurrence that begins before ``cut`` may reach it (also past the end of data)."""
 
 @final
 class Counts:
@@ -163,7 +163,6 @@ def train_bpe(
         tie: Among the most frequent pairs take ``lowest-ids``, ``first-seen`` (earliest in the
             corpus as now segmented) or ``largest-text`` (largest (left, right) byte strings).
         progress: Called now and then with (tokens so far, vocab_size); also where signals are checked.
-            It must not touch ``counts``, which is locked meanwhile.
     """
 
 @final

@@ -107,7 +107,7 @@ def safe_cutter(splitter: Splitter, matcher: _core.SpecialMatcher | None) -> Cal
 
     def safe_cut(data: bytes) -> int:
         cut = splitter.safe_cut(data)
-        while cut and matcher is not None and matcher.spans_cut(data, cut):
+        while cut and matcher is not None and matcher.reaches_cut(data, cut):
             cut = splitter.safe_cut(memoryview(data)[: cut - 1])
         return cut
 

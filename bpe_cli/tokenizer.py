@@ -217,19 +217,22 @@ class Tokenizer:
     def _encode_slowly(self, block: Block, matcher: _core.SpecialMatcher | None) -> tuple[memoryview, memoryview]:
         """Encode with patterns that only the ``regex`` module can run."""
         ids, ends = array("I"), array("Q")
+        offset = 0
         for number, document in enumerate(block.documents()):
-            text = bytes(document)
-            for segment, special_id in segments(text, matcher):
+            continued = block.continued and number == 0
+            for segment, special_id in segments(bytes(document), matcher):
                 if special_id is not None:
                     ids.append(special_id)
-                    continue
-                if self.prefix_space and not segment.startswith(b" ") and not (block.continued and number == 0):
-                    segment = b" " + segment
-                try:
-                    pieces = self.engine.encode_pieces(segment, self.splitter.split(segment))
-                except ValueError as error:
-                    raise _cannot_encode(error, segment) from error
-                ids.frombytes(memoryview(pieces).cast("B"))
+                else:
+                    spaced = self.prefix_space and not continued and not segment.startswith(b" ")
+                    text = b" " + segment if spaced else segment
+                    try:
+                        pieces = self.engine.encode_pieces(text, self.splitter.split(text))
+                    except ValueError as error:
+                        raise _cannot_encode(error, text, offset - spaced) from error
+                    ids.frombytes(memoryview(pieces).cast("B"))
+                offset += len(segment)
+                continued = False
             ends.append(len(ids))
         return memoryview(ids), memoryview(ends)
 
@@ -265,23 +268,22 @@ class Tokenizer:
         belongs to no byte, so the first token's span is one shorter than its content.
         """
         data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
-        tokens = []
         matcher = self.matcher(specials)
+        ids, _ = self.encode_block(Block.of([data]), matcher)
+        tokens: list[Token] = []
         position = 0
         for segment, special_id in segments(data, matcher):
+            end = position + len(segment)
             if special_id is not None:
-                tokens.append(Token(special_id, segment, position, position + len(segment), special=True))
-                position += len(segment)
-                continue
-            ids, _ = self.encode_block(Block.of([segment]))
-            shift = 1 if self.prefix_space and not segment.startswith(b" ") else 0
-            start = position - shift
-            for token_id in ids:
-                content = self.model.vocabulary.token(token_id)
-                end = start + len(content)
-                tokens.append(Token(token_id, content, max(start, position), end))
-                start = end
-            position += len(segment)
+                tokens.append(Token(special_id, segment, position, end, special=True))
+            else:
+                start = position - (self.prefix_space and not segment.startswith(b" "))
+                while start < end:
+                    token_id = ids[len(tokens)]
+                    content = self.model.vocabulary.token(token_id)
+                    tokens.append(Token(token_id, content, max(start, position), start + len(content)))
+                    start += len(content)
+            position = end
         return tokens
 
     # -- ids to text ---------------------------------------------------------------------------
@@ -353,14 +355,15 @@ class StreamDecoder:
         return text
 
 
-def _cannot_encode(error: ValueError, data: bytes | memoryview) -> InputError:
-    """Say which byte has no token, and where it stands."""
+def _cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) -> InputError:
+    """Say which byte has no token, and where it stands; ``offset`` is that of ``data`` in the block."""
     sentence, *place = error.args
     if not place:
         return InputError(str(sentence))
     around = bytes(data[max(0, place[0] - 20) : place[0] + 20]).decode("utf-8", "backslashreplace")
+    byte, _, rest = str(sentence).partition(" has ")
     return InputError(
-        f"{sentence} in this tokenizer, and stands in {around!r}",
+        f"{byte} at offset {offset + place[0]} has {rest} in this tokenizer: {around!r}",
         hint="the tokenizer was trained without it; train with --initial-alphabet all, which has every byte",
     )
 

@@ -168,7 +168,7 @@ class _Place:
         try:
             yield
         except InputError as error:
-            where = f"{self._name}: document {self._document:,}"
+            where = f"{self._name}, document {self._document:,}"
             for number, token_id in enumerate(ids, self._tokens + 1):
                 try:
                     model.token_bytes(token_id)

@@ -137,7 +137,7 @@ fn cut_before(
     matcher: Option<&SpecialMatcher>,
 ) -> Option<usize> {
     let mut cut = scanner.safe_cut(&text[..limit]);
-    while cut > 0 && matcher.is_some_and(|matcher| matcher.spans_cut(text, cut)) {
+    while cut > 0 && matcher.is_some_and(|matcher| matcher.reaches_cut(text, cut)) {
         cut = scanner.safe_cut(&text[..cut - 1]);
     }
     (cut > 0).then_some(cut)

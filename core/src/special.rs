@@ -51,12 +51,13 @@ impl SpecialMatcher {
         ))
     }
 
-    /// Tells whether an occurrence may reach over the offset `cut`, also one that goes on past the
-    /// end of `text`.
+    /// Tells whether an occurrence that begins before the offset `cut` may reach it, also one that goes
+    /// on past the end of `text`. One that ends at the cut counts: what follows a special token is the
+    /// beginning of a text, which matters where a space is put before that.
     #[must_use]
-    pub fn spans_cut(&self, text: &[u8], cut: usize) -> bool {
+    pub fn reaches_cut(&self, text: &[u8], cut: usize) -> bool {
         self.contents.iter().any(|content| {
-            (1..content.len().min(cut + 1)).any(|before| {
+            (1..=content.len().min(cut)).any(|before| {
                 let seen = &text[cut - before..text.len().min(cut - before + content.len())];
                 content.starts_with(seen)
             })
@@ -84,17 +85,18 @@ mod tests {
     }
 
     #[test]
-    fn sees_an_occurrence_over_a_cut() {
+    fn sees_an_occurrence_at_a_cut() {
         let matcher = matcher(&["<| |>"]);
-        assert!(matcher.spans_cut(b"a<| |>b", 3));
+        assert!(matcher.reaches_cut(b"a<| |>b", 3));
         assert!(
-            matcher.spans_cut(b"a<| ", 3),
+            matcher.reaches_cut(b"a<| ", 3),
             "what follows may complete it"
         );
-        assert!(matcher.spans_cut(b"a<|", 3), "also from the very end");
-        assert!(!matcher.spans_cut(b"a<|x|>b", 3));
-        assert!(!matcher.spans_cut(b"a<| |>b", 1));
-        assert!(!matcher.spans_cut(b"a<| |>b", 6));
-        assert!(!matcher.spans_cut(b"a", 0));
+        assert!(matcher.reaches_cut(b"a<|", 3), "also from the very end");
+        assert!(!matcher.reaches_cut(b"a<|x|>b", 3));
+        assert!(!matcher.reaches_cut(b"a<| |>b", 1));
+        assert!(matcher.reaches_cut(b"a<| |>b", 6), "it ends there");
+        assert!(!matcher.reaches_cut(b"a<| |>b", 7));
+        assert!(!matcher.reaches_cut(b"a", 0));
     }
 }

@@ -20,6 +20,7 @@ from tests.differential.rivals import compare_with_tiktoken, tiktoken_encoding
 from tests.differential.texts import (
     MIXED,
     corpus,
+    disputed,
     more,
     pieces,
     python_sources,
@@ -162,5 +163,7 @@ def test_ids_of_random_bytes_by_the_book(name):
     ranks = {token: token_id for token_id, token in tokenizer.model.vocabulary.items()}
     slow = RegexSplitter([PATTERNS[encodings.ENCODINGS[name].pattern].regex])
     for data in random_bytes(more(1500, 50_000), seed=2):
+        if not disputed().isdisjoint(data.decode("utf-8", "surrogateescape")):
+            continue
         expected = [ranks[token] for piece in pieces(slow, data) for token in encode_by_ranks(piece, ranks)]
         assert tokenizer.encode(data) == expected, data

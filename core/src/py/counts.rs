@@ -1,5 +1,6 @@
 //! Counts of pieces.
 
+use std::cmp::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
@@ -16,6 +17,7 @@ use crate::parallel::Documents;
 pub struct Counts(Mutex<count::Counts>);
 
 impl Counts {
+    /// Locks; to be called without the GIL, which whoever holds the lock may need.
     pub(super) fn lock(&self) -> MutexGuard<'_, count::Counts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,14 +72,25 @@ impl Counts {
     }
 
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        if std::ptr::eq(self, other) {
-            // Locking twice would wait for ever; a copy is what "merge with itself" means.
-            let copy = self.lock().dump();
-            let copy = count::Counts::load(&copy, usize::MAX).map_err(to_python)?;
-            return self.lock().merge(&copy).map_err(to_python);
-        }
-        py.detach(|| self.lock().merge(&other.lock()))
-            .map_err(to_python)
+        py.detach(|| {
+            // Whoever needs two locks takes them in the same order: by address.
+            match std::ptr::from_ref(self).cmp(&std::ptr::from_ref(other)) {
+                Ordering::Less => {
+                    let mut own = self.lock();
+                    own.merge(&other.lock())
+                }
+                Ordering::Greater => {
+                    let theirs = other.lock();
+                    self.lock().merge(&theirs)
+                }
+                Ordering::Equal => {
+                    let mut own = self.lock();
+                    let copy = count::Counts::load(&own.dump(), usize::MAX)?;
+                    own.merge(&copy)
+                }
+            }
+        })
+        .map_err(to_python)
     }
 
     fn dump<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -100,26 +113,32 @@ impl Counts {
         start: usize,
         limit: usize,
     ) -> Vec<(Bound<'py, PyBytes>, u64)> {
-        let counts = self.lock();
-        let places = start..start.saturating_add(limit).min(counts.unique());
-        places
-            .filter_map(|place| counts.get(place))
-            .map(|(piece, count)| (PyBytes::new(py, piece), count))
+        let items: Vec<(Vec<u8>, u64)> = py.detach(|| {
+            let counts = self.lock();
+            let places = start..start.saturating_add(limit).min(counts.unique());
+            places
+                .filter_map(|place| counts.get(place))
+                .map(|(piece, count)| (piece.to_vec(), count))
+                .collect()
+        });
+        items
+            .into_iter()
+            .map(|(piece, count)| (PyBytes::new(py, &piece), count))
             .collect()
     }
 
     #[getter]
-    fn unique(&self) -> usize {
-        self.lock().unique()
+    fn unique(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.lock().unique())
     }
 
     #[getter]
-    fn total(&self) -> u64 {
-        self.lock().total()
+    fn total(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.lock().total())
     }
 
     #[getter]
-    fn total_bytes(&self) -> u64 {
-        self.lock().total_bytes()
+    fn total_bytes(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.lock().total_bytes())
     }
 }

@@ -49,12 +49,12 @@ impl SpecialMatcher {
         Ok(py.detach(|| self.0.find_at(&text, 0)))
     }
 
-    fn spans_cut(&self, py: Python<'_>, data: Lent<u8>, cut: usize) -> PyResult<bool> {
+    fn reaches_cut(&self, py: Python<'_>, data: Lent<u8>, cut: usize) -> PyResult<bool> {
         let text = data.items(py)?;
         if cut > text.len() {
             let sentence = format!("the cut {cut} lies behind the text's end {}", text.len());
             return Err(to_python(Error::Invalid(sentence)));
         }
-        Ok(self.0.spans_cut(&text, cut))
+        Ok(self.0.reaches_cut(&text, cut))
     }
 }

@@ -8,11 +8,11 @@ use super::arrays::{U32Array, U64Array};
 use super::counts::Counts;
 use super::to_python;
 use crate::error::Error;
-use crate::trainers::bpe::{self, Options, Tie};
+use crate::trainers::bpe::{Options, Tie, Trainer, Training};
 
 /// What training gave.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct BpeTraining(bpe::Training);
+pub struct BpeTraining(Training);
 
 #[pymethods]
 impl BpeTraining {
@@ -84,11 +84,13 @@ pub fn train_bpe(
     // What a callback or a signal handler raised, kept while the core unwinds.
     let mut raised = None;
     let result = py.detach(|| {
-        let counts = counts.lock();
-        bpe::train(counts.iter(), &options, &mut |tokens| {
+        // The counts are free again before anybody is called who might ask them something.
+        let trainer = Trainer::new(counts.lock().iter(), &options)?;
+        trainer.run(&mut |tokens| {
             let called = Python::attach(|py| {
                 py.check_signals()?;
-                progress.as_ref().map_or(Ok(()), |call| {
+                let call = progress.as_ref();
+                call.map_or(Ok(()), |call| {
                     call.call1(py, (tokens, vocab_size)).map(drop)
                 })
             });

@@ -89,47 +89,12 @@ struct Candidate {
     pair: u32,
 }
 
-/// Learns merges from (piece, count).
-///
-/// `progress` is called now and then with the number of tokens.
-///
-/// # Errors
-/// Settings that contradict themselves, a corpus beyond 2^32 cells, or what `progress` gives.
-pub fn train<'a>(
-    pieces: impl Iterator<Item = (&'a [u8], u64)>,
-    options: &Options,
-    progress: &mut dyn FnMut(usize) -> Result<()>,
-) -> Result<Training> {
-    let mut trainer = Trainer::new(pieces, options)?;
-    progress(trainer.tokens.len())?;
-    let mut heap = trainer.candidates();
-    let mut training = Training::default();
-    let minimum = options.min_frequency.max(1);
-    while trainer.tokens.len() < options.vocab_size {
-        let Some(best) = trainer.best(&mut heap).filter(|best| best.count >= minimum) else {
-            training.exhausted = true;
-            break;
-        };
-        let Pair { left, right, .. } = trainer.pairs[best.pair as usize];
-        let product = trainer.product(left, right)?;
-        trainer.merge(best.pair, product);
-        for pair in trainer.take_grown() {
-            let candidate = trainer.candidate(pair);
-            heap.push(candidate, |a, b| trainer.before(a, b));
-        }
-        training.merges.push([left, right, product]);
-        training.counts.push(best.count);
-        if training.merges.len().is_multiple_of(256) {
-            progress(trainer.tokens.len())?;
-        }
-    }
-    progress(trainer.tokens.len())?;
-    training.tokens = trainer.tokens;
-    Ok(training)
-}
-
-struct Trainer {
+/// Learns merges: the pieces are laid out by [`Trainer::new`], merged by [`Trainer::run`].
+#[derive(Debug)]
+pub struct Trainer {
     tie: Tie,
+    vocab_size: usize,
+    minimum: u64,
     max_length: u64,
     cells: Vec<u32>,
     /// The piece that each cell belongs to.
@@ -146,9 +111,18 @@ struct Trainer {
 }
 
 impl Trainer {
-    fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], u64)>, options: &Options) -> Result<Self> {
+    /// Lays out (piece, count) and finds the pairs.
+    ///
+    /// # Errors
+    /// Settings that contradict themselves, or a corpus beyond 2^32 cells.
+    pub fn new<'a>(
+        pieces: impl Iterator<Item = (&'a [u8], u64)>,
+        options: &Options,
+    ) -> Result<Self> {
         let mut trainer = Self {
             tie: options.tie,
+            vocab_size: options.vocab_size,
+            minimum: options.min_frequency.max(1),
             max_length: options.max_token_length.map_or(u64::MAX, u64::from),
             cells: vec![SEPARATOR],
             piece_of: vec![0],
@@ -191,6 +165,40 @@ impl Trainer {
         }
         trainer.find_pairs();
         Ok(trainer)
+    }
+
+    /// Merges until the vocabulary is full; `progress` is called now and then with its size.
+    ///
+    /// # Errors
+    /// What `progress` gives, or more than 2^32 tokens.
+    pub fn run(mut self, progress: &mut dyn FnMut(usize) -> Result<()>) -> Result<Training> {
+        progress(self.tokens.len())?;
+        let mut heap = self.candidates();
+        let mut training = Training::default();
+        while self.tokens.len() < self.vocab_size {
+            let Some(best) = self
+                .best(&mut heap)
+                .filter(|best| best.count >= self.minimum)
+            else {
+                training.exhausted = true;
+                break;
+            };
+            let Pair { left, right, .. } = self.pairs[best.pair as usize];
+            let product = self.product(left, right)?;
+            self.merge(best.pair, product);
+            for pair in self.take_grown() {
+                let candidate = self.candidate(pair);
+                heap.push(candidate, |a, b| self.before(a, b));
+            }
+            training.merges.push([left, right, product]);
+            training.counts.push(best.count);
+            if training.merges.len().is_multiple_of(256) {
+                progress(self.tokens.len())?;
+            }
+        }
+        progress(self.tokens.len())?;
+        training.tokens = self.tokens;
+        Ok(training)
     }
 
     fn find_pairs(&mut self) {

@@ -4,6 +4,14 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn train<'a>(
+    pieces: impl Iterator<Item = (&'a [u8], u64)>,
+    options: &Options,
+    progress: &mut dyn FnMut(usize) -> Result<()>,
+) -> Result<Training> {
+    Trainer::new(pieces, options)?.run(progress)
+}
+
 type Word = (Vec<Vec<u8>>, u64);
 
 /// Learns merges by recounting: (left, right, product) texts and counts.

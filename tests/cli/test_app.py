@@ -1,0 +1,141 @@
+"""``bpe`` itself: help, versions, and what is said about a command line that cannot be."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli_runner import SCRIPT, call, error, run, surroundings
+
+COMMANDS = ("train", "encode", "decode", "inspect", "compare", "convert")
+
+
+def test_no_arguments_show_the_help():
+    result = run()
+    assert (result.status, result.err) == (2, "")
+    assert result.out.strip() == run("--help").out.strip()
+    assert "Train, run, inspect, compare and convert tokenizers." in result.text
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(option):
+    result = call(option)
+    assert (result.status, result.err) == (0, "")
+    assert re.fullmatch(
+        r"bpe \d+\.\d+\.\d+\w* \(Unicode \d+\.\d+\.\d+, regex [\d.]+, Python \d+\.\d+\.\d+\)\n", result.text
+    )
+
+
+def test_module_and_script_are_one_program():
+    command = [sys.executable, "-m", "bpe_cli", "encode", "-T", "hi"]
+    done = subprocess.run(command, capture_output=True, env=surroundings(None), check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"3686\n", b"")
+    if SCRIPT.exists():
+        assert run("encode", "-T", "hi") == (0, b"3686\n", "")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_leads_with_examples(command):
+    result = call(command, "--help")
+    assert (result.status, result.err) == (0, "")
+    assert result == call(command, "-h")
+    text = result.text
+    _, usage, text = text.partition(f" Usage: bpe {command} ")
+    _, examples, text = text.partition("\n Examples ")
+    assert (bool(usage), bool(examples)) == (True, True)
+    assert 0 < text.index(f"\n bpe {command} ") < text.index(" Options ")
+
+
+def test_the_help_lists_every_command():
+    listed = re.findall(r"^│ ([a-z]+) +[A-Z]", call("--help").text, re.MULTILINE)
+    assert listed == list(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (("nosuch",), "no such command 'nosuch'", "bpe --help explains it"),
+        (("inspct",), "no such command 'inspct'", "did you mean inspect?"),
+        (("--nosuch",), "no such option: --nosuch", "bpe --help explains it"),
+        (("encode", "--linse"), "no such option: --linse", "did you mean --lines?"),
+        (("encode", "-T"), "option '-T' requires an argument", "bpe encode --help explains it"),
+        (("train", "x", "-s"), "option '-s' requires an argument", "bpe train --help explains it"),
+        (("train", "-s", "0"), "input should be greater than or equal to 1", "bpe train --help explains it"),
+        (("train", "-a", "lstm"), "'lstm' is not one of 'bbpe'", "bpe train --help explains it"),
+        (
+            ("encode", "--to", "xml"),
+            "invalid value for '--to': 'xml' is not one of 'ids', 'tokens', 'jsonl', 'npy', 'bin', 'count'",
+            "bpe encode --help explains it",
+        ),
+        (
+            ("decode", "--errors", "lax"),
+            "invalid value for '--errors': 'lax' is not one of 'strict', 'replace', 'ignore'",
+            "bpe decode --help explains it",
+        ),
+        (("convert", "gpt2"), "missing option '--output' / '-o'", "bpe convert --help explains it"),
+        (("convert",), "missing argument 'SOURCE'", "bpe convert --help explains it"),
+        (
+            ("convert", "a", "b", "-o", "c"),
+            "got unexpected extra argument(s) (b)",
+            "bpe convert --help explains it",
+        ),
+        (("train", "-T", "x"), "how many tokens? --vocab-size is missing", "32000 is usual for one language: -s 32000"),
+        (
+            ("train", "-T", "x", "-s", "300", "--from-counts", "c"),
+            "--from-counts takes the place of text: give one or the other",
+            None,
+        ),
+        (("encode", "--lines", "--jsonl"), "--lines and --jsonl exclude each other", None),
+        (
+            ("encode", "x", "-T", "y"),
+            "a text and files exclude each other",
+            "drop --text, or the names of the files",
+        ),
+        (("encode", "-", "-"), "- is given twice, but stdin can be read only once", None),
+        (
+            ("encode", "-T", "x", "--special", "all", "--special", "y"),
+            "--special all excludes other special tokens",
+            None,
+        ),
+        (("encode", "-T", "x", "--with", "tokens,ids"), "--with knows tokens and spans, not ids", None),
+        (
+            ("encode", "-T", "x", "--with", "spans"),
+            "tokens and spans go into jsonl only, not into ids",
+            "use --to jsonl",
+        ),
+        (
+            ("encode", "-T", "x", "--eot", "<|endoftext|>"),
+            "an eot goes into binary formats only, not into ids",
+            "use --to npy or --to bin",
+        ),
+        (
+            ("encode", "-T", "x", "--to", "bin", "--eot", "<eos>"),
+            "--eot '<eos>' is neither a special token of this tokenizer nor one of its ids",
+            "its special tokens begin with <|endoftext|>, <|endofprompt|>",
+        ),
+    ],
+)
+def test_usage(arguments, message, hint):
+    result = call(*arguments)
+    assert (result.status, result.out) == (2, b"")
+    if message.startswith(("input", "'lstm'")):  # what the parser puts before is its own
+        assert result.err.endswith(f": {message}\n\nhint: {hint}\n")
+        assert result.err.startswith("error: invalid value for '--")
+    else:
+        assert result.err == error(message, hint)
+
+
+def test_debug_shows_where_an_error_comes_from():
+    quiet = run("encode", "nosuch.txt")
+    assert quiet.status == 2
+    for arguments in (("--debug", "encode", "nosuch.txt"), ("encode", "nosuch.txt", "--debug")):
+        result = run(*arguments)
+        assert (result.status, result.out) == (2, b"")
+        assert result.err.startswith("Traceback (most recent call last):\n")
+        assert result.err.endswith(quiet.err)
+    assert run("encode", "--", "--debug").err == error(
+        "cannot read --debug: no such file", "--text takes a text from the command line itself"
+    )

@@ -1,0 +1,105 @@
+"""``bpe compare``: tokenizers side by side."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli_runner import call, check_golden, error, run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "en.txt").write_text("The quick brown fox jumps over the lazy dog.\n", encoding="utf-8")
+    (tmp_path / "zh.txt").write_text("你是谁? 我叫小明。\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_a_text_by_the_usual_ones():
+    result = run("compare", "-T", "naïve Straße 東京")
+    assert (result.status, result.err) == (0, "")
+    check_golden("compare-text.txt", result.out)
+
+
+def test_files_and_a_tokenizer_of_your_own(folder):
+    assert call("train", "en.txt", "-s", "270", "-o", "mine.json", "-q", cwd=folder) == (0, b"", "")
+    result = run("compare", "en.txt", "zh.txt", "-t", "gpt2", "-t", "gpt-4o", "-t", "mine.json", cwd=folder)
+    assert (result.status, result.err) == (0, "")
+    check_golden("compare-files.txt", result.out)
+
+
+def test_json(folder):
+    result = run("compare", "en.txt", "zh.txt", "-t", "gpt2", "-t", "gpt-4o", "--json", cwd=folder)
+    assert (result.status, result.err) == (0, "")
+    report = json.loads(result.out)
+    assert list(report) == ["schema", "tokenizers", "inputs", "total", "passages"]
+    assert report["schema"] == "bpe.compare/1"
+    assert [(row["name"], row["vocab_size"]) for row in report["tokenizers"]] == [
+        ("gpt2", 50257), ("o200k_base", 200019),
+    ]  # fmt: skip
+    counts = {row["name"]: [cell["token_count"] for cell in row["results"]] for row in report["inputs"]}
+    for name, numbers in counts.items():
+        for tokenizer, number in zip(("gpt2", "gpt-4o"), numbers, strict=True):
+            assert call("encode", name, "-t", tokenizer, "--to", "count", cwd=folder).text == f"{number}\n"
+    assert [cell["token_count"] for cell in report["total"]["results"]] == [
+        sum(column) for column in zip(*counts.values(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--lines",)])
+def test_threads_and_blocks_change_nothing(options, corpora):
+    arguments = ("compare", corpora / "languages" / "hi.txt", corpora / "misc" / "special.txt", "--special", "all")
+    results = {
+        call(*arguments, *options, "--block-size", size, "-j", threads)
+        for size, threads in (("1", "1"), ("7", "4"), ("4096", "2"), ("1000000", "1"))
+    }
+    assert len(results) == 1
+    assert results.pop().status == 0
+
+
+def test_inputs_of_all_kinds(folder):
+    (folder / "x.jsonl").write_text('{"a": "one"}\n{"a": "two"}\n')
+    documents = call("compare", "x.jsonl", "--jsonl", "--field", "a", "-t", "gpt2", cwd=folder).text
+    assert documents.startswith("x.jsonl: 2 documents, 6 bytes, 6 characters\n")
+    assert call("compare", "-t", "gpt2", input=b"one").text.startswith("stdin: 1 document, 3 bytes, 3 characters\n")
+    assert call("compare", "*.txt", "-t", "gpt2", cwd=folder).text.startswith("2 inputs: 2 documents,")
+    (folder / "b.dat").write_bytes(b"a\0")
+    assert call("compare", ".", "-t", "gpt2", cwd=folder).err == (
+        "note: ./b.dat skipped: it looks binary (NUL at byte 1)\n"
+    )
+
+
+def test_special_tokens():
+    text = "<|endoftext|>"
+    for options, tokens in (((), 7), (("--special", "all"), 1), (("--special", text), 1)):
+        report = json.loads(call("compare", "-T", text, "-t", "gpt2", "--json", *options).out)
+        assert report["total"]["results"][0]["token_count"] == tokens
+    assert call("compare", "-T", text, "--special", "error") == (
+        2, b"", error("--special error is for encode: compare counts special tokens as text, or with --special all"),
+    )  # fmt: skip
+
+
+def test_a_tokenizer_that_cannot_encode_the_text(tmp_path):
+    options = ("--initial-alphabet", "seen", "-s", "10", "-o", "t.json", "-q")
+    assert call("train", "-T", "abc", *options, cwd=tmp_path).status == 0
+    result = call("compare", "-T", "abd", "-t", "gpt2", "-t", "t.json", cwd=tmp_path)
+    assert (result.status, result.out) == (2, b"")
+    assert result.err.startswith("error: t.json cannot encode text: byte 0x64 ")
+
+
+def test_conditions_for_ci():
+    arguments = ("compare", "-T", "hello world", "-t", "gpt2", "-t", "o200k_base")
+    table = call(*arguments).out
+    assert run(*arguments, "--fail-if", "tokens > 2", "--fail-if", "bytes_per_token<5.5") == (0, table, "")
+    assert run(*arguments, "--fail-if", "tokens > 2", "--fail-if", "ratio<=1") == (
+        1, table, error("gpt2: ratio <= 1 (1); o200k_base: ratio <= 1 (1)"),
+    )  # fmt: skip
+    assert call(*arguments, "--json", "--fail-if", "tokens == 2").status == 1
+    assert call(*arguments, "--fail-if", "speed > 2") == (
+        2, b"", error(
+            "'speed > 2' is not a condition",
+            "write METRIC < NUMBER, with one of tokens, bytes_per_token, characters_per_token, ratio and one of "
+            "<= >= < > == !=",
+        ),
+    )  # fmt: skip

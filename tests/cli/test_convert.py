@@ -1,0 +1,164 @@
+"""``bpe convert``: every direction that loses nothing, and what is said of those that do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from tests.cli_runner import call, error, run
+
+SHA256 = {
+    "r50k_base": "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+    "p50k_base": "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+}
+LOSS_HINT = "write tokenizer.json, which holds everything, or agree to lose it: --allow-loss "
+
+
+def sha256_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def fingerprint_of(tokenizer, *options):
+    return json.loads(call("inspect", "-t", tokenizer, "--json", *options).out)["fingerprint"]
+
+
+@pytest.mark.parametrize("name", SHA256)
+def test_ranks_are_those_that_openai_publishes(tmp_path, name):
+    convert = run if name == "cl100k_base" else call
+    path = tmp_path / "ranks.tiktoken"
+    assert convert("convert", name, "-o", path) == (0, b"", f"{name} -> {path} (tiktoken)\n")
+    assert sha256_of(path) == SHA256[name]
+    assert call("encode", "-T", "naïve 你<|endoftext|>", "-t", path, "--special", "all") == call(
+        "encode", "-T", "naïve 你<|endoftext|>", "-t", name, "--special", "all"
+    )
+
+
+def test_round_the_formats(tmp_path):
+    """gpt2 -> tokenizer.json -> a pair -> tokenizer.json -> ranks, which are OpenAI's."""
+    steps = [
+        ("gpt2", "a.json", "a.json (tokenizer.json)"),
+        ("a.json", "pair/", "pair/vocab.json, pair/merges.txt, pair/tokenizer_config.json (vocab-merges)"),
+        ("pair", "b.json", "b.json (tokenizer.json)"),
+        ("pair/merges.txt", "ranks.tiktoken", "ranks.tiktoken (tiktoken)"),
+        ("ranks.tiktoken", "c.json", "c.json (tokenizer.json)"),
+    ]
+    for source, target, said in steps:
+        assert call("convert", source, "-o", target, cwd=tmp_path) == (0, b"", f"{source} -> {said}\n")
+    assert sha256_of(tmp_path / "ranks.tiktoken") == SHA256["r50k_base"]
+    assert sha256_of(tmp_path / "a.json") == sha256_of(tmp_path / "b.json") == sha256_of(tmp_path / "c.json")
+    assert len({fingerprint_of(tmp_path / name) for name in ("a.json", "pair", "b.json")}) == 1
+
+
+def test_what_was_trained(tmp_path):
+    trained = ("--pattern", "gpt2", "-s", "300", "--special", "<s>", "--compat", "minbpe", "-q", "-o", "t.json")
+    assert call("train", *trained, input=b"low lower lowest newest widest " * 3, cwd=tmp_path).status == 0
+    assert call("convert", "t.json", "-o", "pair", "-f", "vocab-merges", "-q", cwd=tmp_path) == (0, b"", "")
+    assert call("convert", "pair", "-o", "back.json", "-q", cwd=tmp_path) == (0, b"", "")
+    assert (tmp_path / "back.json").read_bytes() == (tmp_path / "t.json").read_bytes()
+    lossy = ("--allow-loss", "pattern,special-tokens")
+    assert call("convert", "t.json", "-o", "r.tiktoken", "-q", *lossy, cwd=tmp_path) == (0, b"", "")
+    for tokenizer in (("t.json",), ("pair",), ("r.tiktoken", "--pattern", "gpt2")):
+        result = call("encode", "-T", "the lowest newt", "--to", "tokens", "-t", *tokenizer, cwd=tmp_path)
+        assert result == (0, "t h e Ġlowest Ġnew t\n".encode(), "")
+
+
+def test_special_tokens_and_pattern_on_the_way(tmp_path):
+    (tmp_path / "r.tiktoken").write_bytes(b"YQ== 0\nYg== 1\nYWI= 2\n")
+    options = ("--pattern", "llama3", "--add-special", "<s>=7", "-o", "t.json")
+    assert call("convert", "r.tiktoken", *options, cwd=tmp_path).status == 0
+    result = call("encode", "-T", "ab<s>ba", "-t", "t.json", "--special", "all", cwd=tmp_path)
+    assert result == (0, b"2 7 1 0\n", "")
+
+
+def test_the_format_comes_from_the_name(tmp_path):
+    (tmp_path / "folder").mkdir()
+    assert call("convert", "gpt2", "-o", "folder", "-q", cwd=tmp_path).status == 0
+    assert (tmp_path / "folder" / "merges.txt").is_file()
+    assert call("convert", "gpt2", "-o", "x", "-f", "tiktoken", "-q", cwd=tmp_path).status == 0
+    assert sha256_of(tmp_path / "x") == SHA256["r50k_base"]
+    assert call("convert", "gpt2", "-o", "y", cwd=tmp_path) == (
+        2, b"", error(
+            "the name 'y' does not say which format to write", "give --format: tokenizer.json, tiktoken, vocab-merges"
+        ),
+    )  # fmt: skip
+    assert not (tmp_path / "y").exists()
+
+
+def test_to_a_pipe(tmp_path):
+    piped = run("convert", "gpt2", "-o", "/dev/stdout", "-f", "tiktoken", "-q")
+    assert (piped.status, piped.err, hashlib.sha256(piped.out).hexdigest()) == (0, "", SHA256["r50k_base"])
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "message", "losses"),
+    [
+        ("cl100k_base", "x/", "the pair vocab.json and merges.txt cannot hold the split pattern", "pattern"),
+        (
+            "p50k_edit",
+            "x.tiktoken",
+            'a .tiktoken file cannot hold the special tokens (4: "<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>")',
+            "special-tokens",
+        ),
+    ],
+)
+def test_what_is_lost_is_named(tmp_path, source, output, message, losses):
+    result = run("convert", source, "-o", output, cwd=tmp_path)
+    assert result == (2, b"", error(message, LOSS_HINT + losses))
+    assert list(tmp_path.iterdir()) == []
+    assert call("convert", source, "-o", output, "-q", "--allow-loss", losses, cwd=tmp_path) == (0, b"", "")
+
+
+def test_several_losses_at_once(tmp_path):
+    trained = (
+        "-T",
+        "low",
+        "-s",
+        "258",
+        "--special",
+        "<s>",
+        "--prefix-space",
+        "--pattern",
+        "gpt2",
+        "-o",
+        "t.json",
+        "-q",
+    )
+    assert call("train", *trained, "--compat", "rustbpe", cwd=tmp_path).status == 0
+    lost = 'a .tiktoken file cannot hold the split pattern, the special tokens (1: "<s>"), the space before the text'
+    names = "pattern,special-tokens,prefix-space"
+    assert call("convert", "t.json", "-o", "x.tiktoken", cwd=tmp_path) == (2, b"", error(lost, LOSS_HINT + names))
+    some = call("convert", "t.json", "-o", "x.tiktoken", "--allow-loss", "pattern, special-tokens", cwd=tmp_path)
+    assert some.err == error("a .tiktoken file cannot hold the space before the text", LOSS_HINT + "prefix-space")
+    assert call("convert", "t.json", "-o", "x.tiktoken", "-q", "--allow-loss", names, cwd=tmp_path).status == 0
+
+
+def test_a_loss_that_there_is_not():
+    assert call("convert", "gpt2", "-o", "x.json", "--allow-loss", "everything") == (
+        2, b"", error(
+            "no format loses 'everything'", "losses are pattern, post-processor, prefix-space, special-tokens"
+        ),
+    )  # fmt: skip
+
+
+def test_merges_that_are_no_ranks(tmp_path):
+    content = {
+        "version": "1.0",
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
+        "decoder": {"type": "ByteLevel"},
+        "model": {
+            "type": "BPE",
+            "vocab": {"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4},
+            "merges": [["b", "c"], ["a", "b"]],
+        },
+    }
+    (tmp_path / "t.json").write_text(json.dumps(content))
+    assert call("convert", "t.json", "-o", "x.tiktoken", cwd=tmp_path) == (
+        2, b"", error(
+            'a .tiktoken file holds ranks, which cannot do what these merges do: merge 2 makes "ab" (id 3) after id 4',
+            "keep it as tokenizer.json",
+        ),
+    )  # fmt: skip

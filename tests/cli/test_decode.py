@@ -1,0 +1,193 @@
+"""``bpe decode``: the way back from everything that ``bpe encode`` writes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli_runner import call, error, run
+
+GPT2 = ("-t", "gpt2")
+EOT = ("--eot", "<|endoftext|>")
+# Every byte, characters of all lengths, line ends of all kinds, and texts like special tokens.
+ALL = (
+    bytes(range(256)) + " naïve Straße 你是谁 👩‍👩‍👧 ".encode() + b"\r\n\r \n\n <|endoftext|> \xe4\xbd \xff\xfe 12345\t"
+)
+LINES = b"".join(ALL.replace(b"\r", b"").replace(b"\n", b"_")[at : at + 9] + b"\n" for at in range(0, 300, 9)) + b"\n\n"
+
+
+@pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "bin", "npy"])
+@pytest.mark.parametrize("tokenizer", ["gpt2", "cl100k_base", "o200k_base"])
+def test_bytes_come_back(tmp_path, to, tokenizer):
+    path = tmp_path / "ids"
+    assert call("encode", "-t", tokenizer, "--to", to, "-o", path, "-q", input=ALL) == (0, b"", "")
+    assert call("decode", "-t", tokenizer, "--from", to, path) == (0, ALL, "")
+
+
+@pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "bin", "npy"])
+def test_lines_come_back(tmp_path, to):
+    eot = EOT if to in ("bin", "npy") else ()
+    path = tmp_path / "ids"
+    options = ("--special", "<|endoftext|>") if to == "jsonl" else ()  # tokens by their names come back too
+    assert call("encode", *GPT2, "--lines", "--to", to, *eot, *options, "-o", path, "-q", input=LINES).status == 0
+    assert call("decode", *GPT2, "--from", to, "--lines", path) == (0, LINES, "")
+
+
+@pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "bin"])
+def test_fields_come_back_through_pipes(to):
+    texts = ["one", "", "two\nlines", "drei \x00"]
+    data = "".join(json.dumps({"a": {"b": text}}) + "\n" for text in texts).encode()
+    encoded = run("encode", *GPT2, "--jsonl", "--field", "a.b", "--to", to, input=data)
+    assert (encoded.status, encoded.err) == (0, "")
+    assert run("decode", *GPT2, "--from", to, input=encoded.out) == (0, "".join(texts).encode(), "")
+
+
+def test_several_inputs_one_of_them_a_pipe(tmp_path):
+    (tmp_path / "a").write_bytes(b"5303\n")
+    assert run("decode", *GPT2, "a", "-", "a", input=b"198", cwd=tmp_path) == (0, b"hi\nhi", "")
+    assert call("decode", *GPT2, "--lines", tmp_path / "a", tmp_path / "a").out == b"hi\nhi\n"
+
+
+def test_to_a_file_with_a_summary(tmp_path):
+    result = run("decode", *GPT2, "-o", "out", input=b"5303\n\n198 198", cwd=tmp_path)
+    assert result == (0, b"", "3 documents, 3 tokens -> out\n")
+    assert (tmp_path / "out").read_bytes() == b"hi\n\n"
+    assert call("decode", *GPT2, "-o", "out", input=b"5303", cwd=tmp_path).err == "1 document, 1 token -> out\n"
+    assert call("decode", *GPT2, "-q", "-o", "out", input=b"5303", cwd=tmp_path).err == ""
+
+
+# -- not UTF-8 -------------------------------------------------------------------------------------
+
+# 你 without its last byte, a letter, then all of 你.
+CUT = b"19526 64\n19526 254"
+
+
+@pytest.mark.parametrize(
+    ("errors", "text"),
+    [
+        ((), b"\xe4\xbda\xe4\xbd\xa0"),
+        (("--errors", "replace"), "\N{REPLACEMENT CHARACTER}a你".encode()),
+        (("--errors", "ignore"), "a你".encode()),
+    ],
+)
+def test_errors(errors, text):
+    assert call("decode", *GPT2, *errors, input=CUT) == (0, text, "")
+
+
+def test_errors_strict():
+    hint = "--errors replace or ignore decodes them all the same, no --errors gives the bytes as they are"
+    assert run("decode", *GPT2, "--errors", "strict", input=CUT) == (
+        2, b"", error("stdin, document 1: the decoded bytes are not UTF-8: invalid continuation byte at byte 0", hint),
+    )  # fmt: skip
+    assert call("decode", *GPT2, "--errors", "strict", input=b"64 254 64\n") == (
+        2, b"", error("stdin, document 1: the decoded bytes are not UTF-8: invalid start byte at byte 1", hint),
+    )  # fmt: skip
+    # A character does not go on in the next document.
+    assert call("decode", *GPT2, "--errors", "strict", "--lines", input=b"64\n19526\n254\n") == (
+        2,
+        b"a\n",
+        error("stdin, document 2: the decoded bytes are not UTF-8: unexpected end of data at byte 0", hint),
+    )
+    assert call("decode", *GPT2, "--errors", "strict", input=b"19526 254") == (0, "你".encode(), "")
+
+
+# -- binary files ----------------------------------------------------------------------------------
+
+
+def test_the_sidecar_says_how_numbers_lie(tmp_path):
+    options = ("--lines", "--to", "bin", *EOT, "-o", "x", "-q")
+    assert call("encode", *GPT2, *options, input=b"hi\n\nyo\n", cwd=tmp_path).status == 0
+    assert call("decode", *GPT2, "--from", "bin", "x", "--lines", cwd=tmp_path).out == b"hi\n\nyo\n"
+    (tmp_path / "x.json").unlink()
+    assert (
+        call("decode", *GPT2, "--from", "bin", "x", cwd=tmp_path).out == b"hi<|endoftext|><|endoftext|>yo<|endoftext|>"
+    )
+    for eot in ("<|endoftext|>", "50256"):
+        decoded = call("decode", *GPT2, "--from", "bin", "x", "--lines", "--eot", eot, cwd=tmp_path)
+        assert decoded.out == b"hi\n\nyo\n"
+
+
+def test_dtype():
+    assert call("decode", *GPT2, "--from", "bin", "--dtype", "u32", input=b"\xb7\x14\0\0").out == b"hi"
+    assert call("decode", *GPT2, "--from", "bin", "--dtype", "u16", input=b"\xb7\x14").out == b"hi"
+    assert call("decode", "-t", "o200k_base", "--from", "bin", input=b"\x66\x0e\0\0").out == b"hi"
+
+
+def test_another_tokenizer_than_encoded(tmp_path):
+    assert call("encode", *GPT2, "-T", "hi", "--to", "bin", "-o", "x", "-q", cwd=tmp_path).status == 0
+    assert call("decode", "-t", "p50k_base", "--from", "bin", "x", cwd=tmp_path) == (
+        0, b"hi", "note: x was encoded with gpt2, whose value differs from this one's\n",
+    )  # fmt: skip
+
+
+# -- what is no id ---------------------------------------------------------------------------------
+
+ID_HINT = "an id is a whole number from 0 to 4294967295; --from names other formats"
+JSONL_HINT = 'each line is an object: {"ids": [1, 2, 3]}'
+OTHER_HINT = "are these the ids of another tokenizer?"
+
+
+@pytest.mark.parametrize(
+    ("source", "data", "message", "hint"),
+    [
+        ("ids", b"1 2\n3 four", "stdin:2: 'four' is not a token id", ID_HINT),
+        ("ids", b"1\n\n-5", "stdin:3: '-5' is not a token id", ID_HINT),
+        ("ids", b"99999999999", "stdin:1: '99999999999' is not a token id", ID_HINT),
+        ("ids", b"1.5", "stdin:1: '1.5' is not a token id", ID_HINT),
+        (
+            "ids",
+            b"1\n2 50257",
+            "stdin, document 2, token 2: id 50257 is not in the vocabulary (ids run to 50256)",
+            OTHER_HINT,
+        ),
+        (
+            "ids",
+            b"1 4294967295",
+            "stdin, document 1, token 2: id 4294967295 is not in the vocabulary (ids run to 50256)",
+            OTHER_HINT,
+        ),
+        ("tokens", "low\nlow 你".encode(), "stdin:2: '你' is not a token of this tokenizer", None),
+        ("jsonl", b'{"ids":[1]}\n{"ids":[1,}', "stdin:2:11: invalid JSON: unexpected character", None),
+        ("jsonl", b'{"ids":[1,-2]}', "stdin:1: -2 in 'ids' is not a token id", None),
+        ("jsonl", b'{"ids":[1,2.0]}', "stdin:1: '2.0' in 'ids' is not a token id", None),
+        ("jsonl", b'{"ids":"1"}', "stdin:1: there is no list 'ids'", JSONL_HINT),
+        ("jsonl", b"[1]", "stdin:1: there is no list 'ids'", JSONL_HINT),
+        ("bin", b"abc", "stdin: it ends inside a number of 2 bytes, after 1 whole ones", None),
+        (
+            "bin",
+            b"\xff\xff",
+            "stdin, document 1, token 1: id 65535 is not in the vocabulary (ids run to 50256)",
+            OTHER_HINT,
+        ),
+        ("npy", b"", "stdin: it is empty, or ends too early", None),
+        ("npy", b"12345678", "stdin: this is no .npy file", None),
+    ],
+)
+def test_what_is_no_id(source, data, message, hint):
+    result = call("decode", *GPT2, "--from", source, input=data)
+    assert (result.status, result.err.partition(", expected")[0].rstrip("\n")) == (2, error(message, hint).rstrip("\n"))
+
+
+def test_lying_lengths(tmp_path):
+    assert call("encode", *GPT2, "-T", "hi there", "--to", "npy", "-o", "x", "-q", cwd=tmp_path).status == 0
+    whole = (tmp_path / "x").read_bytes()
+    (tmp_path / "x").write_bytes(whole[:-1])
+    assert call("decode", *GPT2, "--from", "npy", "x", cwd=tmp_path) == (
+        2, b"hi", error("x: it ends inside a number of 2 bytes, after 1 whole ones"),
+    )  # fmt: skip
+    (tmp_path / "x").write_bytes(whole.replace(b"(2,), }" + 12 * b" ", b"(9999999999999,), }"))
+    assert call("decode", *GPT2, "--from", "npy", "x", cwd=tmp_path).err == error(
+        "x: it ends after 2 of the 9,999,999,999,999 numbers that its header promises"
+    )
+
+
+def test_a_sidecar_of_another_file(tmp_path):
+    assert call("encode", *GPT2, "-T", "hi there", "--to", "bin", "-o", "x", "-q", cwd=tmp_path).status == 0
+    (tmp_path / "x").write_bytes(b"\0\0")
+    assert call("decode", *GPT2, "--from", "bin", "x", cwd=tmp_path) == (
+        2, b"", error(
+            "x has 2 bytes, but x.json speaks of 2 ids of 2 bytes",
+            "one of the two is from another run; encode again",
+        ),
+    )  # fmt: skip

@@ -1,0 +1,293 @@
+"""``bpe encode``: every kind of output of every kind of input."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import json
+from itertools import product
+
+import pytest
+
+from tests.cli_runner import call, error, run
+
+# Three documents: a word, nothing, and a letter of two bytes beside a byte that is no UTF-8.
+LINES = b"low\n\n caf\xc3\xa9 \xff\n"
+GPT2 = ("-t", "gpt2")
+EXPECTED = {
+    "ids": "9319\n\n40304 220 187\n",
+    "tokens": "low\n\nĠcafÃ© Ġ ÿ\n",
+    "jsonl": '{"ids":[9319]}\n{"ids":[]}\n{"ids":[40304,220,187]}\n',
+    "count": "1\n0\n3\n",
+}
+TEMPLATE = {
+    "type": "TemplateProcessing",
+    "single": [
+        {"SpecialToken": {"id": "<s>", "type_id": 0}},
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": "</s>", "type_id": 0}},
+    ],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+    "special_tokens": {
+        "<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]},
+        "</s>": {"id": "</s>", "ids": [1, 1], "tokens": ["</s>", "</s>"]},
+    },
+}
+ROBERTA = {
+    "type": "RobertaProcessing", "sep": ["</s>", 1], "cls": ["<s>", 0], "trim_offsets": True, "add_prefix_space": False,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    """A small tokenizer with two special tokens."""
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    options = ("--special", "<s>", "--special", "</s>", "-s", "300", "-o", path)
+    assert call("train", *options, input=b"low lower lowest newer newest " * 4).status == 0
+    return path
+
+
+@pytest.mark.parametrize("to", EXPECTED)
+def test_text_outputs(to):
+    assert run("encode", *GPT2, "--lines", "--to", to, input=LINES) == (0, EXPECTED[to].encode(), "")
+
+
+def test_jsonl_with_tokens_and_spans():
+    result = run("encode", *GPT2, "--lines", "--to", "jsonl", "--with", "tokens,spans", input=LINES)
+    assert [json.loads(line) for line in result.out.splitlines()] == [
+        {"ids": [9319], "tokens": ["low"], "spans": [[0, 3]]},
+        {"ids": [], "tokens": [], "spans": []},
+        {"ids": [40304, 220, 187], "tokens": ["ĠcafÃ©", "Ġ", "ÿ"], "spans": [[0, 6], [6, 7], [7, 8]]},
+    ]
+
+
+@pytest.mark.parametrize("to", ["bin", "npy"])
+def test_binary_outputs_and_their_sidecar(tmp_path, to):
+    result = run(
+        "encode", *GPT2, "--lines", "--to", to, "--eot", "<|endoftext|>", "-o", "out", input=LINES, cwd=tmp_path
+    )
+    assert result == (0, b"", "3 documents, 4 tokens -> out\n")
+    data = (tmp_path / "out").read_bytes()
+    header = b"\x93NUMPY\x01\x00v\x00{'descr': '<u2', 'fortran_order': False, 'shape': (7,), }"
+    if to == "npy":
+        assert data[:128] == header.ljust(127) + b"\n"
+        data = data[128:]
+    assert memoryview(data).cast("H").tolist() == [9319, 50256, 50256, 40304, 220, 187, 50256]
+    assert json.loads((tmp_path / "out.json").read_bytes()) == {
+        "schema": "bpe-ids/1",
+        "dtype": "u16",
+        "byteorder": "little",
+        "tokens": 7,
+        "documents": 3,
+        "eot": 50256,
+        "tokenizer": {
+            "name": "gpt2",
+            "sha256": "a976f001611bab099250c7d44e91e1a305fa913b219bb25acad66e69b63ba6b5",
+        },
+        "inputs": [{"name": "stdin", "sha256": hashlib.sha256(LINES).hexdigest(), "bytes": len(LINES)}],
+    }
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.json"]
+
+
+def test_binary_numbers_are_as_wide_as_the_vocabulary_needs(tmp_path):
+    assert call("encode", "-T", "hi", "-t", "o200k_base", "--to", "bin").out == (3686).to_bytes(4, "little")
+    assert call("encode", "-T", "hi", *GPT2, "--to", "bin").out == (5303).to_bytes(2, "little")
+
+
+@pytest.mark.parametrize(
+    ("text", "tokenizer", "ids"),
+    [
+        ("你是谁, my name", "cl100k_base", [57668, 21043, 39013, 223, 11, 856, 836]),
+        ("你是谁", "gpt2", [19526, 254, 42468, 164, 108, 223]),
+        ("hello world", "gpt-4o", [24912, 2375]),
+        ("hello world", "gpt-4", [15339, 1917]),
+        ("hello world", "davinci", [31373, 995]),
+    ],
+)
+def test_named_tokenizers_and_models(text, tokenizer, ids):
+    assert run("encode", "-T", text, "-t", tokenizer) == (0, " ".join(map(str, ids)).encode() + b"\n", "")
+
+
+def test_where_the_tokenizer_comes_from():
+    from_environment = {"BPE_TOKENIZER": "gpt2"}
+    assert run("encode", "-T", "hi") == (0, b"3686\n", "")
+    assert run("encode", "-T", "hi", env=from_environment) == (0, b"5303\n", "")
+    assert call("encode", "-T", "hi", "-t", "cl100k_base", env=from_environment).out == b"6151\n"
+    assert call("encode", "-T", "hi", env={"BPE_TOKENIZER": ""}).out == b"3686\n"
+
+
+# -- inputs ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Texts as files, in a folder, compressed, and as JSON lines."""
+    (tmp_path / "in" / "deeper").mkdir(parents=True)
+    (tmp_path / "in" / "b.txt").write_bytes(b"two")
+    (tmp_path / "in" / "a.txt").write_bytes(b"one")
+    (tmp_path / "in" / "deeper" / "c.txt").write_bytes(b"three")
+    (tmp_path / "d.txt.gz").write_bytes(gzip.compress(b"four"))
+    (tmp_path / "e.bz2").write_bytes(bz2.compress(b"five"))
+    (tmp_path / "f.jsonl").write_text('{"a": {"b": "one"}}\n\n{"a": {"b": "two\\n"}}', encoding="utf-8")
+    return tmp_path
+
+
+WORDS = {"one": 505, "two": 11545, "three": 15542, "four": 14337, "five": 13261}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        (("in/a.txt",), "one"),
+        (("in/b.txt", "in/a.txt", "in/b.txt"), "two one two"),
+        (("in",), "one two three"),
+        (("in/*.txt",), "one two"),
+        (("in/**/*.txt",), "one two three"),
+        (("d.txt.gz", "e.bz2"), "four five"),
+        (("in/a.txt", "-"), "one five"),
+        (("-",), "five"),
+        ((), "five"),
+        (("-T", "two"), "two"),
+        (("--text=two",), "two"),
+    ],
+)
+def test_inputs(folder, inputs, words):
+    ids = "".join(f"{WORDS[word]}\n" for word in words.split())
+    assert call("encode", *GPT2, *inputs, input=b"five", cwd=folder) == (0, ids.encode(), "")
+
+
+def test_inputs_of_the_real_command(folder):
+    result = run("encode", *GPT2, "in", "d.txt.gz", "-", input=gzip.compress(b"five"), cwd=folder)
+    assert result == (0, "".join(f"{number}\n" for number in WORDS.values()).encode(), "")
+
+
+def test_fields_of_json_lines(folder):
+    result = run("encode", *GPT2, "f.jsonl", "--jsonl", "--field", "a.b", cwd=folder)
+    assert result == (0, b"505\n11545 198\n", "")
+    assert call("encode", *GPT2, "--jsonl", input=b'{"text": "one"}').out == b"505\n"
+    assert call("encode", *GPT2, "--jsonl", "--field", "0.x", input=b'[{"x": "one"}]').out == b"505\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [(b"", 0), (b"\n", 1), (b"a", 1), (b"a\n", 1), (b"a\r\nb\r", 2), (b"a\n\n", 2), (b"a\rb", 1)],
+)
+def test_what_a_line_is(data, lines):
+    assert call("encode", *GPT2, "--lines", input=data).out.count(b"\n") == lines
+
+
+def test_an_empty_document_is_an_empty_line():
+    assert call("encode", *GPT2, "-T", "") == (0, b"\n", "")
+    assert call("encode", *GPT2, "--to", "count", input=b"") == (0, b"0\n", "")
+
+
+# -- special tokens --------------------------------------------------------------------------------
+
+END = "a<|endoftext|>b<|fim_prefix|>"
+
+
+@pytest.mark.parametrize(
+    ("options", "ids"),
+    [
+        ((), "64 27 91 8862 728 428 91 29 65 27 91 69 318 14301 91 29"),
+        (("--special", "all"), "64 100257 65 100258"),
+        (("--special", "<|endoftext|>"), "64 100257 65 27 91 69 318 14301 91 29"),
+        (("--special", "<|endoftext|>", "--special", "<|fim_prefix|>"), "64 100257 65 100258"),
+    ],
+)
+def test_special_tokens_in_the_text(options, ids):
+    assert call("encode", "-T", END, "-t", "cl100k_base", *options) == (0, f"{ids}\n".encode(), "")
+
+
+def test_special_tokens_can_be_refused():
+    refused = error(
+        "stdin, document 2, byte 2: the text holds the special token <|endoftext|>",
+        "--special all makes it that token, no --special keeps it plain text",
+    )
+    text = b"plain\nxy<|endoftext|>\n"
+    for size in ("1", "7", "4096"):
+        result = call("encode", *GPT2, "--lines", "--special", "error", "--block-size", size, input=text)
+        assert (result.status, result.err) == (2, refused)
+    assert call("encode", *GPT2, "-T", "plain", "--special", "error") == (0, b"25638\n", "")
+
+
+def test_an_added_special_token():
+    options = ("-t", "cl100k_base", "--add-special", "<|im_start|>=100264", "--add-special", "<|im_end|>=100265")
+    text = "<|im_start|>user<|im_end|>"
+    assert run("encode", "-T", text, *options, "--special", "all") == (0, b"100264 882 100265\n", "")
+    assert call("encode", "-T", text, *options, "--special", "<|im_end|>").out.endswith(b" 100265\n")
+    assert run("decode", *options, input=b"100264 882 100265\n") == (0, text.encode(), "")
+
+
+@pytest.mark.parametrize(
+    ("processor", "ids"), [(TEMPLATE, "0 {} 1 1"), (ROBERTA, "0 {} 1"), (None, "{}"), ({"type": "ByteLevel"}, "{}")]
+)
+def test_the_post_processor_is_run_when_asked_for(tmp_path, tokenizer, processor, ids):
+    content = json.loads(tokenizer.read_bytes()) | {"post_processor": processor}
+    path = tmp_path / "processed.json"
+    path.write_text(json.dumps(content))
+    plain = call("encode", "-T", "lowest", "-t", path).text.strip()
+    assert call("encode", "-T", "lowest", "-t", path, "--add-special-tokens").text.strip() == ids.format(plain)
+    for size in ("1", "4096"):
+        options = ("-t", path, "--add-special-tokens", "--block-size", size, "--to", "count")
+        counted = call("encode", *options, input=b"lowest").text
+        assert int(counted) == len(ids.format(plain).split())
+
+
+# -- checks, and what changes nothing --------------------------------------------------------------
+
+
+def test_a_budget_of_tokens():
+    assert run("encode", *GPT2, "-T", "a b c", "--max-tokens", "3") == (0, b"64 275 269\n", "")
+    assert run("encode", *GPT2, "-T", "a b c", "--max-tokens", "2") == (
+        1, b"64 275 269\n", error("--text has 3 tokens, more than 2"),
+    )  # fmt: skip
+    for to, size in product(("count", "jsonl"), ("1", "4096")):
+        result = call(
+            "encode", *GPT2, "--lines", "--to", to, "--max-tokens", "1", "--block-size", size, input=b"a\na b\n\na b c"
+        )
+        assert (result.status, result.err) == (
+            1, error("stdin, document 2 has 2 tokens, more than 1; so have 2 of 4 documents"),
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "bin", "npy", "count"])
+def test_threads_and_blocks_change_nothing(to, corpora):
+    files = (corpora / "languages" / "hi.txt", corpora / "misc" / "whitespace.txt", corpora / "misc" / "special.txt")
+    options = ("encode", *files, "-t", "cl100k_base", "--special", "all", "--to", to)
+    options += ("--with", "tokens,spans") if to == "jsonl" else ("--eot", "0") if to in ("bin", "npy") else ()
+    for documents in ((), ("--lines",)):
+        results = {
+            call(*options, *documents, "--block-size", size, "-j", threads)
+            for size, threads in (("1", "1"), ("7", "2"), ("7", "4"), ("4096", "4"), ("4096", "1"), ("1000000", "4"))
+        }
+        assert len(results) == 1
+        assert results.pop().status == 0
+
+
+def test_threads_from_the_environment():
+    assert run("encode", *GPT2, "-T", "hi", env={"BPE_THREADS": "2"}) == (0, b"5303\n", "")
+    assert run("encode", *GPT2, "-T", "hi", env={"BPE_THREADS": "none"}) == (
+        2, b"", error(
+            "invalid value for '--threads' / '-j' (env var: 'BPE_THREADS'): input should be a valid integer, unable to "
+            "parse string as an integer",
+            "bpe encode --help explains it",
+        ),
+    )  # fmt: skip
+
+
+def test_quiet_says_nothing_that_is_no_error(tmp_path):
+    (tmp_path / "b.dat").write_bytes(b"a\0b")
+    assert call("encode", *GPT2, "b.dat", "-q", "-o", "out", cwd=tmp_path) == (0, b"", "")
+    assert call("encode", *GPT2, "nosuch", "-q").status == 2
+
+
+def test_a_pattern_for_a_file_that_holds_none(tmp_path):
+    (tmp_path / "r.tiktoken").write_bytes(b"YQ== 0\nYg== 1\nYWI= 2\nYWJi 3\n")
+    assert call("encode", "-T", "abbab", "-t", "r.tiktoken", "--pattern", "gpt2", cwd=tmp_path).out == b"3 2\n"
+    slow = (
+        "note: the core has no scanner for the pattern 'a?b'; the `regex` module runs it, on one thread and many times"
+    )
+    options = ("-t", "r.tiktoken", "--pattern", "a?b")
+    assert call("encode", "-T", "abbab", *options, cwd=tmp_path) == (0, b"2 1 2\n", f"{slow} slower\n")

@@ -1,0 +1,259 @@
+"""Input that cannot be read and tokenizers that are not there: the exact status and message for each."""
+
+from __future__ import annotations
+
+import gzip
+import os
+
+import pytest
+
+from bpe_cli.encodings import ENCODINGS
+from bpe_cli.patterns import PATTERNS
+from tests.cli_runner import call, error, run
+
+GPT2 = ("-t", "gpt2")
+TEXT_HINT = "--text takes a text from the command line itself"
+
+
+def fails(result, message, hint=None):
+    assert result == (2, b"", error(message, hint))
+
+
+# -- inputs ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["encode", "inspect", "compare", "train"])
+def test_a_missing_file(tmp_path, command):
+    (tmp_path / "emty.txt").touch()
+    options = ("-s", "300") if command == "train" else ()
+    real = run(command, "empty.txt", *options, cwd=tmp_path)
+    fails(real, "cannot read empty.txt: no such file", "did you mean emty.txt?")
+    fails(call(command, "hello world", *options, cwd=tmp_path), "cannot read hello world: no such file", TEXT_HINT)
+    fails(call(command, "no/x", *options, cwd=tmp_path), "cannot read no/x: no such file", "there is no folder no")
+
+
+def test_missing_ids(tmp_path):
+    hint = "ids can be piped in: echo 24912 2375 | bpe decode"
+    fails(call("decode", "x", cwd=tmp_path), "cannot read x: no such file", hint)
+
+
+def test_nothing_is_written_when_an_input_is_missing(tmp_path):
+    fails(
+        call("encode", "-o", "out", "nosuch", cwd=tmp_path), "cannot read nosuch: no such file", TEXT_HINT,
+    )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_file_matches(tmp_path):
+    (tmp_path / "x").mkdir()
+    fails(call("encode", "*.txt", cwd=tmp_path), "no file matches *.txt")
+    fails(
+        call("encode", "*", cwd=tmp_path), "no file matches *",
+        "only folders match; ** goes into them, as in 'data/**/*.txt'",
+    )  # fmt: skip
+
+
+def test_a_folder_without_text(tmp_path):
+    (tmp_path / "x").mkdir()
+    (tmp_path / ".hidden").write_text("x")
+    fails(run("encode", "x", cwd=tmp_path), "there is no text file in the folder x")
+    (tmp_path / "x" / "a.bin").write_bytes(b"ab\0")
+    assert run("encode", "x", cwd=tmp_path) == (
+        2, b"", "note: x/a.bin skipped: it looks binary (NUL at byte 2)\n"
+        + error("there is no text file in the folder x"),
+    )  # fmt: skip
+
+
+def test_binary_files(tmp_path):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "a.bin").write_bytes(b"a\0b")
+    (tmp_path / "x" / "b.txt").write_bytes(b"b")
+    skipped = "note: x/a.bin skipped: it looks binary (NUL at byte 1)\n"
+    assert run("encode", *GPT2, "x", cwd=tmp_path) == (0, b"65\n", skipped)
+    taken = "note: x/a.bin looks binary (NUL at byte 1); its bytes are taken as they are\n"
+    assert run("encode", *GPT2, "x/a.bin", cwd=tmp_path) == (0, b"64 188 65\n", taken)
+    assert call("train", "x/a.bin", "-s", "256", "-o", "t.json", cwd=tmp_path).err.startswith(taken)
+
+
+JSON = b'{"text": "a"}\n\n{"text": 1, "a": {"b": []}}\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "field", "message", "hint"),
+    [
+        (b'{"text": "a"}\n{"text":\n', "text", "x.jsonl:2:9: invalid JSON: ", None),
+        (b'{"text": "\xff"}', "text", "x.jsonl:1:11: invalid JSON: ", None),
+        (JSON, "text", "x.jsonl:3: the field 'text' is a number, not a string", None),
+        (JSON, "a.b", "x.jsonl:1: there is no field 'a'", "--field names it; the keys are 'text'"),
+        (JSON[15:], "a.c", "x.jsonl:1: there is no field 'c' in 'a'", "--field names it; the keys in 'a' are 'b'"),
+        (JSON[15:], "a.b.0", "x.jsonl:1: there is no element 0 in 'a.b', a list of 0", None),
+        (b"{}", "text", "x.jsonl:1: there is no field 'text'", "the object is empty"),
+        (b'"text"', "text", "x.jsonl:1: the line is a string, which has no field 'text'", None),
+        (b"[" * 100_000, "text", "x.jsonl:1:1026: invalid JSON: ", None),
+    ],
+)
+def test_json_lines(tmp_path, data, field, message, hint):
+    (tmp_path / "x.jsonl").write_bytes(data)
+    for size in ("5", "100000"):
+        options = ("--jsonl", "--field", field, "--to", "count", "--block-size", size, "-o", "out")
+        result = call("encode", "x.jsonl", *options, cwd=tmp_path)
+        assert result.status == 2
+        if message.endswith("invalid JSON: "):  # what follows are the parser's words
+            assert result.err.startswith(f"error: {message}")
+        else:
+            assert result.err == error(message, hint)
+        assert not (tmp_path / "out").exists()
+
+
+def test_damaged_compressed_files(tmp_path):
+    whole = gzip.compress(b"hello " * 1000)
+    (tmp_path / "a.gz").write_bytes(whole[:-9])
+    (tmp_path / "b.gz").write_bytes(whole[:20] + b"\xff\xff" + whole[22:])
+    fails(
+        call("encode", "a.gz", "--to", "count", cwd=tmp_path),
+        "cannot read a.gz: its gzip data ends too early, after 6,000 bytes of text",
+    )
+    damaged = call("encode", "b.gz", "--to", "count", cwd=tmp_path)
+    assert damaged.err.startswith("error: cannot read b.gz: its gzip data is damaged, after ")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(tmp_path):
+    (tmp_path / "x").touch(mode=0)
+    fails(call("encode", "x", cwd=tmp_path), "cannot read x: permission denied")
+
+
+def test_a_name_that_would_move_the_cursor(tmp_path):
+    fails(call("encode", "a\x1b(2J\n", cwd=tmp_path), r"cannot read 'a\x1b(2J\n': no such file", TEXT_HINT)
+
+
+FORM_HINT = "as in --add-special '<|im_start|>=100264'"
+
+# -- tokenizers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "hint"),
+    [
+        ("cl100k", 'unknown tokenizer "cl100k"', "did you mean cl100k_base?"),
+        ("gtp-4o", 'unknown tokenizer "gtp-4o"', "did you mean gpt-4o or gpt-4 or gpt-4.1?"),
+        (
+            "zzzzzzzz",
+            'unknown tokenizer "zzzzzzzz"',
+            f"encodings are {', '.join(ENCODINGS)}; or give a path",
+        ),
+        ("nosuch.json", "nosuch.json: no such file or directory", None),
+        ("no/such", "no/such: no such file or directory", None),
+    ],
+)
+def test_an_unknown_tokenizer(name, message, hint):
+    fails(call("encode", "-T", "a", "-t", name), message, hint)
+    fails(call("encode", "-T", "a", env={"BPE_TOKENIZER": name}), message, hint)
+
+
+def test_commands_agree_about_unknown_tokenizers():
+    expected = error('unknown tokenizer "cl100k"', "did you mean cl100k_base?")
+    for arguments in (
+        ("decode", "-t", "cl100k"), ("inspect", "-t", "cl100k"), ("compare", "-T", "a", "-t", "gpt2", "-t", "cl100k"),
+        ("convert", "cl100k", "-o", "x.json"),
+    ):  # fmt: skip
+        assert run(*arguments) == (2, b"", expected)
+
+
+@pytest.mark.parametrize(
+    ("addition", "message", "hint"),
+    [
+        ("<x>", "--add-special '<x>' is not TEXT=ID", FORM_HINT),
+        ("<x>=", "--add-special '<x>=' is not TEXT=ID", FORM_HINT),
+        ("=7", "--add-special '=7' is not TEXT=ID", FORM_HINT),
+        ("<x>=-1", "--add-special '<x>=-1' is not TEXT=ID", FORM_HINT),
+        (
+            "<x>=4294967296",
+            "--add-special '<x>=4294967296' is not TEXT=ID",
+            FORM_HINT,
+        ),
+        ("<x>=64", "id 64 for the special token '<x>' is taken by 'a'", "the first free id after all others is 50257"),
+        (
+            "<x>=50256",
+            "id 50256 for the special token '<x>' is taken by '<|endoftext|>'",
+            "the first free id after all others is 50257",
+        ),
+        ("<|endoftext|>=60000", "the special token '<|endoftext|>' already has id 50256, not 60000", None),
+    ],
+)
+def test_special_tokens_that_cannot_be_added(addition, message, hint):
+    fails(call("encode", "-T", "a", *GPT2, "--add-special", addition), message, hint)
+
+
+def test_two_added_special_tokens_with_one_id():
+    options = ("--add-special", "<x>=60000", "--add-special", "<y>=60000")
+    fails(
+        run("encode", "-T", "a", *GPT2, *options), "id 60000 for the special token '<y>' is taken by '<x>'",
+        "the first free id after all others is 60001",
+    )  # fmt: skip
+
+
+def test_a_special_token_that_the_tokenizer_does_not_have():
+    fails(
+        call("encode", "-T", "a", *GPT2, "--special", "<|eot|>"), "'<|eot|>' is not a special token of this tokenizer",
+        "it has <|endoftext|>",
+    )  # fmt: skip
+
+
+# -- patterns --------------------------------------------------------------------------------------
+
+SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`"
+DEEP = "(" * 5000 + ")" * 5000
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message", "hint"),
+    [
+        (
+            "gtp2",
+            "unknown pattern 'gtp2'",
+            f"patterns are {', '.join(PATTERNS)}, none, or an expression in the syntax of the `regex` module",
+        ),
+        ("(a", "the pattern '(a' does not compile: missing ) at position 2", SYNTAX_HINT),
+        (DEEP, f"the pattern '{DEEP[:57]}...' does not compile: it is too large or too deep", SYNTAX_HINT),
+    ],
+    ids=["name", "broken", "deep"],
+)
+def test_patterns(tmp_path, pattern, message, hint):
+    (tmp_path / "r.tiktoken").write_bytes(b"YQ== 0\nYg== 1\n")
+    fails(run("train", "-T", "a", "-s", "300", "--pattern", pattern), message, hint)
+    fails(call("encode", "-T", "a", "-t", "r.tiktoken", "--pattern", pattern, cwd=tmp_path), message, hint)
+
+
+def test_a_pattern_for_a_tokenizer_that_has_one():
+    fails(
+        call("encode", "-T", "a", *GPT2, "--pattern", "o200k"),
+        "gpt2 has a split pattern of its own; no pattern can be given with it",
+    )
+
+
+# -- training --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "hint"),
+    [
+        (
+            ("-T", "a", "-s", "10"),
+            "a vocabulary of 10 is smaller than its initial tokens: 256 bytes",
+            "ask for 256 or more, or for --initial-alphabet seen",
+        ),
+        (
+            ("-T", "ab", "-s", "2", "--initial-alphabet", "seen", "--special", "<s>"),
+            "a vocabulary of 2 is smaller than its initial tokens: 2 bytes and 1 special tokens",
+            "ask for 3 or more",
+        ),
+        (("-T", "", "-s", "300"), "there is nothing to train on: the corpus has no text", None),
+        (("-T", "a", "-s", "99999999"), "a vocabulary of 99999999 is larger than the 2,097,152 that fit", None),
+        (("-T", "a", "-s", "300", "--special", "x", "--special", "x"), "the special token 'x' is given twice", None),
+        (("-T", "a", "-s", "300", "--special", ""), "a special token needs a text", None),
+        (("-s", "300", "--from-counts", "nosuch"), "nosuch cannot be read: no such file or directory", None),
+    ],
+)
+def test_training(options, message, hint):
+    fails(call("train", *options), message, hint)

@@ -1,0 +1,113 @@
+"""``bpe inspect``: a text token by token, and a tokenizer by itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli_runner import call, check_golden, error, run
+
+GPT2 = ("-t", "gpt2")
+TEXT = "naïve  你是谁\t<|endoftext|>\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("text", ()),
+        ("text-special", ("--special", "all")),
+        ("text-ids", ("--ids",)),
+        ("text-color", ("--color", "always")),
+        ("text-ids-color", ("--color", "always", "--ids")),
+        ("text-json", ("--json",)),
+    ],
+)
+def test_a_text(name, options):
+    result = run("inspect", *GPT2, "-T", TEXT, *options)
+    assert (result.status, result.err) == (0, "")
+    check_golden(f"inspect-{name}.txt", result.out)
+
+
+def test_json_of_a_text():
+    report = json.loads(call("inspect", *GPT2, "-T", "a 你", "--json").out)
+    assert list(report) == [
+        "schema", "tokenizer", "token_count", "byte_count", "character_count", "bytes_per_token",
+        "characters_per_token", "round_trip", "differs_at", "tokens", "split",
+    ]  # fmt: skip
+    assert report["schema"] == "bpe.inspect.text/1"
+    assert [(token["id"], token["bytes"]) for token in report["tokens"]] == [
+        (64, [0, 1]), (220, [1, 2]), (19526, [2, 4]), (254, [4, 5]),
+    ]  # fmt: skip
+    assert report["split"] == [{"text": "你", "tokens": [2, 4], "contents": ["e4bd", "a0"]}]
+
+
+@pytest.mark.parametrize("options", [(), ("--full",), ("--json",)])
+def test_a_tokenizer(options, tmp_path):
+    trained = ("--pattern", "gpt2", "--special", "<s>", "-s", "262", "-o", "t.json", "-q")
+    assert call("train", *trained, input=b"low lower lowest newest " * 3, cwd=tmp_path) == (0, b"", "")
+    result = run("inspect", "-t", "t.json", *options, cwd=tmp_path)
+    assert (result.status, result.err) == (0, "")
+    check_golden(f"inspect-tokenizer{''.join(options).replace('--', '-')}.txt", result.out)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_harmony"])
+def test_named_tokenizers(name):
+    report = json.loads(call("inspect", "-t", name, "--json").out)
+    assert (report["schema"], report["name"]) == ("bpe.inspect.tokenizer/1", name)
+    assert report["bytes_without_token"] == []
+    assert [pattern["fast"] for pattern in report["patterns"]] == [True]
+
+
+def test_without_a_text_and_without_a_name():
+    result = run("inspect")
+    assert (result.status, result.err) == (0, "")
+    assert result.text.startswith("name                 o200k_base ")
+
+
+def test_a_pipe_is_a_text():
+    assert run("inspect", *GPT2, input=b"hi") == call("inspect", *GPT2, "-T", "hi")
+    assert run("inspect", *GPT2, input=b"").text == "\n0 tokens, 0 bytes, 0 characters, round trip ok\n"
+
+
+def test_every_document(tmp_path):
+    assert call("inspect", *GPT2, "--lines", "-", input=b"a\nb\n").text == (
+        "a\n\n64\n\n1 token, 1 byte, 1 character, 1.00 bytes/token, 1.00 characters/token, round trip ok\n\n"
+        "b\n\n65\n\n1 token, 1 byte, 1 character, 1.00 bytes/token, 1.00 characters/token, round trip ok\n"
+    )
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.dat").write_bytes(b"\0")
+    (tmp_path / "in" / "b.txt").write_bytes(b"a")
+    result = call("inspect", *GPT2, "in", cwd=tmp_path)
+    assert result.err == "note: in/a.dat skipped: it looks binary (NUL at byte 0)\n"
+    assert result.text.startswith("a\n\n64\n")
+    assert call("inspect", *GPT2, "in", "-q", cwd=tmp_path).err == ""
+
+
+def test_what_is_added_and_what_is_asked_for():
+    added = ("--add-special", "<x>=50300", "--special", "<x>")
+    assert "50300" in call("inspect", *GPT2, "-T", "<x>", *added).text
+    assert json.loads(call("inspect", *GPT2, *added[:2], "--json").out)["special_count"] == 2
+
+
+def test_refusing_is_for_encode():
+    assert call("inspect", *GPT2, "-T", "a", "--special", "error") == (
+        2, b"", error("--special error is for encode: inspect shows where special tokens would be"),
+    )  # fmt: skip
+
+
+def test_too_long_a_text(tmp_path):
+    with (tmp_path / "long").open("wb") as file:
+        file.truncate((16 << 20) + 1)
+    assert call("inspect", *GPT2, "-q", "long", cwd=tmp_path) == (
+        2, b"", error(
+            "the text is longer than the 16 MiB that can be shown",
+            "show a part of it (head -c 100000), or use bpe encode or bpe compare",
+        ),
+    )  # fmt: skip
+
+
+def test_hostile_text_moves_no_cursor():
+    result = call("inspect", *GPT2, "-T", "\x1b[2J\u202eevil\r\x07", "--color", "never")
+    assert result.status == 0
+    assert not set(result.text) & set("\x1b\u202e\r\x07")

@@ -1,0 +1,146 @@
+"""What is different in a terminal: colour, progress, and that nobody's keyboard or screen is misused."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from tests.cli_runner import Terminal, call, error, run, run_in_terminal, start
+
+GPT2 = ("-t", "gpt2")
+INSPECT = ("inspect", "-T", "hi there", *GPT2)
+COMPARE = ("compare", "-T", "hi there", *GPT2, "-t", "o200k_base")
+# An escape sequence that chooses a colour; NO_COLOR leaves bold and the like alone.
+COLOR = re.compile(rb"\x1b\[(?:\d+;)*(?:[34][0-8]|9[0-7]|10[0-7])[;m]")
+
+
+# -- colour ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "env", "colored"),
+    [
+        ((), {}, False),
+        ((), {"FORCE_COLOR": "1"}, True),
+        ((), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (("--color", "always"), {}, True),
+        (("--color", "always"), {"NO_COLOR": "1"}, True),
+        (("--color", "never"), {"FORCE_COLOR": "1"}, False),
+        (("--color", "auto"), {"FORCE_COLOR": "1"}, True),
+    ],
+)
+def test_color_in_a_pipe(options, env, colored):
+    for command in (INSPECT, COMPARE):
+        result = call(*command, *options, env={"NO_COLOR": None} | env)
+        assert (result.status, result.err, bool(COLOR.search(result.out))) == (0, "", colored)
+
+
+@pytest.mark.parametrize(
+    ("options", "env", "colored"),
+    [
+        ((), {}, True),
+        ((), {"NO_COLOR": "1"}, False),
+        (("--color", "always"), {"NO_COLOR": "1"}, True),
+        (("--color", "never"), {"FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_color_in_a_terminal(options, env, colored):
+    status, shown = run_in_terminal(*INSPECT, *options, env=env)
+    assert (status, bool(COLOR.search(shown.encode()))) == (0, colored)
+
+
+def test_no_color_in_a_pipe_of_the_real_command():
+    result = run(*INSPECT, env={"NO_COLOR": None})
+    numbers = "2 tokens, 8 bytes, 8 characters, 4.00 bytes/token, 4.00 characters/token, round trip ok"
+    assert result == (0, f"hi|·there\n\n5303 612\n\n{numbers}\n".encode(), "")
+
+
+def test_json_has_no_color_anywhere():
+    assert b"\x1b" not in call(*INSPECT, "--json", env={"NO_COLOR": None, "FORCE_COLOR": "1"}).out
+
+
+# -- what a terminal does not get ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("to", ["npy", "bin"])
+def test_binary_data_is_refused(to):
+    status, shown = run_in_terminal("encode", "-T", "hi", "--to", to)
+    assert (status, shown) == (
+        2,
+        error(f"{to} is not for a terminal", "name a file with -o, or pipe it into a program"),
+    )
+
+
+def test_a_tokenizer_is_refused():
+    status, shown = run_in_terminal("train", "-T", "hi", "-s", "256")
+    assert (status, shown) == (2, error("a tokenizer is not for a terminal", "name a file: -o tokenizer.json"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (
+            ("encode",),
+            "there is no input: stdin is a terminal",
+            "name files, give -T TEXT, or pipe text in (- reads what you type)",
+        ),
+        (("decode",), "there are no ids: stdin is a terminal", "name files, or pipe ids in"),
+    ],
+)
+def test_nobody_waits_for_a_keyboard_unasked(arguments, message, hint):
+    assert run_in_terminal(*arguments) == (2, error(message, hint))
+
+
+def test_inspect_without_a_text_is_about_the_tokenizer():
+    status, shown = run_in_terminal("inspect", *GPT2, env={"NO_COLOR": "1"})
+    assert status == 0
+    assert shown.startswith("name                 gpt2 ")
+
+
+# -- progress --------------------------------------------------------------------------------------
+
+
+def feed_until(process, terminal, text):
+    """Give the program more and more to do until the terminal shows a text."""
+    for _ in range(2_000):
+        if text in terminal.shown:
+            return
+        process.stdin.write(b"all work and no play\n" * 5_000)
+        process.stdin.flush()
+        while terminal.is_ready() and terminal.read_some():
+            pass
+    pytest.fail(f"200 MB of input and no {text!r} in {terminal.shown!r}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("encode", *GPT2, "--to", "count", "-o", "out"), b"encoding"),
+        (("train", "--lines", "-s", "257", "-o", "out"), b"counting"),
+    ],
+    ids=["encode", "train"],
+)
+def test_progress_in_a_terminal(tmp_path, arguments, text):
+    terminal = Terminal()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": terminal.side}
+    with start(*arguments, "--block-size", "50000", cwd=tmp_path, **pipes) as process:
+        feed_until(process, terminal, text)
+        process.stdin.close()
+        shown = terminal.read_all()
+        assert (process.wait(timeout=120), process.stdout.read()) == (0, b"")
+    assert "B/s" in shown
+    # The bar is wiped out, and the summary stands alone.
+    assert shown.rpartition("\r")[2].endswith("-> out\n")
+    assert text.decode() not in shown.rpartition("\r")[2]
+
+
+def test_no_progress_when_quiet_or_in_a_pipe(tmp_path):
+    """As much work as made a bar appear above, without a terminal and with --quiet in one."""
+    data = b"all work and no play\n" * 400_000
+    (tmp_path / "big").write_bytes(data)
+    options = ("encode", *GPT2, "--to", "count", "--block-size", "10000", "-j", "1", "big")
+    result = run(*options, "-o", "out", cwd=tmp_path)
+    assert result == (0, b"", "1 document, 2,400,000 tokens -> out\n")
+    assert run_in_terminal(*options, "-q", "-o", "out", cwd=tmp_path) == (0, "")

@@ -1,0 +1,154 @@
+"""Run ``bpe``: as a process (``run``), in this one (``call``), or in a terminal (``run_in_terminal``).
+
+Every run has the same surroundings, so that what it prints does not depend on who runs the tests.
+``UPDATE_GOLDEN=1 pytest`` writes the files in tests/golden/cli anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pty
+import select
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
+
+from bpe_cli.cli.app import main
+
+GOLDEN = Path(__file__).parent / "golden" / "cli"
+SCRIPT = Path(sys.executable).with_name("bpe")
+COMMAND = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-m", "bpe_cli"]
+SURROUNDINGS = {
+    "PATH": os.environ.get("PATH", ""),
+    "LC_ALL": "C.UTF-8",
+    "COLUMNS": "100",
+    "NO_COLOR": "1",
+    "PYTHONWARNINGS": "error::ResourceWarning",
+}
+
+
+class Result(NamedTuple):
+    """What a run gave: exit status, stdout and stderr."""
+
+    status: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
+
+
+def surroundings(env: dict[str, str | None] | None) -> dict[str, str]:
+    """Give the environment of a run; None takes a variable away."""
+    return {name: value for name, value in {**SURROUNDINGS, **(env or {})}.items() if value is not None}
+
+
+def run(
+    *args: str | Path,
+    input: bytes | None = None,  # noqa: A002  # as subprocess.run calls it
+    env: dict[str, str | None] | None = None,
+    cwd: Path | None = None,
+    **options: object,
+) -> Result:
+    """Run the real command; without input its stdin is /dev/null, which nobody feeds."""
+    given = {"stdin": subprocess.DEVNULL} if input is None else {"input": input}
+    given |= {"stdout": subprocess.PIPE} | options
+    done = subprocess.run(
+        [*COMMAND, *map(str, args)], stderr=subprocess.PIPE, env=surroundings(env), cwd=cwd, timeout=120, **given
+    )
+    return Result(done.returncode, done.stdout or b"", done.stderr.decode())
+
+
+def start(*args: str | Path, env: dict[str, str | None] | None = None, **options: object) -> subprocess.Popen:
+    """Start the real command, for tests that meddle with it while it runs."""
+    return subprocess.Popen([*COMMAND, *map(str, args)], env=surroundings(env), **options)
+
+
+def call(
+    *args: str | Path,
+    input: bytes = b"",  # noqa: A002  # as subprocess.run calls it
+    env: dict[str, str | None] | None = None,
+    cwd: Path | None = None,
+) -> Result:
+    """Run the same command line inside this process, which is many times faster."""
+    streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8") for data in (input, b"", b"")]
+    with (
+        mock.patch.multiple(sys, stdin=streams[0], stdout=streams[1], stderr=streams[2]),
+        mock.patch.dict(os.environ, surroundings(env), clear=True),
+        contextlib.chdir(cwd or os.curdir),
+    ):
+        status = main([*map(str, args)])
+        for stream in streams[1:]:
+            stream.flush()
+    return Result(status, streams[1].buffer.getvalue(), streams[2].buffer.getvalue().decode())
+
+
+class Terminal:
+    """A pseudo-terminal: ``side`` is for the program, ``read_until`` and ``read_all`` see what it shows."""
+
+    def __init__(self) -> None:
+        self._master, self.side = pty.openpty()
+        termios.tcsetwinsize(self.side, (24, 100))
+        self.shown = b""
+
+    def is_ready(self) -> bool:
+        """Tell whether there is something to read at once."""
+        return bool(select.select([self._master], [], [], 0)[0])
+
+    def read_some(self) -> bool:
+        """Take what is there, waiting for it; False at the end, when the program has gone."""
+        if self.side is not None:  # the program has a copy by now
+            os.close(self.side)
+            self.side = None
+        try:
+            data = os.read(self._master, 1 << 16)
+        except OSError:  # Linux says EIO when nobody has the other side any more
+            return False
+        self.shown += data
+        return bool(data)
+
+    def read_all(self) -> str:
+        """Give everything that is shown until the program goes."""
+        while self.read_some():
+            pass
+        os.close(self._master)
+        return self.shown.decode().replace("\r\n", "\n")
+
+
+def run_in_terminal(
+    *args: str | Path, env: dict[str, str | None] | None = None, cwd: Path | None = None, **pipes: object
+) -> tuple[int, str]:
+    """Run the real command in a terminal: status, and what the terminal shows.
+
+    Args:
+        args: As for ``run``.
+        env: As for ``run``.
+        cwd: As for ``run``.
+        pipes: Which of stdin, stdout and stderr are not the terminal.
+    """
+    terminal = Terminal()
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal.side) | pipes
+    process = start(*args, env={"TERM": "xterm-256color", "NO_COLOR": None, **(env or {})}, cwd=cwd, **streams)
+    shown = terminal.read_all()
+    return process.wait(timeout=120), shown
+
+
+def error(message: str, hint: str | None = None) -> str:
+    """Give what stderr holds when a run fails."""
+    return f"error: {message}\n" + ("" if hint is None else f"\nhint: {hint}\n")
+
+
+def check_golden(name: str, shown: str | bytes) -> None:
+    """Compare with a file in tests/golden/cli."""
+    path = GOLDEN / name
+    data = shown.encode() if isinstance(shown, str) else shown
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    assert data.decode() == path.read_bytes().decode(), f"differs from {path}"

@@ -1,0 +1,150 @@
+"""The benchmark's tables: what they say of a made-up round, and that the stored round is what is shown."""
+
+from __future__ import annotations
+
+import json
+import platform
+
+import pytest
+
+from benchmarks import forms, page, render, results
+from tests.unit.benchmarks.rounds import some_round
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Give the arguments that make the renderer work on files of the test."""
+    results.save(some_round(), tmp_path / "results.json")
+    (tmp_path / "README.md").write_text(f"before\n{render.BEGIN}\nold\n{render.END}\nafter\n", encoding="utf-8")
+    return [f"--results={tmp_path / 'results.json'}", f"--readme={tmp_path / 'README.md'}",
+            f"--page={tmp_path / 'page.md'}"]  # fmt: skip
+
+
+def rows_of(markdown: str) -> dict[str, list[str]]:
+    """Give the cells of each table row by the first of them."""
+    rows = [line.strip("| ").split(" | ") for line in markdown.splitlines() if line.startswith("| ")]
+    return {row[0].strip(): [entry.strip() for entry in row[1:]] for row in rows}
+
+
+def test_readme_shows_won_and_lost_rows_alike():
+    rows = rows_of(render.readme_block(some_round()))
+    assert rows["encode English, first pass, MB/s"] == [
+        "50.0", "**200**", "10.0", "(1,000: different)", "", "4.00× slower",
+    ]  # fmt: skip
+    assert rows["train English, 2 threads, s"] == ["**0.500**", "", "", "5.00", "not installed", "10.0× faster"]
+    assert rows["decode English, later passes, M tokens/s"] == ["**100**", "**100**", "failed", "", "", "level"]
+    assert rows["start-up, `bpe encode`, ms"][0:3] == ["200", "", "**100**"]
+    assert rows["start-up, library, ms"][0:3] == ["**40.0**", "", "100"]
+
+
+def test_readme_tallies():
+    assert "fastest in 3 of 6 rows, slower in 2, level in 1." in render.readme_block(some_round())
+
+
+def test_versions_stand_in_the_head():
+    block = render.readme_block(some_round())
+    assert "| bpe 0.1.0 | gigatoken 0.10.0 | tiktoken 0.14.0 | tokenizers 0.23.3 | rustbpe |" in block
+
+
+def test_page_shows_every_cell_with_what_a_claim_needs():
+    text = page.render(some_round())
+    assert "| English | **bpe 0.1.0** | 50.0 | 3 | 0.100–0.300 | 0.200 | 2.00 | 10.0 | 2,000,000 | 90.0 | " in text
+    assert "| English | tokenizers 0.23.3 | (1,000: different) |" in text
+    assert "not equal to the ids of tiktoken" in text
+    assert "| English | tiktoken 0.14.0 | failed | 0 | – | – | – | – | – | – | ValueError: no |  |" in text
+    assert "| English | rustbpe | not installed |" in text
+    assert "| one line | python 3.12.1 (alone) | 10.0 |" in text
+    assert "not installed: rustbpe" in text
+    assert "`abababababab`" in text
+
+
+def test_fastest_stands_first():
+    text = page.render(some_round()).partition("### Encode")[2].partition("###")[0]
+    places = [text.index(f"| {name} |") for name in ("gigatoken 0.10.0 (file)", "gigatoken 0.10.0 (buffers)",
+                                                     "**bpe 0.1.0**", "tiktoken 0.14.0")]  # fmt: skip
+    assert places == sorted(places)
+
+
+def test_all_rows_of_a_table_have_as_many_columns_as_its_head():
+    for markdown in (page.render(some_round()), render.readme_block(some_round())):
+        for table in markdown.split("\n\n"):
+            if table.startswith("|"):
+                assert len({line.count("|") for line in table.splitlines()}) == 1
+
+
+def test_a_quick_round_says_so():
+    assert "not for quoting" in render.readme_block(some_round(mode="quick"))
+    assert "not for quoting" not in render.readme_block(some_round())
+
+
+def test_a_busy_machine_is_told_of():
+    assert "Other programs ran" in forms.circumstances(some_round(free_cores=[2.0, 1.2]))
+    assert "Other programs ran" not in forms.circumstances(some_round())
+
+
+def test_several_tokenizers_are_told_apart():
+    round_ = some_round()
+    more = [dict(item, tokenizer="gpt2") for item in round_["comparisons"] if item["operation"] == "encode"]
+    round_["comparisons"] += more
+    round_["cells"] += [dict(item, tokenizer="gpt2") for item in round_["cells"] if item["operation"] == "encode"]
+    rows = rows_of(render.readme_block(round_))
+    assert {"encode English cl100k_base, first pass, MB/s", "encode English gpt2, first pass, MB/s"} <= set(rows)
+
+
+def test_write_then_check(files, tmp_path, capsys):
+    assert render.main([*files, "--check"]) == 1
+    assert "README.md" in capsys.readouterr().err
+    assert (tmp_path / "README.md").read_text(encoding="utf-8").count("old") == 1
+    assert render.main(files) == 0
+    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert readme.startswith(f"before\n{render.BEGIN}\n<!-- Made by")
+    assert readme.endswith(f"\n{render.END}\nafter\n")
+    assert render.main([*files, "--check"]) == 0
+    assert render.main(files) == 0
+    assert (tmp_path / "README.md").read_text(encoding="utf-8") == readme
+
+
+def test_a_readme_without_markers_is_left_alone(files, tmp_path, capsys):
+    (tmp_path / "README.md").write_text("hello\n", encoding="utf-8")
+    assert render.main(files) == 0
+    assert (tmp_path / "README.md").read_text(encoding="utf-8") == "hello\n"
+    assert "left as it is" in capsys.readouterr().err
+    assert (tmp_path / "page.md").exists()
+
+
+def test_no_round_is_an_error(files, tmp_path, capsys):
+    (tmp_path / "results.json").unlink()
+    assert render.main(files) == 2
+    assert "there is no results.json" in capsys.readouterr().err
+    (tmp_path / "results.json").write_text("{}", encoding="utf-8")
+    assert render.main(files) == 2
+    assert "make bench" in capsys.readouterr().err
+
+
+@pytest.fixture
+def stored():
+    """Give the round that belongs to the repository."""
+    if not results.PATH.exists():
+        pytest.skip("no round is stored yet: make bench makes benchmarks/results.json")
+    return results.load(results.PATH)
+
+
+def test_stored_round_is_what_is_shown(stored, capsys):
+    assert render.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_stored_round_adds_up(stored):
+    cells = [
+        results.Cell(**{name: cell[name] for name in results.Cell.__dataclass_fields__}) for cell in stored["cells"]
+    ]
+    assert stored["cells"] == [results.describe(cell) for cell in cells]
+    assert stored["comparisons"] == results.compare(cells)
+    assert stored["mode"] != "quick"
+    assert all(len(cell.wall) >= 3 for cell in cells if cell.wall)
+
+
+def test_stored_round_names_no_machine(stored, repository):
+    text = json.dumps(stored)
+    assert "/" not in text.replace(results.SCHEMA, "").replace("corpora/", "")
+    assert str(repository) not in text
+    assert not platform.node() or f'"{platform.node()}"' not in text
