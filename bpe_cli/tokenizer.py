@@ -14,7 +14,7 @@ from typing import Literal
 
 from bpe_cli import _core
 from bpe_cli.blocks import Block, settle
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.splitting import Splitter, compile_splitter, safe_cutter, segments
 from bpe_cli.stages import MergeBpe, Model, PrefixSpace, PreTokenizer, SpecialToken, Split
 
@@ -82,6 +82,12 @@ class Tokenizer:
         Raises:
             FormatError: The tables contradict each other.
         """
+        try:
+            return self._compile()
+        except ValueError as error:
+            raise FormatError(f"the tokenizer contradicts itself: {error}") from error
+
+    def _compile(self) -> _core.Engine:
         vocabulary = self.model.vocabulary
         splitter = self.splitter if isinstance(self.splitter, _core.Splitter) else _core.Splitter("null")
         if vocabulary.embedded is not None and not isinstance(self.model, MergeBpe):

@@ -63,21 +63,19 @@ def run(
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
     from bpe_cli.reports.segmentation import segment
 
-    empty = True
-    for document in _documents(source, quiet):
-        if json:
-            from bpe_cli.cli.console import print_json
-            from bpe_cli.views.json_form import to_json
+    reports = (segment(model, document, specials) for document in _documents(source, quiet))
+    if json:
+        from bpe_cli.cli.console import print_json
+        from bpe_cli.views.json_form import texts_json
 
-            print_json(to_json(segment(model, document, specials)))
-        else:
-            from bpe_cli.views.colored import LIMIT, TokenView
+        print_json(texts_json(list(reports)))
+        return
+    from bpe_cli.views.colored import LIMIT, TokenView
 
-            if not empty:
-                print()
-            report = segment(model, document, specials)
-            stdout_console(color).print(TokenView(report, ids=ids, limit=None if full else LIMIT))
-        empty = False
+    for number, report in enumerate(reports):
+        if number:
+            print()
+        stdout_console(color).print(TokenView(report, ids=ids, limit=None if full else LIMIT))
 
 
 def _report_tokenizer(model: Tokenizer, json: bool, full: bool, color: options.Color) -> None:

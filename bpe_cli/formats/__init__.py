@@ -97,10 +97,10 @@ def identify(path: str | Path) -> str:
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file or directory") from None
+        raise InputError(f"cannot read {path}: no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"{path} cannot be read: {(reason or str(error)).lower()}") from error
+        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
     for name, module in FORMATS.items():
         if module.sniff(head):
             return name
@@ -205,7 +205,7 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
     name = spec if spec in encodings.ENCODINGS else encodings.encoding_for_model(spec)
     if name is None:
         if re.search(r"[/\\]|\.(json|tiktoken|txt|model|bpe)$", spec):
-            raise InputError(f"{spec}: no such file or directory")
+            raise InputError(f"cannot read {spec}: no such file")
         raise encodings.unknown(spec)
     if pattern is not None:
         raise UsageError(f"{name} has a split pattern of its own; no pattern can be given with it")

@@ -38,12 +38,12 @@ def read(path: Path) -> bytes:
             )
         return path.read_bytes()
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file or directory") from None
+        raise InputError(f"cannot read {path}: no such file") from None
     except MemoryError:
         raise InputError(f"{path} does not fit into memory") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"{path} cannot be read: {(reason or str(error)).lower()}") from error
+        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
 
 
 def quote(text: str | bytes) -> str:

@@ -100,7 +100,7 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
         raise InputError(f"{path} does not fit into memory") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"{path} cannot be read: {(reason or str(error)).lower()}") from error
+        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
     node = Node.parse(line, str(path))
     node.only(*_KEYS)
     if node.get("version").value != 1:

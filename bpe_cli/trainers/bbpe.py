@@ -212,7 +212,7 @@ def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
     specials = len(options.special_tokens)
     needed = initial + (0 if options.rules.special_first else specials)
     if options.vocab_size < needed:
-        parts = f"{symbols} bytes" + (f" and {specials} special tokens" if specials else "")
+        parts = f"{symbols} bytes" + (f" and {specials} special token{'s' if specials > 1 else ''}" if specials else "")
         smaller = ", or for --initial-alphabet seen" if options.initial_alphabet == "all" else ""
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {parts}",

@@ -14,11 +14,12 @@ from bpe_cli.reports.segmentation import Segmentation
 from bpe_cli.reports.vocabulary_report import VocabularyReport
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     Json = Mapping[str, Any]
 
 SEGMENTATION_SCHEMA = "bpe.inspect.text/1"
+TEXTS_SCHEMA = "bpe.inspect.texts/1"
 VOCABULARY_SCHEMA = "bpe.inspect.tokenizer/1"
 COMPARISON_SCHEMA = "bpe.compare/1"
 
@@ -77,6 +78,16 @@ def segmentation_json(report: Segmentation) -> dict[str, Any]:
             for split in report.splits
         ],
     }
+
+
+def texts_json(reports: Sequence[Segmentation]) -> dict[str, Any]:
+    """Write one text as ``segmentation_json`` does, and several as one object.
+
+    Schema ``bpe.inspect.texts/1``: ``texts`` is a list of ``bpe.inspect.text/1`` objects, in order.
+    """
+    if len(reports) == 1:
+        return segmentation_json(reports[0])
+    return {"schema": TEXTS_SCHEMA, "texts": [segmentation_json(report) for report in reports]}
 
 
 def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:

@@ -142,8 +142,8 @@ FORM_HINT = "as in --add-special '<|im_start|>=100264'"
             'unknown tokenizer "zzzzzzzz"',
             f"encodings are {', '.join(ENCODINGS)}; or give a path",
         ),
-        ("nosuch.json", "nosuch.json: no such file or directory", None),
-        ("no/such", "no/such: no such file or directory", None),
+        ("nosuch.json", "cannot read nosuch.json: no such file", None),
+        ("no/such", "cannot read no/such: no such file", None),
     ],
 )
 def test_an_unknown_tokenizer(name, message, hint):
@@ -245,14 +245,14 @@ def test_a_pattern_for_a_tokenizer_that_has_one():
         ),
         (
             ("-T", "ab", "-s", "2", "--initial-alphabet", "seen", "--special", "<s>"),
-            "a vocabulary of 2 is smaller than its initial tokens: 2 bytes and 1 special tokens",
+            "a vocabulary of 2 is smaller than its initial tokens: 2 bytes and 1 special token",
             "ask for 3 or more",
         ),
         (("-T", "", "-s", "300"), "there is nothing to train on: the corpus has no text", None),
         (("-T", "a", "-s", "99999999"), "a vocabulary of 99999999 is larger than the 2,097,152 that fit", None),
         (("-T", "a", "-s", "300", "--special", "x", "--special", "x"), "the special token 'x' is given twice", None),
         (("-T", "a", "-s", "300", "--special", ""), "a special token needs a text", None),
-        (("-s", "300", "--from-counts", "nosuch"), "nosuch cannot be read: no such file or directory", None),
+        (("-s", "300", "--from-counts", "nosuch"), "cannot read nosuch: no such file", None),
     ],
 )
 def test_training(options, message, hint):

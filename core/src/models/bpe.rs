@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 
 /// Pieces up to this many bytes are merged by scanning for the lowest number each time.
 const SHORT: usize = 48;
-/// A token longer than this is in no vocabulary but a hostile one.
+/// A longer token is in no rank file but a hostile one; finding its parts would take hours.
 const LONGEST_TOKEN: usize = 1024;
 
 /// A byte-pair model.
@@ -76,7 +76,6 @@ impl Bpe {
         whole_pieces: bool,
     ) -> Result<Self> {
         let pieces = PieceTable::build(&tokens)?;
-        check_lengths(&tokens)?;
         let mut entries = Vec::with_capacity(merges.len());
         for (number, &[left, right, product]) in merges.iter().enumerate() {
             let (l, r, p) = (tokens.get(left), tokens.get(right), tokens.get(product));

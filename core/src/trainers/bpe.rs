@@ -89,8 +89,7 @@ struct Candidate {
     pair: u32,
 }
 
-/// Learns merges: the pieces are laid out by [`Trainer::new`], merged by [`Trainer::run`].
-#[derive(Debug)]
+/// Learns merges: [`Trainer::new`] lays the pieces out, [`Trainer::run`] merges them.
 pub struct Trainer {
     tie: Tie,
     vocab_size: usize,

@@ -96,7 +96,7 @@ def test_other_files_are_refused(tmp_path):
         counts_file.load(path, MEMORY)
     with pytest.raises(InputError, match="no such file"):
         counts_file.load(tmp_path / "missing", MEMORY)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot read "):
         counts_file.load(tmp_path, MEMORY)
 
 
@@ -119,7 +119,7 @@ def test_files_are_added_up_in_order(lay):
         (Cutting("y+", special_tokens=("<s>", "é"), unicode_version="16.0.0"), 'pattern is "x+" in the first and "y+"'),
         (Cutting("x+", special_tokens=("<s>",), unicode_version="16.0.0"), "special_tokens is"),
         (Cutting("x+", special_tokens=("<s>", "é"), unicode_version="15.0.0"), 'unicode_version is "16.0.0" in'),
-        (Cutting("x+", True, ("<s>", "é"), "16.0.0"), 'prefix_space is false in the first and true in the second'),
+        (Cutting("x+", True, ("<s>", "é"), "16.0.0"), "prefix_space is false in the first and true in the second"),
     ],
 )
 def test_files_cut_in_other_ways_are_not_added_up(lay, other, message):

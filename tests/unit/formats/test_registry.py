@@ -54,9 +54,9 @@ def test_unknown_content_is_described(tmp_path, content, looks):
 
 
 def test_missing_files_and_folders_without_tokenizer(tmp_path):
-    with pytest.raises(InputError, match="no such file or directory"):
+    with pytest.raises(InputError, match="no such file"):
         formats.load(tmp_path / "missing")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot read "):
         formats.load("nul\0byte")
     with pytest.raises(FormatError, match="holds no tokenizer, it is empty"):
         formats.load(tmp_path)

@@ -7,7 +7,7 @@ from bpe_cli.blocks import Block
 from bpe_cli.reports.comparison import compare
 from bpe_cli.reports.segmentation import segment
 from bpe_cli.reports.vocabulary_report import describe
-from bpe_cli.views.json_form import to_json
+from bpe_cli.views.json_form import segmentation_json, texts_json, to_json
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
 TINY = FakeTokenizer([b"\xe8\xb0", b"ab"], name="tiny", specials=[FakeSpecial(b"<s>", 300)])
@@ -64,3 +64,12 @@ def test_any_text_is_plain_json(text):
     assert report == json.loads(json.dumps(report, ensure_ascii=False).encode())
     spans = [token["bytes"] for token in report["tokens"]]
     assert b"".join(text[start:end] for start, end in spans) == text
+
+
+def test_several_texts_are_one_object():
+    reports = [segment(TINY, text) for text in (b"Hello", b"")]
+    assert texts_json(reports[:1]) == segmentation_json(reports[0])
+    assert texts_json(reports) == {
+        "schema": "bpe.inspect.texts/1",
+        "texts": [segmentation_json(report) for report in reports],
+    }

@@ -1,0 +1,1 @@
+"""Measure bpe against other libraries: ``run.py`` writes results.json, ``render.py`` makes tables of it."""

@@ -1,0 +1,93 @@
+"""Say what a round ran on and with: processor and versions, but nothing that names the machine or its folders."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from importlib import metadata
+from pathlib import Path
+
+# What the fast paths of the libraries ask for.
+INSTRUCTION_SETS = ("avx2", "avx512bw", "avx512vbmi", "gfni", "asimd", "sve2")
+
+
+def cpu_model() -> str:
+    """Give the processor's name."""
+    if sys.platform == "darwin":
+        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+        return done.stdout.strip() or platform.machine()
+    return _cpuinfo("model name") or platform.processor() or platform.machine()
+
+
+def _cpuinfo(*keys: str) -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((value.strip() for line in lines for key, _, value in [line.partition(":")] if key.strip() in keys), "")
+
+
+def cores() -> int:
+    """Give how many processors we may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def load_average() -> float | None:
+    """Give the system's load of the last minute: on an idle machine next to nothing."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+def free_cores(seconds: float = 0.2) -> float:
+    """Measure how many processors we get when we ask for all: nearly ``cores()`` on an idle machine.
+
+    The load average tells of a minute that is over; this tells of now. Hashing runs without the GIL.
+    """
+    data = bytes(1 << 20)
+    end = time.perf_counter() + seconds
+
+    def burn() -> None:
+        while time.perf_counter() < end:
+            hashlib.sha256(data)
+
+    threads = [threading.Thread(target=burn) for _ in range(cores())]
+    wall, cpu = time.perf_counter(), time.process_time()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return round((time.process_time() - cpu) / (time.perf_counter() - wall), 2)
+
+
+def describe() -> dict[str, object]:
+    """Give what results.json says of the machine."""
+    flags = _cpuinfo("flags", "Features").split()
+    return {
+        "cpu": cpu_model(),
+        "cores": cores(),
+        "instruction_sets": [name for name in INSTRUCTION_SETS if name in flags],
+        "system": platform.system(),
+        "architecture": platform.machine(),
+    }
+
+
+def version_of(distribution: str) -> str | None:
+    """Give a distribution's version, or None if it is not installed."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def core_build() -> str | None:
+    """Give the first digits of our compiled module's sha256: a version alone does not tell what was measured."""
+    specification = importlib.util.find_spec("bpe_cli._core")
+    if specification is None or specification.origin is None:
+        return None
+    return hashlib.sha256(Path(specification.origin).read_bytes()).hexdigest()[:12]

@@ -1,0 +1,114 @@
+"""docs/benchmarks.md: all cells of a round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from benchmarks import forms, results
+from benchmarks.forms import Cell
+
+SECTIONS = {
+    "encode": "Encode",
+    "count": "Count",
+    "decode": "Decode",
+    "train": "Train",
+    "start": "Start",
+}
+COLUMNS = ("runs", "wall s, least–most", "CPU s", "CPU s per 100 MB", "MB", "tokens", "peak MB", "result")
+EXPLANATIONS = {
+    "encode": """\
+Text in memory to ids in memory. *First pass*: of a fresh process, with the tokenizer loaded and nothing cached, as a
+command runs. *Later passes*: the same text again. A slow library takes every n-th document only, as the column MB
+says.""",
+    "count": """\
+Tokens counted without making ids. No other library does that: to count, they encode.""",
+    "decode": """\
+Ids, in the type that suits the library, to bytes or text. One thread.""",
+    "train": """\
+Byte-level BPE with GPT-2's pattern, documents in memory to merges. Libraries with the same tie-breaks must learn the
+same tokens in the same order. Seconds: less is better.""",
+    "start": """\
+From the start of a process to its end: one line of text into ids on stdout. Milliseconds: less is better.""",
+}
+
+
+def render(round_: dict[str, Any]) -> str:
+    """Give docs/benchmarks.md."""
+    names = forms.versions(round_)
+    parts = ["# Benchmarks", forms.MADE, forms.circumstances(round_)]
+    sets = ", ".join(round_["machine"]["instruction_sets"]) or "none of those we look for"
+    absent = [name for name, version in round_["versions"].items() if version is None]
+    parts.append(
+        f"Versions: {', '.join(text for name, text in names.items() if name not in absent)}"
+        + (f"; not installed: {', '.join(absent)}" if absent else "")
+        + f". Our compiled core's sha256 begins with {round_['core']}. Instruction sets: {sets}."
+    )
+    parts.append(
+        f"`make bench` repeats all this; it took {round_['seconds']['total'] / 60:.1f} minutes. Every figure is the "
+        "median of processes started for it; before a speed counts, what the library gave is compared with what "
+        f"{round_['reference']} gives. What is measured how, and what is known about the limits: "
+        "[benchmarks/NOTES.md](../benchmarks/NOTES.md)."
+    )
+    parts.append(forms.standing(round_["comparisons"]))
+    texts = [
+        [
+            forms.text_name(name),
+            forms.megabytes(text["bytes"]),
+            f"{text['documents']:,}",
+            text["source"],
+            f"`{text['sha256'][:12]}`",
+        ]
+        for name, text in round_["texts"].items()
+    ]
+    parts += ["## Texts", forms.table(["text", "size", "documents", "source", "sha256"], texts, left=5)]
+    for operation, title in SECTIONS.items():
+        compared = [item for item in round_["comparisons"] if item["operation"] == operation]
+        if compared:
+            parts += [f"## {title}", EXPLANATIONS[operation]]
+            parts += list(tables_of(round_, operation, compared, names))
+    return "\n\n".join(parts) + "\n"
+
+
+def tables_of(round_: dict[str, Any], operation: str, compared: list[Cell], names: dict[str, str]) -> Iterable[str]:
+    """Give the tables of an operation: one for each tokenizer, number of threads and phase."""
+
+    def kind(item: Cell) -> tuple[str, int, str]:
+        return (item["tokenizer"], item["threads"], item["phase"])
+
+    for tokenizer, threads, phase in dict.fromkeys(map(kind, compared)):
+        heading = [tokenizer, *([forms.PHASES[phase]] if phase else []), f"{threads} thread{'s' * (threads > 1)}"]
+        yield f"### {SECTIONS[operation]}: {', '.join(heading)}"
+        chosen = [item for item in compared if kind(item) == (tokenizer, threads, phase)]
+        rows = []
+        for text in dict.fromkeys(item["text"] for item in chosen):
+            ratios = {item["ours"]: item["ratio"] for item in chosen if item["text"] == text}
+            beside = [cell for item in chosen if item["text"] == text for cell in forms.beside(round_, item)]
+            cells = {forms.name_of(cell): cell for cell in beside}  # several ways of ours stand beside the same rivals
+            ordered = sorted(cells.values(), key=lambda cell: -(cell["speed"] or 0))
+            rows += [row_of(cell, names, ratios) for cell in ordered]
+        unit = forms.UNITS.get(operation, "MB/s")
+        head = ["text", "library", unit, *COLUMNS, "bpe against the best other"]
+        yield forms.table(head, rows, left=2)
+
+
+def row_of(cell: Cell, names: dict[str, str], ratios: dict[str, float | None]) -> list[str]:
+    """Give a row of the page."""
+    measured = cell["speed"] is not None
+    library = str(names.get(cell["library"], cell["library"])) + (f" ({cell['way']})" if cell["way"] else "")
+    runs = cell["operation"] == "start"
+    cpu, peak = cell["cpu_seconds"], cell["peak_bytes"]
+    return [
+        forms.text_name(cell["text"]),
+        f"**{library}**" if cell["library"] == results.OURS else library,
+        forms.shown(cell),
+        str(len(cell["wall"])),
+        forms.spread(cell),
+        forms.number(cpu["median"]) if cpu else "–",
+        forms.number(cell["cpu_seconds_per_100_mb"]) if measured and not runs else "–",
+        forms.number(cell["bytes"] / 1e6) if measured and not runs else "–",
+        f"{cell['tokens']:,}" if measured and cell["tokens"] else "–",
+        forms.number(peak / 1e6) if peak else "–",
+        cell["note"] or cell["status"],
+        forms.ratio_text(ratios[forms.name_of(cell)]) if forms.name_of(cell) in ratios else "",
+    ]

@@ -1,0 +1,117 @@
+"""Show results.json: a table in README.md between its markers, all of it in docs/benchmarks.md.
+
+``python benchmarks/render.py`` writes both, ``--check`` tells whether they are what it would write.
+Nothing is computed here but the form of numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import forms, page, results
+
+ROOT = Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- benchmarks:begin -->", "<!-- benchmarks:end -->"
+README, PAGE = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
+
+README_ROWS: tuple[tuple[str, str, int], ...] = (
+    ("encode", "cold", 1),
+    ("encode", "warm", 1),
+    ("encode", "cold", 2),
+    ("count", "cold", 1),
+    ("decode", "warm", 1),
+    ("train", "", 2),
+    ("start", "", 1),
+)
+"""Operation, phase and threads of the README's rows; the page has the rest."""
+
+
+def readme_block(round_: dict[str, Any]) -> str:
+    """Give what stands between the README's markers."""
+    names = forms.versions(round_)
+    libraries = [name for name in names if name != "python"]
+    chosen = [
+        item
+        for row in README_ROWS
+        for item in round_["comparisons"]
+        if (item["operation"], item["phase"], item["threads"]) == row
+    ]
+    several = len({item["tokenizer"] for item in chosen if item["operation"] != "train"}) > 1
+    rows = []
+    for item in chosen:
+        cells = forms.beside(round_, item)
+        fastest = max((cell["speed"] or 0 for cell in cells if cell["status"] == "same"), default=0)
+        row = [forms.label(item, several_tokenizers=several)]
+        for library in libraries:
+            cell = forms.best_of([cell for cell in cells if cell["library"] == library])
+            figure = "" if cell is None else forms.shown(cell)
+            row.append(f"**{figure}**" if cell and cell["status"] == "same" and cell["speed"] == fastest else figure)
+        rows.append([*row, forms.ratio_text(item["ratio"])])
+    encodings = sorted({cell["tokenizer"] for cell in round_["cells"] if cell["operation"] == "encode"})
+    return "\n".join(
+        [
+            forms.MADE,
+            f"Ids of {', '.join(encodings) or 'no encoding'}; MB/s of UTF-8 text and M tokens/s: more is better; s and "
+            "ms: less is better. **Bold** is the fastest whose result is right; no other library counts without "
+            "making ids. " + forms.circumstances(round_),
+            "",
+            forms.table(["", *(names[name] for name in libraries), "bpe against the best other"], rows),
+            "",
+            f"{forms.standing(chosen)} With bytes, tokens, CPU time, memory: [docs/benchmarks.md](docs/benchmarks.md).",
+        ]
+    )
+
+
+def with_block(text: str, block: str) -> str | None:
+    """Give a text with the block between its markers, or None if it has no markers."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{block}\n{END}{after}" if begin and end else None
+
+
+def contents_of(round_: dict[str, Any], readme: Path, page_path: Path) -> dict[Path, str]:
+    """Give the files that a round is shown in, with their contents; the README only if it has the markers."""
+    contents = {page_path: page.render(round_)}
+    written = with_block(readme.read_text(encoding="utf-8"), readme_block(round_)) if readme.exists() else None
+    if written is not None:
+        contents[readme] = written
+    return contents
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the files, or check them."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if a file is not up to date")
+    parser.add_argument("--results", type=Path, default=results.PATH, help="default: benchmarks/results.json")
+    parser.add_argument("--readme", type=Path, default=README, help="default: README.md")
+    parser.add_argument("--page", type=Path, default=PAGE, help="default: docs/benchmarks.md")
+    options = parser.parse_args(arguments)
+    try:
+        round_ = results.load(options.results)
+    except FileNotFoundError:
+        print(f"error: there is no {options.results.name}\n\nhint: run make bench", file=sys.stderr)
+        return 2
+    except ValueError as error:
+        print(f"error: {error}\n\nhint: run make bench", file=sys.stderr)
+        return 2
+    contents = contents_of(round_, options.readme, options.page)
+    if options.readme not in contents:
+        print(f"note: {options.readme.name} has no {BEGIN} and {END}: left as it is", file=sys.stderr)
+    stale = [path for path, text in contents.items() if not path.exists() or path.read_text("utf-8") != text]
+    if options.check and stale:
+        names = " and ".join(path.name for path in stale)
+        print(f"error: {names}: not what {options.results.name} says\n\nhint: run make bench", file=sys.stderr)
+        return 1
+    if not options.check:
+        for path in stale:
+            results.replace_file(path, contents[path])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""What a round measured: cells, their medians, who was best; and results.json, which holds one whole round.
+
+A cell is a library in a way of its own, at one measurement (operation, phase, text, tokenizer,
+threads). Numbers are made here, once, when the round is stored; ``render.py`` only shows them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+SCHEMA = "bpe-benchmarks/1"
+PATH = Path(__file__).resolve().parent / "results.json"
+
+OURS = "bpe"
+
+Measurement = tuple[str, str, str, str, int]
+"""Operation, phase, text, tokenizer, threads: what cells have in common that are compared."""
+
+RANKED = "same"
+"""The status of a cell that did the work: its result was what it should be."""
+
+
+@dataclass
+class Cell:
+    """One library at one measurement.
+
+    Attributes:
+        operation: ``encode``, ``count``, ``decode``, ``train`` or ``start``.
+        phase: ``cold`` (first pass of a process), ``warm`` (later passes), or ``""`` where there is no such thing.
+        text: Name of the text.
+        tokenizer: Name of the encoding, or what is trained.
+        threads: How many it may use.
+        library: Name of the library.
+        way: Which of its ways.
+        status: ``same`` result as the reference, ``different``, ``unchecked``, ``not installed`` or ``failed``.
+        note: What there is to say of it.
+        bytes: UTF-8 bytes that a pass takes.
+        documents: Documents that a pass takes.
+        tokens: Tokens that a pass makes (of training: the vocabulary's).
+        wall: Seconds of every pass.
+        cpu: CPU seconds of every pass, all threads together.
+        peak: Most memory of every process, in bytes: library, input and result.
+    """
+
+    operation: str
+    phase: str
+    text: str
+    tokenizer: str
+    threads: int
+    library: str
+    way: str = ""
+    status: str = "unchecked"
+    note: str = ""
+    bytes: int = 0
+    documents: int = 0
+    tokens: int = 0
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    peak: list[int] = field(default_factory=list)
+
+    @property
+    def measurement(self) -> Measurement:
+        """What it is compared within."""
+        return (self.operation, self.phase, self.text, self.tokenizer, self.threads)
+
+    @property
+    def name(self) -> str:
+        """The library, and its way if it has several."""
+        return f"{self.library} ({self.way})" if self.way else self.library
+
+    @property
+    def speed(self) -> float | None:
+        """Give work per second of wall time: bytes, tokens when decoding, runs when starting; None if unmeasured."""
+        if not self.wall:
+            return None
+        work = {"decode": self.tokens, "start": 1}.get(self.operation, self.bytes)
+        return work / median(self.wall)
+
+
+IDLE = 0.9
+"""Share of the processors that has to be free, before and after each round, for it to count as undisturbed."""
+
+
+def summary(numbers: Sequence[float]) -> dict[str, float] | None:
+    """Give median, least and most; None of nothing.
+
+    >>> summary([3.0, 1.0, 2.0])
+    {'median': 2.0, 'min': 1.0, 'max': 3.0}
+    """
+    return {"median": median(numbers), "min": min(numbers), "max": max(numbers)} if numbers else None
+
+
+def rivals(cells: Iterable[Cell], measurement: Measurement) -> list[Cell]:
+    """Give the cells of other libraries that stand beside ours.
+
+    Nobody else counts without making ids, so to count they encode.
+    """
+    operation, *rest = measurement
+    wanted = ("encode" if operation == "count" else operation, *rest)
+    return [cell for cell in cells if cell.measurement == wanted and cell.library != OURS]
+
+
+def compare(cells: Sequence[Cell]) -> list[dict[str, object]]:
+    """Hold each way of ours against the fastest other library, measurement by measurement.
+
+    Only cells with the right result count. ``ratio`` is our speed by theirs: under 1 we lose.
+    """
+    comparisons: list[dict[str, object]] = []
+    for cell in cells:
+        if cell.library != OURS:
+            continue
+        others = [rival for rival in rivals(cells, cell.measurement) if rival.status == RANKED and rival.speed]
+        best = max(others, key=_speed, default=None)
+        ranked = cell.status == RANKED and cell.speed and best
+        names = ("operation", "phase", "text", "tokenizer", "threads")
+        entry: dict[str, object] = dict(zip(names, cell.measurement, strict=True))
+        entry["ours"] = cell.name
+        entry["best_rival"] = best.name if best else None
+        entry["ratio"] = round(_speed(cell) / _speed(best), 4) if best and ranked else None
+        comparisons.append(entry)
+    return comparisons
+
+
+def _speed(cell: Cell) -> float:
+    return cell.speed or 0.0
+
+
+def disturbed(cells: Iterable[Cell]) -> float:
+    """Give the share of one-thread passes that waited for the processor: wall over CPU time by more than a tenth.
+
+    On an idle machine it is next to nothing. (Passes under a millisecond are left out.)
+    """
+    passes = [
+        (wall, cpu)
+        for cell in cells
+        if cell.threads == 1 and cell.operation != "start"
+        for wall, cpu in zip(cell.wall, cell.cpu, strict=True)
+        if wall > 1e-3
+    ]
+    waited = sum(wall > 1.1 * cpu for wall, cpu in passes)
+    return round(waited / len(passes), 4) if passes else 0.0
+
+
+def judge(cell: Cell, found: object, expected: object, whose: str) -> None:
+    """Set a cell's status by comparing its result with the reference.
+
+    Args:
+        cell: The cell; one that failed stays failed.
+        found: Hash or number of what it gave.
+        expected: That of the reference, or None if there is none.
+        whose: Who the reference is.
+    """
+    if cell.status in {"failed", "not installed"}:
+        return
+    if expected is None:
+        cell.status, cell.note = "unchecked", "there was nothing to compare with"
+    elif found == expected:
+        cell.status, cell.note = RANKED, f"equal to {whose}"
+    else:
+        cell.status, cell.note = "different", f"not equal to {whose}"
+
+
+def describe(cell: Cell) -> dict[str, object]:
+    """Give a cell as results.json holds it: raw numbers, and what follows from them."""
+    speed = cell.speed
+    return asdict(cell) | {
+        "wall_seconds": summary(cell.wall),
+        "cpu_seconds": summary(cell.cpu),
+        "peak_bytes": median(cell.peak) if cell.peak else None,
+        "cpu_seconds_per_100_mb": round(median(cell.cpu) / cell.bytes * 1e8, 4) if cell.cpu and cell.bytes else None,
+        "speed": None if speed is None else round(speed, 3),
+    }
+
+
+def build(head: dict[str, Any], cells: Sequence[Cell]) -> dict[str, Any]:
+    """Give the contents of results.json."""
+    return {
+        "schema": SCHEMA,
+        **head,
+        "disturbed": disturbed(cells),
+        "cells": [describe(cell) for cell in cells],
+        "comparisons": compare(cells),
+    }
+
+
+def text_of(round_: dict[str, Any]) -> str:
+    """Give the text of results.json: a line for every cell, so that two rounds can be compared by eye."""
+    parts = []
+    for name, value in round_.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            lines = ",\n  ".join(json.dumps(item, ensure_ascii=False, allow_nan=False) for item in value)
+            parts.append(f" {json.dumps(name)}: [\n  {lines}\n ]")
+        else:
+            parts.append(f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False, allow_nan=False)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def save(round_: dict[str, Any], path: Path) -> None:
+    """Write results.json: all of it or nothing."""
+    replace_file(path, text_of(round_))
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Put a file in place of another, whole, also if the power goes."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Read results.json.
+
+    Raises:
+        ValueError: It is no round, or one of another schema.
+    """
+    contents = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(contents, dict) or contents.get("schema") != SCHEMA:
+        raise ValueError(f"{path.name} is not a round of {SCHEMA}")
+    return contents

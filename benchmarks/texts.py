@@ -1,0 +1,144 @@
+"""The texts that are measured on: prepared once a round, as files of documents with a NUL between them.
+
+NUL, because no text has one (what has is left out) and one library can be told to cut files at it. So
+all libraries get the same documents, whether as buffers, as strings or as a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+import sysconfig
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+SEPARATOR = b"\0"
+DOCUMENT_BYTES = 8192
+"""Running text is cut into documents at the first line end after this many bytes."""
+
+BENCH_TEXTS = ("english", "code", "chinese", "multilingual")
+"""Texts that lie beside the repository on some machines, as NAME.txt.xz."""
+
+EVERYWHERE = "python"
+"""The text that every machine has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A prepared text; ``path`` is the worker's business and does not enter results.json."""
+
+    name: str
+    path: Path
+    source: str
+    size: int  # in bytes, separators not counted
+    documents: int
+    sha256: str
+
+    def describe(self) -> dict[str, object]:
+        """Give what results.json says of it."""
+        return {"source": self.source, "bytes": self.size, "documents": self.documents, "sha256": self.sha256}
+
+
+def cut(data: bytes, least: int = DOCUMENT_BYTES) -> list[bytes]:
+    r"""Cut running text into documents at line ends.
+
+    >>> cut(b"a\nbc\nd\n", least=2)
+    [b'a\nbc\n', b'd\n']
+    """
+    documents = []
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + least) + 1 or len(data)
+        documents.append(data[start:end])
+        start = end
+    return documents
+
+
+def whole_lines(data: bytes) -> bytes:
+    r"""Drop what follows the last line end.
+
+    >>> whole_lines(b"a\nb")
+    b'a\n'
+    """
+    return data[: data.rfind(b"\n") + 1] or data
+
+
+def stride_for(size: int, wanted: int | None) -> int:
+    """Say which every n-th document to take to get about so many bytes, spread over the whole text.
+
+    >>> stride_for(30_000_000, 20_000_000), stride_for(30_000_000, None), stride_for(40, 10)
+    (2, 1, 4)
+    """
+    return 1 if wanted is None else max(1, round(size / wanted))
+
+
+def usable(data: bytes) -> bool:
+    """Tell whether all libraries can take a document: not empty, no NUL, valid UTF-8."""
+    if not data or SEPARATOR in data:
+        return False
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def python_sources(repository: Path) -> list[bytes]:
+    """Give the sources of Python's standard library and the repository's corpora, a document a file."""
+    library = Path(sysconfig.get_path("stdlib"))
+    installed = {"site-packages", "dist-packages"}
+    paths = [path for path in sorted(library.rglob("*.py")) if not installed & set(path.relative_to(library).parts)]
+    paths += sorted(path for path in (repository / "corpora").rglob("*") if path.is_file())
+    contents = (path.read_bytes() for path in paths)
+    return [content for content in contents if usable(content)]
+
+
+def bench_text(path: Path, limit: int | None) -> list[bytes]:
+    """Give the documents of the first ``limit`` bytes of a compressed text."""
+    with lzma.open(path) as file:
+        data = file.read() if limit is None else file.read(limit)
+    return [document for document in cut(whole_lines(data)) if usable(document)]
+
+
+def store(name: str, documents: Iterable[bytes], source: str, folder: Path) -> Text:
+    """Write a text where workers find it."""
+    parts = list(documents)
+    path = folder / f"{name}.txt"
+    data = SEPARATOR.join(parts)
+    path.write_bytes(data)
+    size = len(data) - (len(parts) - 1)
+    return Text(name, path, source, size, len(parts), hashlib.sha256(data).hexdigest())
+
+
+def read(path: Path, stride: int = 1) -> list[bytes]:
+    """Read every ``stride``-th document of a stored text."""
+    return path.read_bytes().split(SEPARATOR)[::stride]
+
+
+def prepare(names: Iterable[str], folder: Path, repository: Path, limit: int | None) -> list[Text]:
+    """Prepare texts of about ``limit`` bytes each (None: whole); those that the machine has not are left out."""
+    prepared = []
+    beside = repository.parent / "shared" / "corpora" / "bench"
+    for name in names:
+        if name == EVERYWHERE:
+            documents = python_sources(repository)
+            stride = stride_for(sum(map(len, documents)), limit)
+            source = "Python's standard library and corpora/" + (
+                f", every {ordinal(stride)} file" if stride > 1 else ""
+            )
+            prepared.append(store(name, documents[::stride], source, folder))
+        elif (beside / f"{name}.txt.xz").is_file():
+            source = f"{name}.txt" + ("" if limit is None else f", first {limit / 1e6:g} MB")
+            prepared.append(store(name, bench_text(beside / f"{name}.txt.xz", limit), source, folder))
+    return prepared
+
+
+def ordinal(number: int) -> str:
+    """Give a number as the word that follows "every".
+
+    >>> [ordinal(number) for number in (2, 3, 10)]
+    ['2nd', '3rd', '10th']
+    """
+    tens = 10 < number % 100 < 20
+    return f"{number}{'th' if tens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"

@@ -1,0 +1,113 @@
+"""Do one job in a fresh process and tell how long it took: ``python worker.py JOB``, both as JSON.
+
+Libraries print what they like to stdout, so the answer goes to a copy of it that they do not know.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from array import array
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import texts
+from benchmarks.libraries import LIBRARIES, Job, Task
+
+
+def peak_memory() -> int | None:
+    """Give the most memory this process had resident, in bytes; None where the system does not say.
+
+    Linux' own figure, where there is one: getrusage's begins with that of the process that started us.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        pass
+    try:
+        import resource
+    except ImportError:
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def digest_of(parts: list[bytes]) -> str:
+    """Give a hash of byte strings and their borders.
+
+    >>> digest_of([b"ab", b""]) == digest_of([b"a", b"b"])
+    False
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()
+
+
+def task_of(job: Job) -> tuple[Task, int, int]:
+    """Make what is to be timed.
+
+    Returns:
+        The task, and the bytes and documents that it is about.
+    """
+    make = getattr(LIBRARIES[job.library], job.operation)
+    documents = texts.read(Path(job.text), job.stride)
+    size, number = sum(map(len, documents)), len(documents)
+    if job.operation == "decode":
+        del documents
+        ids = array("I")
+        ids.frombytes(Path(job.ids).read_bytes())
+        return make(job, ids), size, number
+    return make(job, documents), size, number
+
+
+def look_at(job: Job, result: Any) -> dict[str, object]:
+    """Say what a run gave: the number of tokens, and a hash to compare with that of others."""
+    if job.operation == "encode":
+        if job.ids:
+            Path(job.ids).write_bytes(result.tobytes())
+        return {"tokens": len(result), "digest": digest_of([result.tobytes()])}
+    if job.operation == "count":
+        return {"tokens": result, "digest": None}
+    if job.operation == "decode":
+        expected = digest_of([b"".join(texts.read(Path(job.text), job.stride))])
+        size = Path(job.ids).stat().st_size // array("I").itemsize
+        return {"tokens": size, "digest": digest_of([result]), "expected": expected}
+    return {"tokens": len(result), "digest": digest_of(result[256:])}  # the bytes' order is each library's own
+
+
+def measure(job: Job) -> dict[str, object]:
+    """Run a job's passes: the first is cold, what it used is freed before the next."""
+    task, size, documents = task_of(job)
+    passes: list[dict[str, float]] = []
+    answer: dict[str, object] = {"bytes": size, "documents": documents, "passes": passes}
+    for number in range(job.passes):
+        loaded = {*sys.modules}
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = task.run()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        passes.append({"wall": round(wall, 7), "cpu": round(cpu, 7)})
+        if number == 0:
+            # Loading is not to be timed; where it was all the same, the results say so.
+            answer["imported"] = sorted({name.partition(".")[0] for name in {*sys.modules} - loaded})
+            answer["peak"] = peak_memory()
+            answer |= look_at(job, task.result(result))
+        del result
+    return answer
+
+
+def main() -> None:
+    """Read the job, keep stdout for the answer, do it."""
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answer:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        json.dump(measure(Job(**json.loads(sys.argv[1]))), answer)
+
+
+if __name__ == "__main__":
+    main()
