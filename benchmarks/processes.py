@@ -27,7 +27,7 @@ class WorkerFailed(Exception):
 def one_line(stderr: str) -> str:
     """Give the last line of an error, without the folders in it.
 
-    >>> one_line("Traceback ...\\n  ...\\nFileNotFoundError: no '/home/me/x.txt'\\n")
+    >>> one_line("Traceback ...\\n  ...\\nFileNotFoundError: no '/data/me/x.txt'\\n")
     "FileNotFoundError: no 'x.txt'"
     """
     lines = [line for line in stderr.strip().splitlines() if line.strip()] or ["no message"]

@@ -292,15 +292,20 @@ def test_tokens_of_up_to_1024_bytes_are_used():
     assert tokenizer.encode(b"a" * 1025) == [97] * 1025
 
 
-@pytest.mark.parametrize("model", ["ranks", "merges"])
-def test_longer_tokens_are_refused_by_name(model):
-    vocabulary = Vocabulary.from_tokens([*BYTES, b"a" * 1025])
-    tokenizer = Tokenizer(RankBpe(vocabulary) if model == "ranks" else MergeBpe(vocabulary, Merges(array("I"))))
-    for use in (tokenizer.encode, tokenizer.tokens, lambda text: tokenizer.decode([97])):
-        with pytest.raises(BpeError) as caught:
+def test_longer_tokens_are_refused_by_name_where_ranks_would_take_hours():
+    tokenizer = Tokenizer(RankBpe(Vocabulary.from_tokens([*BYTES, b"a" * 1025])))
+    for use in (tokenizer.encode, tokenizer.tokens, lambda _: tokenizer.decode([97])):
+        with pytest.raises(BpeError, match="token 256 has 1025 bytes; at most 1024 are handled") as caught:
             use("a")
-        assert "token 256 has 1025 bytes; at most 1024 are handled" in caught.value.message
         assert "ids of another tokenizer" not in (caught.value.hint or "")
+
+
+def test_merges_make_tokens_of_any_length():
+    tokens = [*BYTES, *(b"a" * (2 << power) for power in range(20))]
+    merges = [(97, 97, 256), *((number, number, number + 1) for number in range(256, 275))]
+    tokenizer = Tokenizer(MergeBpe(Vocabulary.from_tokens(tokens), Merges.from_pairs(merges)))
+    assert tokenizer.encode(b"a" * ((1 << 20) + 5)) == [275, 257, 97]
+    assert tokenizer.decode([275, 257, 97]) == b"a" * ((1 << 20) + 5)
 
 
 @pytest.mark.parametrize(
@@ -308,7 +313,7 @@ def test_longer_tokens_are_refused_by_name(model):
 )
 def test_merges_that_do_not_fit_together_are_refused(merges):
     model = MergeBpe(Vocabulary.from_tokens([*BYTES, b"ab"]), Merges.from_pairs(merges))
-    with pytest.raises(BpeError, match=r"^merge 0 joins ids "):
+    with pytest.raises(BpeError, match="merge 0 joins ids "):
         Tokenizer(model).encode("ab")
 
 

@@ -98,6 +98,8 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
             payload = file.read()
     except MemoryError:
         raise InputError(f"{path} does not fit into memory") from None
+    except FileNotFoundError:
+        raise InputError(f"cannot read {path}: no such file") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
