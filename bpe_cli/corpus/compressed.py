@@ -15,6 +15,13 @@ from bpe_cli.errors import InputError
 MAGIC_BYTES = 16
 """As many first bytes as ``codec_of`` wants to see."""
 
+_GZIP = b"\x1f\x8b\x08"
+_BZIP2 = b"BZh"
+_XZ = b"\xfd7zXZ\0"
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+_SKIPPABLE = b"\x2a\x4d\x18"
+"""What follows the first byte, 0x50 to 0x5F, of a frame that pzstd and some archivers put first."""
+
 _OUTPUT_BYTES = 1 << 20
 
 
@@ -45,25 +52,34 @@ class Codec(NamedTuple):
     errors: tuple[type[Exception], ...]
 
 
+def may_be_compressed(head: bytes) -> bool:
+    r"""Tell whether data that begins so may turn out to be compressed when more of it is there.
+
+    >>> [may_be_compressed(head) for head in (b"", b"B", b"Bob\n", b"P", b"Pa\n", b"hello\n")]
+    [True, True, False, True, False, False]
+    """
+    skippable = head[:1] == b"" or (head[0] >> 4 == 5 and _SKIPPABLE.startswith(head[1:4]))
+    return skippable or any(magic.startswith(head[: len(magic)]) for magic in (_GZIP, _BZIP2, _XZ, _ZSTANDARD))
+
+
 def codec_of(head: bytes, name: str) -> Codec | None:
     """Recognise compressed data by its first bytes (``MAGIC_BYTES`` of them); None for anything else.
 
     Raises:
         InputError: It is Zstandard data and no library for it is installed.
     """
-    if head.startswith(b"\x1f\x8b\x08"):
+    if head.startswith(_GZIP):
         return _gzip()
     # The ten bytes are the header and the first block's mark (or the end mark of an empty stream).
-    if head.startswith(b"BZh") and head[3:4] in b"123456789" and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
+    if head.startswith(_BZIP2) and head[3:4] in b"123456789" and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
         import bz2
 
         return Codec("bzip2", bz2.BZ2Decompressor, (OSError, ValueError))
-    if head.startswith(b"\xfd7zXZ\0"):
+    if head.startswith(_XZ):
         import lzma
 
         return Codec("xz", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), (lzma.LZMAError,))
-    # A skippable frame (0x184D2A50 to 5F) comes first in what pzstd and some archivers write.
-    if head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5):
+    if head.startswith(_ZSTANDARD) or (head[1:4] == _SKIPPABLE and head[0] >> 4 == 5):
         return _zstandard(name)
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from bpe_cli.blocks import Block
@@ -28,6 +28,8 @@ class Packer:
         self.block_bytes = block_bytes
         self.closed = 0
         """How many documents were closed so far."""
+        self.is_idle: Callable[[], bool] | None = None
+        """Tells that nothing more is there to read just now: whole documents then wait for no full block."""
         self._parts: list[bytes] = []
         self._size = 0
         self._ends = array("Q")
@@ -61,6 +63,8 @@ class Packer:
         self._size = ends.pop()
         self._ends += ends[1:]
         self.closed += len(texts) - 1
+        if self.is_idle is not None and self._ends and self.is_idle():
+            yield from self.flush()
 
     def close(self) -> Iterator[Block]:
         """Close the open document, even if it is empty."""

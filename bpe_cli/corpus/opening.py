@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from bpe_cli.corpus.compressed import MAGIC_BYTES, codec_of, decompress
+from bpe_cli.corpus.compressed import MAGIC_BYTES, codec_of, decompress, may_be_compressed
 from bpe_cli.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def read_chunks(
     try:
         raw = _raw_chunks(stream, path, chunk_bytes, on_raw)
         head = b""
-        while len(head) < MAGIC_BYTES and (chunk := next(raw, b"")):
+        # Nobody waits for more of a pipe's first line than it takes to know that it is plain text.
+        while len(head) < MAGIC_BYTES and may_be_compressed(head) and (chunk := next(raw, b"")):
             head += chunk
         chunks = chain((head,) if head else (), raw)
         codec = codec_of(head, show_path(path)) if decompressed else None

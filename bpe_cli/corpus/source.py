@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import select
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Literal, NamedTuple
@@ -149,7 +150,9 @@ def _read(
             if on_note is not None and source.documents != "jsonl" and item.path not in noted:
                 noted.add(item.path)
                 chunks = _watched(chunks, item, on_note)
+            packer.is_idle = _idleness(item, stdin)
             yield from _pack(source, chunks, packer, item.name)
+            packer.is_idle = None
         if hashes is not None and meter.digest is not None:
             hashes.append(InputHash(item.name, meter.digest.hexdigest(), meter.size))
     yield from packer.flush()
@@ -163,6 +166,18 @@ def _pack(source: Source, chunks: Iterator[bytes], packer: Packer, name: str) ->
 
         return pack_jsonl(chunks, packer, name, source.field)
     return pack_whole(chunks, packer)
+
+
+def _idleness(item: Input, stdin: BinaryIO) -> Callable[[], bool] | None:
+    """Give what tells that a pipe has nothing to read just now, so that ``tail -f`` can be followed."""
+    if item.path != "-" or item.size is not None:
+        return None
+    try:
+        descriptor = stdin.fileno()
+        select.select([descriptor], [], [], 0)
+    except (OSError, ValueError):  # no descriptor behind it, or none that can be asked
+        return None
+    return lambda: not select.select([descriptor], [], [], 0)[0]
 
 
 class _Meter:
