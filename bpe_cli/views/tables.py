@@ -254,7 +254,7 @@ class _Matrix:
         table.add_column("input", no_wrap=True)
         table.add_column("bytes", justify="right", no_wrap=True)
         for number in tokenizers:
-            header = Text(harmless(self._comparison.tokenizers[number]), overflow="fold")
+            header = Text(_ending(harmless(self._comparison.tokenizers[number]), 16))
             table.add_column(header, justify="right", max_width=16)
         for place, (name, row) in enumerate(zip(names, rows, strict=True)):
             last = place == len(rows) - 1
