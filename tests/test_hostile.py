@@ -191,7 +191,7 @@ def test_training_ends_and_the_tokenizer_works(name, pattern):
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "noise"])
 def test_training_by_the_book(name, compat):
     """One piece, in which all pairs overlap; small enough for the textbook."""
-    data = data_of(name, more(300, 2000))
+    data = data_of(name, more(200, 2000))
     options = bbpe.BbpeOptions(270, "", compat=compat)
     result = trained([data], options)
     tokens = [token for _, token in result.tokenizer.model.vocabulary.items()]

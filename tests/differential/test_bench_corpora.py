@@ -14,8 +14,8 @@ import pytest
 from tests.differential.rivals import compare_with_tiktoken
 from tests.differential.texts import THOROUGH
 
-BEGINNING = 8 << 20
-BLOCK = 4 << 20
+BEGINNING = 5 << 20
+BLOCK = 5 << 19
 """Bytes of a document: long enough that the core cuts it for its threads."""
 
 

@@ -94,13 +94,18 @@ SPECIAL = ("<|endoftext|>", "<s>", "[MASK]")
     ],
     ids=lambda options: f"{name_of(options.pattern)}-{options.vocab_size}-{options.min_frequency}",
 )
-@pytest.mark.parametrize("documents", ["whole", "lines"])
-def test_repositorys_texts_give_the_same_file(options, documents):
+def test_repositorys_texts_give_the_same_file(options):
     texts = list(corpus().values())
-    if documents == "lines":
-        texts = [line for text in texts for line in text.splitlines()]
     ours = train([text.encode() for text in texts], options)
     assert as_json(ours) == hugging_face(texts, options).to_str(pretty=True)
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "llama3", "o200k"])
+def test_repositorys_lines_give_the_same_file(pattern):
+    lines = [line for text in corpus().values() for line in text.splitlines()]
+    options = options_for(pattern, 3000, prefix_space=pattern == "gpt2", special_tokens=SPECIAL)
+    ours = train([line.encode() for line in lines], options)
+    assert as_json(ours) == hugging_face(lines, options).to_str(pretty=True)
 
 
 @pytest.mark.parametrize("length", [3, 4, 7, 16])

@@ -14,8 +14,6 @@ import regex
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from bpe_cli import _core
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 THOROUGH = settings.default.max_examples >= settings.get_profile("slow").max_examples
@@ -178,6 +176,3 @@ def pieces(splitter, data: bytes) -> list[bytes]:
         parts.append(data[start:end])
         start = end
     return parts
-
-
-CORE_UNICODE = _core.UNICODE_VERSION
