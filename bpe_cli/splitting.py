@@ -30,10 +30,15 @@ def show_pattern(pattern: str) -> str:
     return name_of(pattern) or repr(pattern if len(pattern) <= 60 else pattern[:57] + "...")
 
 
+_STRAY = {0xDC00 + byte: 0x14400 + byte for byte in range(0x80, 0x100)}
+"""What an expression sees of stray bytes, which ``surrogateescape`` decodes to lone surrogates: letters
+without case, of a script (Anatolian hieroglyphs) that no pattern singles out."""
+
+
 class RegexSplitter:
     """Cut text with regular expressions, one after the other, each cutting the pieces of the last.
 
-    An invalid byte is one character of class Cs (a lone surrogate): no letter, number or white space.
+    A byte that is no part of UTF-8 is one character, a letter without case (``\\p{Lo}``).
 
     Raises:
         UsageError: An expression does not compile.
@@ -56,14 +61,17 @@ class RegexSplitter:
     def split(self, data: bytes | memoryview) -> array[int]:
         """Give the end offset of every piece in bytes, ascending, the last being the text's length."""
         ends = array("Q")
-        pieces = [bytes(data).decode("utf-8", "surrogateescape")]
+        text = bytes(data).decode("utf-8", "surrogateescape")
+        pieces = [text if text.isascii() else text.translate(_STRAY)]
         for expression in self._expressions:
             pieces = [part for piece in pieces for part in _cut(expression, piece)]
-        position = 0
+        start = position = 0
         for piece in pieces:
-            position += len(piece) if piece.isascii() else len(piece.encode("utf-8", "surrogateescape"))
+            end = start + len(piece)
+            position += len(piece) if piece.isascii() else len(text[start:end].encode("utf-8", "surrogateescape"))
             if position and (not ends or ends[-1] != position):
                 ends.append(position)
+            start = end
         return ends
 
     def safe_cut(self, data: bytes | memoryview) -> int:

@@ -18,3 +18,6 @@ pub const SPACE: u8 = 1 << 4;
 pub const NEWLINE: u8 = 1 << 5;
 /// `[^\s\p{L}\p{N}]`; a mark has `UPPER` and `LOWER` too.
 pub const SYMBOL: u8 = 1 << 6;
+/// The class of a byte that is no part of a character: a letter without case, as those of `\p{Lo}` are.
+#[allow(dead_code, reason = "the build script makes characters only")]
+pub const STRAY: u8 = LETTER | UPPER | LOWER;

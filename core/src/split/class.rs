@@ -1,11 +1,12 @@
 //! The reader of one character: its class, and how many bytes it has.
 //!
 //! Any bytes can be read. A byte that is no part of a well-formed UTF-8 sequence is a character by
-//! itself, and a symbol: no white space, letter, number or mark. Every byte of an overlong form, of a
-//! surrogate, of a number over U+10FFFF and of a truncated sequence is such a byte; Python's
+//! itself, and a letter without case: bytes of a character that was cut off stay with the word that
+//! they end, so that a token that holds such a beginning can be used. Every byte of an overlong form,
+//! of a surrogate, of a number over U+10FFFF and of a truncated sequence is such a byte; Python's
 //! `decode("utf-8", "surrogateescape")` makes the same characters of them.
 
-use super::bits::SYMBOL;
+use super::bits::STRAY;
 
 include!(concat!(env!("OUT_DIR"), "/unicode_tables.rs"));
 
@@ -32,7 +33,7 @@ pub(super) fn read_long(text: &[u8], at: usize) -> (u8, usize) {
         [a @ 0xE0..=0xEF, b, c, ..] if continues(b) && continues(c) => {
             let class = class(THREE[usize::from(a & 0xF) << 6 | low_bits(b)], c);
             // 0 is an overlong form or a surrogate.
-            if class == 0 { (SYMBOL, 1) } else { (class, 3) }
+            if class == 0 { (STRAY, 1) } else { (class, 3) }
         }
         [a @ 0xC2..=0xDF, b, ..] if continues(b) => (class(TWO[usize::from(a & 0x1F)], b), 2),
         [a @ 0xF0..=0xF4, b, c, d, ..] if continues(b) && continues(c) && continues(d) => {
@@ -41,10 +42,10 @@ pub(super) fn read_long(text: &[u8], at: usize) -> (u8, usize) {
             // numbers over U+10FFFF.
             match block.checked_sub(0x1_0000 >> 6).and_then(|i| FOUR.get(i)) {
                 Some(&number) => (class(number, d), 4),
-                None => (SYMBOL, 1),
+                None => (STRAY, 1),
             }
         }
-        _ => (SYMBOL, 1),
+        _ => (STRAY, 1),
     }
 }
 
@@ -65,9 +66,9 @@ pub(super) fn at_end(text: &[u8], end: usize) -> Option<u8> {
     match (nearest..end).rev().find(|&at| !continues(text[at])) {
         Some(start) => {
             let (class, length) = read(&text[..end], start);
-            Some(if start + length == end { class } else { SYMBOL })
+            Some(if start + length == end { class } else { STRAY })
         }
-        None if end >= 4 => Some(SYMBOL),
+        None if end >= 4 => Some(STRAY),
         None => None,
     }
 }
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_outside_utf8_is_a_symbol() {
+    fn a_byte_outside_utf8_is_a_letter() {
         for text in [
             &b"\x80"[..],
             b"\xC0\x80",
@@ -117,7 +118,7 @@ mod tests {
             b"\xF0\x9F\x98",
             b"\xC3",
         ] {
-            assert_eq!(read(text, 0), (SYMBOL, 1), "{}", text.escape_ascii());
+            assert_eq!(read(text, 0), (STRAY, 1), "{}", text.escape_ascii());
         }
     }
 }

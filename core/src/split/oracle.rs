@@ -118,11 +118,11 @@ fn category(symbol: Symbol) -> &'static str {
         Some('ǅ') => "Lt",
         Some('a' | 's' | 't' | 'l' | 'ſ') => "Ll",
         Some('ʰ') => "Lm",
-        Some('字') => "Lo",
+        None | Some('字') => "Lo",
         Some('\u{301}') => "M",
         Some('1' | '²') => "N",
         Some(' ' | '\t' | '\r' | '\n' | '\u{A0}' | '\u{3000}') => "white space",
-        None | Some('\'' | '’' | '/' | '!' | '😀') => "other",
+        Some('\'' | '’' | '/' | '!' | '😀') => "other",
         Some(c) => panic!("{c:?} is not listed"),
     }
 }
