@@ -263,7 +263,7 @@ class Tokenizer:
             UsageError: A name in ``specials`` is unknown.
             InputError: A byte of the text has no token.
         """
-        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        data = _bytes_of(text)
         ids, _ = self.encode_block(Block.of([data]), self.matcher(specials), threads)
         return ids.tolist()
 
@@ -273,7 +273,7 @@ class Tokenizer:
         Spans are byte offsets into ``text``; with ``add_prefix_space`` the space that was put before
         belongs to no byte, so the first token's span is one shorter than its content.
         """
-        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        data = _bytes_of(text)
         matcher = self.matcher(specials)
         ids, _ = self.encode_block(Block.of([data]), matcher)
         tokens: list[Token] = []
@@ -300,7 +300,8 @@ class Tokenizer:
         Raises:
             InputError: An id has no token.
         """
-        packed = ids if isinstance(ids, (memoryview, array)) else _pack(ids)
+        view = memoryview(ids) if isinstance(ids, (memoryview, array)) else None
+        packed = view if view is not None and view.format == "I" and view.c_contiguous else _pack(ids)
         try:
             return self.engine.decode(packed, *self._special_table)
         except ValueError as error:
@@ -359,6 +360,20 @@ class StreamDecoder:
             ) from error
         self._position += len(data)
         return text
+
+
+def _bytes_of(text: str | bytes) -> bytes:
+    """Give the bytes of a text; a lone surrogate stands for a byte if ``surrogateescape`` makes it of one."""
+    if isinstance(text, bytes):
+        return text
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"character {error.start} of the text is the lone surrogate U+{ord(text[error.start]):04X}, "
+            "which stands for no bytes",
+            hint="text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace') makes it U+FFFD",
+        ) from error
 
 
 def _cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) -> InputError:

@@ -364,3 +364,23 @@ def test_ids_that_are_none(ids):
 def test_no_token_has_such_an_id(token_id):
     with pytest.raises(InputError, match=f"^id {token_id} is not in the vocabulary"):
         encodings.named("gpt2").token_bytes(token_id)
+
+
+@pytest.mark.parametrize("content", ["é", "Ġa", "Ċ"])
+def test_special_tokens_that_are_spelt_like_other_bytes_are_refused(content):
+    """Hugging Face makes one token of `é` and of the byte E9, which its file writes so: text would be lost."""
+    with pytest.raises(UsageError, match=r"is also how tokenizer\.json writes the bytes"):
+        bbpe.BbpeOptions(300, special_tokens=(content,))
+    assert bbpe.BbpeOptions(300, special_tokens=(content,), compat="rustbpe").special_tokens == (content,)
+
+
+def test_text_that_no_bytes_stand_for_is_refused():
+    with pytest.raises(InputError, match=r"^character 1 of the text is the lone surrogate U\+D800"):
+        encodings.named("gpt2").encode("a\ud800")
+
+
+@pytest.mark.parametrize("code", ["b", "B", "h", "H", "i", "I", "l", "L", "q", "Q"])
+def test_ids_in_any_array_are_decoded(code):
+    tokenizer = encodings.named("gpt2")
+    assert tokenizer.decode(array(code, [72, 73])) == b"ij"
+    assert tokenizer.decode(memoryview(array(code, [72, 0, 73]))[::2]) == b"ij"

@@ -27,7 +27,7 @@ from bpe_cli.trainers import bbpe
 from tests.differential.texts import MIXED, RAW, corpus, more
 
 NAMES = list(encodings.ENCODINGS)
-SPECIAL = ("<|endoftext|>", "<s>", "<| a b |>", " x", "\n\n", "<s>1", "é!")
+SPECIAL = ("<|endoftext|>", "<s>", "<| a b |>", " x", "\n\n", "<s>1", "日!")
 """Special tokens with white space in them, and such as end where text may be cut or begin with each other."""
 
 

@@ -70,7 +70,7 @@ class BbpeOptions:
         split_special: Whether special tokens in the corpus are taken out and divide the text.
         initial_alphabet: ``all`` 256 bytes, so that every text can be encoded, or those ``seen``.
         max_token_length: Most bytes in a token, or None. (Hugging Face's ``max_token_length`` of N
-            gives what N - 1 gives here: it stops before N.)
+            gives what N - 1 gives here, for N of 3 and more: it stops before N.)
         compat: Whose rules to follow.
     """
 
@@ -92,6 +92,12 @@ class BbpeOptions:
                 raise UsageError("a special token needs a text")
             if self.special_tokens.count(content) > 1:
                 raise UsageError(f"the special token {content!r} is given twice")
+            spelt = from_visible(content) if self.compat == "hf" else None
+            if spelt not in (None, content.encode("utf-8", "replace")):
+                raise UsageError(
+                    f"the special token {content!r} is also how tokenizer.json writes the bytes {spelt!r}",
+                    hint="Hugging Face's rules make one token of the two, which loses text; give it another name",
+                )
 
     @property
     def rules(self) -> Rules:

