@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Literal
 
 from bpe_cli import _core
+from bpe_cli.arguments import bytes_of, cannot_encode, pack
 from bpe_cli.blocks import Block, settle
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.splitting import Splitter, compile_splitter, safe_cutter, segments
@@ -217,7 +218,7 @@ class Tokenizer:
         try:
             ids, ends = self.engine.encode(block.data, block.ends, matcher, threads, block.continued)
         except ValueError as error:
-            raise _cannot_encode(error, block.data) from error
+            raise cannot_encode(error, block.data) from error
         return memoryview(ids), memoryview(ends)
 
     def _encode_slowly(self, block: Block, matcher: _core.SpecialMatcher | None) -> tuple[memoryview, memoryview]:
@@ -235,7 +236,7 @@ class Tokenizer:
                     try:
                         pieces = self.engine.encode_pieces(text, self.splitter.split(text))
                     except ValueError as error:
-                        raise _cannot_encode(error, text, offset - spaced) from error
+                        raise cannot_encode(error, text, offset - spaced) from error
                     ids.frombytes(memoryview(pieces).cast("B"))
                 offset += len(segment)
                 continued = False
@@ -252,7 +253,7 @@ class Tokenizer:
             try:
                 return memoryview(self.engine.count(block.data, block.ends, matcher, threads, block.continued))
             except ValueError as error:
-                raise _cannot_encode(error, block.data) from error
+                raise cannot_encode(error, block.data) from error
         _, ends = self.encode_block(block, matcher, threads)
         return memoryview(array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
 
@@ -263,7 +264,7 @@ class Tokenizer:
             UsageError: A name in ``specials`` is unknown.
             InputError: A byte of the text has no token.
         """
-        data = _bytes_of(text)
+        data = bytes_of(text)
         ids, _ = self.encode_block(Block.of([data]), self.matcher(specials), threads)
         return ids.tolist()
 
@@ -273,7 +274,7 @@ class Tokenizer:
         Spans are byte offsets into ``text``; with ``add_prefix_space`` the space that was put before
         belongs to no byte, so the first token's span is one shorter than its content.
         """
-        data = _bytes_of(text)
+        data = bytes_of(text)
         matcher = self.matcher(specials)
         ids, _ = self.encode_block(Block.of([data]), matcher)
         tokens: list[Token] = []
@@ -301,7 +302,7 @@ class Tokenizer:
             InputError: An id has no token.
         """
         view = memoryview(ids) if isinstance(ids, (memoryview, array)) else None
-        packed = view if view is not None and view.format == "I" and view.c_contiguous else _pack(ids)
+        packed = view if view is not None and view.format == "I" and view.c_contiguous else pack(ids)
         try:
             return self.engine.decode(packed, *self._special_table)
         except ValueError as error:
@@ -360,44 +361,6 @@ class StreamDecoder:
             ) from error
         self._position += len(data)
         return text
-
-
-def _bytes_of(text: str | bytes) -> bytes:
-    """Give the bytes of a text; a lone surrogate stands for a byte if ``surrogateescape`` makes it of one."""
-    if isinstance(text, bytes):
-        return text
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"character {error.start} of the text is the lone surrogate U+{ord(text[error.start]):04X}, "
-            "which stands for no bytes",
-            hint="text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace') makes it U+FFFD",
-        ) from error
-
-
-def _cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) -> InputError:
-    """Say which byte has no token, and where it stands; ``offset`` is that of ``data`` in the block."""
-    sentence, *place = error.args
-    if not place:
-        return InputError(str(sentence))
-    around = bytes(data[max(0, place[0] - 20) : place[0] + 20]).decode("utf-8", "backslashreplace")
-    byte, _, rest = str(sentence).partition(" has ")
-    return InputError(
-        f"{byte} at offset {offset + place[0]} has {rest} in this tokenizer: {around!r}",
-        hint="the tokenizer was trained without it; train with --initial-alphabet all, which has every byte",
-    )
-
-
-def _pack(ids: Iterable[int]) -> array[int]:
-    """Pack ids as u32, naming the first that does not fit."""
-    packed = array("I")
-    for place, token_id in enumerate(ids):
-        try:
-            packed.append(token_id)
-        except (OverflowError, TypeError):
-            raise InputError(f"{token_id!r} at place {place} is not a token id") from None
-    return packed
 
 
 def _show(content: bytes) -> str:
