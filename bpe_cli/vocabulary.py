@@ -24,12 +24,11 @@ class Vocabulary:
     (b'ab', 1, 3)
     """
 
-    __slots__ = ("__dict__", "_blob", "_ends", "embedded")
+    __slots__ = ("__dict__", "embedded")
 
-    def __init__(self, blob: bytes, ends: array[int], *, embedded: str | None = None) -> None:
-        self._blob: bytes | None = blob
-        self._ends: array[int] | None = ends
-        self.embedded = embedded
+    def __init__(self, blob: bytes, ends: array[int]) -> None:
+        self._table = blob, ends
+        self.embedded: str | None = None
 
     @classmethod
     def from_tokens(cls, tokens: Iterable[bytes]) -> Vocabulary:
@@ -65,30 +64,25 @@ class Vocabulary:
     @classmethod
     def from_embedded(cls, sha256: str) -> Vocabulary:
         """Refer to a rank table that is laid into the compiled module, by the sha256 of its file."""
-        vocabulary = cls(b"", array("I"), embedded=sha256)
-        vocabulary._blob = vocabulary._ends = None
+        vocabulary = cls.__new__(cls)
+        vocabulary.embedded = sha256
         return vocabulary
 
     @property
     def blob(self) -> bytes:
         """All tokens' bytes, one after the other."""
-        if self._blob is None:
-            self._materialise()
-        assert self._blob is not None  # set by _materialise
-        return self._blob
+        return self._table[0]
 
     @property
     def ends(self) -> array[int]:
         """Where each token ends in ``blob`` (u32, one per id)."""
-        if self._ends is None:
-            self._materialise()
-        assert self._ends is not None  # set by _materialise
-        return self._ends
+        return self._table[1]
 
-    def _materialise(self) -> None:
-        assert self.embedded is not None  # only embedded tables are lazy
-        self._blob, ends = _core.embedded_tokens(self.embedded)
-        self._ends = array("I", bytes(ends))
+    @cached_property
+    def _table(self) -> tuple[bytes, array[int]]:
+        """Read the embedded table; any other is put here when it is made."""
+        blob, ends = _core.embedded_tokens(self.embedded or "")
+        return blob, array("I", bytes(ends))
 
     def token(self, token_id: int) -> bytes:
         """Give the bytes of a token; ``b""`` for an id that no token has.

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, print_json, progress, stdout_console
-from bpe_cli.cli.encode import say_slow
+from bpe_cli.cli.console import note, print_json, progress, say_slow, stdout_console
 from bpe_cli.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,19 @@ def note(message: str, *, quiet: bool = False) -> None:
         sys.stdout.flush()
         sys.stderr.write(_printable(f"{message}\n"))
         sys.stderr.flush()
+
+
+def say_slow(patterns: Sequence[str], quiet: bool) -> None:
+    """Tell that patterns take the slow way."""
+    if patterns:
+        from bpe_cli.splitting import show_pattern
+
+        shown = ", ".join(map(show_pattern, patterns))
+        note(
+            f"note: the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
+            "many times slower",
+            quiet=quiet,
+        )
 
 
 def report(error: BpeError) -> None:

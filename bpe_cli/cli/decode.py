@@ -12,7 +12,6 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress
-from bpe_cli.cli.encode import eot_id
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.views.numbers import count
 
@@ -111,6 +110,7 @@ def run(
     if output is not None:
         check_writable(output)
     model = options.tokenizer_of(tokenizer, pattern, add_special)
+    asked = ReadOptions(model, dtype.value if dtype else None, options.eot_id(model, eot))
     found = Inputs.resolve(
         tuple(inputs or ()), stdin=sys.stdin.buffer, otherwise="ids can be piped in: echo 24912 2375 | bpe decode"
     )
@@ -120,7 +120,6 @@ def run(
         open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
     ):
         for item in found.items:
-            asked = ReadOptions(model, dtype.value if dtype else None, eot_id(model, eot))
             reading, sidecar = complete(from_, item.path, asked, model)
             if sidecar is not None and not sidecar.is_of(model):
                 name = sidecar.tokenizer_name or "another tokenizer"

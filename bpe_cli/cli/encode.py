@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, progress
+from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, refusing
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
@@ -152,19 +151,6 @@ def run(
         note(f"{count(sink.documents, 'document')}, {count(sink.tokens, 'token')} -> {output}", quiet=quiet)
 
 
-def say_slow(patterns: Sequence[str], quiet: bool) -> None:
-    """Tell that patterns take the slow way."""
-    if patterns:
-        from bpe_cli.splitting import show_pattern
-
-        shown = ", ".join(map(show_pattern, patterns))
-        note(
-            f"note: the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
-            "many times slower",
-            quiet=quiet,
-        )
-
-
 def _sink_options(model: Tokenizer, with_: str, eot: str | None) -> SinkOptions:
     """Read --with and --eot.
 
@@ -176,24 +162,4 @@ def _sink_options(model: Tokenizer, with_: str, eot: str | None) -> SinkOptions:
     words = {word.strip() for word in with_.split(",") if word.strip()}
     if unknown := words - {"tokens", "spans"}:
         raise UsageError(f"--with knows tokens and spans, not {sorted(unknown)[0]}")
-    return SinkOptions(tokens="tokens" in words, spans="spans" in words, eot=eot_id(model, eot))
-
-
-def eot_id(model: Tokenizer, eot: str | None) -> int | None:
-    """Give the id that --eot names, by the text of a special token or as a number.
-
-    Raises:
-        UsageError: There is no such token.
-    """
-    if eot is None:
-        return None
-    for token in model.special_tokens:
-        if token.content == eot.encode():
-            return token.token_id
-    if eot.isascii() and eot.isdigit() and int(eot) < model.vocab_size:
-        return int(eot)
-    known = ", ".join(token.content.decode("utf-8", "replace") for token in model.special_tokens[:5])
-    raise UsageError(
-        f"--eot {eot!r} is neither a special token of this tokenizer nor one of its ids",
-        hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
-    )
+    return SinkOptions(tokens="tokens" in words, spans="spans" in words, eot=options.eot_id(model, eot))

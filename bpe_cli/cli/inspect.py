@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, stdout_console
-from bpe_cli.cli.encode import say_slow
+from bpe_cli.cli.console import note, say_slow, stdout_console
 from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:

@@ -161,12 +161,41 @@ def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list
     tokens = []
     for addition in add_special or ():
         content, _, number = addition.rpartition("=")
-        if not content or not (number.isascii() and number.isdigit()) or int(number) >= 1 << 32:
+        token_id = _id(number)
+        if not content or token_id is None:
             raise UsageError(
                 f"--add-special {addition!r} is not TEXT=ID", hint="as in --add-special '<|im_start|>=100264'"
             )
-        tokens.append(SpecialToken(content.encode(), int(number)))
+        tokens.append(SpecialToken(content.encode(), token_id))
     return tokenizer.with_special_tokens(tokens) if tokens else tokenizer
+
+
+def eot_id(model: Tokenizer, eot: str | None) -> int | None:
+    """Give the id that --eot names, by the text of a special token or as a number.
+
+    Raises:
+        UsageError: There is no such token.
+    """
+    if eot is None:
+        return None
+    for token in model.special_tokens:
+        if token.content == eot.encode():
+            return token.token_id
+    number = _id(eot)
+    if number is not None and number < model.vocab_size:
+        return number
+    known = ", ".join(token.content.decode("utf-8", "replace") for token in model.special_tokens[:5])
+    raise UsageError(
+        f"--eot {eot!r} is neither a special token of this tokenizer nor one of its ids",
+        hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
+    )
+
+
+def _id(text: str) -> int | None:
+    """Read an id, a u32; None for anything else, however many digits it has."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 10):
+        return None
+    return int(text) if int(text) < 1 << 32 else None
 
 
 def specials_of(special: list[str] | None) -> tuple[Specials, bool]:

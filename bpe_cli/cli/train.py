@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, progress
-from bpe_cli.cli.encode import say_slow
+from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 

@@ -205,7 +205,7 @@ class _Draft:
         try:
             descriptor = self._open_nameless()
             if descriptor is None:
-                descriptor = self._open_part()
+                _, descriptor = self._open_part()
         except OSError as error:
             raise self._failure(error) from error
         self.stream = io.BufferedRandom(io.FileIO(descriptor, "r+"), _BUFFER_BYTES)
@@ -228,11 +228,9 @@ class _Draft:
             if self._mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(descriptor, self._mode)
             os.fsync(descriptor)
-            if self._part is None:
-                self._name_it(descriptor)
+            part = self._part or self._name_it(descriptor)
             self.stream.close()  # Windows renames closed files only
-            assert self._part is not None  # the line above, or __init__
-            os.replace(self._part, self._target)
+            os.replace(part, self._target)
             self._part = None
         except OSError as error:
             raise self._failure(error) from error
@@ -261,7 +259,7 @@ class _Draft:
         for number in count():
             yield os.path.join(self._folder, f".{stem}.{os.getpid()}{f'.{number}' if number else ''}.part")
 
-    def _open_part(self) -> int:
+    def _open_part(self) -> tuple[str, int]:
         flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
         for part in self._part_names():
             try:
@@ -269,10 +267,10 @@ class _Draft:
             except FileExistsError:
                 continue
             self._part = part
-            return descriptor
+            return part, descriptor
         raise AssertionError  # the names do not end
 
-    def _name_it(self, descriptor: int) -> None:
+    def _name_it(self, descriptor: int) -> str:
         """Give the nameless file the name of a part; make a copy where the system will not link it."""
         for part in self._part_names():
             try:
@@ -283,14 +281,16 @@ class _Draft:
             except OSError:
                 break
             self._part = part
-            return
+            return part
         self.stream.seek(0)
-        with open(self._open_part(), "wb", _BUFFER_BYTES) as copy:
+        part, copied = self._open_part()
+        with open(copied, "wb", _BUFFER_BYTES) as copy:
             shutil.copyfileobj(self.stream, copy, _BUFFER_BYTES)
             copy.flush()
             if self._mode is not None:
                 os.fchmod(copy.fileno(), self._mode)
             os.fsync(copy.fileno())
+        return part
 
     def _failure(self, error: OSError) -> OutputError:
         if not os.path.isdir(self._folder):

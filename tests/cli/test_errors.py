@@ -257,3 +257,16 @@ def test_a_pattern_for_a_tokenizer_that_has_one():
 )
 def test_training(options, message, hint):
     fails(call("train", *options), message, hint)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [(("--eot", "9" * 5000), "is neither a special token"), (("--add-special", "a=" + "9" * 5000), "is not TEXT=ID")],
+    ids=["eot", "add-special"],
+)
+def test_ids_of_thousands_of_digits(option, message):
+    """Python refuses to read such a number, with an exception of its own."""
+    result = call("encode", "-T", "hi", "-t", "gpt2", *option)
+    assert result.status == 2
+    assert not result.out
+    assert message in result.err
