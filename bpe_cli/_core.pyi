@@ -47,6 +47,103 @@ class Splitter:
         follows; 0 when there is none. Both sides then split as they would together."""
 
 @final
+class Stages:
+    """The compiled stages before the model: normalizers, then pre-tokenizers.
+
+    Text that "goes on" (``continued``) was cut from what stands before it only to be handled apart:
+    nothing is put before it, and it has no beginning to strip. ``first``: it begins a document.
+    """
+
+    def __init__(self, spec: str) -> None:
+        """Compile the JSON ``{"normalizers": [...], "pre_tokenizers": [...]}`` of ``stages.core_spec``.
+
+        Raises:
+            ValueError: A stage is unknown or cannot be; the sentence says why.
+        """
+
+    def normalize(
+        self, data: Buffer, *, continued: bool = False, first: bool = True
+    ) -> tuple[bytes, U32Array, U32Array]:
+        """Give the normalized text, and for each of its bytes the start and end of the bytes of
+        ``data`` that it stands for."""
+
+    def pre_tokenize(
+        self, data: Buffer, *, continued: bool = False, first: bool = True
+    ) -> tuple[bytes, U64Array, U64Array, U64Array, U64Array]:
+        """Normalize and cut one text. Gives the rewritten text; start and end of each piece in it;
+        start and end in ``data`` of what each piece stands for."""
+
+    def safe_cut(self, data: Buffer) -> int:
+        """Give the last offset at which the text can be cut and each part handled by itself (the later
+        one ``continued``), whatever follows; 0 when there is none."""
+
+@final
+class Pipeline:
+    """A compiled tokenizer with all of its stages and any model: immutable, shared by threads."""
+
+    def __init__(
+        self,
+        stages: Stages,
+        model: str,
+        *,
+        blob: Buffer,
+        ends: Buffer,
+        merges: Buffer | None = None,
+        scores: Buffer | None = None,
+        kinds: Buffer | None = None,
+    ) -> None:
+        """Compile a model behind stages.
+
+        Args:
+            model: JSON of ``stages.core_model``.
+            blob: All tokens' bytes. ``ends`` (u32): where each ends, by id; empty range: unused id.
+            merges: u32 triples (left, right, product) in order of priority.
+            scores: f64, one per id.
+            kinds: u8, one per id: SentencePiece's types, 1 normal, 2 unknown, 3 control, 4 user-defined,
+                5 unused, 6 byte; all normal if left out.
+
+        Raises:
+            ValueError: Tables and model contradict each other; the sentence says where.
+        """
+
+    def encode(
+        self,
+        data: Buffer,
+        ends: Buffer,
+        matcher: SpecialMatcher | None,
+        threads: int,
+        continued: bool = False,
+        sampling: tuple[str, float, int] | None = None,
+        place: tuple[int, int, int] = (0, 0, 0),
+    ) -> tuple[U32Array, U64Array]:
+        """Encode a block: ids of all documents, and where each document's ids end.
+
+        Args:
+            sampling: How to vary: ("dropout", p, 0), ("lasting-dropout", p, 0) or ("segmentation",
+                alpha, n best or 0 for all).
+            place: The seed, the number of the block's first document in the whole input, and how many
+                bytes of that document came in earlier blocks. Nothing else decides what is drawn.
+
+        Raises:
+            ValueError: The model has no token for a byte: (sentence, offset in ``data``); or it cannot
+                be varied in this way.
+        """
+
+    def count(
+        self, data: Buffer, ends: Buffer, matcher: SpecialMatcher | None, threads: int, continued: bool = False
+    ) -> U64Array:
+        """Count each document's tokens without storing ids."""
+
+    def spans(self, data: Buffer, matcher: SpecialMatcher | None) -> tuple[U32Array, U64Array, U64Array]:
+        """Encode one document: ids, and the byte range of the document that each stands for."""
+
+    def nbest(self, piece: Buffer, n: int) -> list[tuple[U32Array, float]]:
+        """Give the n best segmentations of one piece (after all stages) with their scores, best first."""
+
+    def decode(self, ids: Buffer, special_ids: Buffer, special_blob: Buffer, special_ends: Buffer) -> bytes:
+        """Join the bytes of ids, as ``Engine.decode`` does."""
+
+@final
 class SpecialMatcher:
     """Finds special tokens in text: leftmost, and among those the longest."""
 
@@ -83,6 +180,22 @@ class Counts:
 
         Raises:
             MemoryError: The bound is passed; the sentence says by how many pieces.
+        """
+
+    def add_staged(
+        self,
+        stages: Stages,
+        matcher: SpecialMatcher | None,
+        data: Buffer,
+        ends: Buffer,
+        threads: int,
+        continued: bool = False,
+    ) -> None:
+        """Send the documents of a block through stages and count the pieces that come out.
+
+        Raises:
+            MemoryError: As above.
+            ValueError: A stage fails.
         """
 
     def add_pieces(self, data: Buffer, ends: Buffer, counts: Buffer | None) -> None:

@@ -259,6 +259,8 @@ def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]
         FormatError: Merges cannot do what the ranks do, or a merge makes other bytes than its parts have.
     """
     model = tokenizer.model
+    if not isinstance(model, (RankBpe, MergeBpe)):
+        raise FormatError(f"{format_name} can hold byte-level BPE only", hint="tokenizer.json can hold it")
     tokens = visible_tokens(model.vocabulary)
     merges = ranks_as_merges(model, format_name) if isinstance(model, RankBpe) else model.merges
     written = []

@@ -8,10 +8,12 @@ use std::hash::BuildHasher as _;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
+use crate::cutting::{ByScanner, ByStages, Cutter};
 use crate::error::{Error, Result};
-use crate::parallel::{self, Documents, Segment};
+use crate::parallel::{self, Documents, Task};
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
+use crate::stages::Stages;
 
 /// Counts of pieces.
 #[derive(Debug)]
@@ -148,19 +150,42 @@ impl Counts {
         threads: usize,
     ) -> Result<()> {
         documents.check()?;
-        let tasks = parallel::tasks(documents, scanner, matcher);
+        let tasks = parallel::tasks(documents, |text| scanner.safe_cut(text), matcher);
+        let cutter = ByScanner {
+            documents,
+            scanner,
+            matcher,
+            prefix_space,
+        };
+        self.add_tasks(&tasks, &cutter, threads)
+    }
+
+    /// Sends the documents of a block through stages and counts the pieces that come out.
+    ///
+    /// # Errors
+    /// As [`Counts::add_block`], and [`Error::Invalid`] when a stage fails.
+    pub fn add_staged(
+        &mut self,
+        stages: &Stages,
+        matcher: Option<&SpecialMatcher>,
+        documents: &Documents<'_>,
+        threads: usize,
+    ) -> Result<()> {
+        documents.check()?;
+        let tasks = parallel::tasks(documents, |text| stages.safe_cut(text), matcher);
+        let cutter = ByStages {
+            documents,
+            stages,
+            matcher,
+        };
+        self.add_tasks(&tasks, &cutter, threads)
+    }
+
+    fn add_tasks(&mut self, tasks: &[Task], cutter: &impl Cutter, threads: usize) -> Result<()> {
         if threads == 1 || tasks.len() < 2 {
-            for task in &tasks {
-                count_task(
-                    documents,
-                    task,
-                    scanner,
-                    matcher,
-                    prefix_space,
-                    |piece, _| self.add(piece, 1),
-                )?;
-            }
-            return Ok(());
+            return tasks
+                .iter()
+                .try_for_each(|task| cutter.cut(task, |piece, _| self.add(piece, 1)));
         }
         // Each thread keeps, for each of its pieces, where it saw it first: threads take tasks in
         // ascending order, so that is the smallest offset. Sorting by it restores the text's order.
@@ -168,24 +193,17 @@ impl Counts {
         let found = std::sync::Mutex::new(Vec::new());
         let hasher = || (Counts::new(max_bytes), Vec::new());
         parallel::run(
-            &tasks,
+            tasks,
             threads,
             hasher,
             |(counts, firsts): &mut (Counts, Vec<usize>), task| {
-                count_task(
-                    documents,
-                    task,
-                    scanner,
-                    matcher,
-                    prefix_space,
-                    |piece, offset| {
-                        counts.add(piece, 1)?;
-                        if firsts.len() < counts.unique() {
-                            firsts.push(offset);
-                        }
-                        Ok(())
-                    },
-                )
+                cutter.cut(task, |piece, offset| {
+                    counts.add(piece, 1)?;
+                    if firsts.len() < counts.unique() {
+                        firsts.push(offset);
+                    }
+                    Ok(())
+                })
             },
             |own| {
                 if let Ok(mut found) = found.lock() {
@@ -297,52 +315,6 @@ impl Counts {
 fn slice<'a>(arena: &'a [u8], entry: &Entry) -> &'a [u8] {
     let start = entry.start as usize;
     &arena[start..start + entry.length as usize]
-}
-
-/// Calls `each` with every piece of a task and its offset.
-fn count_task(
-    documents: &Documents<'_>,
-    task: &parallel::Task,
-    scanner: &Scanner,
-    matcher: Option<&SpecialMatcher>,
-    prefix_space: bool,
-    mut each: impl FnMut(&[u8], usize) -> Result<()>,
-) -> Result<()> {
-    let mut start = task.start;
-    let closed = documents.ends[task.document..task.document + task.closes]
-        .iter()
-        .map(|&end| end as usize);
-    for (number, end) in closed.chain(std::iter::once(task.end)).enumerate() {
-        let document = &documents.text[start..end];
-        let mut continued = task.continued && number == 0;
-        parallel::segments(document, matcher, |segment| {
-            if let Segment::Text {
-                start: from,
-                end: to,
-            } = segment
-            {
-                let spaced; // owns the text if a space goes before it
-                let mut text = &document[from..to];
-                let prefixed = prefix_space && !continued && text[0] != b' ';
-                if prefixed {
-                    spaced = [b" ", text].concat();
-                    text = &spaced;
-                }
-                let offset = |at: usize| start + from + at.saturating_sub(usize::from(prefixed));
-                let mut result = Ok(());
-                scanner.for_each_piece(text, |from, to| {
-                    if result.is_ok() {
-                        result = each(&text[from..to], offset(from));
-                    }
-                });
-                result?;
-            }
-            continued = false;
-            Ok(())
-        })?;
-        start = end;
-    }
-    Ok(())
 }
 
 fn write_number(bytes: &mut Vec<u8>, mut number: u64) {

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::models::bpe::{Bpe, Scratch};
 use crate::models::cache::{self, PieceCache};
 use crate::parallel::{self, Documents, Segment, Task};
+use crate::parts::{self, Encoded, Part};
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
 
@@ -24,35 +25,6 @@ pub struct Engine {
 struct Worker {
     cache: PieceCache,
     scratch: Scratch,
-}
-
-/// Ids of a block's documents.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Encoded {
-    /// The ids, one document after the other.
-    pub ids: Vec<u32>,
-    /// Where each document's ids end.
-    pub ends: Vec<u64>,
-}
-
-/// What one task gave: ids (or only their number), and how many there were at each document's end.
-#[derive(Debug, Default)]
-struct Part {
-    ids: Vec<u32>,
-    counted: u64,
-    ends: Vec<u64>,
-}
-
-impl Part {
-    fn total(&self) -> u64 {
-        self.counted + self.ids.len() as u64
-    }
-
-    /// Gives up the ids and keeps their number.
-    fn forget(&mut self) {
-        self.counted += self.ids.len() as u64;
-        self.ids.clear();
-    }
 }
 
 impl Engine {
@@ -83,25 +55,7 @@ impl Engine {
         matcher: Option<&SpecialMatcher>,
         threads: usize,
     ) -> Result<Encoded> {
-        let mut parts = self.parts(documents, matcher, threads, true)?;
-        if let [part] = &mut parts[..] {
-            return Ok(Encoded {
-                ids: std::mem::take(&mut part.ids),
-                ends: std::mem::take(&mut part.ends),
-            });
-        }
-        let mut encoded = Encoded {
-            ids: Vec::with_capacity(parts.iter().map(|part| part.ids.len()).sum()),
-            ends: Vec::with_capacity(documents.ends.len()),
-        };
-        for part in parts {
-            let before = encoded.ids.len() as u64;
-            encoded.ids.extend_from_slice(&part.ids);
-            encoded
-                .ends
-                .extend(part.ends.iter().map(|end| before + end));
-        }
-        Ok(encoded)
+        Ok(parts::join(self.parts(documents, matcher, threads, true)?))
     }
 
     /// Counts each document's tokens.
@@ -114,17 +68,9 @@ impl Engine {
         matcher: Option<&SpecialMatcher>,
         threads: usize,
     ) -> Result<Vec<u64>> {
-        let mut counts = Vec::with_capacity(documents.ends.len());
-        let mut open = 0; // tokens of a document whose end is in a later part
-        for part in self.parts(documents, matcher, threads, false)? {
-            let mut last = 0;
-            for &end in &part.ends {
-                counts.push(open + end - last);
-                (open, last) = (0, end);
-            }
-            open += part.total() - last;
-        }
-        Ok(counts)
+        Ok(parts::counts(
+            &self.parts(documents, matcher, threads, false)?,
+        ))
     }
 
     /// Encodes pieces that are cut already; `ends` says where each ends.
@@ -173,7 +119,7 @@ impl Engine {
         keep: bool,
     ) -> Result<Vec<Part>> {
         documents.check()?;
-        let tasks = parallel::tasks(documents, &self.scanner, matcher);
+        let tasks = parallel::tasks(documents, |text| self.scanner.safe_cut(text), matcher);
         parallel::run(
             &tasks,
             threads,
@@ -245,7 +191,7 @@ impl Engine {
         let mut first = true;
         parallel::segments(document, matcher, |segment| {
             match segment {
-                Segment::Special { id } => part.ids.push(id),
+                Segment::Special { id, .. } => part.ids.push(id),
                 Segment::Text {
                     start: from,
                     end: to,

@@ -5,14 +5,21 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod count;
+mod cutting;
 pub mod decode;
+pub mod draw;
 pub mod embedded;
 pub mod engine;
 pub mod error;
 pub mod models;
+pub mod normalize;
 mod parallel;
+pub mod parts;
+pub mod pipeline;
 #[cfg(feature = "python")]
 mod py;
 pub mod special;
 pub mod split;
+pub mod stages;
+pub mod text;
 pub mod trainers;

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
 use crate::special::SpecialMatcher;
-use crate::split::Scanner;
 
 /// Bytes that a task has at least, unless the block ends.
 const TASK_BYTES: usize = 1 << 18;
@@ -65,11 +64,11 @@ pub struct Task {
     pub closes: usize,
 }
 
-/// Cuts a block into tasks.
+/// Cuts a block into tasks; `safe_cut` gives the last offset at which a text can be cut, or 0.
 #[must_use]
 pub fn tasks(
     documents: &Documents<'_>,
-    scanner: &Scanner,
+    safe_cut: impl Fn(&[u8]) -> usize,
     matcher: Option<&SpecialMatcher>,
 ) -> Vec<Task> {
     let Documents { text, ends, .. } = *documents;
@@ -91,7 +90,7 @@ pub fn tasks(
         // Cut a long document as long as there is enough left for another task.
         let mut reach = TASK_BYTES;
         while end - open.start >= 2 * reach {
-            match cut_before(&text[open.start..end], reach, scanner, matcher) {
+            match cut_before(&text[open.start..end], reach, &safe_cut, matcher) {
                 // At or before the document's own beginning it would be no cut inside it.
                 Some(cut) if open.start + cut > begin => {
                     let cut = open.start + cut;
@@ -133,12 +132,12 @@ pub fn tasks(
 fn cut_before(
     text: &[u8],
     limit: usize,
-    scanner: &Scanner,
+    safe_cut: impl Fn(&[u8]) -> usize,
     matcher: Option<&SpecialMatcher>,
 ) -> Option<usize> {
-    let mut cut = scanner.safe_cut(&text[..limit]);
+    let mut cut = safe_cut(&text[..limit]);
     while cut > 0 && matcher.is_some_and(|matcher| matcher.reaches_cut(text, cut)) {
-        cut = scanner.safe_cut(&text[..cut - 1]);
+        cut = safe_cut(&text[..cut - 1]);
     }
     (cut > 0).then_some(cut)
 }
@@ -194,27 +193,49 @@ pub fn run<W, R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Calls `text` for each stretch of plain text and `special` for each special token, in order.
+/// Calls `each` for each stretch of plain text and each special token, in order.
 ///
 /// # Errors
-/// The first error that a callback gives.
+/// The first error that the callback gives.
 pub fn segments(
     text: &[u8],
     matcher: Option<&SpecialMatcher>,
+    each: impl FnMut(Segment) -> Result<()>,
+) -> Result<()> {
+    walk(
+        text,
+        |at| matcher.and_then(|matcher| matcher.find_at(text, at)),
+        each,
+    )
+}
+
+/// The same for normalized text and the tokens that are looked for in it.
+///
+/// # Errors
+/// The first error that the callback gives.
+pub fn segments_normalized(
+    text: &[u8],
+    matcher: &SpecialMatcher,
+    each: impl FnMut(Segment) -> Result<()>,
+) -> Result<()> {
+    walk(text, |at| matcher.find_normalized_at(text, at), each)
+}
+
+fn walk(
+    text: &[u8],
+    find_at: impl Fn(usize) -> Option<(usize, usize, u32)>,
     mut each: impl FnMut(Segment) -> Result<()>,
 ) -> Result<()> {
     let mut at = 0;
-    if let Some(matcher) = matcher {
-        while let Some((start, end, id)) = matcher.find_at(text, at) {
-            if start > at {
-                each(Segment::Text {
-                    start: at,
-                    end: start,
-                })?;
-            }
-            each(Segment::Special { id })?;
-            at = end;
+    while let Some((start, end, id)) = find_at(at) {
+        if start > at {
+            each(Segment::Text {
+                start: at,
+                end: start,
+            })?;
         }
+        each(Segment::Special { id, start, end })?;
+        at = end;
     }
     if at < text.len() {
         each(Segment::Text {
@@ -239,5 +260,9 @@ pub enum Segment {
     Special {
         /// Its id.
         id: u32,
+        /// Where it begins.
+        start: usize,
+        /// Where it ends.
+        end: usize,
     },
 }

@@ -51,6 +51,18 @@ impl SpecialMatcher {
         ))
     }
 
+    /// Whether some tokens are looked for in normalized text.
+    #[must_use]
+    pub fn looks_in_normalized(&self) -> bool {
+        false
+    }
+
+    /// The same as [`SpecialMatcher::find_at`] for the tokens that are looked for in normalized text.
+    #[must_use]
+    pub fn find_normalized_at(&self, _text: &[u8], _at: usize) -> Option<(usize, usize, u32)> {
+        None
+    }
+
     /// Tells whether an occurrence that begins before the offset `cut` may reach it, also one that goes
     /// on past the end of `text`. One that ends at the cut counts: what follows a special token is the
     /// beginning of a text, which matters where a space is put before that.

@@ -3,3 +3,4 @@
 pub mod bpe;
 pub mod cache;
 pub mod queue;
+pub mod staged;

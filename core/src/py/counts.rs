@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arrays::Lent;
+use super::pipeline::Stages;
 use super::split::{SpecialMatcher, Splitter};
 use super::to_python;
 use crate::count;
@@ -53,6 +54,32 @@ impl Counts {
         py.detach(|| {
             self.lock()
                 .add_block(&splitter.0, matcher, prefix_space, &documents, threads)
+        })
+        .map_err(to_python)
+    }
+
+    #[pyo3(signature = (stages, matcher, data, ends, threads, continued=false))]
+    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+    fn add_staged(
+        &self,
+        py: Python<'_>,
+        stages: &Stages,
+        matcher: Option<&SpecialMatcher>,
+        data: Lent<u8>,
+        ends: Lent<u64>,
+        threads: usize,
+        continued: bool,
+    ) -> PyResult<()> {
+        let (text, ends) = (data.items(py)?, ends.items(py)?);
+        let documents = Documents {
+            text: &text,
+            ends: &ends,
+            continued,
+        };
+        let matcher = matcher.map(|matcher| &matcher.0);
+        py.detach(|| {
+            self.lock()
+                .add_staged(&stages.0, matcher, &documents, threads)
         })
         .map_err(to_python)
     }

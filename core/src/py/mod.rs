@@ -6,6 +6,7 @@
 mod arrays;
 mod counts;
 mod engine;
+mod pipeline;
 mod split;
 mod train;
 
@@ -38,6 +39,8 @@ mod _core {
     use super::counts::Counts;
     #[pymodule_export]
     use super::engine::{Engine, embedded_tables, embedded_tokens, recover_merges};
+    #[pymodule_export]
+    use super::pipeline::{Pipeline, Stages};
     #[pymodule_export]
     use super::split::{SpecialMatcher, Splitter};
     #[pymodule_export]

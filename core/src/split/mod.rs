@@ -12,8 +12,10 @@ mod cut;
 #[cfg(test)]
 mod oracle;
 mod scanner;
+pub mod stage;
 #[cfg(test)]
 mod tests;
+pub mod visible;
 
 use serde::Deserialize;
 

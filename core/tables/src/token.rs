@@ -6,7 +6,7 @@ use crate::MAX_TOKENS;
 
 /// Holds the bytes of every token: token `i` is `blob[ends[i - 1]..ends[i]]`, an empty range means
 /// that no token has the id.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TokenTable<'a> {
     blob: Cow<'a, [u8]>,
     ends: Cow<'a, [u32]>,

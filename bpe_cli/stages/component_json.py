@@ -1,0 +1,86 @@
+"""Write stages as JSON: as Hugging Face's files have them, and as the core wants them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from bpe_cli.patterns import scanner_for
+from bpe_cli.stages.decoders import Decoder
+from bpe_cli.stages.models import Model
+from bpe_cli.stages.normalizers import Normalizer
+from bpe_cli.stages.pre_tokenizers import PreTokenizer, Split
+
+_SUFFIXES = ("Normalizer", "Decoder")
+_OWN_NAMES = {"BertNormalizer", "BPEDecoder"}
+
+
+def type_name(stage: Normalizer | PreTokenizer | Decoder) -> str:
+    """Give the ``type`` of a component: its class's name, without what only tells classes apart.
+
+    >>> from bpe_cli.stages import BertNormalizer, ByteLevelNormalizer, StripDecoder
+    >>> [type_name(stage) for stage in (BertNormalizer(), ByteLevelNormalizer(), StripDecoder())]
+    ['BertNormalizer', 'ByteLevel', 'Strip']
+    """
+    name = type(stage).__name__
+    if name not in _OWN_NAMES:
+        for suffix in _SUFFIXES:
+            name = name.removesuffix(suffix)
+    return name
+
+
+def component(stage: Normalizer | PreTokenizer | Decoder) -> dict[str, Any]:
+    """Give a component as Hugging Face's files have it.
+
+    >>> from bpe_cli.stages import Replace
+    >>> component(Replace(" {2,}", " "))
+    {'type': 'Replace', 'pattern': {'Regex': ' {2,}'}, 'content': ' '}
+    """
+    content = {"type": type_name(stage)} | {each.name: getattr(stage, each.name) for each in fields(stage)}
+    literal = content.pop("literal", None)
+    if literal is not None:
+        content["pattern"] = {"String" if literal else "Regex": content["pattern"]}
+    return content
+
+
+def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTokenizer]) -> str:
+    """Give the stages before the model as the core wants them: JSON for ``_core.Stages``."""
+    return json.dumps(
+        {
+            "normalizers": [component(stage) for stage in normalizers],
+            "pre_tokenizers": [_core_pre_tokenizer(stage) for stage in pre_tokenizers],
+        }
+    )
+
+
+def _core_pre_tokenizer(stage: PreTokenizer) -> dict[str, Any]:
+    if isinstance(stage, Split) and stage.behavior == "Isolated" and not stage.invert and not stage.literal:
+        scanner = scanner_for(stage.pattern)
+        if scanner is not None:
+            return {"type": "Scanner", "scanner": json.loads(scanner.to_json())}
+    return component(stage)
+
+
+_CORE_MODELS = {
+    "bpe-characters": "CharacterPairs",
+    "bpe-scores": "ScoredPairs",
+    "wordpiece": "WordPiece",
+    "word-level": "WordLevel",
+    "unigram": "Unigram",
+    "longest-match": "LongestMatch",
+    "max-match": "MaxMatch",
+    "n-gram": "NGram",
+}
+_TABLES = {"vocabulary", "merges", "scores", "kinds", "kind"}
+
+
+def core_model(model: Model) -> str:
+    """Give a model, without its tables, as JSON for ``_core.Pipeline``."""
+    if model.kind == "bpe-ranks":
+        return json.dumps({"type": "BytePairs", "ranks": True, "whole_pieces": True})
+    if model.kind == "bpe-merges":
+        return json.dumps({"type": "BytePairs", "ranks": False, "whole_pieces": model.ignore_merges})
+    settings = {each.name: getattr(model, each.name) for each in fields(model) if each.name not in _TABLES}
+    return json.dumps({"type": _CORE_MODELS[model.kind], **settings})

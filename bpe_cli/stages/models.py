@@ -1,0 +1,221 @@
+"""Models: what makes tokens of pieces."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class RankBpe:
+    """Merge, within a piece, the neighbours whose *concatenation* has the lowest id (tiktoken).
+
+    A piece that is itself a token becomes that token before any merging.
+    """
+
+    vocabulary: Vocabulary
+    kind: Literal["bpe-ranks"] = "bpe-ranks"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeBpe:
+    """Merge, within a piece, the neighbouring pair that stands first in a list (GPT-2, Hugging Face).
+
+    Attributes:
+        vocabulary: Token bytes by id.
+        merges: Pairs of ids in order of priority, with the id each pair becomes.
+        ignore_merges: Whether a piece that is itself a token becomes that token before any merging.
+    """
+
+    vocabulary: Vocabulary
+    merges: Merges
+    ignore_merges: bool = False
+    kind: Literal["bpe-merges"] = "bpe-merges"
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterBpe:
+    """Merge characters instead of bytes (Sennrich et al., arXiv:1508.07909; Hugging Face's ``BPE``).
+
+    Attributes:
+        vocabulary: Token texts by id, in UTF-8, with prefix and suffix as they are written.
+        merges: As in ``MergeBpe``; a product leaves out the right part's prefix.
+        unk_id: The token for a character that has none; None leaves such a character out.
+        fuse_unk: Whether neighbouring unknown characters become one token.
+        byte_fallback: Whether an unknown character becomes the tokens ``<0x00>`` to ``<0xFF>`` of its bytes.
+        ignore_merges: As in ``MergeBpe``.
+        continuing_subword_prefix: Written before each symbol of a piece but the first.
+        end_of_word_suffix: Written after the last symbol of a piece.
+        separate_suffix: Whether the suffix is a symbol of its own until a merge takes it (subword-nmt 0.1).
+    """
+
+    vocabulary: Vocabulary
+    merges: Merges
+    unk_id: int | None = None
+    fuse_unk: bool = False
+    byte_fallback: bool = False
+    ignore_merges: bool = False
+    continuing_subword_prefix: str = ""
+    end_of_word_suffix: str = ""
+    separate_suffix: bool = False
+    kind: Literal["bpe-characters"] = "bpe-characters"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredBpe:
+    """Merge the neighbours whose concatenation has the highest score (SentencePiece's BPE).
+
+    Attributes:
+        vocabulary: Texts of pieces by id, in UTF-8; none for unknown and control pieces.
+        scores: One per id.
+        kinds: SentencePiece's type of each id (1 normal, 2 unknown, 3 control, 4 user-defined,
+            5 unused, 6 byte); empty: all are normal.
+        unk_id: The token for a character that has none.
+        byte_fallback: As in ``CharacterBpe``.
+    """
+
+    vocabulary: Vocabulary
+    scores: array[float] = field(hash=False)
+    unk_id: int
+    kinds: bytes = b""
+    byte_fallback: bool = False
+    kind: Literal["bpe-scores"] = "bpe-scores"
+
+
+@dataclass(frozen=True, slots=True)
+class WordPiece:
+    """Take the longest token that a word begins with, again and again (BERT).
+
+    Attributes:
+        vocabulary: Token texts by id, in UTF-8.
+        unk_id: The token for a word that cannot be spelt.
+        continuing_subword_prefix: Written before tokens that go on inside a word.
+        max_input_chars_per_word: A longer word is unknown.
+    """
+
+    vocabulary: Vocabulary
+    unk_id: int
+    continuing_subword_prefix: str = "##"
+    max_input_chars_per_word: int = 100
+    kind: Literal["wordpiece"] = "wordpiece"
+
+
+@dataclass(frozen=True, slots=True)
+class WordLevel:
+    """Look each piece up as a whole.
+
+    Attributes:
+        vocabulary: Token texts by id.
+        unk_id: The token for every other piece; None makes such a piece an error.
+    """
+
+    vocabulary: Vocabulary
+    unk_id: int | None = None
+    kind: Literal["word-level"] = "word-level"
+
+
+@dataclass(frozen=True, slots=True)
+class Unigram:
+    """Choose the segmentation whose scores add up to the most (Kudo, arXiv:1804.10959).
+
+    Attributes:
+        vocabulary: Token texts by id; none for unknown and control tokens.
+        scores: Natural logarithms of probabilities, one per id.
+        unk_id: The token for characters that no token covers, at 10 below the lowest score.
+        byte_fallback: As in ``CharacterBpe``.
+        fuse_unk: Whether neighbouring unknown characters become one token.
+        single_precision: Whether scores are added as f32 (SentencePiece), or as f64 (Hugging Face).
+        kinds: As in ``ScoredBpe``.
+    """
+
+    vocabulary: Vocabulary
+    scores: array[float] = field(hash=False)
+    unk_id: int | None = None
+    byte_fallback: bool = False
+    fuse_unk: bool = True
+    single_precision: bool = False
+    kinds: bytes = b""
+    kind: Literal["unigram"] = "unigram"
+
+
+@dataclass(frozen=True, slots=True)
+class LongestMatch:
+    """Cut a word by its longest tokens, without merges: two greedy encoders for a BPE vocabulary.
+
+    Attributes:
+        vocabulary: Token texts; among tokens of equal length the lower id is tried first.
+        left_to_right: Take the longest token at each place from the left, or the longest one anywhere
+            first and then what lies left and right of it.
+        unk_id: The token for a stretch in which no token occurs; None leaves it out.
+        end_of_word_suffix: Written after each word; counts as one character of a token's length.
+    """
+
+    vocabulary: Vocabulary
+    left_to_right: bool = False
+    unk_id: int | None = None
+    end_of_word_suffix: str = ""
+    kind: Literal["longest-match"] = "longest-match"
+
+
+@dataclass(frozen=True, slots=True)
+class MaxMatch:
+    """Take the longest word of a dictionary at each place from the left; else one character.
+
+    Attributes:
+        vocabulary: Words and characters by id.
+        unk_id: The token for a character that has none; None makes such a one an error.
+    """
+
+    vocabulary: Vocabulary
+    unk_id: int | None = None
+    kind: Literal["max-match"] = "max-match"
+
+
+@dataclass(frozen=True, slots=True)
+class NGram:
+    """Take every ``n`` neighbouring characters, each n-gram beginning one character after the last.
+
+    At the end of a piece stand the shorter ones that are left, down to its last character.
+
+    Attributes:
+        vocabulary: N-grams by id.
+        n: Characters in each, at least 1.
+        unk_id: The token for an n-gram that has none; None makes such a one an error.
+    """
+
+    vocabulary: Vocabulary
+    n: int = 2
+    unk_id: int | None = None
+    kind: Literal["n-gram"] = "n-gram"
+
+
+Model = (
+    RankBpe | MergeBpe | CharacterBpe | ScoredBpe | WordPiece | WordLevel | Unigram | LongestMatch | MaxMatch | NGram
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialToken:
+    """A token that text never becomes unless the user asks.
+
+    Attributes:
+        content: The text that stands for it, as UTF-8 bytes.
+        token_id: Its id.
+        special: False for a token that was merely *added* to the vocabulary (Hugging Face's
+            ``special: false``): such a one is always found in text.
+        single_word: Found only where no letter or digit stands beside it.
+        lstrip: Takes the white space before it along.
+        rstrip: Takes the white space after it along.
+        normalized: Looked for in normalized text instead of in the text as it is.
+    """
+
+    content: bytes
+    token_id: int
+    special: bool = True
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False

@@ -1,0 +1,121 @@
+"""What all trainers share: how text is sent through stages to be counted, and what training gives.
+
+A trainer is a module with
+
+* ``Options``: a frozen dataclass whose fields are the command line's options by name;
+* ``documents(options)``: ``"lines"`` if it learns from lines, ``None`` if from whatever the user says;
+* ``front(options)``: the stages that text goes through before it is counted;
+* ``train(counts, options, progress, threads)``: counts of pieces -> ``Trained``;
+* ``untrained(options)``: a tokenizer of the same kind with next to nothing in it, to see before the
+  work begins whether it could be written;
+* ``steps(counts, options)``: the textbook's training as lines of text, for small corpora.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from bpe_cli import _core
+from bpe_cli.blocks import Block, settle
+from bpe_cli.errors import TrainingError
+from bpe_cli.stages import Normalizer, PreTokenizer
+from bpe_cli.stages.component_json import core_spec
+from bpe_cli.tokenizer import Tokenizer
+
+Progress = Callable[[int, int], None]
+"""Called now and then with (done so far, all there is to do)."""
+
+DEFAULT_MAX_MEMORY = 4 << 30
+"""Bytes that counts may take; a fixed number, so that what is refused does not depend on the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The stages that text goes through before it is counted."""
+
+    normalizer: tuple[Normalizer, ...] = ()
+    pre_tokenizer: tuple[PreTokenizer, ...] = ()
+
+    def compile(self) -> _core.Stages:
+        """Compile the stages.
+
+        Raises:
+            ValueError: A stage cannot be; the sentence says why.
+        """
+        return _core.Stages(core_spec(self.normalizer, self.pre_tokenizer))
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What training gave.
+
+    Attributes:
+        tokenizer: The tokenizer.
+        summary: What it is made of, for the user: ``("45 characters", "955 merges", "2 special")``.
+        shortfall: Why the vocabulary is smaller than asked for, as the rest of a sentence
+            (``"no pair is left that occurs 2 times or more"``), or None.
+    """
+
+    tokenizer: Tokenizer
+    summary: tuple[str, ...]
+    shortfall: str | None = None
+
+
+def new_counts(max_memory: int = DEFAULT_MAX_MEMORY) -> _core.Counts:
+    """Start counting from nothing, in at most ``max_memory`` bytes."""
+    return _core.Counts(max_memory)
+
+
+def count(
+    blocks: Iterable[Block],
+    front: Front,
+    counts: _core.Counts,
+    threads: int = 1,
+    split_special: Iterable[str] = (),
+) -> None:
+    """Send documents through stages and add the pieces that come out to counts.
+
+    The result depends on the documents and their order alone, not on blocks or threads.
+
+    Args:
+        blocks: The documents.
+        front: The stages.
+        counts: What is added to.
+        threads: How many to use.
+        split_special: Special tokens that are taken out of the text and divide it.
+
+    Raises:
+        TrainingError: There are more different pieces than the counts' memory holds.
+    """
+    stages = front.compile()
+    contents = sorted({content.encode() for content in split_special})
+    matcher = _core.SpecialMatcher(contents, [0] * len(contents)) if contents else None
+
+    def safe_cut(data: bytes) -> int:
+        cut = stages.safe_cut(data)
+        while cut and matcher is not None and matcher.reaches_cut(data, cut):
+            cut = stages.safe_cut(memoryview(data)[: cut - 1])
+        return cut
+
+    try:
+        for block in settle(blocks, safe_cut):
+            counts.add_staged(stages, matcher, block.data, block.ends, threads, block.continued)
+    except MemoryError as error:
+        raise TrainingError(
+            f"the corpus has too many different pieces: {error}",
+            hint="raise --max-memory, split the text more finely, or train on a sample",
+        ) from error
+
+
+def pieces_of(counts: _core.Counts) -> dict[bytes, int]:
+    """Give all pieces with their counts, in order of first occurrence.
+
+    >>> from array import array
+    >>> counts = new_counts()
+    >>> counts.add_pieces(b"aba", array("Q", [1, 2, 3]), None)
+    >>> pieces_of(counts)
+    {b'a': 2, b'b': 1}
+    """
+    step = 1 << 16
+    return {piece: n for start in range(0, counts.unique, step) for piece, n in counts.items(start, step)}

@@ -1,0 +1,124 @@
+//! The two ways to cut the tasks of a block into pieces that are counted.
+
+use crate::error::{Error, Result};
+use crate::normalize::Context;
+use crate::parallel::{self, Documents, Segment, Task};
+use crate::special::SpecialMatcher;
+use crate::split::stage::Pieces;
+use crate::split::{Scanner, visible};
+use crate::stages::Stages;
+
+/// Cuts tasks into pieces.
+pub trait Cutter: Sync {
+    /// Calls `each` with every piece of a task, in order, and an offset in the block that never falls
+    /// and is a piece's own or that of the stretch of text it is from.
+    fn cut(&self, task: &Task, each: impl FnMut(&[u8], usize) -> Result<()>) -> Result<()>;
+}
+
+/// Cuts by a scanner.
+pub struct ByScanner<'a> {
+    /// The block.
+    pub documents: &'a Documents<'a>,
+    /// What cuts.
+    pub scanner: &'a Scanner,
+    /// What is taken out.
+    pub matcher: Option<&'a SpecialMatcher>,
+    /// Whether a space is put before text that begins with none.
+    pub prefix_space: bool,
+}
+
+impl Cutter for ByScanner<'_> {
+    fn cut(&self, task: &Task, mut each: impl FnMut(&[u8], usize) -> Result<()>) -> Result<()> {
+        stretches(self.documents, task, self.matcher, |range, continued| {
+            let spaced; // owns the text if a space goes before it
+            let mut text = &self.documents.text[range.clone()];
+            let prefixed = self.prefix_space && !continued && text[0] != b' ';
+            if prefixed {
+                spaced = [b" ", text].concat();
+                text = &spaced;
+            }
+            let offset = |at: usize| range.start + at.saturating_sub(usize::from(prefixed));
+            let mut result = Ok(());
+            self.scanner.for_each_piece(text, |from, to| {
+                if result.is_ok() {
+                    result = each(&text[from..to], offset(from));
+                }
+            });
+            result
+        })
+    }
+}
+
+/// Cuts by stages.
+pub struct ByStages<'a> {
+    /// The block.
+    pub documents: &'a Documents<'a>,
+    /// What rewrites and cuts.
+    pub stages: &'a Stages,
+    /// What is taken out.
+    pub matcher: Option<&'a SpecialMatcher>,
+}
+
+impl Cutter for ByStages<'_> {
+    fn cut(&self, task: &Task, mut each: impl FnMut(&[u8], usize) -> Result<()>) -> Result<()> {
+        let mut pieces = Pieces::default();
+        let mut spelt = Vec::new();
+        stretches(self.documents, task, self.matcher, |range, continued| {
+            if u32::try_from(range.len()).is_err() {
+                let sentence = "a text without a safe place to cut it is longer than 4 GiB";
+                return Err(Error::Invalid(sentence.to_owned()));
+            }
+            let first = !continued
+                && (range.start == 0
+                    || self
+                        .documents
+                        .ends
+                        .binary_search(&(range.start as u64))
+                        .is_ok());
+            let context = Context { continued, first };
+            pieces
+                .text
+                .reset(&self.documents.text[range.clone()], false);
+            self.stages.normalize(&mut pieces.text, context)?;
+            self.stages.pre_tokenize(&mut pieces, context)?;
+            let bytes = pieces.text.bytes();
+            pieces.ranges.iter().try_for_each(|piece| {
+                if !pieces.visible {
+                    return each(&bytes[piece.clone()], range.start);
+                }
+                spelt.clear();
+                visible::decode(&bytes[piece.clone()], &mut spelt);
+                each(&spelt, range.start)
+            })
+        })
+    }
+}
+
+/// Calls `each` with every stretch of text of a task, and whether it goes on from text before it.
+fn stretches(
+    documents: &Documents<'_>,
+    task: &Task,
+    matcher: Option<&SpecialMatcher>,
+    mut each: impl FnMut(std::ops::Range<usize>, bool) -> Result<()>,
+) -> Result<()> {
+    let mut start = task.start;
+    let closed = documents.ends[task.document..task.document + task.closes]
+        .iter()
+        .map(|&end| end as usize);
+    for (number, end) in closed.chain(std::iter::once(task.end)).enumerate() {
+        let mut continued = task.continued && number == 0;
+        parallel::segments(&documents.text[start..end], matcher, |segment| {
+            if let Segment::Text {
+                start: from,
+                end: to,
+            } = segment
+            {
+                each(start + from..start + to, continued)?;
+            }
+            continued = false;
+            Ok(())
+        })?;
+        start = end;
+    }
+    Ok(())
+}

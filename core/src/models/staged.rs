@@ -1,0 +1,208 @@
+//! The models that stand behind stages: what all of them have in common, and how one is made.
+//!
+//! The byte-level model of GPT's families has its own short way in `engine`; here it is one of many.
+
+use bpe_tables::TokenTable;
+use serde::Deserialize;
+
+use super::bpe::{self, Bpe};
+use crate::draw::{Draw, Sampling};
+use crate::error::{Error, Result};
+
+/// A token in a piece: its id, and what bytes of the piece it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The id.
+    pub id: u32,
+    /// Where it begins in the piece.
+    pub start: u32,
+    /// Where it ends (exclusive).
+    pub end: u32,
+}
+
+/// Working memory that is used again from piece to piece, for whichever model needs it.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// Of byte pairs.
+    pub bpe: bpe::Scratch,
+    /// Plain ids on their way to become [`Found`].
+    pub ids: Vec<u32>,
+}
+
+/// Turns pieces into tokens.
+pub trait Model: Send + Sync + std::fmt::Debug {
+    /// The tokens by id.
+    fn tokens(&self) -> &TokenTable<'static>;
+
+    /// Appends the tokens of a piece (not empty), from left to right.
+    ///
+    /// # Errors
+    /// [`Error::MissingByte`] with the offset in the piece when the model has no answer for it.
+    fn encode_piece(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Found>)
+    -> Result<()>;
+
+    /// The same, varied at random.
+    ///
+    /// # Errors
+    /// As [`Model::encode_piece`]; [`Error::Invalid`] when the model cannot be varied in this way.
+    fn sample_piece(
+        &self,
+        _piece: &[u8],
+        sampling: Sampling,
+        _draw: &mut Draw,
+        _scratch: &mut Scratch,
+        _out: &mut Vec<Found>,
+    ) -> Result<()> {
+        Err(Error::Invalid(match sampling {
+            Sampling::Dropout(_) | Sampling::LastingDropout(_) => {
+                "this model has no merges that could be dropped".to_owned()
+            }
+            Sampling::Segmentation { .. } => {
+                "this model gives no probabilities to draw by".to_owned()
+            }
+        }))
+    }
+
+    /// The `n` best segmentations of a piece with their scores, best first; fewer if there are fewer.
+    ///
+    /// # Errors
+    /// As [`Model::encode_piece`]; [`Error::Invalid`] when the model knows only one.
+    fn nbest_piece(&self, _piece: &[u8], _n: usize) -> Result<Vec<(Vec<Found>, f64)>> {
+        Err(Error::Invalid(
+            "this model gives no scores to rank by".to_owned(),
+        ))
+    }
+
+    /// A character before which (or after which) pieces can be cut without changing any token, if it
+    /// stands for a blank: no token goes on across such a place.
+    fn border(&self) -> Option<Border> {
+        None
+    }
+}
+
+/// Where pieces can be cut without changing any token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Border {
+    /// Before a run of this character that follows another one.
+    Before(char),
+    /// After a run of this character that another one follows.
+    After(char),
+}
+
+/// What a model is made of, besides its specification.
+#[derive(Debug, Default)]
+pub struct Tables {
+    /// Bytes of tokens by id; empty: no ordinary token has this id.
+    pub tokens: TokenTable<'static>,
+    /// (left, right, product) in order of priority.
+    pub merges: Vec<[u32; 3]>,
+    /// Scores by id.
+    pub scores: Vec<f64>,
+    /// SentencePiece's types of tokens by id (1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused,
+    /// 6 byte); empty: all are normal.
+    pub kinds: Vec<u8>,
+}
+
+/// The specification of a model.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+#[expect(
+    missing_docs,
+    reason = "the names are the field's; the Python specs document each"
+)]
+pub enum Spec {
+    /// Byte-level BPE by merges, or by the rank of the concatenation when `ranks`.
+    BytePairs {
+        ranks: bool,
+        whole_pieces: bool,
+    },
+    /// BPE over characters (Sennrich's, Hugging Face's `BPE`).
+    CharacterPairs {
+        unk_id: Option<u32>,
+        fuse_unk: bool,
+        byte_fallback: bool,
+        ignore_merges: bool,
+        continuing_subword_prefix: String,
+        end_of_word_suffix: String,
+        /// The suffix is a symbol of its own until a merge takes it (subword-nmt 0.1).
+        separate_suffix: bool,
+    },
+    /// BPE by the score of the concatenation (SentencePiece's).
+    ScoredPairs {
+        unk_id: u32,
+        byte_fallback: bool,
+    },
+    WordPiece {
+        unk_id: u32,
+        continuing_subword_prefix: String,
+        max_input_chars_per_word: usize,
+    },
+    WordLevel {
+        unk_id: Option<u32>,
+    },
+    Unigram {
+        unk_id: Option<u32>,
+        byte_fallback: bool,
+        /// Whether neighbouring unknown characters become one token.
+        fuse_unk: bool,
+        /// Whether scores are added in f32 (SentencePiece) instead of f64 (Hugging Face).
+        single_precision: bool,
+    },
+    /// Cut at the longest tokens first, or at the longest token from the left (the seeds' two).
+    LongestMatch {
+        unk_id: Option<u32>,
+        left_to_right: bool,
+        end_of_word_suffix: String,
+    },
+    /// Forward maximum matching with a dictionary; what it lacks is a character by itself.
+    MaxMatch {
+        unk_id: Option<u32>,
+    },
+    /// Overlapping n-grams of characters.
+    NGram {
+        n: usize,
+        unk_id: Option<u32>,
+    },
+}
+
+/// Makes a model.
+///
+/// # Errors
+/// Says what of the tables and the specification does not fit together.
+pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
+    Ok(match spec {
+        Spec::BytePairs { ranks: true, .. } => Box::new(Bpe::from_ranks(tables.tokens)?),
+        Spec::BytePairs {
+            ranks: false,
+            whole_pieces,
+        } => Box::new(Bpe::from_merges(
+            tables.tokens,
+            &tables.merges,
+            whole_pieces,
+        )?),
+        other => return Err(Error::Invalid(format!("{other:?} is not built yet"))),
+    })
+}
+
+impl Model for Bpe {
+    fn tokens(&self) -> &TokenTable<'static> {
+        self.tokens()
+    }
+
+    fn encode_piece(
+        &self,
+        piece: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        scratch.ids.clear();
+        self.encode_piece(piece, &mut scratch.bpe, &mut scratch.ids)?;
+        let mut start = 0;
+        for &id in &scratch.ids {
+            let end = start + self.tokens().get(id).len() as u32;
+            out.push(Found { id, start, end });
+            start = end;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,512 @@
+//! A tokenizer with all of its stages: normalizers, pre-tokenizers and any model.
+//!
+//! The way of a document: special tokens are found in it; each stretch between them is normalized;
+//! added tokens are found in what came out; each stretch between those is cut into pieces; each piece
+//! becomes tokens, which remember the part of the original that they stand for if somebody asks.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use crate::draw::{Draw, Place, Sampling};
+use crate::error::{Error, Result};
+use crate::models::cache::{self, PieceCache};
+use crate::models::staged::{Border, Found, Model, Scratch};
+use crate::normalize::Context;
+use crate::parallel::{self, Documents, Segment, Task};
+use crate::parts::{self, Encoded, Part};
+use crate::special::SpecialMatcher;
+use crate::split::stage::Pieces;
+use crate::split::visible;
+use crate::stages::Stages;
+use crate::text::{Text, read_char};
+
+/// A compiled tokenizer: immutable but for working memory, shared by threads.
+#[derive(Debug)]
+pub struct Pipeline {
+    stages: std::sync::Arc<Stages>,
+    model: Box<dyn Model>,
+    idle: Mutex<Vec<Worker>>,
+}
+
+/// What one thread works with.
+#[derive(Debug, Default)]
+struct Worker {
+    cache: PieceCache,
+    scratch: Scratch,
+    pieces: Pieces,
+    found: Vec<Found>,
+    bytes: Vec<u8>,
+}
+
+/// A token and the bytes of the document that it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The id.
+    pub id: u32,
+    /// Where it begins in the document.
+    pub start: u64,
+    /// Where it ends (exclusive).
+    pub end: u64,
+}
+
+/// How bulk encoding varies: in what way, for what seed, and where the block stands in the input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variation {
+    /// In what way.
+    pub sampling: Sampling,
+    /// The seed; the number of the block's first document; how many bytes of it came before.
+    pub from: Place,
+}
+
+/// What is done with the tokens of a document.
+enum Out<'a> {
+    /// Ids are kept, or only counted.
+    Ids(&'a mut Part, bool),
+    /// Ids and spans are kept.
+    Spans(&'a mut Vec<Span>),
+}
+
+impl Out<'_> {
+    fn special(&mut self, id: u32, range: Range<usize>) {
+        match self {
+            Out::Ids(part, _) => part.ids.push(id),
+            Out::Spans(spans) => spans.push(Span {
+                id,
+                start: range.start as u64,
+                end: range.end as u64,
+            }),
+        }
+    }
+}
+
+impl Pipeline {
+    /// Puts a tokenizer together.
+    #[must_use]
+    pub fn new(stages: std::sync::Arc<Stages>, model: Box<dyn Model>) -> Self {
+        Self {
+            stages,
+            model,
+            idle: Mutex::default(),
+        }
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &dyn Model {
+        &*self.model
+    }
+
+    /// The stages before the model.
+    #[must_use]
+    pub fn stages(&self) -> &Stages {
+        &self.stages
+    }
+
+    /// Encodes a block.
+    ///
+    /// # Errors
+    /// [`Error::MissingByte`] with the offset in the block; [`Error::Invalid`] when a stage fails or
+    /// the model cannot be varied as asked.
+    pub fn encode(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+        variation: Option<Variation>,
+    ) -> Result<Encoded> {
+        Ok(parts::join(
+            self.parts(documents, matcher, threads, true, variation)?,
+        ))
+    }
+
+    /// Counts each document's tokens.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode`].
+    pub fn count(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+    ) -> Result<Vec<u64>> {
+        Ok(parts::counts(
+            &self.parts(documents, matcher, threads, false, None)?,
+        ))
+    }
+
+    /// Encodes one document and says what part of it each token stands for.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode`].
+    pub fn spans(&self, document: &[u8], matcher: Option<&SpecialMatcher>) -> Result<Vec<Span>> {
+        let mut spans = Vec::new();
+        let mut worker = self.worker();
+        let result = self.encode_document(
+            document,
+            0..document.len(),
+            false,
+            matcher,
+            &mut worker,
+            &mut Out::Spans(&mut spans),
+            None,
+        );
+        self.retire(worker);
+        result.map(|()| spans)
+    }
+
+    fn worker(&self) -> Worker {
+        self.idle
+            .lock()
+            .map(|mut idle| idle.pop())
+            .unwrap_or_default()
+            .unwrap_or_default()
+    }
+
+    fn retire(&self, worker: Worker) {
+        if let Ok(mut idle) = self.idle.lock() {
+            idle.push(worker);
+        }
+    }
+
+    fn parts(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+        keep: bool,
+        variation: Option<Variation>,
+    ) -> Result<Vec<Part>> {
+        documents.check()?;
+        let tasks = parallel::tasks(documents, |text| self.stages.safe_cut(text), matcher);
+        parallel::run(
+            &tasks,
+            threads,
+            || self.worker(),
+            |worker, task| self.run(documents, matcher, task, worker, keep, variation),
+            |worker| self.retire(worker),
+        )
+    }
+
+    fn run(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+        task: &Task,
+        worker: &mut Worker,
+        keep: bool,
+        variation: Option<Variation>,
+    ) -> Result<Part> {
+        let mut part = Part::default();
+        let mut start = task.start;
+        for number in 0..=task.closes {
+            let document = task.document + number;
+            let closed = number < task.closes;
+            let end = if closed {
+                documents.ends[document] as usize
+            } else {
+                task.end
+            };
+            if !closed && start == end {
+                break;
+            }
+            let continued = task.continued && number == 0;
+            let variation = variation.map(|variation| Variation {
+                from: place_of(variation.from, documents, document),
+                ..variation
+            });
+            self.encode_document(
+                documents.text,
+                start..end,
+                continued,
+                matcher,
+                worker,
+                &mut Out::Ids(&mut part, keep),
+                variation,
+            )?;
+            if closed {
+                part.ends.push(part.total());
+            }
+            start = end;
+        }
+        Ok(part)
+    }
+
+    /// Encodes a document, or a part of one, that lies at a range of a text. Offsets of errors and of
+    /// spans are offsets in the text.
+    #[expect(clippy::too_many_arguments, reason = "the loop's state, by name")]
+    fn encode_document(
+        &self,
+        text: &[u8],
+        range: Range<usize>,
+        continued: bool,
+        matcher: Option<&SpecialMatcher>,
+        worker: &mut Worker,
+        out: &mut Out<'_>,
+        variation: Option<Variation>,
+    ) -> Result<()> {
+        let document = &text[range.clone()];
+        parallel::segments(document, matcher, |segment| {
+            match segment {
+                Segment::Special { id, start, end } => {
+                    out.special(id, range.start + start..range.start + end);
+                }
+                Segment::Text { start, end } => {
+                    let context = Context {
+                        continued: continued && start == 0,
+                        first: !continued && start == 0,
+                    };
+                    let at = range.start + start..range.start + end;
+                    let result = self.encode_segment(
+                        text,
+                        at.clone(),
+                        context,
+                        matcher,
+                        worker,
+                        out,
+                        variation,
+                    );
+                    if let (Err(Error::MissingByte { .. }), Out::Ids(..)) = (&result, &*out) {
+                        // Again, to say where: the bulk way does not remember.
+                        let mut spans = Out::Spans(&mut Vec::new());
+                        self.encode_segment(
+                            text, at, context, matcher, worker, &mut spans, variation,
+                        )?;
+                    }
+                    result?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the loop's state, by name")]
+    fn encode_segment(
+        &self,
+        text: &[u8],
+        range: Range<usize>,
+        mut context: Context,
+        matcher: Option<&SpecialMatcher>,
+        worker: &mut Worker,
+        out: &mut Out<'_>,
+        variation: Option<Variation>,
+    ) -> Result<()> {
+        if u32::try_from(range.len()).is_err() {
+            return Err(Error::Invalid(
+                "a text without a safe place to cut it is longer than 4 GiB".to_owned(),
+            ));
+        }
+        let origins = matches!(out, Out::Spans(_)) || variation.is_some();
+        let base = range.start;
+        let mut pieces = std::mem::take(&mut worker.pieces);
+        pieces.text.reset(&text[range], origins);
+        let mut result = self.stages.normalize(&mut pieces.text, context);
+        let added = matcher.filter(|matcher| matcher.looks_in_normalized());
+        if result.is_ok()
+            && let Some(matcher) = added
+        {
+            let normalized = std::mem::take(&mut pieces.text);
+            result = parallel::segments_normalized(normalized.bytes(), matcher, |segment| {
+                match segment {
+                    Segment::Special { id, start, end } => {
+                        let origin = normalized.origin(start..end).unwrap_or_default();
+                        out.special(id, base + origin.start as usize..base + origin.end as usize);
+                        context.first = false;
+                        context.continued = false;
+                    }
+                    Segment::Text { start, end } => {
+                        pieces.text = normalized.slice(start..end);
+                        self.encode_normalized(&mut pieces, base, context, worker, out, variation)?;
+                    }
+                }
+                Ok(())
+            });
+        } else if result.is_ok() {
+            result = self.encode_normalized(&mut pieces, base, context, worker, out, variation);
+        }
+        worker.pieces = pieces;
+        result
+    }
+
+    fn encode_normalized(
+        &self,
+        pieces: &mut Pieces,
+        base: usize,
+        context: Context,
+        worker: &mut Worker,
+        out: &mut Out<'_>,
+        variation: Option<Variation>,
+    ) -> Result<()> {
+        self.stages.pre_tokenize(pieces, context)?;
+        let ranges = std::mem::take(&mut pieces.ranges);
+        let result = ranges.iter().try_for_each(|range| {
+            if pieces.visible {
+                return self.encode_visible(
+                    &pieces.text,
+                    range.clone(),
+                    base,
+                    worker,
+                    out,
+                    variation,
+                );
+            }
+            let text = pieces.text.bytes();
+            cut_at_borders(text, range.clone(), self.model.border(), |part| {
+                self.encode_piece(&pieces.text, part, base, worker, out, variation)
+            })
+        });
+        pieces.ranges = ranges;
+        result
+    }
+
+    /// Encodes a piece that is spelt as visible characters: the model wants its bytes.
+    fn encode_visible(
+        &self,
+        text: &Text,
+        range: Range<usize>,
+        base: usize,
+        worker: &mut Worker,
+        out: &mut Out<'_>,
+        variation: Option<Variation>,
+    ) -> Result<()> {
+        let mut plain = Text::default();
+        let mut bytes = std::mem::take(&mut worker.bytes);
+        bytes.clear();
+        visible::decode(&text.bytes()[range.clone()], &mut bytes);
+        plain.adopt(&bytes, text, range);
+        worker.bytes = bytes;
+        let whole = 0..plain.bytes().len();
+        self.encode_piece(&plain, whole, base, worker, out, variation)
+    }
+
+    #[inline]
+    fn encode_piece(
+        &self,
+        text: &Text,
+        range: Range<usize>,
+        base: usize,
+        worker: &mut Worker,
+        out: &mut Out<'_>,
+        variation: Option<Variation>,
+    ) -> Result<()> {
+        let bytes = text.bytes();
+        let key = match (&mut *out, variation) {
+            (Out::Ids(part, _), None) => {
+                let key = cache::key(bytes, range.start, range.end);
+                if let Some(key) = key
+                    && worker.cache.recall(key, &mut part.ids)
+                {
+                    return Ok(());
+                }
+                key
+            }
+            _ => None,
+        };
+        let piece = &bytes[range.clone()];
+        worker.found.clear();
+        let place = |at: usize| {
+            let origin = text.origin(at..bytes.len().min(at + 1)).unwrap_or_default();
+            base + origin.start as usize
+        };
+        let result = match variation {
+            None => self
+                .model
+                .encode_piece(piece, &mut worker.scratch, &mut worker.found),
+            Some(Variation { sampling, from }) => {
+                let at = place(range.start) as u64;
+                let offset = from.offset.wrapping_add(at);
+                let mut draw = Draw::at(Place { offset, ..from });
+                self.model.sample_piece(
+                    piece,
+                    sampling,
+                    &mut draw,
+                    &mut worker.scratch,
+                    &mut worker.found,
+                )
+            }
+        };
+        result.map_err(|error| match error {
+            Error::MissingByte { byte, offset } => Error::MissingByte {
+                byte,
+                offset: place(range.start + offset),
+            },
+            other => other,
+        })?;
+        match out {
+            Out::Ids(part, keep) => {
+                let before = part.ids.len();
+                part.ids.extend(worker.found.iter().map(|found| found.id));
+                if let Some(key) = key {
+                    worker.cache.remember(key, &part.ids[before..]);
+                }
+                if !*keep && part.ids.len() > 1 << 12 {
+                    part.forget();
+                }
+            }
+            Out::Spans(spans) => spans.extend(worker.found.iter().map(|found| {
+                let (start, end) = (
+                    range.start + found.start as usize,
+                    range.start + found.end as usize,
+                );
+                let origin = text.origin(start..end).unwrap_or_default();
+                Span {
+                    id: found.id,
+                    start: (base + origin.start as usize) as u64,
+                    end: (base + origin.end as usize) as u64,
+                }
+            })),
+        }
+        Ok(())
+    }
+}
+
+/// The place of a block's document in the whole input; its offset is such that adding an offset in the
+/// block gives the offset in the document.
+fn place_of(from: Place, documents: &Documents<'_>, document: usize) -> Place {
+    let begins = if document == 0 {
+        0
+    } else {
+        documents.ends[document - 1]
+    };
+    let before = if document == 0 { from.offset } else { 0 };
+    Place {
+        document: from.document + document as u64,
+        offset: before.wrapping_sub(begins),
+        ..from
+    }
+}
+
+/// Calls `each` for the parts of a piece between which no token goes on.
+fn cut_at_borders(
+    text: &[u8],
+    range: Range<usize>,
+    border: Option<Border>,
+    mut each: impl FnMut(Range<usize>) -> Result<()>,
+) -> Result<()> {
+    let (mark, before) = match border {
+        None => return each(range),
+        Some(Border::Before(mark)) => (mark, true),
+        Some(Border::After(mark)) => (mark, false),
+    };
+    let mut start = range.start;
+    let mut at = range.start;
+    let mut was_mark = before; // the first character begins no new part
+    while at < range.end {
+        let (character, length) = read_char(&text[..range.end], at);
+        let is_mark = character == Some(mark);
+        if (if before {
+            is_mark && !was_mark
+        } else {
+            was_mark && !is_mark
+        }) && at > start
+        {
+            each(start..at)?;
+            start = at;
+        }
+        was_mark = is_mark;
+        at += length;
+    }
+    if start < range.end {
+        each(start..range.end)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The stages before the model: normalizers, then pre-tokenizers.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+use crate::normalize::{self, Context, Normalizer};
+use crate::split::stage::{self, Pieces, PreTokenizer};
+use crate::text::Text;
+
+/// The specification of all stages before the model.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// In order.
+    #[serde(default)]
+    pub normalizers: Vec<normalize::Spec>,
+    /// In order.
+    #[serde(default)]
+    pub pre_tokenizers: Vec<stage::Spec>,
+}
+
+/// The compiled stages before the model.
+#[derive(Debug, Default)]
+pub struct Stages {
+    normalizers: Vec<Normalizer>,
+    pre_tokenizers: Vec<PreTokenizer>,
+    cuts: bool,
+}
+
+impl Stages {
+    /// Compiles stages.
+    ///
+    /// # Errors
+    /// Says which stage cannot be, and why.
+    pub fn new(spec: Spec) -> Result<Self> {
+        let normalizers: Vec<_> = spec
+            .normalizers
+            .into_iter()
+            .map(Normalizer::new)
+            .collect::<Result<_>>()?;
+        let pre_tokenizers: Vec<_> = spec
+            .pre_tokenizers
+            .into_iter()
+            .map(PreTokenizer::new)
+            .collect::<Result<_>>()?;
+        let cuts = normalizers.iter().all(Normalizer::allows_cuts)
+            && pre_tokenizers.iter().all(PreTokenizer::allows_cuts)
+            && !pre_tokenizers.is_empty();
+        Ok(Self {
+            normalizers,
+            pre_tokenizers,
+            cuts,
+        })
+    }
+
+    /// Compiles stages from JSON.
+    ///
+    /// # Errors
+    /// As [`Stages::new`], and when the JSON is none or of another form.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let spec = serde_json::from_str(json)
+            .map_err(|error| Error::Invalid(format!("not the stages of a tokenizer: {error}")))?;
+        Self::new(spec)
+    }
+
+    /// Runs the normalizers.
+    ///
+    /// # Errors
+    /// As [`Normalizer::normalize`].
+    pub fn normalize(&self, text: &mut Text, context: Context) -> Result<()> {
+        self.normalizers
+            .iter()
+            .try_for_each(|normalizer| normalizer.normalize(text, context))
+    }
+
+    /// Runs the pre-tokenizers over a normalized text: `pieces.text`, with any ranges, which are set
+    /// to the whole of it first.
+    ///
+    /// # Errors
+    /// As [`PreTokenizer::split`].
+    pub fn pre_tokenize(&self, pieces: &mut Pieces, context: Context) -> Result<()> {
+        pieces.visible = false;
+        pieces.ranges.clear();
+        let whole: Range<usize> = 0..pieces.text.bytes().len();
+        if !whole.is_empty() {
+            pieces.ranges.push(whole);
+        }
+        self.pre_tokenizers
+            .iter()
+            .try_for_each(|pre_tokenizer| pre_tokenizer.split(pieces, context))
+    }
+
+    /// Gives the last offset at which a text can be cut, whatever follows, and each part go through the
+    /// stages by itself (the later one with [`Context::continued`]); 0 when there is none.
+    ///
+    /// It is before a space between two ASCII letters: no stage that allows cuts looks across one.
+    #[must_use]
+    pub fn safe_cut(&self, text: &[u8]) -> usize {
+        if !self.cuts {
+            return 0;
+        }
+        (1..text.len().saturating_sub(1))
+            .rev()
+            .find(|&at| {
+                text[at] == b' '
+                    && text[at - 1].is_ascii_alphabetic()
+                    && text[at + 1].is_ascii_alphabetic()
+            })
+            .unwrap_or(0)
+    }
+}

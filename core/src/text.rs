@@ -1,0 +1,299 @@
+//! Text on its way through the stages, which remembers where each of its bytes came from.
+//!
+//! A normalizer reads the text from left to right and says for each stretch whether it keeps it,
+//! puts something else in its place, or leaves it out ([`Text::rewrite`]). Origins are byte ranges in
+//! the text as it was given, and are only kept when somebody will ask for them: on the way of bulk
+//! encoding, nobody does.
+
+use std::ops::Range;
+
+/// A byte range in the original text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Where it begins.
+    pub start: u32,
+    /// Where it ends (exclusive). Equal to `start` for what was put in without a model.
+    pub end: u32,
+}
+
+impl Origin {
+    /// The smallest range that holds both.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        Self {
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
+    }
+}
+
+/// A text and, for each of its bytes, what part of the original it stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    bytes: Vec<u8>,
+    /// One for each byte, or None when they are not kept.
+    origins: Option<Vec<Origin>>,
+    /// How long the original is.
+    original: u32,
+}
+
+impl Text {
+    /// Begins with an original text. With `origins`, each character stands for itself: every byte of
+    /// it has the whole character's range.
+    ///
+    /// # Panics
+    /// When the text is 4 GiB or longer; callers check it.
+    #[must_use]
+    pub fn new(original: &[u8], origins: bool) -> Self {
+        let mut text = Self::default();
+        text.reset(original, origins);
+        text
+    }
+
+    /// Begins anew, with the memory that there is.
+    ///
+    /// # Panics
+    /// As [`Text::new`].
+    pub fn reset(&mut self, original: &[u8], origins: bool) {
+        let length = u32::try_from(original.len()).expect("callers pass less than 4 GiB");
+        self.original = length;
+        self.bytes.clear();
+        self.bytes.extend_from_slice(original);
+        if !origins {
+            self.origins = None;
+            return;
+        }
+        let list = self.origins.get_or_insert_default();
+        list.clear();
+        list.reserve(original.len());
+        for (start, character) in characters(original) {
+            let origin = Origin {
+                start: start as u32,
+                end: (start + character.len()) as u32,
+            };
+            list.extend(std::iter::repeat_n(origin, character.len()));
+        }
+    }
+
+    /// The text as it is now.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// How many bytes the original has.
+    #[must_use]
+    pub fn original_len(&self) -> usize {
+        self.original as usize
+    }
+
+    /// Whether origins are kept.
+    #[must_use]
+    pub fn keeps_origins(&self) -> bool {
+        self.origins.is_some()
+    }
+
+    /// What a range of the text stands for: from the first byte's beginning to the last byte's end. An
+    /// empty range stands for the empty place before its first byte. None if origins are not kept.
+    #[must_use]
+    pub fn origin(&self, range: Range<usize>) -> Option<Origin> {
+        let list = self.origins.as_ref()?;
+        if range.is_empty() {
+            let at = list
+                .get(range.start)
+                .map_or_else(|| list.last().map_or(0, |last| last.end), |next| next.start);
+            return Some(Origin { start: at, end: at });
+        }
+        Some(
+            list[range]
+                .iter()
+                .copied()
+                .reduce(Origin::join)
+                .unwrap_or_default(),
+        )
+    }
+
+    /// A range of the text as a text of its own, with the same original.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        Self {
+            bytes: self.bytes[range.clone()].to_vec(),
+            origins: self.origins.as_ref().map(|list| list[range].to_vec()),
+            original: self.original,
+        }
+    }
+
+    /// Becomes other bytes that stand for a range of another text, character by byte: byte `i` has the
+    /// origin of the range's character `i`.
+    pub fn adopt(&mut self, bytes: &[u8], from: &Self, range: Range<usize>) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        self.original = from.original;
+        self.origins = from.origins.as_ref().map(|list| {
+            characters(&from.bytes[range.clone()])
+                .map(|(offset, _)| list[range.start + offset])
+                .collect()
+        });
+    }
+
+    /// Writes the text anew: `write` goes through the present bytes and says, from left to right, what
+    /// becomes of them. What it does not mention is left out.
+    pub fn rewrite(&mut self, write: impl FnOnce(&[u8], &mut Rewriter<'_>)) {
+        let mut rewriter = Rewriter {
+            old: self.origins.as_deref(),
+            bytes: Vec::with_capacity(self.bytes.len() + 8),
+            origins: Vec::with_capacity(self.origins.as_ref().map_or(0, Vec::len)),
+            source: &self.bytes,
+        };
+        write(&self.bytes, &mut rewriter);
+        let Rewriter { bytes, origins, .. } = rewriter;
+        debug_assert!(self.origins.is_none() || origins.len() == bytes.len());
+        self.bytes = bytes;
+        if let Some(list) = &mut self.origins {
+            *list = origins;
+        }
+    }
+}
+
+/// Writes the new form of a text.
+#[derive(Debug)]
+pub struct Rewriter<'a> {
+    source: &'a [u8],
+    old: Option<&'a [Origin]>,
+    bytes: Vec<u8>,
+    origins: Vec<Origin>,
+}
+
+impl Rewriter<'_> {
+    /// Where the next byte will stand in the new text.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// What has been written so far.
+    #[must_use]
+    pub fn written(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Keeps a range of the present text as it is.
+    pub fn keep(&mut self, range: Range<usize>) {
+        self.bytes.extend_from_slice(&self.source[range.clone()]);
+        if let Some(old) = self.old {
+            self.origins.extend_from_slice(&old[range]);
+        }
+    }
+
+    /// Puts bytes in the place of a range of the present text; each stands for all of the range.
+    pub fn replace(&mut self, range: Range<usize>, with: &[u8]) {
+        self.bytes.extend_from_slice(with);
+        if let Some(old) = self.old {
+            let origin = if range.is_empty() {
+                let at = old
+                    .get(range.start)
+                    .map_or_else(|| old.last().map_or(0, |last| last.end), |next| next.start);
+                Origin { start: at, end: at }
+            } else {
+                old[range]
+                    .iter()
+                    .copied()
+                    .reduce(Origin::join)
+                    .unwrap_or_default()
+            };
+            self.origins.extend(std::iter::repeat_n(origin, with.len()));
+        }
+    }
+
+    /// Puts bytes in that stand for a given part of the original.
+    pub fn insert(&mut self, with: &[u8], origin: Origin) {
+        self.bytes.extend_from_slice(with);
+        if self.old.is_some() {
+            self.origins.extend(std::iter::repeat_n(origin, with.len()));
+        }
+    }
+
+    /// The origin of a byte of the present text; nothing in particular if origins are not kept.
+    #[must_use]
+    pub fn origin_at(&self, at: usize) -> Origin {
+        self.old.map_or_else(Origin::default, |old| old[at])
+    }
+}
+
+/// Goes through the characters of any bytes: (offset, bytes). A byte that is no part of UTF-8 is a
+/// character by itself.
+pub fn characters(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        (at < text.len()).then(|| {
+            let start = at;
+            at += character_len(text, at);
+            (start, &text[start..at])
+        })
+    })
+}
+
+/// How many bytes the character at an offset has: 1 for a byte that is no part of UTF-8.
+#[inline]
+#[must_use]
+pub fn character_len(text: &[u8], at: usize) -> usize {
+    let length = match text[at] {
+        0..=0x7F => return 1,
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => return 1,
+    };
+    match text.get(at..at + length) {
+        Some(bytes) if std::str::from_utf8(bytes).is_ok() => length,
+        _ => 1,
+    }
+}
+
+/// The character at an offset, or None for a byte that is no part of UTF-8; and its length.
+#[inline]
+#[must_use]
+pub fn read_char(text: &[u8], at: usize) -> (Option<char>, usize) {
+    let length = character_len(text, at);
+    if text[at] < 0x80 {
+        return (Some(char::from(text[at])), 1);
+    }
+    let character = std::str::from_utf8(&text[at..at + length])
+        .ok()
+        .and_then(|s| s.chars().next());
+    (character, length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goes_through_any_bytes() {
+        let found: Vec<&[u8]> = characters(b"a\xc3\xa9\xff\xe4\xbd")
+            .map(|(_, c)| c)
+            .collect();
+        assert_eq!(found, [&b"a"[..], b"\xc3\xa9", b"\xff", b"\xe4", b"\xbd"]);
+        assert_eq!(read_char("é".as_bytes(), 0), (Some('é'), 2));
+        assert_eq!(read_char(b"\xe4\xbd", 0), (None, 1));
+    }
+
+    #[test]
+    fn remembers_where_bytes_came_from() {
+        let mut text = Text::new("aéb c".as_bytes(), true);
+        text.rewrite(|old, new| {
+            assert_eq!(old, "aéb c".as_bytes());
+            new.keep(0..1);
+            new.replace(1..3, b"e");
+            new.keep(3..4);
+            new.insert("▁".as_bytes(), new.origin_at(4));
+            new.keep(5..6);
+        });
+        assert_eq!(text.bytes(), "aeb▁c".as_bytes());
+        assert_eq!(text.origin(1..2), Some(Origin { start: 1, end: 3 }));
+        assert_eq!(text.origin(3..6), Some(Origin { start: 4, end: 5 }));
+        assert_eq!(text.origin(0..7), Some(Origin { start: 0, end: 6 }));
+        assert_eq!(text.origin(7..7), Some(Origin { start: 6, end: 6 }));
+        assert_eq!(Text::new(b"x", false).origin(0..1), None);
+    }
+}
