@@ -80,7 +80,7 @@ class Bpe:
         from bpe_cli.blocks import Block
 
         tokenizer, block = named(job.encoding), Block.of(documents)
-        _ = tokenizer.engine  # the others are compiled when they are loaded
+        _ = tokenizer.runner.engine  # the others are compiled when they are loaded
         return Task(lambda: tokenizer.encode_block(block, None, job.threads)[0], lambda ids: array("I", bytes(ids)))
 
     def count(self, job: Job, documents: list[bytes]) -> Task:
@@ -89,7 +89,7 @@ class Bpe:
         from bpe_cli.blocks import Block
 
         tokenizer, block = named(job.encoding), Block.of(documents)
-        _ = tokenizer.engine
+        _ = tokenizer.runner.engine
         return Task(lambda: tokenizer.count_block(block, None, job.threads), sum)
 
     def decode(self, job: Job, ids: array[int]) -> Task:
@@ -97,7 +97,7 @@ class Bpe:
         from bpe_cli import named
 
         tokenizer = named(job.encoding)
-        _ = tokenizer.engine
+        _ = tokenizer.runner.engine
         return Task(lambda: tokenizer.decode(ids), bytes)
 
     def train(self, job: Job, documents: list[bytes]) -> Task:

@@ -134,8 +134,10 @@ class Pipeline:
     ) -> U64Array:
         """Count each document's tokens without storing ids."""
 
-    def spans(self, data: Buffer, matcher: SpecialMatcher | None) -> tuple[U32Array, U64Array, U64Array]:
-        """Encode one document: ids, and the byte range of the document that each stands for."""
+    def spans(
+        self, data: Buffer, matcher: SpecialMatcher | None, continued: bool = False
+    ) -> tuple[U32Array, U64Array, U64Array]:
+        """Encode one document, or a part of one: ids, and the byte range of it that each stands for."""
 
     def nbest(self, piece: Buffer, n: int) -> list[tuple[U32Array, float]]:
         """Give the n best segmentations of one piece (after all stages) with their scores, best first."""
@@ -147,7 +149,18 @@ class Pipeline:
 class SpecialMatcher:
     """Finds special tokens in text: leftmost, and among those the longest."""
 
-    def __init__(self, contents: Sequence[bytes], ids: Sequence[int]) -> None: ...
+    def __init__(
+        self, contents: Sequence[bytes], ids: Sequence[int], flags: bytes = b"", stages: Stages | None = None
+    ) -> None:
+        """Compile what is looked for.
+
+        Args:
+            contents: The tokens' texts, none empty. ``ids``: their ids.
+            flags: A byte each, or nothing: 1 takes white space before it along, 2 white space after it,
+                4 only where no word character stands beside it, 8 in normalized text.
+            stages: What normalizes the text, for those tokens.
+        """
+
     def find(self, data: Buffer) -> tuple[int, int, int] | None:
         """Give (start, end, id) of the first occurrence, or None."""
 

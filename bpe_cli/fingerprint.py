@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from array import array
+from dataclasses import fields
 
-from bpe_cli.stages import MergeBpe
+from bpe_cli.stages.component_json import component
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges
 
 
 def fingerprint(tokenizer: Tokenizer) -> str:
@@ -18,8 +21,8 @@ def fingerprint(tokenizer: Tokenizer) -> str:
     """
     digest = hashlib.sha256()
 
-    def add(*fields: str | bytes | array[int] | None) -> None:
-        for value in fields:
+    def add(*values: str | bytes | array[int] | array[float] | None) -> None:
+        for value in values:
             if isinstance(value, array):
                 numbers = value[:]
                 if sys.byteorder == "big":
@@ -31,14 +34,15 @@ def fingerprint(tokenizer: Tokenizer) -> str:
             digest.update(data)
 
     model = tokenizer.model
-    merges = model.merges.triples if isinstance(model, MergeBpe) else None
     add(model.kind, model.vocabulary.blob, model.vocabulary.ends)
-    add(merges, str(model.ignore_merges) if isinstance(model, MergeBpe) else None)
-    add(str(len(tokenizer.pre_tokenizer)))
-    for stage in tokenizer.pre_tokenizer:
-        add(type(stage).__name__, getattr(stage, "pattern", None))
-    add(str(len(tokenizer.special_tokens)))
-    for token in tokenizer.special_tokens:
-        add(token.content, str(token.token_id), str(token.special))
+    for each in fields(model):
+        value = getattr(model, each.name)
+        if isinstance(value, Merges):
+            value = value.triples
+        if each.name != "vocabulary":
+            add(each.name, value if isinstance(value, (bytes, array)) else repr(value))
+    for stages in (tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder):
+        add(str(len(stages)), *(json.dumps(component(stage)) for stage in stages))
+    add(str(len(tokenizer.special_tokens)), *(repr(token) for token in tokenizer.special_tokens))
     add(tokenizer.unicode_version, tokenizer.post_processor)
     return digest.hexdigest()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
@@ -110,13 +111,20 @@ def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
     return _core.Splitter(scanner.to_json()) if scanner else RegexSplitter(patterns)
 
 
-def safe_cutter(splitter: Splitter, matcher: _core.SpecialMatcher | None) -> Callable[[bytes], int]:
+class Cuts(Protocol):
+    """What knows where a text can be cut."""
+
+    def safe_cut(self, data: bytes | memoryview, /) -> int:
+        """Give the last offset at which the text can be cut, whatever follows; 0 for none."""
+
+
+def safe_cutter(cuts: Cuts, matcher: _core.SpecialMatcher | None) -> Callable[[bytes], int]:
     """Give what finds, for ``blocks.settle``, where neither pieces nor special tokens are cut."""
 
     def safe_cut(data: bytes) -> int:
-        cut = splitter.safe_cut(data)
+        cut = cuts.safe_cut(data)
         while cut and matcher is not None and matcher.reaches_cut(data, cut):
-            cut = splitter.safe_cut(memoryview(data)[: cut - 1])
+            cut = cuts.safe_cut(memoryview(data)[: cut - 1])
         return cut
 
     return safe_cut

@@ -13,11 +13,24 @@ from functools import cached_property
 from typing import Literal
 
 from bpe_cli import _core
-from bpe_cli.arguments import bytes_of, cannot_encode, pack
+from bpe_cli.arguments import bytes_of, pack
 from bpe_cli.blocks import Block, settle
-from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.splitting import Splitter, compile_splitter, safe_cutter, segments
-from bpe_cli.stages import MergeBpe, Model, PrefixSpace, PreTokenizer, SpecialToken, Split
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.running import Place, PlainRunner, Sampling, SpecialTable, StagedRunner, is_plain
+from bpe_cli.splitting import safe_cutter, segments
+from bpe_cli.stages import (
+    CharacterBpe,
+    Decoder,
+    LongestMatch,
+    MergeBpe,
+    Model,
+    Normalizer,
+    PrefixSpace,
+    PreTokenizer,
+    RankBpe,
+    SpecialToken,
+    Split,
+)
 
 Specials = Literal["all"] | Collection[str]
 """Which special tokens are looked for in text: all of them, or those with these contents."""
@@ -44,6 +57,8 @@ class Tokenizer:
         special_tokens: Special and added tokens, sorted by id.
         unicode_version: Version of the Unicode tables it was trained with, if known.
         post_processor: Hugging Face's post-processor as canonical JSON, carried unread; None if absent.
+        normalizer: What rewrites text before it is cut, in order.
+        decoder: What makes text of tokens again, in order; without any, their bytes are joined.
         name: What to call it in reports; not part of its value.
     """
 
@@ -52,6 +67,8 @@ class Tokenizer:
     special_tokens: tuple[SpecialToken, ...] = ()
     unicode_version: str | None = None
     post_processor: str | None = None
+    normalizer: tuple[Normalizer, ...] = ()
+    decoder: tuple[Decoder, ...] = ()
     name: str | None = field(default=None, compare=False)
 
     # -- parts ---------------------------------------------------------------------------------
@@ -66,42 +83,49 @@ class Tokenizer:
         """Whether a space is put before text that does not begin with one."""
         return any(isinstance(stage, PrefixSpace) for stage in self.pre_tokenizer)
 
+    @cached_property
+    def runner(self) -> PlainRunner | StagedRunner:
+        """What runs it, compiled.
+
+        Raises:
+            FormatError: The tables contradict each other, or a stage cannot be run.
+        """
+        return PlainRunner(self) if is_plain(self) else StagedRunner(self)
+
     @property
     def slow_patterns(self) -> tuple[str, ...]:
         """The patterns that the core has no scanner for; empty when all is fast."""
-        return () if isinstance(self.splitter, _core.Splitter) else self.patterns
+        return self.runner.slow_patterns
 
-    @cached_property
-    def splitter(self) -> Splitter:
-        """The compiled pre-tokenizer."""
-        return compile_splitter(self.patterns)
+    @property
+    def has_bytes(self) -> bool:
+        """Whether tokens are bytes (byte-level BPE) and not text."""
+        return isinstance(self.model, (RankBpe, MergeBpe))
 
-    @cached_property
-    def engine(self) -> _core.Engine:
-        """The compiled model.
+    @property
+    def has_spans(self) -> bool:
+        """Whether tokens' bytes, one after the other, are those of the text (but for a space put before)."""
+        plain = isinstance(self.runner, PlainRunner)
+        return plain and not any(token.lstrip or token.rstrip for token in self.special_tokens)
 
-        Raises:
-            FormatError: The tables contradict each other.
+    def spans(
+        self, data: bytes, matcher: _core.SpecialMatcher | None, *, continued: bool = False
+    ) -> Iterator[tuple[int, int, int]]:
+        """Encode a document, or a part of one that ``continued`` an earlier one, through all stages.
+
+        Yields:
+            (id, start, end) of each token, in bytes of ``data``.
         """
-        try:
-            return self._compile()
-        except ValueError as error:
-            raise FormatError(f"the tokenizer contradicts itself: {error}") from error
+        return zip(*self._staged.spans(data, matcher, continued=continued), strict=True)
 
-    def _compile(self) -> _core.Engine:
-        vocabulary = self.model.vocabulary
-        splitter = self.splitter if isinstance(self.splitter, _core.Splitter) else _core.Splitter("null")
-        if vocabulary.embedded is not None and not isinstance(self.model, MergeBpe):
-            return _core.Engine.embedded(vocabulary.embedded, splitter, self.prefix_space)
-        merges = self.model.merges.triples if isinstance(self.model, MergeBpe) else None
-        return _core.Engine(
-            splitter,
-            prefix_space=self.prefix_space,
-            blob=vocabulary.blob,
-            ends=vocabulary.ends,
-            merges=merges,
-            whole_pieces=merges is None or (isinstance(self.model, MergeBpe) and self.model.ignore_merges),
-        )
+    def piece_ends(self, data: bytes) -> memoryview | None:
+        """Give the end offset of every piece of a text without special tokens.
+
+        None where stages rewrite text before it becomes tokens: then pieces are no parts of it.
+        """
+        if isinstance(self.runner, StagedRunner):
+            return None
+        return memoryview(self.runner.splitter.split(data))
 
     @cached_property
     def special_ids(self) -> dict[int, SpecialToken]:
@@ -109,7 +133,7 @@ class Tokenizer:
         return {token.token_id: token for token in self.special_tokens}
 
     @cached_property
-    def _special_table(self) -> tuple[array[int], bytes, array[int]]:
+    def _special_table(self) -> SpecialTable:
         ids, ends, blob = array("I"), array("I"), b""
         for token in sorted(self.special_tokens, key=lambda token: token.token_id):
             blob += token.content
@@ -169,6 +193,22 @@ class Tokenizer:
             taken[token.token_id] = token
         return replace(self, special_tokens=tuple(sorted(merged.values(), key=lambda token: token.token_id)))
 
+    def with_longest_match(self, *, left_to_right: bool) -> Tokenizer:
+        """Give a tokenizer that applies a BPE vocabulary by its longest tokens instead of by merges.
+
+        Raises:
+            UsageError: This is no BPE tokenizer.
+        """
+        from dataclasses import replace
+
+        model = self.model
+        if isinstance(model, (RankBpe, MergeBpe)):
+            return replace(self, model=LongestMatch(model.vocabulary, left_to_right))
+        if isinstance(model, CharacterBpe) and not model.continuing_subword_prefix:
+            suffix = model.end_of_word_suffix
+            return replace(self, model=LongestMatch(model.vocabulary, left_to_right, model.unk_id, suffix))
+        raise UsageError(f"longest match is another way to apply a BPE vocabulary, and this is {model.kind}")
+
     # -- special tokens ------------------------------------------------------------------------
 
     def matcher(self, specials: Specials = ()) -> _core.SpecialMatcher | None:
@@ -193,55 +233,54 @@ class Tokenizer:
                 wanted.add(name.encode())
         if not wanted:
             return None
-        ordered = sorted(wanted)
-        return _core.SpecialMatcher(ordered, [contents[content].token_id for content in ordered])
+        ordered = [contents[content] for content in sorted(wanted)]
+        listed = [token.content for token in ordered], [token.token_id for token in ordered]
+        runner = self.runner
+        flags = bytes(
+            token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in ordered
+        )
+        if isinstance(runner, PlainRunner):
+            # Nothing is normalized, and ``is_plain`` saw that it makes no difference to look for all at once.
+            return _core.SpecialMatcher(*listed, bytes(flag & 7 for flag in flags))
+        return _core.SpecialMatcher(*listed, flags, runner.stages)
 
     # -- text to ids ---------------------------------------------------------------------------
 
     def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
         """Cut long documents only where neither pieces nor special tokens change."""
-        return settle(blocks, safe_cutter(self.splitter, matcher))
+        return settle(blocks, safe_cutter(self.runner, matcher))
 
     def encode_block(
-        self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
+        self,
+        block: Block,
+        matcher: _core.SpecialMatcher | None = None,
+        threads: int = 1,
+        sampling: Sampling | None = None,
+        place: Place | None = None,
     ) -> tuple[memoryview, memoryview]:
         """Encode a block.
+
+        Args:
+            block: The documents.
+            matcher: What is looked for in them; see ``matcher``.
+            threads: How many to use; changes no result.
+            sampling: How to vary the result at random; None for not at all.
+            place: Where the block stands in the whole input; what is drawn depends on it.
 
         Returns:
             The ids of all documents (u32), and where each document's ids end (u64).
 
         Raises:
-            InputError: A byte of the text has no token.
+            InputError: A byte of the text has no token, or the model cannot be varied so.
         """
-        if not isinstance(self.splitter, _core.Splitter):
-            return self._encode_slowly(block, matcher)
-        try:
-            ids, ends = self.engine.encode(block.data, block.ends, matcher, threads, block.continued)
-        except ValueError as error:
-            raise cannot_encode(error, block.data) from error
-        return memoryview(ids), memoryview(ends)
+        if sampling is not None:
+            return self._staged.encode(block, matcher, threads, sampling, place)
+        return self.runner.encode(block, matcher, threads)
 
-    def _encode_slowly(self, block: Block, matcher: _core.SpecialMatcher | None) -> tuple[memoryview, memoryview]:
-        """Encode with patterns that only the ``regex`` module can run."""
-        ids, ends = array("I"), array("Q")
-        offset = 0
-        for number, document in enumerate(block.documents()):
-            continued = block.continued and number == 0
-            for segment, special_id in segments(bytes(document), matcher):
-                if special_id is not None:
-                    ids.append(special_id)
-                else:
-                    spaced = self.prefix_space and not continued and not segment.startswith(b" ")
-                    text = b" " + segment if spaced else segment
-                    try:
-                        pieces = self.engine.encode_pieces(text, self.splitter.split(text))
-                    except ValueError as error:
-                        raise cannot_encode(error, text, offset - spaced) from error
-                    ids.frombytes(memoryview(pieces).cast("B"))
-                offset += len(segment)
-                continued = False
-            ends.append(len(ids))
-        return memoryview(ids), memoryview(ends)
+    @cached_property
+    def _staged(self) -> StagedRunner:
+        """What runs it through all stages, also where there is a short way."""
+        return self.runner if isinstance(self.runner, StagedRunner) else StagedRunner(self)
 
     def count_block(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
         """Count the tokens of each document of a block (u64), without making ids.
@@ -249,13 +288,7 @@ class Tokenizer:
         Raises:
             InputError: A byte of the text has no token.
         """
-        if isinstance(self.splitter, _core.Splitter):
-            try:
-                return memoryview(self.engine.count(block.data, block.ends, matcher, threads, block.continued))
-            except ValueError as error:
-                raise cannot_encode(error, block.data) from error
-        _, ends = self.encode_block(block, matcher, threads)
-        return memoryview(array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
+        return self.runner.count(block, matcher, threads)
 
     def encode(self, text: str | bytes, specials: Specials = (), threads: int = 1) -> list[int]:
         """Encode one text; special tokens in it are plain text unless asked for.
@@ -271,11 +304,17 @@ class Tokenizer:
     def tokens(self, text: str | bytes, specials: Specials = ()) -> list[Token]:
         """Encode one text and say where each token lies in it.
 
-        Spans are byte offsets into ``text``; with ``add_prefix_space`` the space that was put before
-        belongs to no byte, so the first token's span is one shorter than its content.
+        Spans are byte offsets into ``text`` as it was given, whatever normalizers made of it; with
+        ``add_prefix_space`` the space that was put before belongs to no byte, so the first token's span is
+        one shorter than its content.
         """
         data = bytes_of(text)
         matcher = self.matcher(specials)
+        if not self.has_spans:
+            return [
+                Token(token_id, self.token_bytes(token_id), start, end, token_id in self.special_ids)
+                for token_id, start, end in self.spans(data, matcher)
+            ]
         ids, _ = self.encode_block(Block.of([data]), matcher)
         tokens: list[Token] = []
         position = 0
@@ -304,7 +343,7 @@ class Tokenizer:
         view = memoryview(ids) if isinstance(ids, (memoryview, array)) else None
         packed = view if view is not None and view.format == "I" and view.c_contiguous else pack(ids)
         try:
-            return self.engine.decode(packed, *self._special_table)
+            return self.runner.decode(packed, self._special_table)
         except ValueError as error:
             raise InputError(
                 f"{error.args[0]} in this tokenizer, whose ids run to {self.vocab_size - 1}",

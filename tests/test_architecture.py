@@ -16,8 +16,8 @@ PACKAGE = ROOT / "bpe_cli"
 # Every module or package of bpe_cli has a layer; imports go to the same unit or to a lower layer.
 LAYERS = (
     {"_core"},
-    {"stages", "patterns", "errors", "vocabulary", "blocks", "splitting", "byte_alphabet", "arguments"},
-    {"tokenizer", "encodings", "fingerprint", "postprocess"},
+    {"stages", "patterns", "errors", "vocabulary", "blocks", "splitting", "byte_alphabet", "arguments", "added_tokens"},
+    {"tokenizer", "running", "encodings", "fingerprint", "postprocess"},
     {"views", "reports", "trainers", "formats", "corpus", "sinks"},
     {"cli"},
 )

@@ -127,7 +127,7 @@ def run(
             with open_stream(item.path, stdin=sys.stdin.buffer, on_bytes=advance) as stream:
                 decoder = None if errors is None else StreamDecoder(model, errors.value)
                 place = _Place(item.name)
-                for batch in read_batches(from_, stream, item.name, reading):
+                for batch in _documents(read_batches(from_, stream, item.name, reading), whole=bool(model.decoder)):
                     tokens += len(batch.ids)
                     with place.named(model, batch.ids):
                         out.write(model.decode(batch.ids) if decoder is None else decoder.feed(batch.ids).encode())
@@ -142,6 +142,24 @@ def run(
                 out.flush()
     if output is not None:
         note(f"{count(documents, 'document')}, {count(tokens, 'token')} -> {output}", quiet=quiet)
+
+
+def _documents(batches: Iterator[Batch], *, whole: bool) -> Iterator[Batch]:
+    """Join the batches of each document if decoders have to see it whole."""
+    from bpe_cli.sinks.batches import Batch
+
+    held: list[Batch] = []
+    for batch in batches:
+        if not whole or (batch.done and not held):
+            yield batch
+            continue
+        held.append(batch)
+        if batch.done:
+            ids = held[0].ids[:]
+            for more in held[1:]:
+                ids.extend(more.ids)
+            held = []
+            yield Batch(ids, True)
 
 
 class _Place:

@@ -11,6 +11,7 @@ from bpe_cli.errors import CheckFailed, InputError
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.blocks import Block
+    from bpe_cli.running import Place
 
 
 class Origins:
@@ -39,6 +40,28 @@ class Origins:
         place = bisect_right(self._before, number - 1) - 1
         name = self._names[place]
         return name if self._whole else f"{name}, document {number - self._before[place]:,}"
+
+
+class Places:
+    """Know where each block stands in the whole input, for what is drawn at random."""
+
+    def __init__(self) -> None:
+        self._document = self._offset = 0
+
+    def of(self, block: Block) -> Place:
+        """Give the place of the next block."""
+        from bpe_cli.running import Place
+
+        place = Place(self._document, self._offset)
+        if block.unfinished:
+            begins = block.ends[-2] if len(block.ends) > 1 else 0
+            before = self._offset if len(block.ends) == 1 else 0
+            self._offset = before + len(block.data) - begins
+            self._document += len(block.ends) - 1
+        else:
+            self._offset = 0
+            self._document += len(block.ends)
+        return place
 
 
 def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, origins: Origins) -> Iterator[Block]:

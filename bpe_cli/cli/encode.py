@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import sys
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
-from bpe_cli.cli.documents import Budget, Origins, refusing
+from bpe_cli.cli.documents import Budget, Origins, Places, refusing
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash
+    from bpe_cli.running import Sampling
     from bpe_cli.sinks import SinkOptions
-    from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.tokenizer import Specials, Tokenizer
 
 NAME = "encode"
 EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or output."
 
 _OUTPUT = "Output"
+_SAMPLING = "Sampling"
+
+
+class Inference(StrEnum):
+    """How a BPE vocabulary is applied."""
+
+    merges = "merges"
+    longest = "longest"
+    left_to_right = "left-to-right"
+
+
+class DropoutMode(StrEnum):
+    """Whose dropout."""
+
+    paper = "paper"
+    spm = "spm"
 
 
 class To(Enum):
@@ -85,6 +102,61 @@ def run(
             help="Put around each document what the tokenizer's post-processor puts there.",
         ),
     ] = False,
+    inference: Annotated[
+        Inference | None,
+        typer.Option(
+            "--inference",
+            rich_help_panel="Tokenizer",
+            show_default="merges",
+            help="How a BPE vocabulary is applied: by its merges; by the longest token anywhere first, then what is "
+            "left and right of it; by the longest token from the left.",
+        ),
+    ] = None,
+    dropout: Annotated[
+        float | None,
+        typer.Option(
+            "--dropout", metavar="P", rich_help_panel=_SAMPLING, help="Leave each merge out with this probability."
+        ),
+    ] = None,
+    dropout_mode: Annotated[
+        DropoutMode,
+        typer.Option(
+            "--dropout-mode",
+            rich_help_panel=_SAMPLING,
+            help="Draw anew at every step, as the paper does, or leave a merge out for good, as SentencePiece does.",
+        ),
+    ] = DropoutMode.paper,
+    sample: Annotated[
+        float | None,
+        typer.Option(
+            "--sample",
+            metavar="ALPHA",
+            rich_help_panel=_SAMPLING,
+            help="Draw a segmentation by its probability to this power (unigram).",
+        ),
+    ] = None,
+    nbest: Annotated[
+        int,
+        typer.Option(
+            "--nbest",
+            metavar="N",
+            min=0,
+            max=1024,
+            rich_help_panel=_SAMPLING,
+            show_default="all",
+            help="Draw among the N best only.",
+        ),
+    ] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            min=0,
+            rich_help_panel=_SAMPLING,
+            help="The same seed draws the same, whatever the threads and blocks.",
+        ),
+    ] = 0,
     pattern: options.PatternName = None,
     threads: options.Threads = None,
     block_size: options.BlockSize = options.BLOCK_BYTES,
@@ -113,6 +185,9 @@ def run(
     if output is not None:
         sinks.check_outputs(to.value, output)
     model = options.tokenizer_of(tokenizer, pattern, add_special)
+    if inference is not None and inference != Inference.merges:
+        model = model.with_longest_match(left_to_right=inference == Inference.left_to_right)
+    sampling = _sampling(dropout, dropout_mode, sample, nbest, seed)
     specials, refuse = options.specials_of(special)
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
@@ -120,13 +195,14 @@ def run(
     hashes: list[InputHash] | None = [] if sinks.is_binary(to.value) and output is not None else None
     origins = Origins(whole=source.documents == "whole")
     budget = Budget(max_tokens, origins)
+    places = Places()
     before, after = affixes(model.post_processor) if add_special_tokens else ((), ())
     number = options.threads_of(threads)
     with (
         progress(found.total_bytes, "encoding", quiet=quiet) as advance,
         sinks.open_sink(
             to.value, output, stdout=sys.stdout.buffer, tokenizer=model,
-            options=_sink_options(model, with_, eot), inputs=hashes if hashes is not None else (),
+            options=_sink_options(model, with_, eot, specials), inputs=hashes if hashes is not None else (),
         ) as sink,
     ):  # fmt: skip
         blocks = read_blocks(
@@ -135,12 +211,12 @@ def run(
         )  # fmt: skip
         settled = model.settle(blocks, matcher)
         for block in refusing(settled, matcher, origins) if refuse else settled:
-            if isinstance(sink, CountSink) and not (before or after):
+            if isinstance(sink, CountSink) and not (before or after or sampling):
                 counts = model.count_block(block, matcher, number)
                 budget.spend(counts, block)
                 sink.write_counts(block, counts)
                 continue
-            ids, ends = model.encode_block(block, matcher, number)
+            ids, ends = model.encode_block(block, matcher, number, sampling, places.of(block))
             if before or after:
                 ids, ends = surround(block, ids, ends, before, after)
             if max_tokens is not None:
@@ -151,7 +227,24 @@ def run(
         note(f"{count(sink.documents, 'document')}, {count(sink.tokens, 'token')} -> {output}", quiet=quiet)
 
 
-def _sink_options(model: Tokenizer, with_: str, eot: str | None) -> SinkOptions:
+def _sampling(dropout: float | None, mode: DropoutMode, sample: float | None, nbest: int, seed: int) -> Sampling | None:
+    """Read the options about sampling.
+
+    Raises:
+        UsageError: They contradict each other.
+    """
+    from bpe_cli.running import Sampling
+
+    if dropout is not None and sample is not None:
+        raise UsageError("--dropout and --sample exclude each other", hint="dropout is for BPE, --sample for unigram")
+    if nbest and sample is None:
+        raise UsageError("--nbest is about --sample, which is missing")
+    if dropout is not None:
+        return Sampling("dropout" if mode == DropoutMode.paper else "lasting-dropout", dropout, seed=seed)
+    return None if sample is None else Sampling("segmentation", sample, nbest, seed)
+
+
+def _sink_options(model: Tokenizer, with_: str, eot: str | None, specials: Specials) -> SinkOptions:
     """Read --with and --eot.
 
     Raises:
@@ -162,4 +255,4 @@ def _sink_options(model: Tokenizer, with_: str, eot: str | None) -> SinkOptions:
     words = {word.strip() for word in with_.split(",") if word.strip()}
     if unknown := words - {"tokens", "spans"}:
         raise UsageError(f"--with knows tokens and spans, not {sorted(unknown)[0]}")
-    return SinkOptions(tokens="tokens" in words, spans="spans" in words, eot=options.eot_id(model, eot))
+    return SinkOptions("tokens" in words, "spans" in words, specials, eot=options.eot_id(model, eot))

@@ -7,7 +7,7 @@ merge comes first is its priority. Special tokens may stand among the ordinary o
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from bpe_cli import _core
 from bpe_cli.byte_alphabet import from_visible, to_visible
@@ -27,20 +27,14 @@ def read_added_token(node: Node, token_id: int) -> SpecialToken:
     """Read an added token's object, as ``tokenizer.json`` and ``tokenizer_config.json`` write it.
 
     Raises:
-        FormatError: It asks for what cannot be done yet, or is malformed.
+        FormatError: It is malformed.
     """
     node.only(*TOKEN_FIELDS, "__type")
     content = node.get("content").text()
     if not content:
         raise node.get("content").error("is empty")
-    for flag in ("single_word", "lstrip", "rstrip"):
-        if node.get(flag).boolean(default=False):
-            raise FormatError(
-                f"{node.where}: the added token {quote(content)} has {flag}, which this version cannot match",
-                hint=f"with {flag} set to false it is found wherever its text stands",
-            )
-    node.get("normalized").boolean(default=False)  # without a normalizer it changes nothing
-    return SpecialToken(content.encode(), token_id, node.get("special").boolean(default=False))
+    flags = {flag: node.get(flag).boolean(default=False) for flag in TOKEN_FIELDS[2:]}
+    return SpecialToken(content.encode(), token_id, **flags)
 
 
 def read_ids(node: Node) -> dict[str, int]:
@@ -94,32 +88,6 @@ def read_special_tokens(
             )
         by_id[token.token_id] = by_content[token.content] = token
     return tuple(by_id[token_id] for token_id in sorted(by_id))
-
-
-def overlapping(first: Collection[str], second: Collection[str]) -> tuple[str, str] | None:
-    """Find a text of each collection that can lie over one another in some text.
-
-    >>> overlapping(["<s>"], ["x<", "y"]), overlapping(["<s>"], ["<t>"])
-    (('<s>', 'x<'), None)
-
-    Complexity: quadratic in the length of a text, linear in their number.
-    """
-    prefixes: dict[str, str] = {}
-    suffixes: dict[str, str] = {}
-    inside: dict[str, str] = {}
-    for text in first if second else ():
-        for cut in range(1, len(text) + 1):
-            prefixes.setdefault(text[:cut], text)
-            suffixes.setdefault(text[-cut:], text)
-            inside |= {text[start:cut]: text for start in range(cut)}
-    for other in second if first else ():
-        for cut in range(1, len(other) + 1):
-            found = prefixes.get(other[-cut:]) or suffixes.get(other[:cut]) or inside.get(other)
-            contained = (text for start in range(cut) if (text := other[start:cut]) in first)
-            found = found or next(contained, None)
-            if found:
-                return found, other
-    return None
 
 
 def read_model(
@@ -197,8 +165,12 @@ def visible_tokens(vocabulary: Vocabulary) -> list[str]:
     return tokens
 
 
-def write_vocabulary(tokenizer: Tokenizer, *, all_special: bool = False) -> dict[str, int]:
-    """Give visible token -> id, by id, with the special tokens that are to stand among them.
+def write_vocabulary(
+    tokenizer: Tokenizer, texts: list[str] | None = None, *, all_special: bool = False
+) -> dict[str, int]:
+    """Give token -> id, by id, with the special tokens that are to stand among them.
+
+    ``texts`` has the ordinary tokens as they are written, by id; visible characters if left out.
 
     Unless all are asked for, those whose ids follow the ordinary ones without a gap are left out, as
     Hugging Face does with tokens that were added after training; with a gap, or with special tokens
@@ -210,7 +182,7 @@ def write_vocabulary(tokenizer: Tokenizer, *, all_special: bool = False) -> dict
     vocabulary = tokenizer.model.vocabulary
     entries: dict[int, str] = {}
     owner: dict[str, int] = {}
-    for token_id, token in enumerate(visible_tokens(vocabulary)):
+    for token_id, token in enumerate(visible_tokens(vocabulary) if texts is None else texts):
         if token:
             if token in owner:
                 raise FormatError(f"the tokens {owner[token]} and {token_id} are the same bytes: {quote(token)}")

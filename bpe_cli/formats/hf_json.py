@@ -1,9 +1,9 @@
-"""Read and write Hugging Face's ``tokenizer.json`` (tokenizers 0.23) for byte-level BPE.
+"""Read and write Hugging Face's ``tokenizer.json`` (tokenizers 0.23).
 
 What is written is, byte for byte, what Hugging Face's own ``Tokenizer.save`` writes for the same
 tokenizer, plus ``model.unicode_version`` where it is known (its reader passes over that key). Fields
-that this version cannot carry out are refused by name, never dropped. WordPiece, Unigram,
-SentencePiece-style BPE and normalizers are not read here.
+that this version cannot carry out are refused by name, never dropped. Components that only this
+project has are written in the same layout, and refused by Hugging Face's library.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, TypedDict
 
 import orjson
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import byte_level
+from bpe_cli.formats import byte_level, hf_components, hf_models
 from bpe_cli.formats.checked import Node, quote, read
-from bpe_cli.patterns import PATTERNS, scanner_for
-from bpe_cli.splitting import compile_splitter
-from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
+from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 
 NAME = "tokenizer.json"
@@ -27,7 +26,7 @@ LOSSES: frozenset[str] = frozenset()  # it holds everything
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
 _TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES)
-_UNSUPPORTED = {
+_BYTE_LEVEL_ONLY = {
     "dropout": (None, 0, 0.0),
     "unk_token": (None,),
     "continuing_subword_prefix": (None, ""),
@@ -35,32 +34,7 @@ _UNSUPPORTED = {
     "fuse_unk": (None, False),
     "byte_fallback": (None, False),
 }
-"""Fields of the model that change what it does, with the values that don't."""
-
-_GPT2 = PATTERNS["gpt2"].regex
-
-# Hugging Face runs patterns with Oniguruma in Ruby's syntax, where `{1,3}+` repeats instead of being
-# possessive. As the last thing of an alternative, a possessive count and a plain one match alike.
-_SPELLINGS = {PATTERNS["cl100k"].regex: PATTERNS["cl100k"].regex.replace(r"\p{N}{1,3}+", r"\p{N}{1,3}")}
-_UNSPELLINGS = {spelling: pattern for pattern, spelling in _SPELLINGS.items()}
-
-# What the two engines read differently. The first group is about places outside character classes.
-_RUBY = "in Hugging Face's engine"
-_READ_DIFFERENTLY = {
-    "}+": f"is possessive in `regex` and a repetition {_RUBY}; write (?>...) around it instead",
-    "}?": f"is reluctant in `regex` and optional {_RUBY}",
-    "^": f"is the start of the text in `regex` and of every line {_RUBY}",
-    "$": f"is the end of the text in `regex` and of every line {_RUBY}",
-    "(?m": f"is about anchors in `regex` and about the dot {_RUBY}",
-    "\\Z": f"is the end of the text in `regex`, and also a place before a last line feed {_RUBY}",
-    "\\h": f"is a blank in `regex` and a hexadecimal digit {_RUBY}",
-}
-_IN_CLASS = {
-    "&&": f"is two characters in `regex` and an intersection {_RUBY}",
-    "[": f"is a character in `regex` and begins a class {_RUBY}",
-    "\\h": _READ_DIFFERENTLY["\\h"],
-}
-_PARTS = re.compile(r"\\[a-zA-Z]\{[^}]*\}|\\.|\(\?[a-z]*m|\{\d+\}\?|\}\+|&&|\[:\^?[a-z]+:\]|.", re.DOTALL)
+"""Fields that change what a model does, with the values they have in one that works on bytes."""
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -96,59 +70,64 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     root.only(*_TOP)
     if root.get("version").value not in (None, "1.0"):
         raise root.get("version").error('is to be "1.0"', hint="no other version is known")
-    model_node = root.get("model")
-    kind = model_node.get("type").value
-    if kind not in (None, "BPE") or (kind is None and "merges" not in model_node.members()):
-        shown = quote(kind) if isinstance(kind, str) else "without type and merges"
-        raise FormatError(f"{source}: model {shown} cannot be read yet", hint='this version reads models of type "BPE"')
     for field in ("truncation", "padding"):
         if not root.get(field).is_null:
             raise root.get(field).error("cannot be carried over", hint=f'set "{field}" to null in the file')
-    _refuse_normalizer(root.get("normalizer"))
-    _refuse_decoder(root.get("decoder"))
-    model_node.only("type", *_UNSUPPORTED, "ignore_merges", "unicode_version", "vocab", "merges")
-    for field, harmless in _UNSUPPORTED.items():
-        node = model_node.get(field)
-        if not any(type(node.value) is type(value) and node.value == value for value in harmless):
-            hint = "null is the same if all 256 bytes are in the vocabulary" if field == "unk_token" else None
-            raise node.error(f"is {str(node.value)[:40]!r}, which this version cannot do", hint=hint)
-    stages = _read_pre_tokenizer(root.get("pre_tokenizer"))
-    ids = byte_level.read_ids(model_node.get("vocab"))
+    model_node = root.get("model")
+    kind = hf_models.kind_of(model_node)
+    dropout = model_node.get("dropout").value
+    if dropout not in (None, 0):
+        raise model_node.get("dropout").error(
+            f"is {str(dropout)[:40]}, and encoding is never random unless it is asked for",
+            hint="set it to null in the file, and give --dropout when you encode",
+        )
+    normalizer = hf_components.read_normalizers(root.get("normalizer"))
+    pre_tokenizer = hf_components.read_pre_tokenizers(root.get("pre_tokenizer"))
+    decoder = hf_components.read_decoders(root.get("decoder"))
     added = root.get("added_tokens")
-    special_tokens = byte_level.read_special_tokens(
-        ids, [] if added.is_null else [_read_added_token(node) for node in added.items()], source
-    )
-    _refuse_two_passes(added)
-    ignore_merges = model_node.get("ignore_merges").boolean(default=False)
-    model = byte_level.read_model(
-        ids, _read_merges(model_node.get("merges")), special_tokens, source, ignore_merges=ignore_merges
-    )
+    tokens = [] if added.is_null else [_read_added_token(node) for node in added.items()]
     version = model_node.get("unicode_version")
-    return Tokenizer(
-        model,
-        stages,
-        special_tokens,
-        unicode_version=None if version.is_null else version.text(),
-        post_processor=_read_post_processor(root.get("post_processor")),
+    carried: _Carried = {
+        "unicode_version": None if version.is_null else version.text(),
+        "post_processor": _read_post_processor(root.get("post_processor")),
+        "normalizer": normalizer,
+    }
+    if kind == "BPE":
+        ids = byte_level.read_ids(model_node.get("vocab"))
+        special_tokens = byte_level.read_special_tokens(ids, tokens, source)
+        merges = _read_merges(model_node.get("merges"))
+        if ByteLevel() in pre_tokenizer and _is_byte_level(model_node):
+            ignore_merges = model_node.get("ignore_merges").boolean(default=False)
+            model = byte_level.read_model(ids, merges, special_tokens, source, ignore_merges=ignore_merges)
+            if pre_tokenizer[-1] == ByteLevel():
+                pre_tokenizer = pre_tokenizer[:-1]  # the model works on bytes anyway
+            if decoder == (ByteLevelDecoder(),):
+                decoder = ()  # its tokens are bytes
+            return Tokenizer(model, pre_tokenizer, special_tokens, decoder=decoder, **carried)
+        text_model: Model = hf_models.read_character_bpe(model_node, ids, merges, special_tokens)
+    else:
+        text_model, ids = hf_models.read(kind, model_node, tokens)
+        special_tokens = byte_level.read_special_tokens(ids, tokens, source)
+    return hf_models.with_unknown(Tokenizer(text_model, pre_tokenizer, special_tokens, decoder=decoder, **carried), ids)
+
+
+class _Carried(TypedDict):
+    unicode_version: str | None
+    post_processor: str | None
+    normalizer: tuple[Normalizer, ...]
+
+
+def _is_byte_level(node: Node) -> bool:
+    """Tell whether a BPE model works on bytes alone: no symbol of it is decorated, none is unknown."""
+    node.only("type", *_BYTE_LEVEL_ONLY, "ignore_merges", "separate_suffix", "unicode_version", "vocab", "merges")
+    return all(
+        any(type(node.get(field).value) is type(value) and node.get(field).value == value for value in harmless)
+        for field, harmless in _BYTE_LEVEL_ONLY.items()
     )
 
 
 def _read_added_token(node: Node) -> SpecialToken:
     return byte_level.read_added_token(node, node.get("id").integer(below=byte_level.MAX_ID))
-
-
-def _refuse_two_passes(added: Node) -> None:
-    """Refuse added tokens that can overlap and that Hugging Face looks for one kind after the other."""
-    kinds: tuple[set[str], set[str]] = set(), set()
-    for node in () if added.is_null else added.items():
-        kinds[node.get("normalized").boolean(default=False)].add(node.get("content").text())
-    clash = byte_level.overlapping(*kinds)
-    if clash:
-        raise added.error(
-            f"has {quote(clash[0])} and {quote(clash[1])}, which can overlap, and only one of them is normalized: "
-            "Hugging Face would look for one first",
-            hint='without a normalizer, "normalized": false for both lets the leftmost count',
-        )
 
 
 def _read_merges(node: Node) -> Iterator[tuple[str, str]]:
@@ -165,87 +144,6 @@ def _read_merges(node: Node) -> Iterator[tuple[str, str]]:
             raise node.error(f'has merge {number} in another form than "a b" or ["a", "b"]')
 
 
-def _refuse_normalizer(node: Node) -> None:
-    if node.is_null:
-        return
-    kind = node.get("type").text()
-    if kind == "Sequence" and node.get("normalizers").elements() == []:
-        return
-    if kind == "Sequence":
-        kind = ", ".join(str(item.get("type").value)[:40] for item in node.get("normalizers").items())
-    raise FormatError(f"{node.source}: cannot run the normalizer {quote(kind)} yet")
-
-
-def _refuse_decoder(node: Node) -> None:
-    if not node.is_null and node.get("type").text() != "ByteLevel":
-        raise FormatError(
-            f"{node.source}: the decoder {quote(node.get('type').text())} does not belong to a byte-level model",
-            hint="this version reads byte-level BPE, whose decoder is ByteLevel",
-        )
-
-
-def _read_pre_tokenizer(node: Node) -> tuple[PreTokenizer, ...]:
-    """Read ``ByteLevel``, or a ``Sequence`` of splits that ends with it."""
-    nodes = [] if node.is_null else [node]
-    while any(stage.get("type").value == "Sequence" for stage in nodes):
-        nodes = [
-            inner
-            for stage in nodes
-            for inner in (
-                stage.get("pretokenizers").items() if stage.get("type").value == "Sequence" else iter((stage,))
-            )
-        ]
-    for stage in nodes:
-        kind = stage.get("type").text()
-        if kind not in ("Split", "ByteLevel"):
-            raise FormatError(f"{stage.where}: cannot run the pre-tokenizer {quote(kind)} yet")
-    if not nodes or any((stage.get("type").value == "ByteLevel") != (stage is nodes[-1]) for stage in nodes):
-        raise node.error(
-            "does not have ByteLevel as its last part, and only there, as a byte-level tokenizer has",
-            hint="this version reads byte-level BPE only",
-        )
-    stages: list[PreTokenizer] = [Split(_read_split(stage)) for stage in nodes[:-1]]
-    last = nodes[-1]
-    last.only("type", "add_prefix_space", "trim_offsets", "use_regex")
-    last.get("trim_offsets").boolean(default=True)  # only about offsets, which are exact here
-    if last.get("add_prefix_space").boolean(default=True):
-        if stages:
-            raise last.error(
-                "has add_prefix_space after a Split, which puts a space before every piece",
-                hint="this version can put one before the text only: a ByteLevel that stands alone",
-            )
-        stages.append(PrefixSpace())
-    if last.get("use_regex").boolean(default=True):
-        stages.append(Split(_GPT2))
-    return tuple(stages)
-
-
-def _read_split(node: Node) -> str:
-    """Give a ``Split`` as an expression of the ``regex`` module that cuts the same pieces."""
-    node.only("type", "pattern", "behavior", "invert")
-    if node.get("behavior").text() != "Isolated" or node.get("invert").boolean(default=False):
-        raise node.error("is a Split with another behavior than Isolated, which this version cannot run")
-    pattern = node.get("pattern")
-    pattern.only("String", "Regex")
-    if len(pattern.members()) != 1:
-        raise pattern.error('is to have one of "String" and "Regex"')
-    if not pattern.get("String").is_null:
-        text = pattern.get("String").text()
-        if not text:
-            raise pattern.get("String").error("is empty")
-        return re.escape(text)
-    written = pattern.get("Regex").text()
-    regex = _UNSPELLINGS.get(written, written)
-    problem = _read_differently(written) if regex == written else None
-    if problem:
-        raise pattern.get("Regex").error(f"has {problem}")
-    try:
-        compile_splitter((regex,))
-    except UsageError as error:
-        raise FormatError(f"{pattern.where}: {error.message}", hint=error.hint) from None
-    return regex
-
-
 def _read_post_processor(node: Node) -> str | None:
     """Keep the post-processor as JSON text."""
     if node.is_null:
@@ -256,25 +154,6 @@ def _read_post_processor(node: Node) -> str | None:
         return orjson.dumps(node.value).decode()
     except orjson.JSONEncodeError:
         raise node.error("is nested too deep") from None
-
-
-def _read_differently(regex: str) -> str | None:
-    """Find what `regex` and Hugging Face's engine would read differently, and say why."""
-    if scanner_for(regex) is not None and regex not in _SPELLINGS:
-        return None  # known patterns have been compared
-    in_class = False
-    for part in _PARTS.findall(regex):
-        if in_class:
-            if part in _IN_CLASS:
-                return f"{part} in a character class, which {_IN_CLASS[part]}"
-            in_class = part != "]"
-        elif part == "[":
-            in_class = True
-        else:
-            key = "(?m" if part.startswith("(?") else part[-2:] if part.endswith("}?") else part
-            if key in _READ_DIFFERENTLY:
-                return f"{part} in the pattern, which {_READ_DIFFERENTLY[key]}"
-    return None
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -292,26 +171,14 @@ def dump(
     Raises:
         FormatError: The tokenizer has what the file cannot say.
     """
-    merges = byte_level.write_merges(tokenizer, "tokenizer.json")
-    model: dict[str, object] = {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": None,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": False,
-        "byte_fallback": False,
-        "ignore_merges": isinstance(tokenizer.model, MergeBpe) and tokenizer.model.ignore_merges,
-    }
+    on_bytes = isinstance(tokenizer.model, (RankBpe, MergeBpe))
+    model = _write_byte_level(tokenizer) if on_bytes else hf_models.write(tokenizer)
     if tokenizer.unicode_version is not None:
-        model["unicode_version"] = tokenizer.unicode_version
-    model["vocab"] = byte_level.write_vocabulary(tokenizer)
-    model["merges"] = merges
-    kinds: tuple[set[str], set[str]] = set(), set()
-    for token in tokenizer.special_tokens:
-        kinds[token.special].add(byte_level.special_text(token))
-    # Hugging Face looks for the normalized ones last; where that matters, all are to be of one kind.
-    one_pass = byte_level.overlapping(*kinds) is not None
+        vocab = model.pop("vocab")
+        merges = model.pop("merges", None)
+        model |= {"unicode_version": tokenizer.unicode_version, "vocab": vocab}
+        model |= {} if merges is None else {"merges": merges}
+    decoders = tokenizer.decoder or ((ByteLevelDecoder(),) if on_bytes else ())
     content = {
         "version": "1.0",
         "truncation": None,
@@ -320,18 +187,18 @@ def dump(
             {
                 "id": token.token_id,
                 "content": byte_level.special_text(token),
-                "single_word": False,
-                "lstrip": False,
-                "rstrip": False,
-                "normalized": not token.special and not one_pass,
+                "single_word": token.single_word,
+                "lstrip": token.lstrip,
+                "rstrip": token.rstrip,
+                "normalized": token.normalized,
                 "special": token.special,
             }
             for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
         ],
-        "normalizer": None,
-        "pre_tokenizer": _write_pre_tokenizer(tokenizer),
+        "normalizer": hf_components.write_normalizers(tokenizer.normalizer),
+        "pre_tokenizer": hf_components.write_pre_tokenizers(tokenizer.pre_tokenizer, bytes_last=on_bytes),
         "post_processor": None if tokenizer.post_processor is None else orjson.loads(tokenizer.post_processor),
-        "decoder": _byte_level(prefix_space=True, use_regex=True),
+        "decoder": hf_components.write_decoders(decoders),
         "model": model,
     }
     try:
@@ -340,25 +207,18 @@ def dump(
         raise FormatError(f"the tokenizer cannot be written as JSON: {error}") from error
 
 
-def _byte_level(*, prefix_space: bool, use_regex: bool) -> dict[str, object]:
-    return {"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": True, "use_regex": use_regex}
-
-
-def _write_pre_tokenizer(tokenizer: Tokenizer) -> dict[str, object]:
-    patterns = tokenizer.patterns
-    if patterns in ((), (_GPT2,)):
-        return _byte_level(prefix_space=tokenizer.prefix_space, use_regex=bool(patterns))
-    if tokenizer.prefix_space:
-        raise FormatError(
-            "tokenizer.json cannot say that a space is put before the text with this split pattern",
-            hint="it can with the gpt2 pattern, or with none",
-        )
-    splits = []
-    for pattern in patterns:
-        spelling = _SPELLINGS.get(pattern, pattern)
-        problem = _read_differently(spelling) if spelling == pattern else None
-        if problem:
-            raise FormatError(f"tokenizer.json would be read differently by Hugging Face's library: {problem}")
-        splits.append({"type": "Split", "pattern": {"Regex": spelling}, "behavior": "Isolated", "invert": False})
-    last = _byte_level(prefix_space=False, use_regex=False)
-    return {"type": "Sequence", "pretokenizers": [*splits, last]}
+def _write_byte_level(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Write a model that works on bytes."""
+    merges = byte_level.write_merges(tokenizer, "tokenizer.json")
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": isinstance(tokenizer.model, MergeBpe) and tokenizer.model.ignore_merges,
+        "vocab": byte_level.write_vocabulary(tokenizer),
+        "merges": merges,
+    }

@@ -29,7 +29,8 @@ class PlacedToken:
         character_end: Index after the character that its last byte is of. Tokens that share a
             character overlap here.
         special: Whether it is a special (or added) token that was found in the text.
-        piece: Which piece of the pre-tokenizer it is of, counted from 0; None for a special token.
+        piece: Which piece of the pre-tokenizer it is of, counted from 0; None for a special token, and
+            where pieces are rewritten before they become tokens.
     """
 
     token_id: int
@@ -207,10 +208,11 @@ def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segme
         numbers: list[int | None] = [None] * len(run)
         if not special:
             contents = [token.content for token in run]
-            ends = memoryview(tokenizer.splitter.split(b"".join(contents)))
-            numbers[:] = _piece_numbers(contents, ends, pieces)
-            pieces += len(ends)
-            splits.extend(split_graphemes(contents, first))
+            ends = tokenizer.piece_ends(b"".join(contents))
+            if ends is not None:  # else tokens are spelt in their own way, and share no grapheme clusters
+                numbers[:] = _piece_numbers(contents, ends, pieces)
+                pieces += len(ends)
+                splits.extend(split_graphemes(contents, first))
         for token, piece in zip(run, numbers, strict=True):
             character_start, character_end = characters.span(token.start, token.end)
             tokens.append(
@@ -287,7 +289,7 @@ def _grapheme_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 class _CharacterOffsets:
-    """Turn ascending byte spans of a text into spans of characters, in one walk."""
+    """Turn byte spans of a text, ascending but for short steps back, into spans of characters."""
 
     _CONTINUATION = bytes(range(0x80, 0xC0))
     _ESCAPED = re.compile("[\udc80-\udcff]")
@@ -300,9 +302,11 @@ class _CharacterOffsets:
 
     def _begun_before(self, offset: int) -> int:
         """Count the characters that begin before an offset."""
+        if offset < self._position:  # tokens that stand for one character have the same span
+            return self._begun - len(self._data[offset : self._position].translate(None, self._CONTINUATION))
         stretch = self._data[self._position : offset]
         self._begun += len(stretch.translate(None, self._CONTINUATION))
-        self._position = max(self._position, offset)
+        self._position = offset
         return self._begun
 
     def span(self, start: int, end: int) -> tuple[int, int]:

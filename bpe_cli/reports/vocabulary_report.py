@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.patterns import name_of
+from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe
+from bpe_cli.stages.component_json import component
 
 if TYPE_CHECKING:
     from bpe_cli.stages import SpecialToken
@@ -21,7 +23,18 @@ LONGEST = 10
 UNUSED_RANGES = 20
 """How many stretches of unused ids are reported."""
 
-ALGORITHMS = {"bpe-ranks": "byte-level BPE by ranks", "bpe-merges": "byte-level BPE by merges"}
+ALGORITHMS = {
+    "bpe-ranks": "byte-level BPE by ranks",
+    "bpe-merges": "byte-level BPE by merges",
+    "bpe-characters": "BPE over characters by merges",
+    "bpe-scores": "BPE over characters by scores",
+    "wordpiece": "WordPiece",
+    "word-level": "whole pieces",
+    "unigram": "unigram language model",
+    "longest-match": "longest match",
+    "max-match": "forward maximum matching",
+    "n-gram": "overlapping n-grams",
+}
 """What a model's kind is called."""
 
 WHITE_SPACE = frozenset(
@@ -106,11 +119,13 @@ class VocabularyReport:
         unused_ranges: The first of them as (first, last) stretches, at most ``UNUSED_RANGES``.
         patterns: The split patterns, in order.
         prefix_space: Whether a space is put before text.
+        settings: (what, value) of stages and model, where there are stages beyond splits of byte-level text.
         ignore_merges: Whether a piece that is a token becomes it before merging; None for ranks,
             which always do.
         unicode_version: Version of the Unicode tables it was trained with, if known.
         special_tokens: The special and added tokens, by id.
         bytes_without_token: The bytes that no ordinary token consists of: text with them cannot be encoded.
+            None where tokens are text, not bytes.
         kinds: Counts of kinds of ordinary tokens.
         mean_length: Mean length of the ordinary tokens in bytes, each counted once; None when there is none.
         lengths: Their lengths: (bytes, how many tokens), ascending.
@@ -133,13 +148,14 @@ class VocabularyReport:
     ignore_merges: bool | None
     unicode_version: str | None
     special_tokens: tuple[SpecialToken, ...]
-    bytes_without_token: bytes
+    bytes_without_token: bytes | None
     kinds: TokenKinds
     mean_length: float | None
     lengths: tuple[tuple[int, int], ...]
     length_bins: tuple[LengthBin, ...]
     longest: tuple[LongToken, ...]
     fingerprint: str | None = None
+    settings: tuple[tuple[str, str], ...] = ()
 
 
 def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> VocabularyReport:
@@ -161,7 +177,8 @@ def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> Vocabul
     unused_count, unused_ranges = _unused({token_id for token_id, _ in ordinary}.union(special_ids))
     slow = set(tokenizer.slow_patterns)
     bytes_present = {token[0] for _, token in ordinary if len(token) == 1}
-    merges = model if model.kind == "bpe-merges" else None
+    on_bytes = isinstance(model, (RankBpe, MergeBpe))
+    merges = model if isinstance(model, (MergeBpe, CharacterBpe)) else None
     return VocabularyReport(
         name=tokenizer.name,
         kind=model.kind,
@@ -177,7 +194,7 @@ def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> Vocabul
         ignore_merges=merges.ignore_merges if merges else None,
         unicode_version=tokenizer.unicode_version,
         special_tokens=tuple(sorted(tokenizer.special_tokens, key=lambda token: token.token_id)),
-        bytes_without_token=bytes(sorted(set(range(256)) - bytes_present)),
+        bytes_without_token=bytes(sorted(set(range(256)) - bytes_present)) if on_bytes else None,
         kinds=_kinds(token for _, token in ordinary),
         mean_length=sum(size * count for size, count in lengths.items()) / len(ordinary) if ordinary else None,
         lengths=tuple(sorted(lengths.items())),
@@ -187,7 +204,38 @@ def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> Vocabul
             for token_id, token in heapq.nsmallest(LONGEST, ordinary, key=lambda item: (-len(item[1]), item[0]))
         ),
         fingerprint=fingerprint,
+        settings=() if on_bytes and not tokenizer.normalizer else tuple(_settings(tokenizer)),
     )
+
+
+def _settings(tokenizer: Tokenizer) -> Iterator[tuple[str, str]]:
+    """Say in words what each stage and the model do."""
+    for what, stages in (
+        ("normalizer", tokenizer.normalizer),
+        ("pre-tokenizer", tokenizer.pre_tokenizer),
+        ("decoder", tokenizer.decoder),
+    ):
+        for stage in stages:
+            content = component(stage)
+            name = content.pop("type")
+            yield what, f"{name}({', '.join(f'{key}={_short(value)}' for key, value in content.items())})"
+    model = tokenizer.model
+    for field in fields(model):
+        value = getattr(model, field.name)
+        if field.name == "unk_id":
+            token = None if value is None else tokenizer.token_bytes(value).decode("utf-8", "replace")
+            yield "unknown token", "none" if token is None else f"{token} (id {value})"
+        elif isinstance(value, (bool, int, str)) and field.name != "kind":
+            yield field.name.replace("_", " "), _short(value)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        value = next(iter(value.values()))
+    text = str(value)
+    return (text if len(text) <= 40 else text[:37] + "...") or '""'
 
 
 def _kinds(tokens: Iterable[bytes]) -> TokenKinds:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from bpe_cli.blocks import Block
     from bpe_cli.sinks.atomic import Output
-    from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.tokenizer import Specials, Tokenizer
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -30,14 +30,16 @@ class SinkOptions:
     """Choose what a sink writes beside ids.
 
     Attributes:
-        tokens: Whether jsonl has the tokens (in the visible byte alphabet).
+        tokens: Whether jsonl has the tokens.
         spans: Whether jsonl has each token's [start, end) in bytes of its document.
+        specials: Which special tokens were looked for in the text (for spans).
         eot: The id that binary formats put after each document, or None for none.
         dtype: How binary formats store an id; None for u16 where every id fits, else u32.
     """
 
     tokens: bool = False
     spans: bool = False
+    specials: Specials = ()
     eot: int | None = None
     dtype: Dtype | None = None
 

@@ -1,12 +1,13 @@
 """Write a JSON object per document, a line each: ``ids``, and ``tokens`` and ``spans`` if wanted.
 
-Tokens are in the visible byte alphabet; spans are [start, end) in bytes of the document.
+Tokens are written as ``--to tokens`` writes them; spans are [start, end) in bytes of the document as it
+was given, whatever a normalizer made of it.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import IO, TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from bpe_cli.sinks.tokens import visible_table
 if TYPE_CHECKING:
     from bpe_cli.blocks import Block
     from bpe_cli.sinks.atomic import Output
-    from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.tokenizer import Specials, Tokenizer
 
 _SPOOL_BYTES = 16 << 20
 
@@ -32,7 +33,7 @@ class JsonlSink(Sink):
             name for name, wanted in (("ids", True), ("tokens", options.tokens), ("spans", options.spans)) if wanted
         ]
         self._table = visible_table(tokenizer)
-        self._spans = SpanFinder(tokenizer)
+        self._spans = SpanFinder(tokenizer) if tokenizer.has_spans else StagedSpanFinder(tokenizer, options.specials)
         self._waiting: dict[str, IO[bytes]] = {}
         self._begun = False  # whether the document at hand has an id
 
@@ -134,6 +135,40 @@ class SpanFinder:
                 self._position += len(special)
                 self._segment_begins = True
             spans.append((start, self._position))
+        return spans
+
+
+class StagedSpanFinder:
+    """Find where tokens lie in their document when text is rewritten on the way to them: encode it again."""
+
+    def __init__(self, tokenizer: Tokenizer, specials: Specials) -> None:
+        self._tokenizer = tokenizer
+        self._matcher = tokenizer.matcher(specials)
+        self._waiting: Iterator[tuple[int, int, int]] = iter(())
+        self._next: tuple[int, int, int] | None = None
+        self._start = 0  # where the part at hand lies in its document
+        self._length = 0
+        self._position = 0
+
+    def enter(self, text: memoryview, *, begins: bool) -> None:
+        """Take the bytes of a document, or of the next part of it."""
+        self._start = 0 if begins else self._start + self._length
+        self._length = len(text)
+        self._position = self._start
+        self._waiting = self._tokenizer.spans(bytes(text), self._matcher, continued=not begins)
+        self._next = next(self._waiting, None)
+
+    def find(self, ids: list[int]) -> list[tuple[int, int]]:
+        """Give the [start, end) of the next tokens; a token that is not from the text has an empty span."""
+        spans = []
+        for token_id in ids:
+            if self._next is None or self._next[0] != token_id:
+                spans.append((self._position, self._position))
+                continue
+            _, start, end = self._next
+            spans.append((self._start + start, self._start + end))
+            self._position = self._start + end
+            self._next = next(self._waiting, None)
         return spans
 
 

@@ -17,6 +17,7 @@ from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import HIGHEST_ID, Table
 from bpe_cli.sinks.batches import Batch, ReadOptions, chunks_of
 from bpe_cli.sinks.read_numbers import read_bin, read_npy
+from bpe_cli.sinks.tokens import escaped
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -159,6 +160,10 @@ def _ids_of_lines(data: bytes, line: int, name: str) -> list[array[int]]:
 
 def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
     """Look up ids by token, as it stands in the file; -1 for what is no token."""
+    if not tokenizer.has_bytes:
+        listed = {escaped(content).encode(): token_id for token_id, content in tokenizer.model.vocabulary.items()}
+        listed |= {escaped(token.content).encode(): token.token_id for token in tokenizer.special_tokens}
+        return Table(lambda word: listed.get(word, -1))
     specials = {token.content: token.token_id for token in tokenizer.special_tokens}
 
     def find(word: bytes) -> int:

@@ -1,4 +1,8 @@
-"""Write a line of tokens per document in the visible byte alphabet, with spaces between. Reversible."""
+"""Write a line of tokens per document, with spaces between. Reversible.
+
+Tokens that are bytes are written in the visible byte alphabet, tokens that are text as they are, with
+white space, controls and backslashes escaped.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +41,35 @@ class TokensSink(Sink):
 
 
 def visible_table(tokenizer: Tokenizer) -> Table[int, str]:
-    """Look up tokens in the visible byte alphabet by id."""
-    return Table(lambda token_id: to_visible(tokenizer.token_bytes(token_id)))
+    """Look up how tokens are written by id."""
+    write = to_visible if tokenizer.has_bytes else escaped
+    return Table(lambda token_id: write(tokenizer.token_bytes(token_id)))
+
+
+def escaped(token: bytes) -> str:
+    r"""Write the text of a token without white space, so that it can be told apart and read back.
+
+    >>> escaped("▁a b\\".encode()), escaped(b"\xff\n")
+    ('▁a\\x20b\\\\', '\\xff\\n')
+    """
+    text = token.decode("utf-8", "surrogateescape")
+    if text.isprintable() and " " not in text and "\\" not in text:
+        return text
+    return "".join(map(_escape, text))
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"  # a byte that is no part of UTF-8
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character.isprintable() and character != " ":
+        return character
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 make = TokensSink

@@ -17,14 +17,14 @@ _SUFFIXES = ("Normalizer", "Decoder")
 _OWN_NAMES = {"BertNormalizer", "BPEDecoder"}
 
 
-def type_name(stage: Normalizer | PreTokenizer | Decoder) -> str:
+def type_name(kind: type) -> str:
     """Give the ``type`` of a component: its class's name, without what only tells classes apart.
 
     >>> from bpe_cli.stages import BertNormalizer, ByteLevelNormalizer, StripDecoder
-    >>> [type_name(stage) for stage in (BertNormalizer(), ByteLevelNormalizer(), StripDecoder())]
+    >>> [type_name(kind) for kind in (BertNormalizer, ByteLevelNormalizer, StripDecoder)]
     ['BertNormalizer', 'ByteLevel', 'Strip']
     """
-    name = type(stage).__name__
+    name = kind.__name__
     if name not in _OWN_NAMES:
         for suffix in _SUFFIXES:
             name = name.removesuffix(suffix)
@@ -38,7 +38,7 @@ def component(stage: Normalizer | PreTokenizer | Decoder) -> dict[str, Any]:
     >>> component(Replace(" {2,}", " "))
     {'type': 'Replace', 'pattern': {'Regex': ' {2,}'}, 'content': ' '}
     """
-    content = {"type": type_name(stage)} | {each.name: getattr(stage, each.name) for each in fields(stage)}
+    content = {"type": type_name(type(stage))} | {each.name: getattr(stage, each.name) for each in fields(stage)}
     literal = content.pop("literal", None)
     if literal is not None:
         content["pattern"] = {"String" if literal else "Regex": content["pattern"]}

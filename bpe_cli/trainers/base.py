@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from bpe_cli import _core
 from bpe_cli.blocks import Block, settle
 from bpe_cli.errors import TrainingError
+from bpe_cli.splitting import safe_cutter
 from bpe_cli.stages import Normalizer, PreTokenizer
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.tokenizer import Tokenizer
@@ -92,14 +93,8 @@ def count(
     contents = sorted({content.encode() for content in split_special})
     matcher = _core.SpecialMatcher(contents, [0] * len(contents)) if contents else None
 
-    def safe_cut(data: bytes) -> int:
-        cut = stages.safe_cut(data)
-        while cut and matcher is not None and matcher.reaches_cut(data, cut):
-            cut = stages.safe_cut(memoryview(data)[: cut - 1])
-        return cut
-
     try:
-        for block in settle(blocks, safe_cut):
+        for block in settle(blocks, safe_cutter(stages, matcher)):
             counts.add_staged(stages, matcher, block.data, block.ends, threads, block.continued)
     except MemoryError as error:
         raise TrainingError(

@@ -96,14 +96,15 @@ def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:
     Fields:
         schema: ``bpe.inspect.tokenizer/1``.
         name, fingerprint, unicode_version: Strings, or null.
-        kind, algorithm: ``bpe-ranks`` or ``bpe-merges``, and the same in words.
+        kind, algorithm: As ``bpe-ranks`` or ``unigram``, and the same in words.
         ordinary_count, special_count, unused_count: Numbers of ids; ``merge_count`` and
             ``highest_id`` can be null.
         unused_ranges: [first, last] of the first 20 stretches of unused ids.
         patterns: Each with ``name`` (or null), ``regex`` and ``fast``.
         prefix_space, ignore_merges: Booleans; ``ignore_merges`` is null for ranks.
         special_tokens: Each with ``id``, ``token`` and ``special`` (false: found in any text).
-        bytes_without_token: Numbers of the bytes that have no token.
+        settings: Each with ``what`` and ``value``, in words: stages and model beyond byte-level BPE.
+        bytes_without_token: Numbers of the bytes that have no token; null where tokens are text.
         kinds: How many ordinary tokens are ``single_bytes``, ``not_utf8``, ``leading_space``,
             ``white_space``, ``digits``; they overlap.
         mean_length: Bytes, or null.
@@ -132,7 +133,8 @@ def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:
             {"id": token.token_id, "token": _text(token.content), "special": token.special}
             for token in report.special_tokens
         ],
-        "bytes_without_token": list(report.bytes_without_token),
+        "settings": [{"what": what, "value": _name(value)} for what, value in report.settings],
+        "bytes_without_token": None if report.bytes_without_token is None else list(report.bytes_without_token),
         "kinds": {
             "single_bytes": report.kinds.single_bytes,
             "not_utf8": report.kinds.not_utf8,

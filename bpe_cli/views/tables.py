@@ -73,18 +73,22 @@ def _facts(report: VocabularyReport) -> Table:
         add("merges", whole(report.merge_count))
     add("highest id", whole(report.highest_id))
     add("unused ids", _unused(report))
-    for pattern in report.patterns or ():
+    for what, value in report.settings:
+        add(what, harmless(value))
+    for pattern in () if report.settings else report.patterns:
         speed = "" if pattern.fast else " (slow: run by the regex module)"
         add("split pattern", f"{pattern.name or 'unnamed'}{speed}")
         table.add_row("", Folded(harmless(pattern.regex)))
-    if not report.patterns:
-        add("split pattern", "none: text is not split")
-    add("prefix space", _yes(report.prefix_space))
-    if report.ignore_merges is not None:
-        add("ignore merges", _yes(report.ignore_merges))
+    if not report.settings:
+        if not report.patterns:
+            add("split pattern", "none: text is not split")
+        add("prefix space", _yes(report.prefix_space))
+        if report.ignore_merges is not None:
+            add("ignore merges", _yes(report.ignore_merges))
     add("Unicode version", harmless(report.unicode_version) if report.unicode_version else "unknown")
-    add("bytes without token", _bytes_missing(report.bytes_without_token))
-    add("not UTF-8", f"{count(report.kinds.not_utf8, 'token')}, single bytes included")
+    if report.bytes_without_token is not None:
+        add("bytes without token", _bytes_missing(report.bytes_without_token))
+        add("not UTF-8", f"{count(report.kinds.not_utf8, 'token')}, single bytes included")
     add("single bytes", whole(report.kinds.single_bytes))
     add("with leading space", whole(report.kinds.leading_space))
     add("white space only", whole(report.kinds.white_space))

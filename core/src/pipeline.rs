@@ -138,13 +138,18 @@ impl Pipeline {
     ///
     /// # Errors
     /// As [`Pipeline::encode`].
-    pub fn spans(&self, document: &[u8], matcher: Option<&SpecialMatcher>) -> Result<Vec<Span>> {
+    pub fn spans(
+        &self,
+        document: &[u8],
+        matcher: Option<&SpecialMatcher>,
+        continued: bool,
+    ) -> Result<Vec<Span>> {
         let mut spans = Vec::new();
         let mut worker = self.worker();
         let result = self.encode_document(
             document,
             0..document.len(),
-            false,
+            continued,
             matcher,
             &mut worker,
             &mut Out::Spans(&mut spans),
@@ -339,7 +344,7 @@ impl Pipeline {
         self.stages.pre_tokenize(pieces, context)?;
         let ranges = std::mem::take(&mut pieces.ranges);
         let result = ranges.iter().try_for_each(|range| {
-            if pieces.visible {
+            if pieces.visible && self.model.reads_bytes() {
                 return self.encode_visible(
                     &pieces.text,
                     range.clone(),

@@ -34,6 +34,12 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     /// The tokens by id.
     fn tokens(&self) -> &TokenTable<'static>;
 
+    /// Whether tokens are bytes, so that a piece that is spelt as visible characters has to be read
+    /// as the bytes it spells.
+    fn reads_bytes(&self) -> bool {
+        false
+    }
+
     /// Appends the tokens of a piece (not empty), from left to right.
     ///
     /// # Errors
@@ -187,6 +193,10 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
 impl Model for Bpe {
     fn tokens(&self) -> &TokenTable<'static> {
         self.tokens()
+    }
+
+    fn reads_bytes(&self) -> bool {
+        true
     }
 
     fn encode_piece(

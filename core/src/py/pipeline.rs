@@ -236,16 +236,18 @@ impl Pipeline {
             .map_err(to_python)
     }
 
+    #[pyo3(signature = (data, matcher, continued=false))]
     fn spans(
         &self,
         py: Python<'_>,
         data: Lent<u8>,
         matcher: Option<&SpecialMatcher>,
+        continued: bool,
     ) -> PyResult<(U32Array, U64Array, U64Array)> {
         let text = data.items(py)?;
         let matcher = matcher.map(|matcher| &matcher.0);
         let spans = py
-            .detach(|| self.0.spans(&text, matcher))
+            .detach(|| self.0.spans(&text, matcher, continued))
             .map_err(to_python)?;
         Ok((
             spans.iter().map(|span| span.id).collect::<Vec<_>>().into(),

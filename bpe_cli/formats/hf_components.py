@@ -1,0 +1,287 @@
+"""Read and write the components of a ``tokenizer.json``: normalizers, pre-tokenizers, decoders.
+
+A component's fields are those of its dataclass in ``stages``; files of older versions that leave some
+out, or spell them otherwise, are read with the defaults that Hugging Face's library gives them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, fields
+from typing import Any, get_args
+
+from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.formats.checked import Node, quote
+from bpe_cli.patterns import PATTERNS, scanner_for
+from bpe_cli.splitting import compile_splitter
+from bpe_cli.stages import Behavior, ByteLevel, Decoder, Normalizer, PrefixSpace, PreTokenizer, Split
+from bpe_cli.stages.component_json import component, type_name
+
+GPT2 = PATTERNS["gpt2"].regex
+
+# Hugging Face runs patterns with Oniguruma in Ruby's syntax, where `{1,3}+` repeats instead of being
+# possessive. As the last thing of an alternative, a possessive count and a plain one match alike.
+_SPELLINGS = {PATTERNS["cl100k"].regex: PATTERNS["cl100k"].regex.replace(r"\p{N}{1,3}+", r"\p{N}{1,3}")}
+_UNSPELLINGS = {spelling: pattern for pattern, spelling in _SPELLINGS.items()}
+
+# What the two engines read differently. The first group is about places outside character classes.
+_RUBY = "in Hugging Face's engine"
+_READ_DIFFERENTLY = {
+    "}+": f"is possessive in `regex` and a repetition {_RUBY}; write (?>...) around it instead",
+    "}?": f"is reluctant in `regex` and optional {_RUBY}",
+    "^": f"is the start of the text in `regex` and of every line {_RUBY}",
+    "$": f"is the end of the text in `regex` and of every line {_RUBY}",
+    "(?m": f"is about anchors in `regex` and about the dot {_RUBY}",
+    "\\Z": f"is the end of the text in `regex`, and also a place before a last line feed {_RUBY}",
+    "\\h": f"is a blank in `regex` and a hexadecimal digit {_RUBY}",
+}
+_IN_CLASS = {
+    "&&": f"is two characters in `regex` and an intersection {_RUBY}",
+    "[": f"is a character in `regex` and begins a class {_RUBY}",
+    "\\h": _READ_DIFFERENTLY["\\h"],
+}
+_PARTS = re.compile(r"\\[a-zA-Z]\{[^}]*\}|\\.|\(\?[a-z]*m|\{\d+\}\?|\}\+|&&|\[:\^?[a-z]+:\]|.", re.DOTALL)
+
+NORMALIZERS = {type_name(kind): kind for kind in get_args(Normalizer)}
+PRE_TOKENIZERS = {type_name(kind): kind for kind in get_args(PreTokenizer) if kind not in (PrefixSpace, ByteLevel)}
+DECODERS = {type_name(kind): kind for kind in get_args(Decoder)}
+
+_RENAMED = {"Metaspace": ("str_rep",)}
+"""Fields of older files that say nothing that is not said elsewhere."""
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def read_normalizers(node: Node) -> tuple[Normalizer, ...]:
+    """Read a normalizer, or a sequence of them.
+
+    Raises:
+        FormatError: A component is unknown or malformed.
+    """
+    return tuple(_read(each, NORMALIZERS, "normalizer") for each in _flat(node, "normalizers"))
+
+
+def read_decoders(node: Node) -> tuple[Decoder, ...]:
+    """Read a decoder, or a sequence of them.
+
+    Raises:
+        FormatError: As for ``read_normalizers``.
+    """
+    return tuple(_read(each, DECODERS, "decoder", {"ByteLevel": _BYTE_LEVEL}) for each in _flat(node, "decoders"))
+
+
+def read_pre_tokenizers(node: Node) -> tuple[PreTokenizer, ...]:
+    """Read a pre-tokenizer, or a sequence of them.
+
+    ``ByteLevel`` is taken apart: the space that it puts before pieces, GPT-2's expression, and the
+    spelling of bytes, which ``stages.ByteLevel`` stands for.
+
+    Raises:
+        FormatError: As for ``read_normalizers``.
+    """
+    stages: list[PreTokenizer] = []
+    for each in _flat(node, "pretokenizers"):
+        if each.get("type").value != "ByteLevel":
+            stages.append(_read(each, PRE_TOKENIZERS, "pre-tokenizer"))
+            continue
+        each.only("type", *_BYTE_LEVEL)
+        each.get("trim_offsets").boolean(default=True)  # only about offsets, which are exact here
+        if each.get("add_prefix_space").boolean(default=True):
+            stages.append(PrefixSpace())
+        if each.get("use_regex").boolean(default=True):
+            stages.append(Split(GPT2))
+        stages.append(ByteLevel())
+    return tuple(stages)
+
+
+_BYTE_LEVEL = ("add_prefix_space", "trim_offsets", "use_regex")
+
+
+def _flat(node: Node, members: str) -> Iterator[Node]:
+    """Yield the components of sequences in sequences, in order."""
+    waiting = [] if node.is_null else [node]
+    while waiting:
+        each = waiting.pop()
+        if each.get("type").value == "Sequence":
+            each.only("type", members)
+            waiting.extend(reversed(list(each.get(members).items())))
+        else:
+            yield each
+
+
+def _read(node: Node, kinds: dict[str, Any], what: str, ignored: dict[str, Sequence[str]] | None = None) -> Any:
+    """Read one component by its dataclass."""
+    name = node.get("type").text()
+    kind = kinds.get(name)
+    if kind is None:
+        raise FormatError(f"{node.where}: cannot run the {what} {quote(name)}", hint=f"known are {', '.join(kinds)}")
+    known = [each.name for each in fields(kind) if each.name != "literal"]
+    node.only("type", *known, *_RENAMED.get(name, ()), *(ignored or {}).get(name, ()), *_older(name))
+    values: dict[str, Any] = {}
+    for each in fields(kind):
+        if each.name == "literal":
+            values["literal"] = not node.get("pattern").get("String").is_null
+        elif each.name == "pattern":
+            values["pattern"] = _read_pattern(node.get("pattern"))
+        elif each.name in node.members():
+            values[each.name] = _value(node.get(each.name), str(each.type))
+        elif name == "Metaspace" and each.name == "prepend_scheme" and "add_prefix_space" in node.members():
+            always = node.get("add_prefix_space").boolean()
+            values["prepend_scheme"] = "always" if always else "never"
+        elif each.default is MISSING:
+            raise node.error(f"has no {quote(each.name)}")
+    return kind(**values)
+
+
+def _older(name: str) -> tuple[str, ...]:
+    return ("add_prefix_space",) if name == "Metaspace" else ()
+
+
+def _value(node: Node, kind: str) -> Any:
+    """Read a field by the type that its dataclass gives it."""
+    if kind.startswith("bool"):
+        return None if node.is_null and "None" in kind else node.boolean()
+    if kind == "int":
+        return node.integer(below=1 << 31)
+    text = node.text()
+    if kind == "Behavior" and text not in get_args(Behavior):
+        raise node.error(f"is {quote(text)}; it can be {', '.join(get_args(Behavior))}")
+    if kind.startswith("Literal") and f'"{text}"' not in kind.replace("'", '"'):
+        raise node.error(f"is {quote(text)}, which is none of {kind.removeprefix('Literal')}")
+    if len(text) != 1 and node.path.endswith((".delimiter", ".replacement")):
+        raise node.error(f"is to be one character, not {quote(text)}")
+    return text
+
+
+def _read_pattern(node: Node) -> str:
+    """Give a pattern as a text, or as an expression of the ``regex`` module that matches the same."""
+    node.only("String", "Regex")
+    if len(node.members()) != 1:
+        raise node.error('is to have one of "String" and "Regex"')
+    if not node.get("String").is_null:
+        text = node.get("String").text()
+        if not text:
+            raise node.get("String").error("is empty")
+        return text
+    written = node.get("Regex").text()
+    regex = _UNSPELLINGS.get(written, written)
+    problem = read_differently(written) if regex == written else None
+    if problem:
+        raise node.get("Regex").error(f"has {problem}")
+    try:
+        compile_splitter((regex,))
+    except UsageError as error:
+        raise FormatError(f"{node.where}: {error.message}", hint=error.hint) from None
+    return regex
+
+
+def read_differently(regex: str) -> str | None:
+    """Find what `regex` and Hugging Face's engine would read differently, and say why."""
+    if scanner_for(regex) is not None and regex not in _SPELLINGS:
+        return None  # known patterns have been compared
+    in_class = False
+    for part in _PARTS.findall(regex):
+        if in_class:
+            if part in _IN_CLASS:
+                return f"{part} in a character class, which {_IN_CLASS[part]}"
+            in_class = part != "]"
+        elif part == "[":
+            in_class = True
+        else:
+            key = "(?m" if part.startswith("(?") else part[-2:] if part.endswith("}?") else part
+            if key in _READ_DIFFERENTLY:
+                return f"{part} in the pattern, which {_READ_DIFFERENTLY[key]}"
+    return None
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def write_normalizers(stages: Sequence[Normalizer]) -> dict[str, Any] | None:
+    """Write normalizers: none, one, or a sequence.
+
+    Raises:
+        FormatError: An expression would be read differently.
+    """
+    return _sequence([_spelt(component(stage)) for stage in stages], "normalizers")
+
+
+def write_decoders(stages: Sequence[Decoder]) -> dict[str, Any] | None:
+    """Write decoders: none, one, or a sequence.
+
+    Raises:
+        FormatError: As for ``write_normalizers``.
+    """
+    written = [
+        byte_level(prefix_space=True, use_regex=True) if type_name(type(stage)) == "ByteLevel" else component(stage)
+        for stage in stages
+    ]
+    return _sequence([_spelt(each) for each in written], "decoders")
+
+
+def write_pre_tokenizers(stages: Sequence[PreTokenizer], *, bytes_last: bool) -> dict[str, Any] | None:
+    """Write pre-tokenizers: none, one, or a sequence.
+
+    Args:
+        stages: The stages.
+        bytes_last: Whether the model works on bytes, so that ``ByteLevel`` is to stand at the end.
+
+    Raises:
+        FormatError: An expression would be read differently, or a space is put where no component of
+            Hugging Face's puts one.
+    """
+    ends_so = bool(stages) and isinstance(stages[-1], ByteLevel)
+    written: list[dict[str, Any]] = []
+    waiting: list[PreTokenizer] = []  # what a ByteLevel that follows can take along
+    for stage in (*stages, *((ByteLevel(),) if bytes_last and not ends_so else ())):
+        if isinstance(stage, ByteLevel):
+            space = PrefixSpace() in waiting
+            regex = Split(GPT2) in waiting
+            written.append(byte_level(prefix_space=space, use_regex=regex))
+            waiting = []
+        elif isinstance(stage, PrefixSpace):
+            _refuse_prefix_space(waiting)
+            waiting = [stage]
+        elif stage == Split(GPT2) and not any(isinstance(other, Split) for other in waiting):
+            waiting.append(stage)
+        else:
+            _refuse_prefix_space(waiting)
+            written.extend(_spelt(component(other)) for other in waiting)
+            waiting = []
+            written.append(_spelt(component(stage)))
+    _refuse_prefix_space(waiting)
+    written.extend(_spelt(component(other)) for other in waiting)
+    return _sequence(written, "pretokenizers")
+
+
+def _refuse_prefix_space(waiting: Sequence[PreTokenizer]) -> None:
+    if PrefixSpace() in waiting:
+        raise FormatError(
+            "tokenizer.json cannot say that a space is put before the text with this split pattern",
+            hint="it can with the gpt2 pattern, or with none",
+        )
+
+
+def _sequence(components: list[dict[str, Any]], members: str) -> dict[str, Any] | None:
+    if len(components) == 1:
+        return components[0]
+    return {"type": "Sequence", members: components} if components else None
+
+
+def byte_level(*, prefix_space: bool, use_regex: bool) -> dict[str, object]:
+    """Give the component ``ByteLevel``."""
+    return {"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": True, "use_regex": use_regex}
+
+
+def _spelt(content: dict[str, Any]) -> dict[str, Any]:
+    """Spell an expression as Hugging Face's engine reads it."""
+    regex = content.get("pattern", {}).get("Regex")
+    if regex is None:
+        return content
+    spelling = _SPELLINGS.get(regex, regex)
+    problem = read_differently(spelling) if spelling == regex else None
+    if problem:
+        raise FormatError(f"tokenizer.json would be read differently by Hugging Face's library: {problem}")
+    return content | {"pattern": {"Regex": spelling}}

@@ -1,0 +1,351 @@
+"""Read and write the models of a ``tokenizer.json`` whose tokens are text: all but byte-level BPE.
+
+Models that Hugging Face's library does not have are written in the same layout, with a ``type`` of
+their own, which that library refuses: ``ScoredBpe``, ``LongestMatch``, ``MaxMatch``, ``NGram``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from bpe_cli import _core
+from bpe_cli.errors import FormatError
+from bpe_cli.formats import byte_level
+from bpe_cli.formats.checked import Node, quote
+from bpe_cli.stages import (
+    CharacterBpe,
+    LongestMatch,
+    MaxMatch,
+    Model,
+    NGram,
+    ScoredBpe,
+    SpecialToken,
+    Unigram,
+    WordLevel,
+    WordPiece,
+)
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+LONGEST_NGRAM = 64
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def kind_of(node: Node) -> str:
+    """Tell the type of a model; older files leave it out.
+
+    Raises:
+        FormatError: It is not known.
+    """
+    members = node.members()
+    kind = node.get("type")
+    if not kind.is_null:
+        name = kind.text()
+    elif "merges" in members:
+        name = "BPE"
+    elif isinstance(members.get("vocab"), list):
+        name = "Unigram"
+    elif "continuing_subword_prefix" in members:
+        name = "WordPiece"
+    else:
+        name = "WordLevel"
+    known = ("BPE", *SCORED, *READERS)
+    if name not in known:
+        raise kind.error(f"is {quote(name)}, a model that is not known", hint=f"known are {', '.join(known)}")
+    return name
+
+
+def read(name: str, node: Node, specials: Iterable[SpecialToken]) -> tuple[Model, dict[str, int]]:
+    """Read a model whose tokens are text.
+
+    Args:
+        name: Its type.
+        node: Its place.
+        specials: Special tokens: text never becomes one of those without being asked to, so they are
+            left out of the vocabulary that is matched, though the file has them there.
+
+    Returns:
+        The model, and all tokens of the file with their ids.
+
+    Raises:
+        FormatError: It is malformed.
+    """
+    hidden = {token.content.decode() for token in specials if token.special}
+    if name in SCORED:
+        return _read_scored(name, node, hidden)
+    ids = byte_level.read_ids(node.get("vocab"))
+    return READERS[name](node, ids, _vocabulary(node, {t: i for t, i in ids.items() if t not in hidden})), ids
+
+
+def _vocabulary(node: Node, ids: Mapping[str, int]) -> Vocabulary:
+    for token, token_id in ids.items():
+        if token_id >= _core.MAX_TOKENS:
+            raise node.get("vocab").error(
+                f"gives {quote(token)} the id {token_id:,}; ids run to {_core.MAX_TOKENS - 1:,}"
+            )
+    return Vocabulary.from_ids({token.encode(): token_id for token, token_id in ids.items() if token})
+
+
+def _unk_id(node: Node, ids: Mapping[str, int]) -> int | None:
+    """Give the id of the unknown token, if there is one."""
+    return None if node.get("unk_token").is_null else _needed_unk_id(node, ids)
+
+
+def _needed_unk_id(node: Node, ids: Mapping[str, int]) -> int:
+    unk = node.get("unk_token")
+    text = unk.text()
+    if text not in ids:
+        raise unk.error(f"is {quote(text)}, which is not in the vocabulary")
+    return ids[text]
+
+
+def read_character_bpe(
+    node: Node, ids: Mapping[str, int], pairs: Iterable[tuple[str, str]], specials: Iterable[SpecialToken]
+) -> CharacterBpe:
+    """Read BPE over characters.
+
+    Raises:
+        FormatError: A merge uses or makes a token that is not there.
+    """
+    node.only("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
+              "byte_fallback", "ignore_merges", "separate_suffix", "unicode_version", "vocab", "merges")  # fmt: skip
+    prefix, suffix = (_text_or_none(node.get(key)) for key in ("continuing_subword_prefix", "end_of_word_suffix"))
+    merges: dict[tuple[int, int], int] = {}
+    for number, (left, right) in enumerate(pairs, start=1):
+        try:
+            key = (ids[left], ids[right])
+            product = ids[left + (right.removeprefix(prefix) if prefix else right)]
+        except KeyError as error:
+            raise node.get("merges").error(
+                f"has merge {number} ({quote(left)}, {quote(right)}), and "
+                f"the token {quote(error.args[0])} is not in the vocabulary"
+            ) from None
+        merges.pop(key, None)  # the place of the last one counts
+        merges[key] = product
+    used = {token_id for (left_id, right_id), product in merges.items() for token_id in (left_id, right_id, product)}
+    hidden = {token.content.decode() for token in specials if token.special}
+    return CharacterBpe(
+        _vocabulary(node, {t: i for t, i in ids.items() if t not in hidden or i in used}),
+        Merges.from_pairs((left, right, product) for (left, right), product in merges.items()),
+        unk_id=_unk_id(node, ids),
+        fuse_unk=node.get("fuse_unk").boolean(default=False),
+        byte_fallback=node.get("byte_fallback").boolean(default=False),
+        ignore_merges=node.get("ignore_merges").boolean(default=False),
+        continuing_subword_prefix=prefix,
+        end_of_word_suffix=suffix,
+        separate_suffix=node.get("separate_suffix").boolean(default=False),
+    )
+
+
+def _text_or_none(node: Node) -> str:
+    return "" if node.is_null else node.text()
+
+
+def _read_word_piece(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> WordPiece:
+    node.only("type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "unicode_version", "vocab")
+    return WordPiece(
+        vocabulary,
+        _needed_unk_id(node, ids),
+        node.get("continuing_subword_prefix").text(),
+        node.get("max_input_chars_per_word").integer(below=1 << 31),
+    )
+
+
+def _read_word_level(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> WordLevel:
+    node.only("type", "unk_token", "unicode_version", "vocab")
+    unk = node.get("unk_token")
+    known = not unk.is_null and unk.text() in ids  # Hugging Face's own default names one that may be missing
+    return WordLevel(vocabulary, ids[unk.text()] if known else None)
+
+
+def _read_longest_match(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> LongestMatch:
+    node.only("type", "unk_token", "left_to_right", "end_of_word_suffix", "unicode_version", "vocab")
+    suffix = _text_or_none(node.get("end_of_word_suffix"))
+    return LongestMatch(vocabulary, node.get("left_to_right").boolean(), _unk_id(node, ids), suffix)
+
+
+def _read_max_match(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> MaxMatch:
+    node.only("type", "unk_token", "unicode_version", "vocab")
+    return MaxMatch(vocabulary, _unk_id(node, ids))
+
+
+def _read_ngram(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> NGram:
+    node.only("type", "unk_token", "n", "unicode_version", "vocab")
+    n = node.get("n").integer(below=LONGEST_NGRAM + 1)
+    if n < 1:
+        raise node.get("n").error("is to be 1 or more")
+    return NGram(vocabulary, n, _unk_id(node, ids))
+
+
+READERS: dict[str, Callable[[Node, Mapping[str, int], Vocabulary], Model]] = {
+    "WordPiece": _read_word_piece,
+    "WordLevel": _read_word_level,
+    "LongestMatch": _read_longest_match,
+    "MaxMatch": _read_max_match,
+    "NGram": _read_ngram,
+}
+"""Models whose vocabulary is an object of text -> id."""
+
+SCORED = ("Unigram", "ScoredBpe")
+"""Models whose vocabulary is a list of [text, score]."""
+
+
+def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[str, int]]:
+    """Read a model whose vocabulary is a list of [text, score]."""
+    own = ("fuse_unk", "single_precision") if name == "Unigram" else ()
+    node.only("type", "unk_id", "vocab", "byte_fallback", "kinds", "unicode_version", *own)
+    entries = node.get("vocab")
+    ids: dict[str, int] = {}
+    tokens: list[bytes] = []
+    scores = array("d")
+    for number, entry in enumerate(entries.elements()):
+        if number >= _core.MAX_TOKENS:
+            raise entries.error(f"has more than {_core.MAX_TOKENS:,} tokens")
+        if not (isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str)) or not (
+            isinstance(entry[1], (int, float)) and not isinstance(entry[1], bool)
+        ):
+            raise entries.error(f"has entry {number} in another form than [text, score]")
+        text, score = entry
+        if text in ids:
+            raise entries.error(f"gives {quote(text)} the ids {ids[text]} and {number}")
+        ids[text] = number
+        tokens.append(b"" if text in hidden else text.encode())
+        scores.append(score)
+    kinds = node.get("kinds")
+    numbers = b"" if kinds.is_null else bytes(each.integer(below=7) for each in kinds.items())
+    if numbers and len(numbers) != len(tokens):
+        raise kinds.error(f"has {len(numbers):,} numbers for {len(tokens):,} tokens")
+    unk = node.get("unk_id")
+    unk_id = None if unk.is_null else unk.integer(below=len(tokens) or 1)
+    if unk_id is not None and unk_id < len(tokens):
+        tokens[unk_id] = b""
+    vocabulary = Vocabulary.from_tokens(tokens)
+    byte_fallback = node.get("byte_fallback").boolean(default=False)
+    if name == "Unigram":
+        return Unigram(
+            vocabulary,
+            scores,
+            unk_id,
+            byte_fallback,
+            fuse_unk=node.get("fuse_unk").boolean(default=True),
+            single_precision=node.get("single_precision").boolean(default=False),
+            kinds=numbers,
+        ), ids
+    if unk_id is None:
+        raise unk.error("is to be an id")
+    return ScoredBpe(vocabulary, scores, unk_id, numbers, byte_fallback), ids
+
+
+def with_unknown(tokenizer: Tokenizer, ids: Mapping[str, int]) -> Tokenizer:
+    """Give back the text of an unknown token that the file does not list among its added tokens.
+
+    Such a token is in no vocabulary that is matched; as a special token it can be decoded.
+    """
+    unk_id = getattr(tokenizer.model, "unk_id", None)
+    if unk_id is None or unk_id in tokenizer.special_ids or tokenizer.model.vocabulary.token(unk_id):
+        return tokenizer
+    text = next(token for token, token_id in ids.items() if token_id == unk_id)
+    special = SpecialToken(text.encode(), unk_id)
+    ordered = sorted((*tokenizer.special_tokens, special), key=lambda token: token.token_id)
+    return replace(tokenizer, special_tokens=tuple(ordered))
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def write(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Write a model whose tokens are text.
+
+    Raises:
+        FormatError: Two tokens would be written alike, a token is not UTF-8, or scores lack an id.
+    """
+    model = tokenizer.model
+    if isinstance(model, (Unigram, ScoredBpe)):
+        return _write_scored(tokenizer, model)
+    tokens = _texts(model.vocabulary)
+    vocab = byte_level.write_vocabulary(tokenizer, tokens)
+    names = {token_id: text for text, token_id in vocab.items()}
+    names |= {token.token_id: byte_level.special_text(token) for token in tokenizer.special_tokens}
+    if isinstance(model, CharacterBpe):
+        content: dict[str, Any] = {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": _name(names, model.unk_id),
+            "continuing_subword_prefix": model.continuing_subword_prefix or None,
+            "end_of_word_suffix": model.end_of_word_suffix or None,
+            "fuse_unk": model.fuse_unk,
+            "byte_fallback": model.byte_fallback,
+            "ignore_merges": model.ignore_merges,
+        }
+        if model.separate_suffix:
+            content["separate_suffix"] = True
+        return content | {"vocab": vocab, "merges": [(tokens[left], tokens[right]) for left, right, _ in model.merges]}
+    if isinstance(model, WordPiece):
+        return {
+            "type": "WordPiece",
+            "unk_token": _name(names, model.unk_id),
+            "continuing_subword_prefix": model.continuing_subword_prefix,
+            "max_input_chars_per_word": model.max_input_chars_per_word,
+            "vocab": vocab,
+        }
+    if isinstance(model, WordLevel):
+        # Hugging Face's library needs a name here, also of a token that is not there.
+        return {"type": "WordLevel", "vocab": vocab, "unk_token": _name(names, model.unk_id) or "<unk>"}
+    if isinstance(model, LongestMatch):
+        return {
+            "type": "LongestMatch",
+            "unk_token": _name(names, model.unk_id),
+            "left_to_right": model.left_to_right,
+            "end_of_word_suffix": model.end_of_word_suffix or None,
+            "vocab": vocab,
+        }
+    if isinstance(model, MaxMatch):
+        return {"type": "MaxMatch", "unk_token": _name(names, model.unk_id), "vocab": vocab}
+    if isinstance(model, NGram):
+        return {"type": "NGram", "unk_token": _name(names, model.unk_id), "n": model.n, "vocab": vocab}
+    raise FormatError(f"a model of the kind {model.kind} has no form in tokenizer.json")
+
+
+def _name(names: Mapping[int, str], token_id: int | None) -> str | None:
+    return None if token_id is None else names[token_id]
+
+
+def _texts(vocabulary: Vocabulary) -> list[str]:
+    """Give every token by id as text; ``""`` for an unused id."""
+    tokens = [""] * vocabulary.size
+    for token_id, token in vocabulary.items():
+        try:
+            tokens[token_id] = token.decode()
+        except UnicodeDecodeError:
+            raise FormatError(
+                f"the token {quote(token)} (id {token_id}) is not UTF-8, and JSON holds only text"
+            ) from None
+    return tokens
+
+
+def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str, Any]:
+    entries: list[str] = _texts(model.vocabulary)
+    for token in tokenizer.special_tokens:
+        if token.token_id < len(entries):
+            entries[token.token_id] = byte_level.special_text(token)
+    if len(model.scores) != len(entries):
+        raise FormatError(f"there are {len(model.scores):,} scores for {len(entries):,} tokens")
+    if "" in entries:
+        raise FormatError(f"id {entries.index('')} has no token, and a list of tokens has no gaps")
+    content: dict[str, Any] = {"type": "Unigram" if isinstance(model, Unigram) else "ScoredBpe"}
+    content["unk_id"] = model.unk_id
+    content["vocab"] = list(zip(entries, model.scores, strict=True))
+    content["byte_fallback"] = model.byte_fallback
+    if model.kinds:
+        content["kinds"] = list(model.kinds)
+    if isinstance(model, Unigram):
+        if not model.fuse_unk:
+            content["fuse_unk"] = False
+        if model.single_precision:
+            content["single_precision"] = True
+    return content
