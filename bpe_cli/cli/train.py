@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.saved_counts import load_counts, save_counts
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
-    from bpe_cli.trainers.bbpe import BbpeOptions, BbpeResult
+    from bpe_cli.stages import Normalizer, PreTokenizer
+    from bpe_cli.trainers.base import Trained
 
 NAME = "train"
 EPILOG = (
@@ -25,16 +28,23 @@ EPILOG = (
 )
 
 _MODEL = "Model"
+_STAGES = "Normalizer and pre-tokenizer"
 _COUNTS = "Counts"
-
-STEPS_SYMBOLS = 20_000
-"""Bytes of different pieces up to which --steps may be asked for: it counts all pairs anew at each step."""
+_ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
 
 
 class Algorithm(StrEnum):
     """What to train."""
 
     bbpe = "bbpe"
+    bpe = "bpe"
+    wordpiece = "wordpiece"
+    unigram = "unigram"
+    char = "char"
+    word = "word"
+    ngram = "ngram"
+    byte = "byte"
+    maxmatch = "maxmatch"
 
 
 class Compat(StrEnum):
@@ -44,6 +54,16 @@ class Compat(StrEnum):
     rustbpe = "rustbpe"
     minbpe = "minbpe"
     subword_nmt = "subword-nmt"
+    sentencepiece = "sentencepiece"
+    tensorflow = "tensorflow"
+
+
+class Format(StrEnum):
+    """What kind of file to write."""
+
+    tokenizer_json = "tokenizer.json"
+    subword_nmt = "subword-nmt"
+    sentencepiece = "sentencepiece"
 
 
 class Alphabet(StrEnum):
@@ -56,7 +76,14 @@ class Alphabet(StrEnum):
 def run(
     inputs: options.Inputs = None,
     algorithm: Annotated[
-        Algorithm, typer.Option("--algorithm", "-a", help="bbpe: byte-level BPE.", rich_help_panel=_MODEL)
+        Algorithm,
+        typer.Option(
+            "--algorithm",
+            "-a",
+            rich_help_panel=_MODEL,
+            help="bbpe: byte-level BPE. bpe: BPE over characters. wordpiece, unigram. char, word, ngram, byte: simple "
+            "ones. maxmatch: dictionaries of Chinese words.",
+        ),
     ] = Algorithm.bbpe,
     vocab_size: Annotated[
         int | None,
@@ -66,35 +93,10 @@ def run(
             metavar="N",
             min=1,
             rich_help_panel=_MODEL,
-            help="Tokens to end with, bytes and special tokens counted.",
+            help="Tokens to end with, the alphabet and special tokens counted.",
         ),
     ] = None,
     output: options.Output = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            "--pattern",
-            metavar="NAME|REGEX",
-            rich_help_panel=_MODEL,
-            show_default="o200k; with --compat, its own",
-            help="How text is cut into pieces that no token crosses: gpt2, cl100k, llama3, o200k, qwen2, tekken, "
-            "nanochat, or an expression; none: not at all.",
-        ),
-    ] = None,
-    prefix_space: Annotated[
-        bool, typer.Option("--prefix-space", help="Put a space before each document.", rich_help_panel=_MODEL)
-    ] = False,
-    min_frequency: Annotated[
-        int | None,
-        typer.Option(
-            "--min-frequency",
-            metavar="N",
-            min=0,
-            rich_help_panel=_MODEL,
-            show_default="1; subword-nmt: 2",
-            help="Merge no pair that occurs less often.",
-        ),
-    ] = None,
     special: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,31 +114,108 @@ def run(
             help="Take special tokens in the corpus for what they are, instead of text to learn from.",
         ),
     ] = False,
+    min_frequency: Annotated[
+        int | None,
+        typer.Option(
+            "--min-frequency",
+            metavar="N",
+            min=0,
+            rich_help_panel=_MODEL,
+            show_default="bbpe: 1; with --compat, its own",
+            help="Learn nothing that occurs less often.",
+        ),
+    ] = None,
     initial_alphabet: Annotated[
-        Alphabet,
+        Alphabet | None,
         typer.Option(
             "--initial-alphabet",
             rich_help_panel=_MODEL,
-            help="Begin with all 256 bytes, so that any text can be encoded, or with those that occur.",
+            show_default="all",
+            help="Begin with all symbols (bbpe: 256 bytes), so that any text can be encoded, or with those seen.",
         ),
-    ] = Alphabet.all,
+    ] = None,
     max_token_length: Annotated[
         int | None,
         typer.Option(
-            "--max-token-length", metavar="BYTES", min=1, rich_help_panel=_MODEL, help="Make no longer token."
+            "--max-token-length",
+            metavar="N",
+            min=1,
+            rich_help_panel=_MODEL,
+            help="Make no longer token (bbpe: in bytes, else in characters).",
         ),
     ] = None,
     compat: Annotated[
-        Compat,
+        Compat | None,
         typer.Option(
             "--compat",
             rich_help_panel=_MODEL,
-            help="Whose merges to give, tie by tie: Hugging Face's, rustbpe's, minbpe's, subword-nmt's.",
+            show_default="bbpe: hf",
+            help="Whose result to give, tie by tie, as far as the algorithm has such rules.",
         ),
-    ] = Compat.hf,
-    steps: Annotated[
-        bool, typer.Option("--steps", help="Print every merge as a textbook does (small corpora).")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            rich_help_panel=_MODEL,
+            help="Set another option of the algorithm; --help-algorithm lists them. Can be repeated.",
+        ),
+    ] = None,
+    help_algorithm: Annotated[
+        bool,
+        typer.Option(
+            "--help-algorithm", rich_help_panel=_MODEL, help="List all options of the algorithm named by -a, and exit."
+        ),
     ] = False,
+    normalizer: Annotated[
+        str | None,
+        typer.Option(
+            "--normalizer",
+            metavar="NAME,...",
+            rich_help_panel=_STAGES,
+            show_default="the algorithm's own",
+            help="How text is rewritten before it is cut: nfc, nfkc, lowercase, strip-accents, bert, nmt_nfkc, "
+            "several with commas, or none.",
+        ),
+    ] = None,
+    pre_tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            "--pre-tokenizer",
+            metavar="NAME,...",
+            rich_help_panel=_STAGES,
+            show_default="the algorithm's own",
+            help="How text is cut into pieces that no token crosses: bert, whitespace, metaspace, digits, "
+            "several with commas, or none.",
+        ),
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--pattern",
+            metavar="NAME|REGEX",
+            rich_help_panel=_STAGES,
+            show_default="bbpe: o200k; with --compat, its own",
+            help="The same by an expression: gpt2, cl100k, llama3, o200k, qwen2, tekken, nanochat, or your own; "
+            "none: not at all.",
+        ),
+    ] = None,
+    prefix_space: Annotated[
+        bool, typer.Option("--prefix-space", help="Put a space before each document.", rich_help_panel=_STAGES)
+    ] = False,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Print every step as a textbook does (small corpora).")
+    ] = False,
+    format_: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            rich_help_panel="Output",
+            show_default="tokenizer.json",
+            help="The file's format. With -a bpe --compat subword-nmt it is its codes file unless this says otherwise.",
+        ),
+    ] = None,
     counts_out: Annotated[
         str | None,
         typer.Option("--counts-out", metavar="FILE", help="Save the counts of pieces.", rich_help_panel=_COUNTS),
@@ -177,19 +256,42 @@ def run(
 
         bpe train data/*.jsonl.gz --jsonl --field text -s 50000 --special '<|endoftext|>' -o tokenizer.json
 
+        bpe train corpus.txt -a unigram -s 8000 -o tokenizer.json
+
         bpe train part1.txt --counts-out 1.counts
 
         bpe train --from-counts 1.counts --from-counts 2.counts -s 32000 -o tokenizer.json
 
         bpe train -T "low low lower newest" -s 262 --steps
     """
+    from bpe_cli.cli.training import help_of, options_of
     from bpe_cli.formats import resolve_pattern
     from bpe_cli.sinks.atomic import check_writable
-    from bpe_cli.trainers.bbpe import DEFAULT_MAX_MEMORY, BbpeOptions
+    from bpe_cli.trainers import TRAINERS
+    from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
 
-    counting_only = vocab_size is None and counts_out is not None and not steps
-    if vocab_size is None and not counting_only:
-        raise UsageError("how many tokens? --vocab-size is missing", hint="32000 is usual for one language: -s 32000")
+    trainer = TRAINERS[algorithm]
+    if help_algorithm:
+        print(help_of(algorithm, trainer))
+        return
+    counting_only = vocab_size is None and counts_out is not None and not steps and output is None
+    has_size = any(each.name == "vocab_size" for each in fields(trainer.Options))
+    given: dict[str, object] = {
+        "vocab_size": 1
+        if counting_only and any(f.name == "vocab_size" for f in fields(trainer.Options))
+        else vocab_size,
+        "special_tokens": tuple(special) if special else None,
+        "split_special": split_special or None,
+        "min_frequency": min_frequency,
+        "initial_alphabet": initial_alphabet and initial_alphabet.value,
+        "max_token_length": max_token_length,
+        "compat": compat and compat.value,
+        "normalizer": None if normalizer is None else _normalizers(normalizer),
+        "pre_tokenizer": None if pre_tokenizer is None else _pre_tokenizers(pre_tokenizer),
+        "pattern": "" if pattern == "none" else None if pattern is None else resolve_pattern(pattern),
+        "prefix_space": prefix_space or None,
+    }
+    settings = options_of(algorithm, trainer, given, set_ or ())
     if output is None and not counting_only and not steps and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
     if from_counts and (inputs or text is not None):
@@ -197,190 +299,105 @@ def run(
     for path in (output, counts_out):
         if path is not None:
             check_writable(path)
-    settings = BbpeOptions(
-        vocab_size=vocab_size or 0,
-        pattern="" if pattern == "none" else None if pattern is None else resolve_pattern(pattern),
-        prefix_space=prefix_space,
-        min_frequency=min_frequency,
-        special_tokens=tuple(special or ()),
-        split_special=split_special,
-        initial_alphabet=initial_alphabet.value,
-        max_token_length=max_token_length,
-        compat=compat.value,
-    )
+    codes = algorithm == Algorithm.bpe and compat == Compat.subword_nmt
+    file_format = format_.value if format_ else "subword-nmt" if codes else "tokenizer.json"
     if not counting_only:
-        _rehearse(settings)
+        _rehearse(trainer, settings, file_format)
     memory = DEFAULT_MAX_MEMORY if max_memory is None else max_memory << 20
+    number = options.threads_of(threads)
     if from_counts:
-        counts, settings = _load_counts(from_counts, settings, memory)
+        counts, settings = load_counts(from_counts, trainer, settings, memory)
     else:
+        lines = lines or (trainer.documents(settings) == "lines" and not jsonl)
         source = options.source_of(inputs, text, lines, jsonl, field, block_size)
-        counts = _count(source, settings, memory, options.threads_of(threads), quiet)
+        counts = _count(source, trainer, settings, memory, number, quiet)
     if counts_out is not None:
-        _save_counts(counts, settings, counts_out, quiet)
+        save_counts(counts, trainer, settings, counts_out)
+        note(f"{_pieces(counts)} -> {counts_out}", quiet=quiet)
     if not counting_only:
-        _train(algorithm, counts, settings, output, steps, quiet)
+        _train(trainer, counts, settings, output, file_format, steps, number, quiet)
 
 
-def _rehearse(settings: BbpeOptions) -> None:
+def _normalizers(names: str) -> tuple[Normalizer, ...]:
+    from bpe_cli.stages.named_normalizers import named
+
+    return tuple(stage for name in names.split(",") for stage in named(name))
+
+
+def _pre_tokenizers(names: str) -> tuple[PreTokenizer, ...]:
+    from bpe_cli.stages.named_pre_tokenizers import named
+
+    return tuple(stage for name in names.split(",") for stage in named(name))
+
+
+def _rehearse(trainer: ModuleType, settings: Any, file_format: str) -> None:
     """Make sure, before the work begins, that its result can be written.
 
     Raises:
         FormatError: The file cannot hold such a pattern, or a special token that is no text.
     """
     from bpe_cli.formats import dump
-    from bpe_cli.trainers.bbpe import untrained
 
-    dump(untrained(settings), "tokenizer.json")
+    dump(trainer.untrained(settings), file_format)
 
 
 def _train(
-    algorithm: Algorithm, counts: _core.Counts, settings: BbpeOptions, output: str | None, steps: bool, quiet: bool
+    trainer: ModuleType,
+    counts: _core.Counts,
+    settings: Any,
+    output: str | None,
+    file_format: str,
+    steps: bool,
+    threads: int,
+    quiet: bool,
 ) -> None:
     from bpe_cli.formats import dump
     from bpe_cli.sinks.atomic import open_output, open_stdout
-    from bpe_cli.trainers import TRAINERS
 
     if steps:
-        _print_steps(counts, settings)
-    with progress(settings.vocab_size, "merging", quiet=quiet, unit="token") as advance:
+        for line in trainer.steps(counts, settings):
+            print(line)
+    with progress(getattr(settings, "vocab_size", None) or 0, "training", quiet=quiet, unit="token") as advance:
         done = 0
 
-        def on_progress(tokens: int, _: int) -> None:
+        def on_progress(reached: int, _: int) -> None:
             nonlocal done
-            advance(tokens - done)
-            done = tokens
+            advance(reached - done)
+            done = reached
 
-        result = TRAINERS[algorithm].train(counts, settings, on_progress)
+        trained: Trained = trainer.train(counts, settings, on_progress, threads)
     if output is not None or not steps:
-        content = dump(result.tokenizer, "tokenizer.json")[""]
+        content = dump(trained.tokenizer, file_format)[""]
         with open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out:
             out.write(content)
-    _summarise(counts, settings, result, output, quiet)
-
-
-def _summarise(
-    counts: _core.Counts, settings: BbpeOptions, result: BbpeResult, output: str | None, quiet: bool
-) -> None:
-    merges = len(result.merge_counts)
-    size = result.tokenizer.vocab_size
-    note(
-        f"{_pieces(counts)} -> {count(size, 'token')}: {count(result.alphabet_size, 'byte')}, "
-        f"{count(merges, 'merge')}, {len(settings.special_tokens)} special",
-        quiet=quiet,
-    )
-    if result.exhausted:
-        wanted = [f"occurs {result.minimum:,} times or more"] if result.minimum > 1 else []
-        if settings.max_token_length is not None:
-            wanted.append(f"makes a token of at most {count(settings.max_token_length, 'byte')}")
-        conditions = f"that {' and '.join(wanted)}" if wanted else "to merge"
-        note(
-            f"note: the vocabulary has {count(size, 'token')}, not {settings.vocab_size:,}: "
-            f"no pair is left {conditions}",
-            quiet=quiet,
-        )
+    size = trained.tokenizer.vocab_size
+    note(f"{_pieces(counts)} -> {count(size, 'token')}: {', '.join(trained.summary)}", quiet=quiet)
+    if trained.shortfall is not None:
+        wanted = getattr(settings, "vocab_size", None)
+        asked = f", not {wanted:,}" if wanted else ""
+        note(f"note: the vocabulary has {count(size, 'token')}{asked}: {trained.shortfall}", quiet=quiet)
     if output is not None:
         note(f"-> {output}", quiet=quiet)
 
 
-def _count(source: Source, settings: BbpeOptions, memory: int, threads: int, quiet: bool) -> _core.Counts:
+def _count(source: Source, trainer: ModuleType, settings: Any, memory: int, threads: int, quiet: bool) -> _core.Counts:
+    from bpe_cli import trainers
     from bpe_cli.corpus import read_blocks
     from bpe_cli.splitting import RegexSplitter, compile_splitter
-    from bpe_cli.trainers import bbpe
 
-    if isinstance(compile_splitter(settings.patterns), RegexSplitter):
-        say_slow(settings.patterns, quiet)
+    patterns = getattr(settings, "patterns", ())
+    if isinstance(compile_splitter(patterns), RegexSplitter):
+        say_slow(patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
-    counts = bbpe.new_counts(memory)
+    counts = trainers.base.new_counts(memory)
     with progress(found.total_bytes, "counting", quiet=quiet) as advance:
         blocks = read_blocks(
             source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
             on_note=lambda message: note(f"note: {message}", quiet=quiet),
         )  # fmt: skip
-        bbpe.count(blocks, settings, counts, threads)
+        trainers.count(trainer, blocks, settings, counts, threads)
     return counts
-
-
-def _save_counts(counts: _core.Counts, settings: BbpeOptions, path: str, quiet: bool) -> None:
-    from bpe_cli.formats import counts_file
-    from bpe_cli.sinks.atomic import open_output
-    from bpe_cli.trainers.bbpe import unicode_version
-
-    cutting = counts_file.Cutting(
-        pattern=settings.patterns[0] if settings.patterns else None,
-        prefix_space=settings.prefix_space,
-        special_tokens=settings.special_tokens if settings.split_special else (),
-        unicode_version=unicode_version(settings),
-    )
-    with open_output(path) as out:
-        for part in counts_file.dump(counts, cutting):
-            out.write(part)
-    note(f"{_pieces(counts)} -> {path}", quiet=quiet)
 
 
 def _pieces(counts: _core.Counts) -> str:
     return f"{count(counts.total, 'piece')}, {counts.unique:,} different"
-
-
-def _load_counts(paths: list[str], settings: BbpeOptions, memory: int) -> tuple[_core.Counts, BbpeOptions]:
-    """Add up saved counts; how their text was cut is part of what is trained.
-
-    Raises:
-        UsageError: An option says that it was cut otherwise.
-    """
-    from dataclasses import replace
-
-    from bpe_cli.formats import counts_file
-
-    cutting, counts = counts_file.load_all([Path(path) for path in paths], memory)
-    pattern = cutting.pattern or ""
-    if settings.pattern not in (None, pattern):
-        raise UsageError(
-            f"the counts were cut with {_pattern(pattern)}, not with {_pattern(settings.pattern)}",
-            hint="leave --pattern out, or count again",
-        )
-    if settings.prefix_space and not cutting.prefix_space:
-        raise UsageError("the counts were made without --prefix-space", hint="count again with it")
-    if settings.split_special and set(settings.special_tokens) != set(cutting.special_tokens):
-        made = " ".join(f"--special {token}" for token in cutting.special_tokens)
-        raise UsageError(
-            f"the counts were made with {f'--split-special {made}' if made else 'no --split-special'}",
-            hint="count again with the special tokens that are to be split off",
-        )
-    return counts, replace(settings, pattern=pattern, prefix_space=cutting.prefix_space)
-
-
-def _pattern(expression: str) -> str:
-    from bpe_cli.splitting import show_pattern
-
-    return f"the pattern {show_pattern(expression)}" if expression else "no pattern"
-
-
-def _print_steps(counts: _core.Counts, settings: BbpeOptions) -> None:
-    """Print the textbook's training, step by step.
-
-    Raises:
-        UsageError: The corpus is too large for it.
-    """
-    from bpe_cli.teaching import bpe as textbook
-    from bpe_cli.teaching.steps import render
-    from bpe_cli.trainers.bbpe import initial_tokens
-
-    pieces = dict(counts.items(0, STEPS_SYMBOLS))
-    if sum(map(len, pieces)) > STEPS_SYMBOLS or counts.unique > len(pieces):
-        raise UsageError(
-            f"--steps is for small corpora: up to {STEPS_SYMBOLS:,} bytes of different pieces",
-            hint="leave --steps out, or train on a sample",
-        )
-    initial, _, _ = initial_tokens(settings, counts)
-    reserved = len(settings.special_tokens) if not settings.rules.special_first else 0
-    training = textbook.train(
-        textbook.byte_words(pieces),
-        initial=initial,
-        vocab_size=settings.vocab_size - reserved,
-        min_frequency=settings.minimum,
-        tie=settings.rules.tie,
-        max_token_length=settings.max_token_length,
-    )
-    for line in render(training):
-        print(line)

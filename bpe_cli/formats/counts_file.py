@@ -23,7 +23,7 @@ from bpe_cli.formats.checked import Node, quote
 
 MAGIC = b'{"format":"bpe-counts"'
 MAX_HEADER_BYTES = 1 << 24
-_CUTTING = ("pattern", "prefix_space", "special_tokens", "unicode_version")
+_CUTTING = ("pattern", "prefix_space", "special_tokens", "unicode_version", "stages")
 _KEYS = ("format", "version", *_CUTTING, "pieces", "total", "sha256")
 
 
@@ -36,12 +36,14 @@ class Cutting:
         prefix_space: Whether a space was put before each text.
         special_tokens: Texts that were left out of the counts.
         unicode_version: Version of the Unicode tables that the pattern was run with.
+        stages: Normalizers and pre-tokenizers as JSON, where the text went through those instead.
     """
 
     pattern: str | None
     prefix_space: bool = False
     special_tokens: tuple[str, ...] = ()
     unicode_version: str | None = None
+    stages: str | None = None
 
 
 def sniff(head: bytes) -> bool:
@@ -66,6 +68,7 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
         "prefix_space": cutting.prefix_space,
         "special_tokens": list(cutting.special_tokens),
         "unicode_version": cutting.unicode_version,
+        **({} if cutting.stages is None else {"stages": cutting.stages}),
         "pieces": counts.unique,
         "total": counts.total,
         "sha256": hashlib.sha256(payload).hexdigest(),
@@ -113,6 +116,7 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
         node.get("prefix_space").boolean(),
         tuple(item.text() for item in node.get("special_tokens").items()),
         None if version.is_null else version.text(),
+        None if node.get("stages").is_null else node.get("stages").text(),
     )
     pieces, total = node.get("pieces").integer(below=1 << 64), node.get("total").integer(below=1 << 64)
     if hashlib.sha256(payload).hexdigest() != node.get("sha256").text():

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.patterns import name_of
-from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe
 from bpe_cli.stages.component_json import component
 
 if TYPE_CHECKING:
@@ -177,8 +176,8 @@ def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> Vocabul
     unused_count, unused_ranges = _unused({token_id for token_id, _ in ordinary}.union(special_ids))
     slow = set(tokenizer.slow_patterns)
     bytes_present = {token[0] for _, token in ordinary if len(token) == 1}
-    on_bytes = isinstance(model, (RankBpe, MergeBpe))
-    merges = model if isinstance(model, (MergeBpe, CharacterBpe)) else None
+    on_bytes = model.kind in ("bpe-ranks", "bpe-merges")
+    merges = model if model.kind == "bpe-merges" or model.kind == "bpe-characters" else None
     return VocabularyReport(
         name=tokenizer.name,
         kind=model.kind,

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bpe_cli.trainers import bbpe
+from bpe_cli.trainers import base, bbpe
 
 if TYPE_CHECKING:
+    from bpe_cli import _core
+    from bpe_cli.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
 TRAINERS: dict[str, ModuleType] = {"bbpe": bbpe}
-"""The algorithms of ``train -a``, by name."""
+"""The algorithms of ``train -a``, by name; ``base`` says what such a module has."""
 
 
-def train(texts: Iterable[str | bytes], options: bbpe.BbpeOptions) -> Tokenizer:
-    """Train byte-level BPE on texts that fit into memory, each a document.
+def count(trainer: ModuleType, blocks: Iterable[Block], options: Any, counts: _core.Counts, threads: int = 1) -> None:
+    """Send documents through an algorithm's stages and add their pieces to counts.
 
-    >>> tokenizer = train(["low lower lowest"] * 3, bbpe.BbpeOptions(vocab_size=258))
+    Raises:
+        TrainingError: There are more different pieces than the counts' memory holds.
+    """
+    if trainer is bbpe:  # its splitters have a shorter way
+        bbpe.count(blocks, options, counts, threads)
+        return
+    split = options.special_tokens if getattr(options, "split_special", False) else ()
+    base.count(blocks, trainer.front(options), counts, threads, split)
+
+
+def train(texts: Iterable[str | bytes], options: Any) -> Tokenizer:
+    """Train a tokenizer on texts that fit into memory, each a document; the options choose the algorithm.
+
+    >>> tokenizer = train(["low lower lowest"] * 3, bbpe.Options(vocab_size=258))
     >>> [tokenizer.token_bytes(token_id) for token_id in (256, 257)]
     [b'lo', b'low']
 
@@ -28,7 +43,11 @@ def train(texts: Iterable[str | bytes], options: bbpe.BbpeOptions) -> Tokenizer:
     """
     from bpe_cli.blocks import Block
 
-    documents = (text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts)
-    counts = bbpe.new_counts()
-    bbpe.count([Block.of(documents)], options, counts)
-    return bbpe.train(counts, options).tokenizer
+    trainer = next(module for module in TRAINERS.values() if isinstance(options, module.Options))
+    documents = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts]
+    if trainer.documents(options) == "lines":
+        documents = [line for document in documents for line in document.splitlines()]
+    counts = base.new_counts()
+    count(trainer, [Block.of(documents)], options, counts)
+    trained: base.Trained = trainer.train(counts, options)
+    return trained.tokenizer

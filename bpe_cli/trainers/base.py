@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from bpe_cli import _core
 from bpe_cli.blocks import Block, settle
-from bpe_cli.errors import TrainingError
+from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.splitting import safe_cutter
 from bpe_cli.stages import Normalizer, PreTokenizer
 from bpe_cli.stages.component_json import core_spec
@@ -114,3 +114,31 @@ def pieces_of(counts: _core.Counts) -> dict[bytes, int]:
     """
     step = 1 << 16
     return {piece: n for start in range(0, counts.unique, step) for piece, n in counts.items(start, step)}
+
+
+STEPS_BYTES = 20_000
+"""Bytes of different pieces up to which a textbook's training is shown: it counts all anew at each step."""
+
+
+def small(counts: _core.Counts) -> dict[bytes, int]:
+    """Give all pieces of a corpus that is small enough for a textbook.
+
+    Raises:
+        UsageError: It is not.
+    """
+    pieces = dict(counts.items(0, STEPS_BYTES))
+    if sum(map(len, pieces)) > STEPS_BYTES or counts.unique > len(pieces):
+        raise UsageError(
+            f"--steps is for small corpora: up to {STEPS_BYTES:,} bytes of different pieces",
+            hint="leave --steps out, or train on a sample",
+        )
+    return pieces
+
+
+def plural(number: int, noun: str) -> str:
+    """Write a number of things.
+
+    >>> plural(1, "merge"), plural(1200, "merge")
+    ('1 merge', '1,200 merges')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

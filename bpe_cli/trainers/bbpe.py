@@ -7,8 +7,8 @@ libraries, and is picked by ``compat``, is how ties are decided, how ids are giv
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bpe_cli import _core
@@ -19,12 +19,10 @@ from bpe_cli.patterns import PATTERNS
 from bpe_cli.splitting import compile_splitter, regex_version, safe_cutter, segments
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers.base import Front, Trained, new_counts, plural, small
 from bpe_cli.vocabulary import Merges, Vocabulary
 
 Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt"]
-
-DEFAULT_MAX_MEMORY = 4 << 30
-"""Bytes that counts may take; a fixed number, so that what is refused does not depend on the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,27 +115,28 @@ class BbpeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class BbpeResult:
+class BbpeTrained(Trained):
     """What training gave.
 
     Attributes:
-        tokenizer: The tokenizer.
         merge_counts: How often each merge's pair occurred when it was chosen (u64).
         exhausted: Whether it stopped because no pair was left that is frequent enough.
         alphabet_size: How many tokens are single bytes.
-        minimum: How often a pair had to occur.
     """
 
-    tokenizer: Tokenizer
-    merge_counts: memoryview
-    exhausted: bool
-    alphabet_size: int
-    minimum: int
+    merge_counts: memoryview = field(kw_only=True)
+    exhausted: bool = field(kw_only=True)
+    alphabet_size: int = field(kw_only=True)
 
 
-def new_counts(max_memory: int = DEFAULT_MAX_MEMORY) -> _core.Counts:
-    """Start counting from nothing, in at most ``max_memory`` bytes."""
-    return _core.Counts(max_memory)
+def documents(_: BbpeOptions) -> None:
+    """Learn from documents as the user cuts them."""
+
+
+def front(options: BbpeOptions) -> Front:
+    """Give the stages that text goes through."""
+    stages: tuple[PreTokenizer, ...] = tuple(Split(pattern) for pattern in options.patterns)
+    return Front((), (PrefixSpace(), *stages) if options.prefix_space else stages)
 
 
 def unicode_version(options: BbpeOptions) -> str:
@@ -179,7 +178,12 @@ def count(blocks: Iterable[Block], options: BbpeOptions, counts: _core.Counts, t
         ) from error
 
 
-def train(counts: _core.Counts, options: BbpeOptions, progress: Callable[[int, int], None] | None = None) -> BbpeResult:
+def train(
+    counts: _core.Counts,
+    options: BbpeOptions,
+    progress: Callable[[int, int], None] | None = None,
+    threads: int = 1,  # noqa: ARG001  # one is enough
+) -> BbpeTrained:
     """Learn merges from counts.
 
     Args:
@@ -210,7 +214,27 @@ def train(counts: _core.Counts, options: BbpeOptions, progress: Callable[[int, i
     vocabulary = Vocabulary(blob, array("I", bytes(ends)))
     specials |= {content: vocabulary.size + place for place, content in enumerate(late)}
     tokenizer = _assemble(options, vocabulary, Merges(array("I", bytes(trained.merges))), specials)
-    return BbpeResult(tokenizer, memoryview(trained.counts), trained.exhausted, len(symbols), options.minimum)
+    merges = memoryview(trained.counts)
+    return BbpeTrained(
+        tokenizer,
+        (
+            plural(len(symbols), "byte"),
+            plural(len(merges), "merge"),
+            f"{len(options.special_tokens)} special",
+        ),
+        _shortfall(options) if trained.exhausted else None,
+        merge_counts=merges,
+        exhausted=trained.exhausted,
+        alphabet_size=len(symbols),
+    )
+
+
+def _shortfall(options: BbpeOptions) -> str:
+    """Say what pair is not there any more."""
+    wanted = [f"occurs {options.minimum:,} times or more"] if options.minimum > 1 else []
+    if options.max_token_length is not None:
+        wanted.append(f"makes a token of at most {plural(options.max_token_length, 'byte')}")
+    return "no pair is left " + (f"that {' and '.join(wanted)}" if wanted else "to merge")
 
 
 def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
@@ -243,10 +267,9 @@ def untrained(options: BbpeOptions) -> Tokenizer:
 
 
 def _assemble(options: BbpeOptions, vocabulary: Vocabulary, merges: Merges, specials: dict[str, int]) -> Tokenizer:
-    stages: tuple[PreTokenizer, ...] = tuple(Split(pattern) for pattern in options.patterns)
     return Tokenizer(
         model=MergeBpe(vocabulary, merges),
-        pre_tokenizer=(PrefixSpace(), *stages) if options.prefix_space else stages,
+        pre_tokenizer=front(options).pre_tokenizer,
         special_tokens=tuple(SpecialToken(content.encode(), token_id) for content, token_id in specials.items()),
         unicode_version=unicode_version(options),
     )
@@ -283,3 +306,28 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
             initial.append(token)
         symbols.append(present[token])
     return initial, symbols, specials
+
+
+def steps(counts: _core.Counts, options: BbpeOptions) -> Iterator[str]:
+    """Yield the textbook's training, step by step.
+
+    Raises:
+        UsageError: The corpus is too large for it.
+    """
+    from bpe_cli.teaching import bpe as textbook
+    from bpe_cli.teaching.steps import render
+
+    initial, _, _ = initial_tokens(options, counts)
+    reserved = len(options.special_tokens) if not options.rules.special_first else 0
+    training = textbook.train(
+        textbook.byte_words(small(counts)),
+        initial=initial,
+        vocab_size=options.vocab_size - reserved,
+        min_frequency=options.minimum,
+        tie=options.rules.tie,
+        max_token_length=options.max_token_length,
+    )
+    return render(training)
+
+
+Options = BbpeOptions
