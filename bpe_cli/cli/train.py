@@ -277,9 +277,7 @@ def run(
     counting_only = vocab_size is None and counts_out is not None and not steps and output is None
     has_size = any(each.name == "vocab_size" for each in fields(trainer.Options))
     given: dict[str, object] = {
-        "vocab_size": 1
-        if counting_only and any(f.name == "vocab_size" for f in fields(trainer.Options))
-        else vocab_size,
+        "vocab_size": _ANY_SIZE if counting_only and has_size else vocab_size,
         "special_tokens": tuple(special) if special else None,
         "split_special": split_special or None,
         "min_frequency": min_frequency,
