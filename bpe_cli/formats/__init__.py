@@ -16,7 +16,7 @@ import orjson
 
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import counts_file, hf_json, tiktoken_ranks, vocab_merges
+from bpe_cli.formats import counts_file, hf_json, sentencepiece_model, tiktoken_ranks, vocab_merges
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
 
@@ -45,6 +45,7 @@ FORMATS: dict[str, Format] = {
     "tokenizer.json": hf_json,
     "tiktoken": tiktoken_ranks,
     "vocab-merges": vocab_merges,
+    "sentencepiece": sentencepiece_model,
 }
 """The formats, in the order in which a file is held against them."""
 
@@ -126,8 +127,6 @@ def _describe(head: bytes) -> str:
     }.items():
         if head.startswith(magic):
             return what
-    if re.match(rb"\n[\x02-\xff]", head) and b"<unk>" in head[:64]:
-        return "a SentencePiece model"
     if re.match(rb'\s*(\{|\[\s*[\["{\d\]])', head):
         try:
             whole = orjson.loads(head)

@@ -157,10 +157,10 @@ def _read_word_piece(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary)
 
 
 def _read_word_level(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> WordLevel:
-    node.only("type", "unk_token", "unicode_version", "vocab")
+    node.only("type", "unk_token", "fuse_unk", "unicode_version", "vocab")
     unk = node.get("unk_token")
     known = not unk.is_null and unk.text() in ids  # Hugging Face's own default names one that may be missing
-    return WordLevel(vocabulary, ids[unk.text()] if known else None)
+    return WordLevel(vocabulary, ids[unk.text()] if known else None, node.get("fuse_unk").boolean(default=False))
 
 
 def _read_longest_match(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> LongestMatch:
@@ -295,7 +295,8 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
         }
     if isinstance(model, WordLevel):
         # Hugging Face's library needs a name here, also of a token that is not there.
-        return {"type": "WordLevel", "vocab": vocab, "unk_token": _name(names, model.unk_id) or "<unk>"}
+        content = {"type": "WordLevel", "vocab": vocab, "unk_token": _name(names, model.unk_id) or "<unk>"}
+        return content | ({"fuse_unk": True} if model.fuse_unk else {})
     if isinstance(model, LongestMatch):
         return {
             "type": "LongestMatch",

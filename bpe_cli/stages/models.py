@@ -110,10 +110,12 @@ class WordLevel:
     Attributes:
         vocabulary: Token texts by id.
         unk_id: The token for every other piece; None makes such a piece an error.
+        fuse_unk: Whether neighbouring unknown pieces become one token.
     """
 
     vocabulary: Vocabulary
     unk_id: int | None = None
+    fuse_unk: bool = False
     kind: Literal["word-level"] = "word-level"
 
 

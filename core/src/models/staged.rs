@@ -79,6 +79,11 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         ))
     }
 
+    /// The id of which neighbouring tokens, also of different pieces, become one.
+    fn fuses(&self) -> Option<u32> {
+        None
+    }
+
     /// A character before which (or after which) pieces can be cut without changing any token, if it
     /// stands for a blank: no token goes on across such a place.
     fn border(&self) -> Option<Border> {
@@ -118,10 +123,7 @@ pub struct Tables {
 )]
 pub enum Spec {
     /// Byte-level BPE by merges, or by the rank of the concatenation when `ranks`.
-    BytePairs {
-        ranks: bool,
-        whole_pieces: bool,
-    },
+    BytePairs { ranks: bool, whole_pieces: bool },
     /// BPE over characters (Sennrich's, Hugging Face's `BPE`).
     CharacterPairs {
         unk_id: Option<u32>,
@@ -134,10 +136,7 @@ pub enum Spec {
         separate_suffix: bool,
     },
     /// BPE by the score of the concatenation (SentencePiece's).
-    ScoredPairs {
-        unk_id: u32,
-        byte_fallback: bool,
-    },
+    ScoredPairs { unk_id: u32, byte_fallback: bool },
     WordPiece {
         unk_id: u32,
         continuing_subword_prefix: String,
@@ -145,6 +144,8 @@ pub enum Spec {
     },
     WordLevel {
         unk_id: Option<u32>,
+        /// Whether neighbouring unknown pieces become one token.
+        fuse_unk: bool,
     },
     Unigram {
         unk_id: Option<u32>,
@@ -161,14 +162,9 @@ pub enum Spec {
         end_of_word_suffix: String,
     },
     /// Forward maximum matching with a dictionary; what it lacks is a character by itself.
-    MaxMatch {
-        unk_id: Option<u32>,
-    },
+    MaxMatch { unk_id: Option<u32> },
     /// Overlapping n-grams of characters.
-    NGram {
-        n: usize,
-        unk_id: Option<u32>,
-    },
+    NGram { n: usize, unk_id: Option<u32> },
 }
 
 /// Makes a model.

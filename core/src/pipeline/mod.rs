@@ -7,18 +7,25 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::draw::{Draw, Place, Sampling};
+use crate::draw::{Draw, Place};
 use crate::error::{Error, Result};
 use crate::models::cache::{self, PieceCache};
-use crate::models::staged::{Border, Found, Model, Scratch};
+use crate::models::staged::{Found, Model, Scratch};
 use crate::normalize::Context;
-use crate::parallel::{self, Documents, Segment, Task};
-use crate::parts::{self, Encoded, Part};
+use crate::parallel::{self, Segment};
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
 use crate::split::visible;
 use crate::stages::Stages;
-use crate::text::{Text, read_char};
+use crate::text::Text;
+
+mod borders;
+mod bulk;
+mod out;
+
+use borders::cut_at_borders;
+use out::Out;
+pub use out::{Span, Variation};
 
 /// A compiled tokenizer: immutable but for working memory, shared by threads.
 #[derive(Debug)]
@@ -36,47 +43,6 @@ struct Worker {
     pieces: Pieces,
     found: Vec<Found>,
     bytes: Vec<u8>,
-}
-
-/// A token and the bytes of the document that it stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The id.
-    pub id: u32,
-    /// Where it begins in the document.
-    pub start: u64,
-    /// Where it ends (exclusive).
-    pub end: u64,
-}
-
-/// How bulk encoding varies: in what way, for what seed, and where the block stands in the input.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Variation {
-    /// In what way.
-    pub sampling: Sampling,
-    /// The seed; the number of the block's first document; how many bytes of it came before.
-    pub from: Place,
-}
-
-/// What is done with the tokens of a document.
-enum Out<'a> {
-    /// Ids are kept, or only counted.
-    Ids(&'a mut Part, bool),
-    /// Ids and spans are kept.
-    Spans(&'a mut Vec<Span>),
-}
-
-impl Out<'_> {
-    fn special(&mut self, id: u32, range: Range<usize>) {
-        match self {
-            Out::Ids(part, _) => part.ids.push(id),
-            Out::Spans(spans) => spans.push(Span {
-                id,
-                start: range.start as u64,
-                end: range.end as u64,
-            }),
-        }
-    }
 }
 
 impl Pipeline {
@@ -100,38 +66,6 @@ impl Pipeline {
     #[must_use]
     pub fn stages(&self) -> &Stages {
         &self.stages
-    }
-
-    /// Encodes a block.
-    ///
-    /// # Errors
-    /// [`Error::MissingByte`] with the offset in the block; [`Error::Invalid`] when a stage fails or
-    /// the model cannot be varied as asked.
-    pub fn encode(
-        &self,
-        documents: &Documents<'_>,
-        matcher: Option<&SpecialMatcher>,
-        threads: usize,
-        variation: Option<Variation>,
-    ) -> Result<Encoded> {
-        Ok(parts::join(
-            self.parts(documents, matcher, threads, true, variation)?,
-        ))
-    }
-
-    /// Counts each document's tokens.
-    ///
-    /// # Errors
-    /// As [`Pipeline::encode`].
-    pub fn count(
-        &self,
-        documents: &Documents<'_>,
-        matcher: Option<&SpecialMatcher>,
-        threads: usize,
-    ) -> Result<Vec<u64>> {
-        Ok(parts::counts(
-            &self.parts(documents, matcher, threads, false, None)?,
-        ))
     }
 
     /// Encodes one document and says what part of it each token stands for.
@@ -171,69 +105,6 @@ impl Pipeline {
         if let Ok(mut idle) = self.idle.lock() {
             idle.push(worker);
         }
-    }
-
-    fn parts(
-        &self,
-        documents: &Documents<'_>,
-        matcher: Option<&SpecialMatcher>,
-        threads: usize,
-        keep: bool,
-        variation: Option<Variation>,
-    ) -> Result<Vec<Part>> {
-        documents.check()?;
-        let tasks = parallel::tasks(documents, |text| self.stages.safe_cut(text), matcher);
-        parallel::run(
-            &tasks,
-            threads,
-            || self.worker(),
-            |worker, task| self.run(documents, matcher, task, worker, keep, variation),
-            |worker| self.retire(worker),
-        )
-    }
-
-    fn run(
-        &self,
-        documents: &Documents<'_>,
-        matcher: Option<&SpecialMatcher>,
-        task: &Task,
-        worker: &mut Worker,
-        keep: bool,
-        variation: Option<Variation>,
-    ) -> Result<Part> {
-        let mut part = Part::default();
-        let mut start = task.start;
-        for number in 0..=task.closes {
-            let document = task.document + number;
-            let closed = number < task.closes;
-            let end = if closed {
-                documents.ends[document] as usize
-            } else {
-                task.end
-            };
-            if !closed && start == end {
-                break;
-            }
-            let continued = task.continued && number == 0;
-            let variation = variation.map(|variation| Variation {
-                from: place_of(variation.from, documents, document),
-                ..variation
-            });
-            self.encode_document(
-                documents.text,
-                start..end,
-                continued,
-                matcher,
-                worker,
-                &mut Out::Ids(&mut part, keep),
-                variation,
-            )?;
-            if closed {
-                part.ends.push(part.total());
-            }
-            start = end;
-        }
-        Ok(part)
     }
 
     /// Encodes a document, or a part of one, that lies at a range of a text. Offsets of errors and of
@@ -343,7 +214,9 @@ impl Pipeline {
     ) -> Result<()> {
         self.stages.pre_tokenize(pieces, context)?;
         let ranges = std::mem::take(&mut pieces.ranges);
+        let begins = out.len();
         let result = ranges.iter().try_for_each(|range| {
+            let before = out.len();
             if pieces.visible && self.model.reads_bytes() {
                 return self.encode_visible(
                     &pieces.text,
@@ -357,7 +230,13 @@ impl Pipeline {
             let text = pieces.text.bytes();
             cut_at_borders(text, range.clone(), self.model.border(), |part| {
                 self.encode_piece(&pieces.text, part, base, worker, out, variation)
-            })
+            })?;
+            if let Some(id) = self.model.fuses()
+                && before > begins
+            {
+                out.fuse(id, before);
+            }
+            Ok(())
         });
         pieces.ranges = ranges;
         result
@@ -443,7 +322,7 @@ impl Pipeline {
                 if let Some(key) = key {
                     worker.cache.remember(key, &part.ids[before..]);
                 }
-                if !*keep && part.ids.len() > 1 << 12 {
+                if !*keep && part.ids.len() > 1 << 12 && self.model.fuses().is_none() {
                     part.forget();
                 }
             }
@@ -462,56 +341,4 @@ impl Pipeline {
         }
         Ok(())
     }
-}
-
-/// The place of a block's document in the whole input; its offset is such that adding an offset in the
-/// block gives the offset in the document.
-fn place_of(from: Place, documents: &Documents<'_>, document: usize) -> Place {
-    let begins = if document == 0 {
-        0
-    } else {
-        documents.ends[document - 1]
-    };
-    let before = if document == 0 { from.offset } else { 0 };
-    Place {
-        document: from.document + document as u64,
-        offset: before.wrapping_sub(begins),
-        ..from
-    }
-}
-
-/// Calls `each` for the parts of a piece between which no token goes on.
-fn cut_at_borders(
-    text: &[u8],
-    range: Range<usize>,
-    border: Option<Border>,
-    mut each: impl FnMut(Range<usize>) -> Result<()>,
-) -> Result<()> {
-    let (mark, before) = match border {
-        None => return each(range),
-        Some(Border::Before(mark)) => (mark, true),
-        Some(Border::After(mark)) => (mark, false),
-    };
-    let mut start = range.start;
-    let mut at = range.start;
-    let mut was_mark = before; // the first character begins no new part
-    while at < range.end {
-        let (character, length) = read_char(&text[..range.end], at);
-        let is_mark = character == Some(mark);
-        if (if before {
-            is_mark && !was_mark
-        } else {
-            was_mark && !is_mark
-        }) && at > start
-        {
-            each(start..at)?;
-            start = at;
-        }
-        was_mark = is_mark;
-        at += length;
-    }
-    if start < range.end {
-        each(start..range.end)?;
-    }
-    Ok(())
 }

@@ -1,0 +1,105 @@
+//! Blocks of documents through a pipeline, on several threads.
+
+use super::out::{Out, Variation, place_of};
+use super::{Pipeline, Worker};
+use crate::error::Result;
+use crate::parallel::{self, Documents, Task};
+use crate::parts::{self, Encoded, Part};
+use crate::special::SpecialMatcher;
+
+impl Pipeline {
+    /// Encodes a block.
+    ///
+    /// # Errors
+    /// [`Error::MissingByte`] with the offset in the block; [`Error::Invalid`] when a stage fails or
+    /// the model cannot be varied as asked.
+    pub fn encode(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+        variation: Option<Variation>,
+    ) -> Result<Encoded> {
+        Ok(parts::join(
+            self.parts(documents, matcher, threads, true, variation)?,
+        ))
+    }
+
+    /// Counts each document's tokens.
+    ///
+    /// # Errors
+    /// As [`Pipeline::encode`].
+    pub fn count(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+    ) -> Result<Vec<u64>> {
+        Ok(parts::counts(
+            &self.parts(documents, matcher, threads, false, None)?,
+        ))
+    }
+
+    fn parts(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+        threads: usize,
+        keep: bool,
+        variation: Option<Variation>,
+    ) -> Result<Vec<Part>> {
+        documents.check()?;
+        let tasks = parallel::tasks(documents, |text| self.stages.safe_cut(text), matcher);
+        parallel::run(
+            &tasks,
+            threads,
+            || self.worker(),
+            |worker, task| self.run(documents, matcher, task, worker, keep, variation),
+            |worker| self.retire(worker),
+        )
+    }
+
+    fn run(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+        task: &Task,
+        worker: &mut Worker,
+        keep: bool,
+        variation: Option<Variation>,
+    ) -> Result<Part> {
+        let mut part = Part::default();
+        let mut start = task.start;
+        for number in 0..=task.closes {
+            let document = task.document + number;
+            let closed = number < task.closes;
+            let end = if closed {
+                documents.ends[document] as usize
+            } else {
+                task.end
+            };
+            if !closed && start == end {
+                break;
+            }
+            let continued = task.continued && number == 0;
+            let variation = variation.map(|variation| Variation {
+                from: place_of(variation.from, documents, document),
+                ..variation
+            });
+            self.encode_document(
+                documents.text,
+                start..end,
+                continued,
+                matcher,
+                worker,
+                &mut Out::Ids(&mut part, keep),
+                variation,
+            )?;
+            if closed {
+                part.ends.push(part.total());
+            }
+            start = end;
+        }
+        Ok(part)
+    }
+}
