@@ -291,6 +291,39 @@ def train_bpe(
         progress: Called now and then with (tokens so far, vocab_size); also where signals are checked.
     """
 
+def character_counts(counts: Counts) -> list[tuple[str, int]]:
+    """Give each character of the pieces with its count, the most frequent first, equals by code point.
+
+    Bytes that are no part of UTF-8 are left out.
+    """
+
+def train_scored_pairs(
+    counts: Counts,
+    *,
+    alphabet: Sequence[str],
+    merges: int,
+    min_frequency: int,
+    max_piece_length: int,
+    split_by_whitespace: bool,
+    split_by_unicode_script: bool,
+    split_by_number: bool,
+    split_digits: bool,
+    treat_whitespace_as_suffix: bool,
+    allow_whitespace_only_pieces: bool,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[list[str], U64Array, bool]:
+    """Learn merges of characters by SentencePiece's rules.
+
+    Args:
+        alphabet: The characters that pieces are made of; any other divides them.
+        merges: Stop after so many, or when the best pair occurs less than ``min_frequency`` times.
+        max_piece_length: Most characters of a token. The others: see ``trainers.sentencepiece``.
+        progress: Called now and then with (merges so far, merges); also where signals are checked.
+
+    Returns:
+        The texts that were made, in order; how often each was merged; whether no pair was left.
+    """
+
 @final
 class Engine:
     """A compiled tokenizer: immutable, shared by threads."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe_cli import _core
 from bpe_cli.added_tokens import overlapping
@@ -23,7 +23,7 @@ from bpe_cli.stages.component_json import component, core_model, core_spec
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
-SpecialTable = tuple[array[int], bytes, array[int]]
+SpecialTable: TypeAlias = "tuple[array[int], bytes, array[int]]"
 """Special tokens for decoding: ids ascending, all bytes, where each ends."""
 
 

@@ -1,6 +1,7 @@
 //! Lays Unicode classes and rank tables down for the crate to include.
 
 mod ranks;
+mod script_ids;
 mod unicode;
 
 use std::path::PathBuf;
@@ -10,4 +11,5 @@ fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     unicode::write_tables(&out);
     ranks::write_tables(&out);
+    script_ids::write_tables(&out);
 }

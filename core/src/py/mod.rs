@@ -9,6 +9,7 @@ mod engine;
 mod pipeline;
 mod split;
 mod train;
+mod train_scored_pairs;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -45,6 +46,8 @@ mod _core {
     use super::split::{SpecialMatcher, Splitter};
     #[pymodule_export]
     use super::train::{BpeTraining, train_bpe};
+    #[pymodule_export]
+    use super::train_scored_pairs::{character_counts, train_scored_pairs};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -3,3 +3,5 @@
 mod alphabet;
 pub mod bpe;
 mod heap;
+pub mod scored_pairs;
+pub mod valid_piece;
