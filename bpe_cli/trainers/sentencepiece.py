@@ -171,8 +171,7 @@ def alphabet(counts: _core.Counts, options: Options) -> list[tuple[str, int]]:
         if _single(seen / total) >= _single(options.character_coverage):
             break
         seen += n
-        if text != "\t":  # it counts, and is never part of a piece
-            taken.append((text, n))
+        taken.append((text, n))
     return sorted(taken, key=lambda item: (-item[1], item[0]))
 
 
