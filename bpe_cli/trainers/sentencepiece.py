@@ -48,13 +48,16 @@ class Options:
         vocab_size: Pieces to end with, all kinds counted.
         model: ``bpe``, ``word`` or ``char``.
         normalization: The table that text is normalized by: nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, identity.
-        special_tokens: Control symbols: ids are given in this order, after unk, bos and eos. Text never
-            becomes one.
+        special_tokens: Control symbols: they take the lowest free ids in this order. Text never becomes one.
         user_defined: Pieces that text always becomes, and that nothing is merged with.
-        unk_piece: The text of the unknown piece, which has id 0.
-        bos_piece: The piece of a beginning, id 1; empty for none.
-        eos_piece: The piece of an end; empty for none.
-        pad_piece: The piece that fills up; empty for none.
+        unk_piece: The text of the unknown piece.
+        bos_piece: The piece of a beginning.
+        eos_piece: The piece of an end.
+        pad_piece: The piece that fills up.
+        unk_id: The id of the unknown piece.
+        bos_id: The id of a beginning; -1 for none.
+        eos_id: The id of an end; -1 for none.
+        pad_id: The id of what fills up; -1 for none.
         character_coverage: How much of the text's characters are to have a piece, 0.98 to 1.
         required_chars: Characters that are to have a piece whatever the coverage.
         byte_fallback: Whether characters without a piece become pieces of their bytes.
@@ -80,7 +83,11 @@ class Options:
     unk_piece: str = "<unk>"
     bos_piece: str = "<s>"
     eos_piece: str = "</s>"
-    pad_piece: str = ""
+    pad_piece: str = "<pad>"
+    unk_id: int = 0
+    bos_id: int = 1
+    eos_id: int = 2
+    pad_id: int = -1
     character_coverage: float = 0.9995
     required_chars: str = ""
     byte_fallback: bool = False
@@ -102,21 +109,41 @@ class Options:
             raise UsageError(f"a character coverage of {self.character_coverage} does not lie between 0.98 and 1")
         if self.max_token_length < 1 or self.max_sentence_length < 1:
             raise UsageError("pieces and sentences are at least 1 long")
-        seen = set()
-        for text, _ in meta_pieces(self):
-            if not text or text in seen:
-                raise UsageError(f"the piece {text!r} is empty or stands twice")
-            seen.add(text)
+        meta_pieces(self)
 
 
 def meta_pieces(options: Options) -> list[tuple[str, int]]:
-    """Give the pieces that are there before any training, with their types, by id."""
-    pieces = [(options.unk_piece, UNKNOWN)]
-    pieces += [(text, CONTROL) for text in (options.bos_piece, options.eos_piece, options.pad_piece) if text]
-    pieces += [(text, CONTROL) for text in options.special_tokens]
-    pieces += [(text, USER_DEFINED) for text in options.user_defined]
-    if options.byte_fallback:
-        pieces += [(f"<0x{byte:02X}>", BYTE) for byte in range(256)]
+    """Give the pieces that are there before any training, with their types, by id.
+
+    Raises:
+        UsageError: Two have one id or one text, or the ids leave a gap.
+    """
+    fixed: dict[int, tuple[str, int]] = {}
+    for token_id, text, kind in (
+        (options.unk_id, options.unk_piece, UNKNOWN),
+        (options.bos_id, options.bos_piece, CONTROL),
+        (options.eos_id, options.eos_piece, CONTROL),
+        (options.pad_id, options.pad_piece, CONTROL),
+    ):
+        if token_id < 0 and kind != UNKNOWN:
+            continue
+        if token_id < 0 or token_id in fixed:
+            raise UsageError(f"the piece {text!r} cannot have the id {token_id}")
+        fixed[token_id] = text, kind
+    others = [(text, CONTROL) for text in options.special_tokens]
+    others += [(text, USER_DEFINED) for text in options.user_defined]
+    others += [(f"<0x{byte:02X}>", BYTE) for byte in range(256)] if options.byte_fallback else []
+    waiting = iter(others)
+    pieces: list[tuple[str, int]] = []
+    while len(pieces) < len(fixed) + len(others):
+        following = fixed.get(len(pieces)) or next(waiting, None)
+        if following is None:
+            raise UsageError(f"no piece has the id {len(pieces)}, and higher ids are given out")
+        pieces.append(following)
+    texts = [text for text, _ in pieces]
+    if "" in texts or len(set(texts)) < len(texts):
+        twice = next((text for text in texts if texts.count(text) > 1), "")
+        raise UsageError(f"the piece {twice!r} is empty or stands twice")
     return pieces
 
 
@@ -290,11 +317,11 @@ def assemble(options: Options, learnt: list[tuple[str, float]]) -> Tokenizer:
     model: Model
     cuts: tuple[PreTokenizer, ...] = ()
     if options.model == "bpe":
-        model = ScoredBpe(vocabulary, scores, 0, kinds, options.byte_fallback)
+        model = ScoredBpe(vocabulary, scores, options.unk_id, kinds, options.byte_fallback)
     elif options.model == "char":
-        model = Unigram(vocabulary, scores, 0, options.byte_fallback, single_precision=True, kinds=kinds)
+        model = Unigram(vocabulary, scores, options.unk_id, options.byte_fallback, single_precision=True, kinds=kinds)
     else:
-        model = WordLevel(vocabulary, 0, fuse_unk=True)
+        model = WordLevel(vocabulary, options.unk_id, fuse_unk=True)
         cuts = front(options).pre_tokenizer
     return Tokenizer(
         model,
