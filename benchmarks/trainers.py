@@ -1,0 +1,216 @@
+"""Measure every training algorithm beside the library of its field: ``python benchmarks/trainers.py``.
+
+Each training is a process of its own, ours the command as a user types it, the rival's a script that reads
+the same file; wall and CPU seconds and the largest resident memory are the operating system's. The
+results lie in trainers.json, and ``docs/benchmarks-training.md`` shows them. One run each: the slowest take
+minutes, and differ by much more than runs do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import machine, texts
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "trainers.json"
+PAGE = ROOT / "docs" / "benchmarks-training.md"
+TEXTS = ("english", "chinese")
+VOCAB_SIZE = 32_000
+
+SENTENCEPIECE = """
+import sys, sentencepiece
+sentencepiece.SentencePieceTrainer.train(input=sys.argv[1], model_prefix=sys.argv[2], model_type={kind!r},
+    vocab_size={size}, num_threads=2, minloglevel=2, hard_vocab_limit=False, max_sentence_length=1000000)
+"""
+WORDPIECE = """
+import sys
+from tokenizers import BertWordPieceTokenizer
+tokenizer = BertWordPieceTokenizer()
+tokenizer.train([sys.argv[1]], vocab_size={size}, show_progress=False)
+tokenizer.save(sys.argv[2])
+"""
+WORDLEVEL = """
+import sys
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
+tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+tokenizer.train([sys.argv[1]], trainers.WordLevelTrainer(vocab_size={size}, special_tokens=["<unk>"], show_progress=False))
+tokenizer.save(sys.argv[2])
+"""
+SUBWORD_NMT = """
+import sys
+from subword_nmt.learn_bpe import learn_bpe
+with open(sys.argv[1], encoding="utf-8") as source, open(sys.argv[2], "w", encoding="utf-8") as target:
+    learn_bpe(source, target, {size})
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A library's way to train the same kind of tokenizer."""
+
+    library: str
+    script: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One algorithm: our options, and the rival if there is one that can be installed."""
+
+    name: str
+    options: tuple[str, ...]
+    rival: Rival | None
+    slow_rival: bool = False
+
+
+CASES = (
+    Case("bbpe", ("-a", "bbpe", "-s", "{size}"), None),
+    Case("bpe (words)", ("-a", "bpe", "-s", "{size}"), Rival("subword-nmt", SUBWORD_NMT), slow_rival=True),
+    Case("bpe (SentencePiece's)", ("-a", "bpe", "--compat", "sentencepiece", "-s", "{size}"),
+         Rival("sentencepiece", SENTENCEPIECE.replace("{kind!r}", "'bpe'"))),
+    Case("wordpiece (frequency)", ("-a", "wordpiece", "-s", "{size}"), Rival("tokenizers", WORDPIECE)),
+    Case("wordpiece (score)", ("-a", "wordpiece", "--set", "rule=score", "-s", "{size}"), None),
+    Case("wordpiece (TensorFlow's)", ("-a", "wordpiece", "--set", "rule=tensorflow", "-s", "{size}"), None),
+    Case("unigram", ("-a", "unigram", "-s", "{size}"),
+         Rival("sentencepiece", SENTENCEPIECE.replace("{kind!r}", "'unigram'")), slow_rival=True),
+    Case("char", ("-a", "char", "-s", "{size}"), Rival("sentencepiece", SENTENCEPIECE.replace("{kind!r}", "'char'"))),
+    Case("word", ("-a", "word", "-s", "{size}"), Rival("tokenizers", WORDLEVEL)),
+    Case("ngram", ("-a", "ngram", "-s", "{size}"), None),
+    Case("maxmatch", ("-a", "maxmatch", "-s", "{size}"), None),
+)  # fmt: skip
+
+
+def run(command: Sequence[str], limit: float) -> dict[str, Any]:
+    """Run a process and give what it took; ``seconds`` is None when it took longer than the limit."""
+    began = time.perf_counter()
+    null = os.open(os.devnull, os.O_WRONLY)
+    errors = tempfile.TemporaryFile()
+    pid = os.posix_spawn(
+        command[0], list(command), os.environ,
+        file_actions=[(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, errors.fileno(), 2)],
+    )  # fmt: skip
+    os.close(null)
+    while True:
+        done, status, usage = os.wait4(pid, os.WNOHANG)
+        if done:
+            break
+        if time.perf_counter() - began > limit:
+            os.kill(pid, 9)
+            os.wait4(pid, 0)
+            return {"seconds": None, "note": f"stopped after {limit:.0f} s"}
+        time.sleep(0.05)
+    if os.waitstatus_to_exitcode(status) != 0:
+        errors.seek(0)
+        return {"seconds": None, "note": errors.read()[-300:].decode("utf-8", "replace").strip()}
+    return {
+        "seconds": round(time.perf_counter() - began, 2),
+        "cpu": round(usage.ru_utime + usage.ru_stime, 2),
+        "megabytes": round(usage.ru_maxrss / 1024),
+    }
+
+
+def measure(limit_bytes: int | None, chosen: Sequence[str], seconds: float) -> dict[str, Any]:
+    """Measure all cases."""
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="bpe-bench-") as folder:
+        prepared = texts.prepare(TEXTS, Path(folder), ROOT, limit_bytes)
+        for text in prepared:
+            plain = Path(folder) / f"{text.name}.txt"
+            plain.write_bytes(text.path.read_bytes().replace(texts.SEPARATOR, b"\n"))
+            for case in CASES:
+                if chosen and case.name not in chosen:
+                    continue
+                out = str(Path(folder) / "out")
+                size = {"size": VOCAB_SIZE}
+                ours = [sys.executable, "-m", "bpe_cli", "train", str(plain), "-q", "-o", out]
+                row: dict[str, Any] = {"text": text.name, "bytes": plain.stat().st_size, "case": case.name}
+                row["ours"] = run([*ours, *(option.format(**size) for option in case.options)], seconds)
+                if case.rival is not None:
+                    script = case.rival.script.replace("{size}", str(VOCAB_SIZE))
+                    row["rival"] = {"library": case.rival.library} | run(
+                        [sys.executable, "-c", script, str(plain), out], seconds
+                    )
+                rows.append(row)
+                print(json.dumps(row), file=sys.stderr, flush=True)
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "machine": machine.describe(),
+        "vocab_size": VOCAB_SIZE,
+        "versions": {name: _version(name) for name in ("sentencepiece", "tokenizers", "subword-nmt")},
+        "rows": rows,
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def page(results: dict[str, Any]) -> str:
+    """Write the results as a page."""
+    lines = [
+        "# Training, algorithm by algorithm",
+        "",
+        "Made by `benchmarks/trainers.py`; not to be edited. Whole processes, two threads where a library has them,",
+        f"a vocabulary of {results['vocab_size']:,}; one run each, in one session: wall seconds / CPU seconds / largest",
+        "resident memory in MB. Rules differ between libraries; where ours are asked to be theirs, the name says so.",
+        "",
+        f"{results['date']}, {results['machine'].get('cpu', 'unknown processor')}; "
+        + ", ".join(f"{name} {number}" for name, number in results["versions"].items() if number),
+        "",
+        "| text | algorithm | bpe | rival | | rival : bpe, CPU |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in results["rows"]:
+        ours, rival = row["ours"], row.get("rival")
+        ratio = f"{rival['cpu'] / ours['cpu']:.1f}" if rival and rival["seconds"] and ours["seconds"] else ""
+        megabytes = row["bytes"] / 1e6
+        lines.append(
+            f"| {row['text']}, {megabytes:.0f} MB | {row['case']} | {_figures(ours)} | "
+            f"{rival['library'] if rival else 'none that can be installed'} | {_figures(rival) if rival else ''} | {ratio} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+def _figures(row: dict[str, Any]) -> str:
+    if row["seconds"] is None:
+        return row["note"]
+    return f"{row['seconds']:.1f} / {row['cpu']:.1f} / {row['megabytes']:,}"
+
+
+def main() -> int:
+    """Run."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="4 MB of each text: a sanity check, not stored")
+    parser.add_argument("--only", action="append", default=[], help="measure this case only (repeatable, not stored)")
+    parser.add_argument("--limit", type=float, default=300, help="stop a process after so many seconds (300)")
+    parser.add_argument("--render", action="store_true", help="only write the page from trainers.json")
+    arguments = parser.parse_args()
+    if not arguments.render:
+        results = measure(4_000_000 if arguments.quick else None, arguments.only, arguments.limit)
+        if arguments.quick or arguments.only:
+            print(page(results))
+            return 0
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(json.loads(RESULTS.read_text(encoding="utf-8"))), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

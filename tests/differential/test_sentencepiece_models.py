@@ -1,0 +1,84 @@
+"""Real SentencePiece models against what the sentencepiece library gives for them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from bpe_cli.formats import load
+from bpe_cli.tokenizer import Tokenizer
+from tests.differential.test_hugging_face_files import character_span
+from tests.differential.texts import suite
+
+MODELS = {
+    "chatglm-6b": "vocabs/chatglm-6b/ice_text.model",
+    "llama2": "vocabs/llama2/tokenizer.model",
+    "mistral-spm-v1": "vocabs/mistral-spm-v1/tokenizer.model.v1",
+    "mistral-spm-v3": "vocabs/mistral-spm-v3/mistral_instruct_tokenizer_240323.model.v3",
+    "spm-bpe_example": "vocabs/spm-bpe_example/*.model",
+    "spm-test_ja_model": "vocabs/spm-test_ja_model/*.model",
+    "spm-test_model": "vocabs/spm-test_model/*.model",
+    "xlnet-base-cased": "vocabs/xlnet-base-cased/*.model",
+}
+TRAINED = (
+    "bpe.botchan.1000", "bpe.llama-style.1200", "bpe.nodummy.suffix.1000", "bpe.nosplit.1000",
+    "bpe.required-chars.1000", "bpe.zh.4000", "char.botchan", "unigram.botchan.1000",
+    "unigram.bytefallback.zh.4000", "unigram.ja.4000", "unigram.ru.nfkc_cf.1500", "unigram.uds.1000",
+    "word.botchan.1000",
+)  # fmt: skip
+
+
+@cache
+def tokenizer_of(path: Path) -> Tokenizer:
+    return load(path)
+
+
+@pytest.fixture(params=[*MODELS, *TRAINED])
+def case(request, shared):
+    name = request.param
+    if name in MODELS:
+        found = sorted(shared.glob(MODELS[name]))
+        if not found:
+            pytest.skip(f"needs ../shared/{MODELS[name]}, which is not there")
+        path, answers = found[0], shared / "expected" / "sentencepiece" / f"{name}.json"
+    else:
+        path = shared / "expected" / "train" / "sentencepiece" / f"{name}.model"
+        answers = path.parent / f"{name}.json"
+    return tokenizer_of(path), json.loads(answers.read_bytes()), suite(shared)
+
+
+def test_ids(case):
+    tokenizer, reference, texts = case
+    wrong = {}
+    for name, result in reference["cases"].items():
+        ids = tokenizer.encode(texts[name])
+        if ids != result["ids"]:
+            wrong[name] = (texts[name], ids, result["ids"])
+    assert not wrong
+
+
+def test_normalized(case):
+    tokenizer, reference, texts = case
+    for name, result in reference["cases"].items():
+        if "normalized" in result:
+            normalized, _, _ = tokenizer.runner.stages.normalize(texts[name].encode())
+            assert normalized.decode() == result["normalized"], name
+
+
+def test_offsets(case):
+    tokenizer, reference, texts = case
+    for name, result in reference["cases"].items():
+        if "offsets" not in result:
+            continue
+        found = [character_span(texts[name], token.start, token.end) for token in tokenizer.tokens(texts[name])]
+        assert found == result["offsets"], name
+
+
+def test_decoded(case):
+    tokenizer, reference, texts = case
+    for name, result in reference["cases"].items():
+        decoded = tokenizer.decode(result["ids"]).decode("utf-8", "replace")
+        assert decoded == result.get("decoded", texts[name]), name
