@@ -143,7 +143,7 @@ class Pipeline:
         """Give the n best segmentations of one piece (after all stages) with their scores, best first."""
 
     def decode(self, ids: Buffer, special_ids: Buffer, special_blob: Buffer, special_ends: Buffer) -> bytes:
-        """Join the bytes of ids, as ``Engine.decode`` does."""
+        """Join the bytes of ids, as ``Engine.decode`` does; of overlapping n-grams, the first characters."""
 
 @final
 class SpecialMatcher:
@@ -322,6 +322,69 @@ def train_scored_pairs(
 
     Returns:
         The texts that were made, in order; how often each was merged; whether no pair was left.
+    """
+
+@final
+class MaxMatchTraining:
+    """What learning dictionaries gave."""
+
+    @property
+    def lines(self) -> int:
+        """Number of different lines."""
+
+    @property
+    def rounds(self) -> list[tuple[int, float, int]]:
+        """For each round: how many different pairs there were, what a pair's count had to pass to be
+        joined, and at how many places pairs were joined."""
+
+    def characters(self) -> list[tuple[bytes, int]]:
+        """All characters with their counts in the different lines, but white space that was removed:
+        most frequent first, of equals the one of lower bytes."""
+
+    def dictionaries(self) -> list[list[tuple[bytes, int]]]:
+        """For each round: the most frequent pairs as words with their counts, falling; of equals the one
+        that comes first in the sorted lines."""
+
+def train_max_match(
+    counts: Counts,
+    *,
+    rounds: int,
+    factors: Sequence[float],
+    lines_per_word: float,
+    lines_per_count: float,
+    ratio: float,
+    dictionary_size: int,
+    breaks: str,
+    white_space: str,
+    threads: int,
+    progress: Callable[[int, int], None] | None,
+) -> MaxMatchTraining:
+    """Learn dictionaries from lines by joining neighbours in rounds.
+
+    Args:
+        counts: The lines (a piece may hold several); how often each occurs does not matter.
+        rounds: How many; it ends earlier if no pair is left.
+        factors: Each round's rank, as a multiple of the number of lines divided by ``lines_per_word``
+            and rounded down; the last one is that of all later rounds. A pair is joined if its count is
+            above that of the pair at this rank, and above the number of lines divided by
+            ``lines_per_count``.
+        ratio: A pair is not joined if its first word's count as a pair is more than so many times its own.
+        dictionary_size: Most words of a dictionary.
+        breaks: Characters that no word goes over.
+        white_space: ``removed``, or ``break``: no word goes over it.
+        progress: Called with (rounds so far, rounds); also where signals are checked.
+
+    Raises:
+        ValueError: There is no factor, or a number is out of range.
+    """
+
+def count_ngrams(counts: Counts, n: int, max_bytes: int) -> Counts:
+    """Count the n-grams of characters of pieces, one beginning at each character; at the end of a piece
+    stand the shorter ones that are left.
+
+    Raises:
+        MemoryError: Their counts take more than ``max_bytes``.
+        ValueError: ``n`` is 0.
     """
 
 @final

@@ -6,14 +6,21 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.trainers import base, bbpe
+from bpe_cli.trainers import base, bbpe, byte, char, maxmatch, ngram, word
 
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
-TRAINERS: dict[str, ModuleType] = {"bbpe": bbpe}
+TRAINERS: dict[str, ModuleType] = {
+    "bbpe": bbpe,
+    "char": char,
+    "word": word,
+    "ngram": ngram,
+    "byte": byte,
+    "maxmatch": maxmatch,
+}
 """The algorithms of ``train -a``, by name; ``base`` says what such a module has."""
 
 

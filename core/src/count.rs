@@ -83,6 +83,16 @@ impl Counts {
             .map(|entry| (slice(&self.arena, entry), entry.count))
     }
 
+    /// How often a piece occurs.
+    #[must_use]
+    pub fn count_of(&self, piece: &[u8]) -> u64 {
+        let hash = self.hasher.hash_one(piece);
+        let place = self.table.find(hash, |&place| {
+            slice(&self.arena, &self.entries[place as usize]) == piece
+        });
+        place.map_or(0, |&place| self.entries[place as usize].count)
+    }
+
     /// Adds occurrences of a piece.
     ///
     /// # Errors

@@ -2,10 +2,12 @@
 //!
 //! The byte-level model of GPT's families has its own short way in `engine`; here it is one of many.
 
-use bpe_tables::TokenTable;
+use bpe_tables::{MAX_TOKENS, TokenTable};
 use serde::Deserialize;
 
 use super::bpe::{self, Bpe};
+use super::max_match::{self, MaxMatch};
+use super::ngram::NGram;
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
 
@@ -27,6 +29,8 @@ pub struct Scratch {
     pub bpe: bpe::Scratch,
     /// Plain ids on their way to become [`Found`].
     pub ids: Vec<u32>,
+    /// Of maximum matching.
+    pub window: max_match::Window,
 }
 
 /// Turns pieces into tokens.
@@ -88,6 +92,11 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     /// stands for a blank: no token goes on across such a place.
     fn border(&self) -> Option<Border> {
         None
+    }
+
+    /// What each token adds to decoded text, by id: its bytes, unless tokens overlap.
+    fn contributions(&self) -> &TokenTable<'static> {
+        self.tokens()
     }
 }
 
@@ -182,8 +191,23 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
             &tables.merges,
             whole_pieces,
         )?),
+        Spec::MaxMatch { unk_id } => Box::new(MaxMatch::new(tables.tokens, unk_id)?),
+        Spec::NGram { n, unk_id } => Box::new(NGram::new(tables.tokens, n, unk_id)?),
         other => return Err(Error::Invalid(format!("{other:?} is not built yet"))),
     })
+}
+
+/// Checks the id of what is unknown: it need not be that of an ordinary token.
+///
+/// # Errors
+/// When no token can have it.
+pub(super) fn check_unknown(unk_id: Option<u32>) -> Result<()> {
+    match unk_id {
+        Some(id) if id as usize >= MAX_TOKENS => Err(Error::Invalid(format!(
+            "the id {id} of the unknown token is not below {MAX_TOKENS}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 impl Model for Bpe {

@@ -24,6 +24,12 @@ impl Counts {
     }
 }
 
+impl From<count::Counts> for Counts {
+    fn from(counts: count::Counts) -> Self {
+        Self(Mutex::new(counts))
+    }
+}
+
 #[pymethods]
 impl Counts {
     #[new]

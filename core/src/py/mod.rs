@@ -9,6 +9,7 @@ mod engine;
 mod pipeline;
 mod split;
 mod train;
+mod train_max_match;
 mod train_scored_pairs;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -46,6 +47,8 @@ mod _core {
     use super::split::{SpecialMatcher, Splitter};
     #[pymodule_export]
     use super::train::{BpeTraining, train_bpe};
+    #[pymodule_export]
+    use super::train_max_match::{MaxMatchTraining, count_ngrams, train_max_match};
     #[pymodule_export]
     use super::train_scored_pairs::{character_counts, train_scored_pairs};
 

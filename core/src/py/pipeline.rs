@@ -294,7 +294,7 @@ impl Pipeline {
             ends: &ends,
         };
         let bytes = py
-            .detach(|| decode::decode(&ids, self.0.model().tokens(), special))
+            .detach(|| decode::decode(&ids, self.0.model().contributions(), special))
             .map_err(to_python)?;
         Ok(PyBytes::new(py, &bytes))
     }

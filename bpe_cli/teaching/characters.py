@@ -1,0 +1,136 @@
+"""Make vocabularies without merging anything: of characters, of n-grams of them, of whole words.
+
+The oldest ways to number text. They need a rule for what was not seen, or lose it: that is what
+subwords were invented for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+
+def ngrams(text: str, n: int = 2) -> list[str]:
+    """Give the n-grams that begin at each character; at the end stand the shorter ones that are left.
+
+    >>> "/".join(ngrams("变得更美好"))
+    '变得/得更/更美/美好/好'
+    """
+    return [text[start : start + n] for start in range(len(text))]
+
+
+def strides(text: str, n: int = 2) -> list[str]:
+    """Cut text after every n characters.
+
+    >>> strides("变得更美好")
+    ['变得', '更美', '好']
+    """
+    return [text[start : start + n] for start in range(0, len(text), n)]
+
+
+def count(pieces: Iterable[str]) -> Counter[str]:
+    """Count pieces, in order of first occurrence.
+
+    >>> count("hii")
+    Counter({'i': 2, 'h': 1})
+    """
+    return Counter(pieces)
+
+
+def by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Sort pieces: the most frequent first, equals by their bytes.
+
+    >>> by_count({"b": 1, "c": 2, "a": 1})
+    [('c', 2), ('a', 1), ('b', 1)]
+    """
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0].encode("utf-8", "surrogateescape")))
+
+
+def covering(counts: Mapping[str, int], share: str) -> list[str]:
+    """Take the most frequent pieces until they make up a share of the text.
+
+    Args:
+        counts: How often each piece occurs.
+        share: A decimal number; as text, so that 0.9 is nine tenths exactly.
+
+    >>> covering({"a": 8, "b": 1, "c": 1}, "0.9"), covering({"a": 8, "b": 1, "c": 1}, "0.91")
+    (['a', 'b'], ['a', 'b', 'c'])
+    """
+    needed = Fraction(share) * sum(counts.values())
+    chosen = []
+    covered = 0
+    for piece, frequency in by_count(counts):
+        if covered >= needed:
+            break
+        chosen.append(piece)
+        covered += frequency
+    return chosen
+
+
+def number(pieces: Sequence[str]) -> dict[str, int]:
+    """Number pieces from 0: the table from text to ids.
+
+    >>> number(sorted(set("hii there")))
+    {' ': 0, 'e': 1, 'h': 2, 'i': 3, 'r': 4, 't': 5}
+    """
+    return {piece: token_id for token_id, piece in enumerate(pieces)}
+
+
+def encode(pieces: Iterable[str], ids: Mapping[str, int], unknown: int | None = None) -> list[int]:
+    """Look pieces up.
+
+    >>> encode("hi!", {"h": 2, "i": 3}, unknown=9)
+    [2, 3, 9]
+
+    Raises:
+        KeyError: A piece has no id, and there is none for unknown ones.
+    """
+    return [ids[piece] if unknown is None else ids.get(piece, unknown) for piece in pieces]
+
+
+def render(
+    counts: Mapping[str, int], chosen: Sequence[str], specials: Sequence[str] = (), *, limit: int | None = None
+) -> Iterator[str]:
+    r"""Yield lines of text, without line ends: what was counted, and the ids that were given out.
+
+    Args:
+        counts: How often each piece occurs.
+        chosen: Those that become tokens, in order of their ids.
+        specials: The tokens before them.
+        limit: Most pieces to list; None for all.
+
+    >>> print(*render(count("hii!"), ["i", "h"], ["<unk>"]), sep="\n")
+    start: 3 different pieces, 4 in all
+      tokens  i:2  !:1  h:1
+    <BLANKLINE>
+    vocabulary: 3 tokens
+           0  <unk>
+           1  i  2 times
+           2  h  1 time
+      unseen  1 piece is in no token, 1 time
+    """
+    yield f"start: {len(counts)} different pieces, {sum(counts.values())} in all"
+    yield "  tokens  " + "  ".join(f"{_show(piece)}:{n}" for piece, n in by_count(counts)[:limit])
+    yield ""
+    yield f"vocabulary: {len(specials) + len(chosen)} tokens"
+    for token_id, special in enumerate(specials):
+        yield f"{token_id:8}  {special}"
+    for token_id, piece in list(enumerate(chosen, len(specials)))[:limit]:
+        yield f"{token_id:8}  {_show(piece)}  {_times(counts[piece])}"
+    if limit is not None and len(chosen) > limit:
+        yield f"          and {len(chosen) - limit} more"
+    kept = set(chosen)
+    left_out = {piece: n for piece, n in counts.items() if piece not in kept}
+    if left_out:
+        verb = "piece is" if len(left_out) == 1 else "pieces are"
+        yield f"  unseen  {len(left_out)} {verb} in no token, {_times(sum(left_out.values()))}"
+
+
+def _show(piece: str) -> str:
+    """Show a piece on one line, a space and what cannot be printed as Python writes it."""
+    return piece if piece.isprintable() and not piece.isspace() else repr(piece)
+
+
+def _times(count: int) -> str:
+    return "1 time" if count == 1 else f"{count} times"

@@ -1,0 +1,214 @@
+"""Learn dictionaries by joining neighbours in rounds, and cut text by their longest words.
+
+Source: a Chinese segmenter "by the principle of byte-pair encoding" (pluveto/bpe_v3), with maximum
+matching, the oldest way to cut Chinese by a dictionary. Unlike byte-pair encoding, a round joins all
+pairs that are frequent enough at once, and a pair is known by its text alone.
+
+A *line* is a list of words, at first its characters; ``#`` stands for punctuation, which nothing joins.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+BREAK = "#"
+
+NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f"
+"""Separators of ASCII that ``str.isspace`` takes for white space, and Unicode does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Say how frequent a pair must be.
+
+    Attributes:
+        factors: Each round's rank, as a multiple of the number of lines divided by ``lines_per_word``;
+            rounds beyond the last factor have that one.
+        lines_per_word: See ``factors``.
+        lines_per_count: The threshold is at least the number of lines divided by this.
+        ratio: How many times as often as the pair its first word may occur as a pair itself.
+    """
+
+    factors: Sequence[float] = (1.5, 1.3, 1.1, 1.0)
+    lines_per_word: float = 12
+    lines_per_count: float = 2000
+    ratio: float = 1.1
+
+    def threshold(self, round_number: int, lines: int, counts: Sequence[int]) -> float:
+        """Give what a count must pass: that of the word at the round's rank, or the share of the lines.
+
+        Args:
+            round_number: From 1.
+            lines: How many different lines there are.
+            counts: Of all pairs, falling; at least one.
+
+        >>> Rules().threshold(1, lines=24, counts=[9, 7, 5, 3])
+        5
+        """
+        factor = self.factors[min(round_number, len(self.factors)) - 1]
+        rank = int(int(lines / self.lines_per_word) * factor)
+        return max(lines / self.lines_per_count, counts[: max(rank, 1)][-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Tell what one round did.
+
+    Attributes:
+        number: From 1.
+        words: All pairs with their counts, most frequent first.
+        threshold: What a count had to pass.
+        lines: The lines afterwards.
+    """
+
+    number: int
+    words: list[tuple[str, int]]
+    threshold: float
+    lines: list[list[str]]
+
+
+def prepare(lines: Iterable[str], breaks: Collection[str], *, joins_over_space: bool = True) -> list[list[str]]:
+    """Sort lines, keep each different one once, and spell them as characters.
+
+    Args:
+        lines: The lines.
+        breaks: Characters that become ``#``.
+        joins_over_space: Whether white space is left out; else it becomes ``#``, too.
+
+    >>> prepare(["好 。", "你 好 ！", "你好！"], "。！")
+    [['你', '好', '#'], ['好', '#']]
+    """
+    if joins_over_space:
+        lines = ("".join(character for character in line if not is_space(character)) for line in lines)
+    different = sorted({line for line in lines if line})
+    return [
+        [BREAK if character in breaks or is_space(character) else character for character in line] for line in different
+    ]
+
+
+def is_space(character: str) -> bool:
+    """Tell whether a character is white space.
+
+    >>> is_space("\\u3000"), is_space("\\x1c")
+    (True, False)
+    """
+    return character.isspace() and character not in NO_WHITE_SPACE
+
+
+def count_pairs(lines: Iterable[Sequence[str]]) -> Counter[str]:
+    """Count the texts of neighbouring words, in order of first occurrence; a ``#`` is in none.
+
+    >>> count_pairs([["调", "度", "#", "调", "度"], ["软", "实", "时"]])
+    Counter({'调度': 2, '软实': 1, '实时': 1})
+    """
+    return Counter(left + right for line in lines for left, right in pairwise(line) if BREAK not in (left, right))
+
+
+def join(line: Sequence[str], counts: Mapping[str, int], threshold: float, ratio: float = 1.1) -> list[str]:
+    """Join the neighbours of a line that are frequent enough, from left to right.
+
+    After a join the next word rests: it is joined to nothing in this round.
+
+    >>> join(list("应该运行"), {"应该": 2, "该运": 1, "运行": 2}, threshold=1)
+    ['应该', '运', '行']
+    >>> join(list("时#运行"), {"运行": 2}, threshold=1)
+    ['时', '#', '运行']
+    >>> counts = {"写代码": 10, "代码": 90, "大圣": 48, "大圣道": 20}
+    >>> join(["写", "代码"], counts, threshold=1), join(["大圣", "道"], counts, threshold=1)
+    (['写代码'], ['大圣', '道'])
+    """
+    words = list(line)
+    place = 0
+    while place < len(words) - 1:
+        first, second = words[place : place + 2]
+        count = counts.get(first + second, 0)
+        if BREAK not in (first, second) and count > threshold and counts.get(first, 0) / count <= ratio:
+            words[place : place + 2] = [first + second]
+            place += 1
+        place += 1
+    return words
+
+
+def learn(lines: Iterable[Sequence[str]], rounds: int = 4, rules: Rules | None = None) -> Iterator[Round]:
+    """Count and join, round after round, until no pair is left.
+
+    >>> lines = [list("调度实时"), list("实时调度"), list("硬实时")]
+    >>> first, second = learn(lines, rounds=2, rules=Rules(lines_per_word=1))
+    >>> first.words, first.threshold
+    ([('实时', 3), ('调度', 2), ('度实', 1), ('时调', 1), ('硬实', 1)], 1)
+    >>> first.lines
+    [['调度', '实', '时'], ['实时', '调', '度'], ['硬', '实时']]
+    >>> second.words
+    [('调度实', 1), ('实时', 1), ('实时调', 1), ('调度', 1), ('硬实时', 1)]
+    """
+    rules = rules or Rules()
+    present = [list(line) for line in lines]
+    for number in range(1, rounds + 1):
+        counts = count_pairs(present)
+        if not counts:
+            return
+        words = sorted(counts.items(), key=lambda item: item[1], reverse=True)  # equals keep their order
+        threshold = rules.threshold(number, len(present), [count for _, count in words])
+        present = [join(line, counts, threshold, rules.ratio) for line in present]
+        yield Round(number, words, threshold, present)
+
+
+def segment(text: str, dictionary: Collection[str]) -> list[str]:
+    """Take the longest word of a dictionary at each place from the left; else one character.
+
+    >>> segment("他是学者。", {"他是", "是学", "学者"})
+    ['他是', '学者', '。']
+    """
+    longest = max(map(len, dictionary), default=1)
+    words = []
+    place = 0
+    while place < len(text):
+        lengths = range(min(longest, len(text) - place), 1, -1)
+        length = next((length for length in lengths if text[place : place + length] in dictionary), 1)
+        words.append(text[place : place + length])
+        place += length
+    return words
+
+
+def render(
+    lines: Sequence[Sequence[str]], rounds: int = 4, rules: Rules | None = None, *, limit: int | None = None
+) -> Iterator[str]:
+    r"""Yield lines of text, without line ends: the corpus at the start, then what each round did.
+
+    Args:
+        lines: As ``prepare`` gives them.
+        rounds: How many rounds.
+        rules: How frequent a pair must be.
+        limit: Most words, and most lines, to list in a round; None for all.
+
+    >>> print(*render([list("调度实时"), list("实时调度")], rounds=1, rules=Rules(lines_per_word=1)), sep="\n")
+    start: 2 lines
+              调 度 实 时
+              实 时 调 度
+    <BLANKLINE>
+    round 1: 4 pairs; joined where the count is above 1
+       words  调度:2  实时:2  度实:1  时调:1
+              调度 实 时
+              实时 调 度
+    """
+    yield f"start: {len(lines)} line{'s' * (len(lines) != 1)}"
+    yield from _listing(lines, limit)
+    for each in learn(lines, rounds, rules):
+        yield ""
+        pairs = f"{len(each.words)} pair{'s' * (len(each.words) != 1)}"
+        yield f"round {each.number}: {pairs}; joined where the count is above {each.threshold:g}"
+        shown = [f"{word}:{count}" for word, count in each.words[:limit]]
+        if limit is not None and len(each.words) > limit:
+            shown.append(f"and {len(each.words) - limit} more")
+        yield "   words  " + "  ".join(shown)
+        yield from _listing(each.lines, limit)
+
+
+def _listing(lines: Sequence[Sequence[str]], limit: int | None) -> Iterator[str]:
+    for line in islice(lines, limit):
+        yield "          " + " ".join(line)
+    if limit is not None and len(lines) > limit:
+        yield f"          and {len(lines) - limit} more"

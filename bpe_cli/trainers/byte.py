@@ -1,0 +1,98 @@
+"""Make a vocabulary of the 256 bytes, for text and any other file: there is nothing to learn.
+
+ByT5 (Xue et al., arXiv:2105.13626) puts three special tokens first, so that a byte's id is its value
+plus 3; bGPT (Wu et al., arXiv:2402.19155) has one after the bytes, with id 256.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bpe_cli import _core
+from bpe_cli.byte_alphabet import to_visible
+from bpe_cli.errors import UsageError
+from bpe_cli.stages import MergeBpe, SpecialToken
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers import frequent
+from bpe_cli.trainers.base import Front, Progress, Trained
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class ByteOptions:
+    """Say what to make.
+
+    Attributes:
+        vocab_size: None, or 256 and the number of special tokens.
+        special_tokens: Their texts.
+        special_first: Whether they have the ids before the bytes, or those after them.
+        split_special: Has no effect: nothing is learnt from the corpus.
+    """
+
+    vocab_size: int | None = None
+    special_tokens: tuple[str, ...] = ()
+    special_first: bool = False
+    split_special: bool = False
+
+    def __post_init__(self) -> None:
+        frequent.check_special_tokens(self.special_tokens)
+        size = 256 + len(self.special_tokens)
+        if size > _core.MAX_TOKENS:
+            raise UsageError(f"{size:,} tokens are more than the {_core.MAX_TOKENS:,} that fit")
+        if self.vocab_size not in (None, size):
+            raise UsageError(
+                f"a vocabulary of bytes has {size} tokens here, not {self.vocab_size}",
+                hint="leave --vocab-size out; its size is 256 and the number of special tokens",
+            )
+
+
+def documents(_: ByteOptions) -> None:
+    """Take documents as the user cuts them."""
+    return
+
+
+def front(_: ByteOptions) -> Front:
+    """Do nothing to text."""
+    return Front()
+
+
+def train(
+    counts: _core.Counts,  # noqa: ARG001  # nothing is learnt
+    options: ByteOptions,
+    progress: Progress | None = None,  # noqa: ARG001
+    threads: int = 1,  # noqa: ARG001
+) -> Trained:
+    """Give the tokenizer, which is the same for every corpus, also for none."""
+    return Trained(untrained(options), ("256 bytes", f"{len(options.special_tokens)} special"))
+
+
+def untrained(options: ByteOptions) -> Tokenizer:
+    """Give the tokenizer.
+
+    >>> untrained(ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True)).encode(b"\\x00A")
+    [3, 68]
+    """
+    first = options.special_tokens if options.special_first else ()
+    alphabet = [bytes([byte]) for byte in range(256)]
+    return Tokenizer(
+        model=MergeBpe(Vocabulary.from_tokens([b""] * len(first) + alphabet), Merges(array("I"))),
+        special_tokens=tuple(
+            SpecialToken(content.encode("utf-8", "surrogateescape"), (0 if options.special_first else 256) + place)
+            for place, content in enumerate(options.special_tokens)
+        ),
+    )
+
+
+def steps(_: _core.Counts, options: ByteOptions) -> Iterator[str]:
+    """Write the table of ids out as lines of text, sixteen bytes a line."""
+    offset = len(options.special_tokens) if options.special_first else 0
+    yield "start: 256 bytes; nothing is learnt"
+    for row in range(0, 256, 16):
+        yield f"{row + offset:8}  {' '.join(to_visible(bytes([byte])) for byte in range(row, row + 16))}"
+    for place, content in enumerate(options.special_tokens):
+        yield f"{place + (0 if options.special_first else 256):8}  {content}"
+
+
+Options = ByteOptions

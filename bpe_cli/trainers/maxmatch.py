@@ -1,0 +1,242 @@
+"""Learn dictionaries of Chinese words, for a tokenizer that takes the longest word at each place.
+
+The rule of a segmenter "by the principle of byte-pair encoding" (pluveto/bpe_v3). The core's ``joining``
+tells it; ``teaching.maxmatch`` has it as the textbook would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Literal
+
+from bpe_cli import _core
+from bpe_cli.errors import TrainingError, UsageError
+from bpe_cli.stages import MaxMatch, Normalizer, Replace
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers import frequent
+from bpe_cli.trainers.base import Front, Progress, Trained, plural, small
+from bpe_cli.vocabulary import Vocabulary
+
+PUNCTUATION = "。，？！；：、（）「」“”‘’《》【】…—～\u3000" + ".,?!;:()\"'<>[]~" + "#"
+"""What no word goes over: the segmenter's lists, and the sign that it writes in their place."""
+
+MOST_ROUNDS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MaxMatchOptions:
+    """Say what to train.
+
+    Attributes:
+        vocab_size: Most tokens, special ones and characters counted; None for no bound.
+        rounds: How often pairs are counted and joined; each round gives a dictionary.
+        factors: Each round's rank, as a multiple of the number of lines divided by ``lines_per_word``: a
+            pair is joined if it occurs more often than the one at this rank. Rounds beyond the last
+            factor have that one.
+        lines_per_word: See ``factors``.
+        lines_per_count: A pair is only joined if it occurs more often than once in so many lines.
+        ratio: A pair is not joined if its first word occurs more than so many times as often as a pair.
+        dictionary_size: Most words of a dictionary.
+        punctuation: Characters that no word goes over.
+        white_space: ``removed`` from lines, before training and before encoding: lines may be given as
+            characters with spaces between them. Or a ``break``, as punctuation is, and kept in text.
+        special_tokens: Their texts; they have the first ids.
+        unk_token: What stands for a character that was not seen; None makes such a one an error.
+        split_special: Whether special tokens in the corpus are taken out and divide the text.
+    """
+
+    vocab_size: int | None = None
+    rounds: int = 4
+    factors: tuple[float, ...] = (1.5, 1.3, 1.1, 1.0)
+    lines_per_word: float = 12
+    lines_per_count: float = 2000
+    ratio: float = 1.1
+    dictionary_size: int = 10_000
+    punctuation: str = PUNCTUATION
+    white_space: Literal["removed", "break"] = "removed"
+    special_tokens: tuple[str, ...] = ()
+    unk_token: str | None = "<unk>"
+    split_special: bool = False
+
+    def __post_init__(self) -> None:
+        frequent.check_options(self.vocab_size, 1, self.special_tokens, self.unk_token)
+        if not 1 <= self.rounds <= MOST_ROUNDS:
+            raise UsageError(f"there are from 1 to {MOST_ROUNDS} rounds, not {self.rounds}")
+        if not self.factors:
+            raise UsageError("there is no factor for the rank that decides what is joined")
+        for name, number in [*(("a factor", factor) for factor in self.factors), ("the ratio", self.ratio)]:
+            if not (isfinite(number) and number >= 0):
+                raise UsageError(f"{name} of {number} is no number from 0 up")
+        for name, number in (("lines per word", self.lines_per_word), ("lines per count", self.lines_per_count)):
+            if not (isfinite(number) and number > 0):
+                raise UsageError(f"{number} {name} is no number above 0")
+        if self.dictionary_size < 1:
+            raise UsageError(f"a dictionary has 1 word or more, not {self.dictionary_size}")
+        if self.white_space not in ("removed", "break"):
+            raise UsageError(f"white space cannot be {self.white_space!r}", hint="it is removed, or a break")
+
+    @property
+    def contents(self) -> list[str]:
+        """The texts of special tokens by id, the unknown one among them."""
+        return frequent.special_contents(self.special_tokens, self.unk_token)
+
+
+Words = list[tuple[bytes, int]]
+"""Words with their counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionaries:
+    """What the rounds gave.
+
+    Attributes:
+        lines: How many different lines the corpus has.
+        characters: All characters with their counts in those: most frequent first, of equals the one of
+            lower bytes; without white space that was removed.
+        words: A dictionary for each round, most frequent words first; fewer than asked for if no pair was left.
+        thresholds: What a pair's count had to pass in each round.
+        joined: At how many places pairs were joined in each round.
+    """
+
+    lines: int
+    characters: Words
+    words: list[Words]
+    thresholds: list[float]
+    joined: list[int]
+
+
+def documents(_: MaxMatchOptions) -> Literal["lines"]:
+    """Learn from lines."""
+    return "lines"
+
+
+def front(_: MaxMatchOptions) -> Front:
+    """Do nothing to lines before they are counted: training itself takes white space out."""
+    return Front()
+
+
+def learn(
+    counts: _core.Counts, options: MaxMatchOptions, progress: Progress | None = None, threads: int = 1
+) -> Dictionaries:
+    """Learn the dictionaries.
+
+    Args:
+        counts: The lines; how often each occurs does not matter.
+        options: What to train.
+        progress: Called with (rounds so far, rounds).
+        threads: How many to use; the result is the same for any number.
+
+    Raises:
+        TrainingError: There is no text.
+    """
+    learnt = _core.train_max_match(
+        counts,
+        rounds=options.rounds,
+        factors=list(options.factors),
+        lines_per_word=options.lines_per_word,
+        lines_per_count=options.lines_per_count,
+        ratio=options.ratio,
+        dictionary_size=options.dictionary_size,
+        breaks=options.punctuation,
+        white_space=options.white_space,
+        threads=threads,
+        progress=progress,
+    )
+    if learnt.lines == 0:
+        raise TrainingError("there is nothing to train on: the corpus has no text")
+    return Dictionaries(
+        learnt.lines,
+        learnt.characters(),
+        learnt.dictionaries(),
+        [threshold for _, threshold, _ in learnt.rounds],
+        [joined for _, _, joined in learnt.rounds],
+    )
+
+
+def train(
+    counts: _core.Counts, options: MaxMatchOptions, progress: Progress | None = None, threads: int = 1
+) -> Trained:
+    """Learn dictionaries and make a tokenizer of all their words.
+
+    Raises:
+        TrainingError: There is no text, or the vocabulary has no room for its characters.
+    """
+    learnt = learn(counts, options, progress, threads)
+    tokenizer = assemble(learnt.characters, learnt.words, options)
+    characters = len(_alphabet(learnt.characters, options))
+    words = len(tokenizer.model.vocabulary) - characters
+    return Trained(
+        tokenizer,
+        (plural(characters, "character"), plural(words, "word"), f"{len(options.contents)} special"),
+        frequent.shortfall(tokenizer.model.vocabulary, options.vocab_size, "word"),
+    )
+
+
+def assemble(characters: Words, dictionaries: Sequence[Words], options: MaxMatchOptions) -> Tokenizer:
+    """Make a tokenizer of characters and dictionaries.
+
+    Ids: special tokens, characters in the order given, words by dictionary and by their place in it.
+
+    Raises:
+        TrainingError: The vocabulary has no room for the characters.
+    """
+    contents = options.contents
+    alphabet = _alphabet(characters, options)
+    needed = len(contents) + len(alphabet)
+    if options.vocab_size is not None and options.vocab_size < needed:
+        raise TrainingError(
+            f"a vocabulary of {options.vocab_size} is too small for {len(alphabet)} characters and "
+            f"{len(contents)} special tokens",
+            hint=f"ask for {needed} or more",
+        )
+    words = (word for dictionary in dictionaries for word, _ in dictionary)
+    return _tokenizer(frequent.number(dict.fromkeys([*alphabet, *words]), contents, options.vocab_size), options)
+
+
+def _alphabet(characters: Words, options: MaxMatchOptions) -> list[bytes]:
+    """Give the characters; the line end, which no line holds, is one of them, so that files can be encoded."""
+    reserved = {content.encode("utf-8", "surrogateescape") for content in options.contents}
+    return [each for each in dict.fromkeys([*(each for each, _ in characters), b"\n"]) if each not in reserved]
+
+
+def dump_dictionary(words: Iterable[tuple[bytes, int]]) -> bytes:
+    r"""Write a dictionary as the segmenter does: a word, a tab, its count, on a line each.
+
+    >>> dump_dictionary([("大圣".encode(), 217)]).decode()
+    '大圣\t217\n'
+    """
+    return b"".join(word + b"\t%d\n" % count for word, count in words)
+
+
+def untrained(options: MaxMatchOptions) -> Tokenizer:
+    """Give a tokenizer of this kind that knows the line end alone."""
+    return _tokenizer(Vocabulary.from_tokens([b""] * len(options.contents) + [b"\n"]), options)
+
+
+def _tokenizer(vocabulary: Vocabulary, options: MaxMatchOptions) -> Tokenizer:
+    # The line end stays: no word goes over it, and a file is decoded line by line.
+    normalizer: tuple[Normalizer, ...] = (Replace(r"[^\S\n]", ""),) if options.white_space == "removed" else ()
+    return Tokenizer(
+        model=MaxMatch(vocabulary, frequent.unk_id_of(options.contents, options.unk_token)),
+        normalizer=normalizer,
+        special_tokens=frequent.special_stages(options.contents),
+    )
+
+
+def steps(counts: _core.Counts, options: MaxMatchOptions) -> Iterator[str]:
+    """Write the training out as lines of text."""
+    from bpe_cli.teaching import maxmatch as textbook
+
+    texts = [text.decode("utf-8", "surrogateescape") for text in small(counts)]
+    lines = textbook.prepare(
+        (line for text in texts for line in text.split("\n")),
+        options.punctuation,
+        joins_over_space=options.white_space == "removed",
+    )
+    rules = textbook.Rules(options.factors, options.lines_per_word, options.lines_per_count, options.ratio)
+    return textbook.render(lines, options.rounds, rules)
+
+
+Options = MaxMatchOptions
