@@ -1,14 +1,16 @@
-"""Split a word by the longest token first, then what lies left and right of it, without merges.
+"""Split a word by its longest tokens, without merges: anywhere in it first, or from the left.
 
 Source: the encoder of many BPE tutorials, after Lei Mao's "Byte Pair Encoding". It keeps the
 vocabulary only, so it needs no merges, and it often disagrees with ``encode``. Two slips that are copied
 along with it are not made here: text in which no token occurs was dropped unless all tokens had been
 tried before, and a token with a dot never matched.
+
+The tutorials describe their encoder as going "from left to right"; that is another one, which is here too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 
 def token_length(token: str, end: str = "</w>") -> int:
@@ -47,3 +49,22 @@ def encode(word: str, tokens: Sequence[str], unknown: str = "<unk>") -> list[str
             first, *others = (encode(part, tokens[place + 1 :], unknown) for part in word.split(token))
             return first + [found for other in others for found in (token, *other)]
     return [unknown]
+
+
+def encode_from_left(word: str, tokens: Collection[str], unknown: str = "<unk>") -> list[str]:
+    """Take the longest token that the word begins with, then what follows.
+
+    Characters with which no token begins become one unknown token together with their neighbours.
+
+    >>> encode_from_left("xxabcd", ["ab", "abc", "bcd", "d"]), encode("abcd", ["bcd", "abc", "d"])
+    (['<unk>', 'abc', 'd'], ['<unk>', 'bcd'])
+    """
+    found: list[str] = []
+    after_unknown = False
+    while word:
+        longest = max((token for token in tokens if word.startswith(token)), key=len, default="")
+        if longest or not after_unknown:
+            found.append(longest or unknown)
+        after_unknown = not longest
+        word = word[len(longest) or 1 :]
+    return found

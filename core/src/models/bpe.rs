@@ -14,35 +14,28 @@ use std::borrow::Cow;
 
 use bpe_tables::{MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges};
 
-use super::queue::{BucketQueue, HeapQueue, Queue};
+use super::chain::Chain;
+use super::dropout::Dropout;
+use super::merging::{MergeTable, SHORT, merge_long, merge_short, merge_varied};
+use super::queue::{BucketQueue, HeapQueue};
+use crate::draw::Draw;
 use crate::error::{Error, Result};
 
-/// Pieces up to this many bytes are merged by scanning for the lowest number each time.
-const SHORT: usize = 48;
 /// A longer token is in no rank file but a hostile one; finding its parts would take hours.
-const LONGEST_TOKEN: usize = 1024;
+pub(super) const LONGEST_TOKEN: usize = 1024;
 
 /// A byte-pair model.
 #[derive(Clone, Debug)]
 pub struct Bpe {
     tokens: TokenTable<'static>,
     pieces: PieceTable<'static>,
-    pairs: PairTable<'static>,
-    /// Number of a merge -> id it makes; empty: the number is the id.
-    products: Cow<'static, [u32]>,
+    merges: MergeTable,
     byte_ids: [u32; 256],
     whole_pieces: bool,
-    monotone: bool,
 }
 
 /// Working memory that is used again from piece to piece.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    ids: Vec<u32>,
-    numbers: Vec<u32>,
-    next: Vec<u32>,
-    previous: Vec<u32>,
-}
+pub type Scratch = Chain;
 
 impl Bpe {
     /// Builds a model that merges by the rank of the concatenation; a whole piece that is a token is
@@ -100,17 +93,14 @@ impl Bpe {
     ) -> Result<Self> {
         let byte_ids =
             std::array::from_fn(|byte| pieces.get(&[byte as u8], &tokens).unwrap_or(NONE));
-        let monotone = is_monotone(entries, &products, tokens.len());
-        let pairs = PairTable::build(entries.iter().copied())?;
-        Ok(Self::from_parts(
+        let merges = MergeTable::new(entries, products, tokens.len())?;
+        Ok(Self {
             tokens,
             pieces,
-            pairs,
-            products,
+            merges,
             byte_ids,
             whole_pieces,
-            monotone,
-        ))
+        })
     }
 
     /// Trusts parts that belong together: those a build script wrote.
@@ -127,11 +117,9 @@ impl Bpe {
         Self {
             tokens,
             pieces,
-            pairs,
-            products,
+            merges: MergeTable::from_parts(pairs, products, monotone),
             byte_ids,
             whole_pieces,
-            monotone,
         }
     }
 
@@ -166,14 +154,40 @@ impl Bpe {
             out.push(id);
             return Ok(());
         }
+        let byte = |offset| self.id_of_byte(piece, offset);
         if piece.len() <= SHORT {
-            return self.merge_short(piece, out);
+            return merge_short(&self.merges, piece.len(), byte, out);
         }
-        if self.monotone {
-            self.merge_long(piece, BucketQueue::default(), scratch, out)
+        if self.merges.monotone() {
+            let queue = BucketQueue::default();
+            merge_long(&self.merges, piece.len(), byte, queue, scratch, out)
         } else {
-            self.merge_long(piece, HeapQueue::default(), scratch, out)
+            let queue = HeapQueue::default();
+            merge_long(&self.merges, piece.len(), byte, queue, scratch, out)
         }
+    }
+
+    /// Appends the ids of a piece, leaving out merges at random; what is a token as a whole is merged
+    /// like everything else.
+    ///
+    /// # Errors
+    /// As [`Bpe::encode_piece`].
+    pub fn sample_piece(
+        &self,
+        piece: &[u8],
+        dropout: Dropout,
+        draw: &mut Draw,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        merge_varied(
+            &self.merges,
+            piece.len(),
+            |offset| self.id_of_byte(piece, offset),
+            dropout.variant(draw, |_| false),
+            scratch,
+            out,
+        )
     }
 
     #[inline]
@@ -184,151 +198,6 @@ impl Bpe {
             id => Ok(id),
         }
     }
-
-    #[inline]
-    fn product(&self, number: u32) -> u32 {
-        if self.products.is_empty() {
-            number
-        } else {
-            self.products[number as usize]
-        }
-    }
-
-    /// Merges a short piece on the stack. Complexity: quadratic, in at most 48 bytes.
-    fn merge_short(&self, piece: &[u8], out: &mut Vec<u32>) -> Result<()> {
-        let mut ids = [0; SHORT];
-        let mut numbers = [NONE; SHORT]; // numbers[i]: the merge of parts i and i + 1
-        let mut parts = piece.len();
-        for offset in 0..parts {
-            ids[offset] = self.id_of_byte(piece, offset)?;
-            if offset > 0 {
-                numbers[offset - 1] = self.pairs.get(ids[offset - 1], ids[offset]);
-            }
-        }
-        while parts > 1 {
-            let (mut at, mut best) = (0, NONE);
-            for (place, &number) in numbers[..parts - 1].iter().enumerate() {
-                if number < best {
-                    (at, best) = (place, number);
-                }
-            }
-            if best == NONE {
-                break;
-            }
-            ids[at] = self.product(best);
-            ids.copy_within(at + 2..parts, at + 1);
-            numbers.copy_within(at + 1..parts - 1, at);
-            parts -= 1;
-            if at + 1 < parts {
-                numbers[at] = self.pairs.get(ids[at], ids[at + 1]);
-            }
-            if at > 0 {
-                numbers[at - 1] = self.pairs.get(ids[at - 1], ids[at]);
-            }
-        }
-        out.extend_from_slice(&ids[..parts]);
-        Ok(())
-    }
-
-    /// Merges a piece of any length over a linked list. Complexity: that of the queue.
-    fn merge_long(
-        &self,
-        piece: &[u8],
-        mut queue: impl Queue,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<()> {
-        if u32::try_from(piece.len()).is_err() {
-            return Err(Error::Invalid(
-                "a piece of text is longer than 4 GiB".to_owned(),
-            ));
-        }
-        let Scratch {
-            ids,
-            numbers,
-            next,
-            previous,
-        } = scratch;
-        let end = piece.len() as u32;
-        ids.clear();
-        numbers.clear();
-        for offset in 0..piece.len() {
-            ids.push(self.id_of_byte(piece, offset)?);
-        }
-        next.clear();
-        next.extend(1..=end);
-        previous.clear();
-        previous.extend((0..end).map(|at| at.wrapping_sub(1)));
-        for at in 0..end {
-            let number = if at + 1 < end {
-                self.pairs.get(ids[at as usize], ids[at as usize + 1])
-            } else {
-                NONE
-            };
-            numbers.push(number);
-            if number != NONE {
-                queue.push(number, at);
-            }
-        }
-        while let Some((number, left)) = queue.pop() {
-            if numbers[left as usize] != number {
-                continue; // one of the two was merged meanwhile
-            }
-            let right = next[left as usize];
-            let after = next[right as usize];
-            ids[left as usize] = self.product(number);
-            next[left as usize] = after;
-            numbers[right as usize] = NONE;
-            let mut renew = |at: u32, number: u32| {
-                numbers[at as usize] = number;
-                if number != NONE {
-                    queue.push(number, at);
-                }
-            };
-            if after < end {
-                previous[after as usize] = left;
-                renew(
-                    left,
-                    self.pairs.get(ids[left as usize], ids[after as usize]),
-                );
-            } else {
-                renew(left, NONE);
-            }
-            if left > 0 {
-                let before = previous[left as usize];
-                renew(
-                    before,
-                    self.pairs.get(ids[before as usize], ids[left as usize]),
-                );
-            }
-        }
-        let mut at = 0;
-        while at < end {
-            out.push(ids[at as usize]);
-            at = next[at as usize];
-        }
-        // A giant piece must not hold its memory for the rest of the run.
-        if piece.len() > 1 << 20 {
-            *scratch = Scratch::default();
-        }
-        Ok(())
-    }
-}
-
-/// Whether every merge's number is above the numbers of the merges that make its parts.
-fn is_monotone(entries: &[(u32, u32, u32)], products: &[u32], ids: usize) -> bool {
-    let mut made_by = vec![None; ids.max(1)];
-    for &(_, _, number) in entries {
-        let product = if products.is_empty() {
-            number
-        } else {
-            products[number as usize]
-        } as usize;
-        made_by[product] = made_by[product].max(Some(number));
-    }
-    entries.iter().all(|&(left, right, number)| {
-        made_by[left as usize] < Some(number) && made_by[right as usize] < Some(number)
-    })
 }
 
 /// Every way to put a token together from two others, with its id as the number.

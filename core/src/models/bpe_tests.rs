@@ -117,9 +117,10 @@ proptest! {
         let model = Bpe::from_ranks(table(&tokens)).unwrap();
         let (mut heap, mut buckets) = (Vec::new(), Vec::new());
         let mut scratch = Scratch::default();
-        prop_assume!(model.monotone);
-        model.merge_long(piece.as_bytes(), HeapQueue::default(), &mut scratch, &mut heap).unwrap();
-        model.merge_long(piece.as_bytes(), BucketQueue::default(), &mut scratch, &mut buckets).unwrap();
+        prop_assume!(model.merges.monotone());
+        let byte = |offset| model.id_of_byte(piece.as_bytes(), offset);
+        merge_long(&model.merges, piece.len(), byte, HeapQueue::default(), &mut scratch, &mut heap).unwrap();
+        merge_long(&model.merges, piece.len(), byte, BucketQueue::default(), &mut scratch, &mut buckets).unwrap();
         prop_assert_eq!(heap, buckets);
     }
 }

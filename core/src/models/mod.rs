@@ -3,7 +3,14 @@
 pub mod automaton;
 pub mod bpe;
 pub mod cache;
+pub mod chain;
+pub mod character_pairs;
+pub mod characters;
+pub mod dropout;
+pub mod longest_match;
 pub mod max_match;
+pub mod merging;
 pub mod ngram;
 pub mod queue;
+pub mod scored_pairs;
 pub mod staged;

@@ -6,8 +6,13 @@ use bpe_tables::{MAX_TOKENS, TokenTable};
 use serde::Deserialize;
 
 use super::bpe::{self, Bpe};
+use super::character_pairs::{self, CharacterPairs};
+use super::characters;
+use super::dropout::Dropout;
+use super::longest_match::LongestMatch;
 use super::max_match::{self, MaxMatch};
 use super::ngram::NGram;
+use super::scored_pairs::ScoredPairs;
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
 
@@ -27,6 +32,8 @@ pub struct Found {
 pub struct Scratch {
     /// Of byte pairs.
     pub bpe: bpe::Scratch,
+    /// Of pairs of characters.
+    pub characters: characters::Scratch,
     /// Plain ids on their way to become [`Found`].
     pub ids: Vec<u32>,
     /// Of maximum matching.
@@ -193,6 +200,44 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
         )?),
         Spec::MaxMatch { unk_id } => Box::new(MaxMatch::new(tables.tokens, unk_id)?),
         Spec::NGram { n, unk_id } => Box::new(NGram::new(tables.tokens, n, unk_id)?),
+        Spec::CharacterPairs {
+            unk_id,
+            fuse_unk,
+            byte_fallback,
+            ignore_merges,
+            continuing_subword_prefix,
+            end_of_word_suffix,
+            separate_suffix,
+        } => {
+            let settings = character_pairs::Settings {
+                unk_id,
+                fuse_unk,
+                byte_fallback,
+                ignore_merges,
+                prefix: continuing_subword_prefix.into_bytes(),
+                suffix: end_of_word_suffix.into_bytes(),
+                separate_suffix,
+            };
+            Box::new(CharacterPairs::new(
+                tables.tokens,
+                &tables.merges,
+                settings,
+            )?)
+        }
+        Spec::ScoredPairs {
+            unk_id,
+            byte_fallback,
+        } => Box::new(ScoredPairs::new(tables, unk_id, byte_fallback)?),
+        Spec::LongestMatch {
+            unk_id,
+            left_to_right,
+            end_of_word_suffix,
+        } => Box::new(LongestMatch::new(
+            tables.tokens,
+            unk_id,
+            left_to_right,
+            end_of_word_suffix.into_bytes(),
+        )?),
         other => return Err(Error::Invalid(format!("{other:?} is not built yet"))),
     })
 }
@@ -227,12 +272,36 @@ impl Model for Bpe {
     ) -> Result<()> {
         scratch.ids.clear();
         self.encode_piece(piece, &mut scratch.bpe, &mut scratch.ids)?;
-        let mut start = 0;
-        for &id in &scratch.ids {
-            let end = start + self.tokens().get(id).len() as u32;
-            out.push(Found { id, start, end });
-            start = end;
-        }
+        place(&scratch.ids, self.tokens(), out);
         Ok(())
     }
+
+    fn sample_piece(
+        &self,
+        piece: &[u8],
+        sampling: Sampling,
+        draw: &mut Draw,
+        scratch: &mut Scratch,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        scratch.ids.clear();
+        let Scratch { bpe, ids, .. } = scratch;
+        match Dropout::of(sampling)? {
+            Some(dropout) => self.sample_piece(piece, dropout, draw, bpe, ids)?,
+            None => self.encode_piece(piece, bpe, ids)?,
+        }
+        place(&scratch.ids, self.tokens(), out);
+        Ok(())
+    }
+}
+
+/// Gives each id the bytes of the piece that are its token's.
+fn place(ids: &[u32], tokens: &TokenTable<'_>, out: &mut Vec<Found>) {
+    let mut start = 0;
+    out.extend(ids.iter().map(|&id| {
+        let end = start + tokens.get(id).len() as u32;
+        let found = Found { id, start, end };
+        start = end;
+        found
+    }));
 }

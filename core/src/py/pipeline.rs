@@ -54,7 +54,6 @@ impl Stages {
     }
 
     #[pyo3(signature = (data, *, continued=false, first=true))]
-    #[expect(clippy::type_complexity, reason = "the border gives tuples")]
     fn pre_tokenize<'py>(
         &self,
         py: Python<'py>,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.teaching.longest_match import encode, longest_first, token_length
+from bpe_cli.teaching.longest_match import encode, encode_from_left, longest_first, token_length
 
 
 def test_length_counts_the_end_mark_once() -> None:
@@ -33,9 +33,18 @@ def test_what_it_gives_need_not_be_shortest() -> None:
     assert encode("abcde", ["bcd", "abc", "de", "a", "e"]) == ["a", "bcd", "e"]  # abc de is shorter
 
 
+def test_from_the_left() -> None:
+    assert encode_from_left("", ["a"]) == []
+    assert encode_from_left("abcde", ["bcd", "abc", "de", "a", "e"]) == ["abc", "de"]
+    assert encode_from_left("xyaxa", ["a", "aa"], unknown="?") == ["?", "a", "?", "a"]
+
+
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=4), st.integers(1, 9)), st.text("abc", max_size=15))
 def test_with_an_alphabet_nothing_is_unknown(counts: dict[str, int], word: str) -> None:
     tokens = longest_first({"a": 1, "b": 1, "c": 1} | counts)
     found = encode(word, tokens)
+    assert "".join(found) == word
+    assert set(found) <= set(tokens)
+    found = encode_from_left(word, tokens)
     assert "".join(found) == word
     assert set(found) <= set(tokens)

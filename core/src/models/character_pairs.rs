@@ -1,0 +1,240 @@
+//! Byte-pair encoding over characters.
+//!
+//! Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword Units",
+//! arXiv:1508.07909. A piece's characters are the first symbols; all but the first may be written with
+//! a prefix, the last one with a suffix, and merges join neighbours in the order of a list.
+//!
+//! Invariant: spans ascend, and a token's span is that of the characters it was merged from.
+
+use bpe_tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
+
+use super::characters::{self, Symbol, border, byte_tokens};
+use super::dropout::Dropout;
+use super::merging::MergeTable;
+use super::staged::{Border, Found, Model, Scratch};
+use crate::draw::{Draw, Sampling};
+use crate::error::{Error, Result};
+use crate::text::characters as characters_of;
+
+/// What the model is told besides its tables.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// The token for a character that has none; without it such a character is left out.
+    pub unk_id: Option<u32>,
+    /// Whether neighbouring unknown characters become one token.
+    pub fuse_unk: bool,
+    /// Whether an unknown character becomes the tokens of its bytes, if all of them have one.
+    pub byte_fallback: bool,
+    /// Whether a piece that is a token is taken as it is.
+    pub ignore_merges: bool,
+    /// Written before each character but the first.
+    pub prefix: Vec<u8>,
+    /// Written after the last character.
+    pub suffix: Vec<u8>,
+    /// Whether the suffix is a symbol of its own.
+    pub separate_suffix: bool,
+}
+
+/// A model that merges pairs of characters.
+#[derive(Debug)]
+pub struct CharacterPairs {
+    tokens: TokenTable<'static>,
+    pieces: PieceTable<'static>,
+    merges: MergeTable,
+    settings: Settings,
+    byte_ids: Option<Box<[u32; 256]>>,
+    border: Option<Border>,
+}
+
+impl CharacterPairs {
+    /// Builds a model from merges (left, right, product) in order of priority; of merges of the same
+    /// pair the first counts.
+    ///
+    /// # Errors
+    /// A sentence that names the first merge whose parts and product do not fit together, two tokens
+    /// that are the same text, or an unknown token's id that is too large.
+    pub fn new(
+        tokens: TokenTable<'static>,
+        merges: &[[u32; 3]],
+        settings: Settings,
+    ) -> Result<Self> {
+        if let Some(id) = settings.unk_id.filter(|&id| id as usize >= MAX_TOKENS) {
+            return Err(Error::Invalid(format!(
+                "the unknown token's id {id} is not below {MAX_TOKENS}"
+            )));
+        }
+        let pieces = PieceTable::build(&tokens)?;
+        let mut entries = Vec::with_capacity(merges.len());
+        for (number, &[left, right, product]) in merges.iter().enumerate() {
+            if !fits(&tokens, [left, right, product], &settings.prefix) {
+                return Err(Error::Invalid(format!(
+                    "merge {number} joins ids {left} and {right} to {product}, whose text is not theirs joined"
+                )));
+            }
+            entries.push((left, right, number as u32));
+        }
+        let products = merges.iter().map(|merge| merge[2]).collect::<Vec<_>>();
+        let plain =
+            settings.prefix.is_empty() && settings.suffix.is_empty() && !settings.ignore_merges;
+        Ok(Self {
+            merges: MergeTable::new(&entries, products.into(), tokens.len())?,
+            byte_ids: settings
+                .byte_fallback
+                .then(|| byte_tokens(&pieces, &tokens)),
+            border: plain
+                .then(|| border(tokens.iter().map(|(_, text)| text)))
+                .flatten(),
+            tokens,
+            pieces,
+            settings,
+        })
+    }
+
+    /// Spells a piece in symbols.
+    fn spell(&self, piece: &[u8], scratch: &mut characters::Scratch) {
+        let Settings {
+            prefix,
+            suffix,
+            separate_suffix,
+            ..
+        } = &self.settings;
+        scratch.symbols.clear();
+        let mut unknown = false; // the last symbol is the unknown token
+        for (start, character) in characters_of(piece) {
+            let prefix = if start == 0 { &[] } else { &prefix[..] };
+            let last = start + character.len() == piece.len() && !separate_suffix;
+            let suffix = if last { &suffix[..] } else { &[] };
+            unknown = self.add([prefix, character, suffix], start, unknown, scratch);
+        }
+        if *separate_suffix && !suffix.is_empty() {
+            self.add([&[], &[], suffix], piece.len(), unknown, scratch);
+        }
+    }
+
+    /// Adds a character, with what is written before and after it, and says whether it became the
+    /// unknown token.
+    fn add(
+        &self,
+        parts: [&[u8]; 3],
+        start: usize,
+        after_unknown: bool,
+        scratch: &mut characters::Scratch,
+    ) -> bool {
+        let characters::Scratch { symbols, text, .. } = scratch;
+        let [prefix, character, suffix] = parts;
+        let end = start + character.len();
+        let id = if prefix.is_empty() && suffix.is_empty() {
+            self.pieces.get(character, &self.tokens)
+        } else {
+            text.clear();
+            parts.iter().for_each(|part| text.extend_from_slice(part));
+            self.pieces.get(text, &self.tokens)
+        };
+        let mut push = |id, start: usize, end: usize| {
+            symbols.push(Symbol {
+                id,
+                start: start as u32,
+                end: end as u32,
+            });
+        };
+        if let Some(id) = id {
+            push(id, start, end);
+            return false;
+        }
+        if let Some(ids) = &self.byte_ids
+            && parts
+                .iter()
+                .all(|part| part.iter().all(|&byte| ids[byte as usize] != NONE))
+        {
+            let id = |byte: &u8| ids[*byte as usize];
+            prefix.iter().for_each(|byte| push(id(byte), start, start));
+            for (at, byte) in (start..).zip(character) {
+                push(id(byte), at, at + 1);
+            }
+            suffix.iter().for_each(|byte| push(id(byte), end, end));
+            return false;
+        }
+        let Some(unk_id) = self.settings.unk_id else {
+            return false;
+        };
+        match symbols.last_mut() {
+            Some(last) if after_unknown && self.settings.fuse_unk => last.end = end as u32,
+            _ => symbols.push(Symbol {
+                id: unk_id,
+                start: start as u32,
+                end: end as u32,
+            }),
+        }
+        true
+    }
+}
+
+/// Whether a product's text is that of its parts, the right one perhaps without its prefix.
+fn fits(tokens: &TokenTable<'_>, merge: [u32; 3], prefix: &[u8]) -> bool {
+    let [left, right, product] = merge.map(|id| tokens.get(id));
+    let rest = product.strip_prefix(left);
+    !left.is_empty()
+        && !right.is_empty()
+        && (rest == Some(right) || rest == right.strip_prefix(prefix))
+}
+
+impl Model for CharacterPairs {
+    fn tokens(&self) -> &TokenTable<'static> {
+        &self.tokens
+    }
+
+    fn encode_piece(
+        &self,
+        piece: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        if self.settings.ignore_merges
+            && let Some(id) = self.pieces.get(piece, &self.tokens)
+        {
+            out.push(Found {
+                id,
+                start: 0,
+                end: piece.len() as u32,
+            });
+            return Ok(());
+        }
+        let scratch = &mut scratch.characters;
+        self.spell(piece, scratch);
+        scratch.merge(&self.merges, self.merges.monotone())?;
+        out.extend(scratch.merged().map(Found::from));
+        Ok(())
+    }
+
+    fn sample_piece(
+        &self,
+        piece: &[u8],
+        sampling: Sampling,
+        draw: &mut Draw,
+        scratch: &mut Scratch,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        let Some(dropout) = Dropout::of(sampling)? else {
+            return self.encode_piece(piece, scratch, out);
+        };
+        let scratch = &mut scratch.characters;
+        self.spell(piece, scratch);
+        scratch.merge_varied(&self.merges, Some((dropout, draw)), |_| false)?;
+        out.extend(scratch.merged().map(Found::from));
+        Ok(())
+    }
+
+    fn border(&self) -> Option<Border> {
+        self.border
+    }
+}
+
+impl From<Symbol> for Found {
+    fn from(symbol: Symbol) -> Self {
+        Self {
+            id: symbol.id,
+            start: symbol.start,
+            end: symbol.end,
+        }
+    }
+}

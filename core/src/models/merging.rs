@@ -1,0 +1,296 @@
+//! The loops that merge neighbouring symbols: one for every model that has merges.
+//!
+//! Each takes, again and again, the merge that comes first in a model's order, and the leftmost of
+//! equals. Symbols are numbers below [`bpe_tables::MAX_TOKENS`]: ids of tokens, and what a model adds.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use bpe_tables::{NONE, PairTable};
+
+use super::chain::Chain;
+use super::queue::Queue;
+use crate::error::Result;
+
+/// Up to so many symbols are merged by scanning for the first merge each time.
+pub const SHORT: usize = 48;
+
+/// Says which neighbours can be merged, in what order, and into what.
+pub trait Merges {
+    /// The number of the merge of two symbols, or [`NONE`].
+    fn number(&self, left: u32, right: u32) -> u32;
+    /// Its place in the order, which several may share; [`NONE`] for [`NONE`].
+    fn priority(&self, number: u32) -> u32;
+    /// The symbol that it makes.
+    fn product(&self, number: u32) -> u32;
+}
+
+/// Merges whose number is their place in the order.
+#[derive(Clone, Debug)]
+pub struct MergeTable {
+    pairs: PairTable<'static>,
+    /// Number of a merge -> symbol it makes; empty: the number is the symbol.
+    products: Cow<'static, [u32]>,
+    monotone: bool,
+}
+
+impl MergeTable {
+    /// Lays (left, right, number) entries out, for symbols below `symbols`.
+    ///
+    /// # Errors
+    /// Names a symbol or a number that is too large.
+    pub fn new(
+        entries: &[(u32, u32, u32)],
+        products: Cow<'static, [u32]>,
+        symbols: usize,
+    ) -> Result<Self> {
+        let pairs = PairTable::build(entries.iter().copied())?;
+        let monotone = is_monotone(entries, &products, symbols);
+        Ok(Self::from_parts(pairs, products, monotone))
+    }
+
+    /// Trusts parts that belong together.
+    #[must_use]
+    pub fn from_parts(
+        pairs: PairTable<'static>,
+        products: Cow<'static, [u32]>,
+        monotone: bool,
+    ) -> Self {
+        Self {
+            pairs,
+            products,
+            monotone,
+        }
+    }
+
+    /// Whether every merge's number is above those of the merges that make its parts.
+    #[must_use]
+    pub fn monotone(&self) -> bool {
+        self.monotone
+    }
+}
+
+impl Merges for MergeTable {
+    #[inline]
+    fn number(&self, left: u32, right: u32) -> u32 {
+        self.pairs.get(left, right)
+    }
+
+    #[inline]
+    fn priority(&self, number: u32) -> u32 {
+        number
+    }
+
+    #[inline]
+    fn product(&self, number: u32) -> u32 {
+        if self.products.is_empty() {
+            number
+        } else {
+            self.products[number as usize]
+        }
+    }
+}
+
+/// Whether every merge's number is above the numbers of the merges that make its parts.
+fn is_monotone(entries: &[(u32, u32, u32)], products: &[u32], symbols: usize) -> bool {
+    let mut made_by = vec![None; symbols.max(1)];
+    for &(_, _, number) in entries {
+        let product = if products.is_empty() {
+            number
+        } else {
+            products[number as usize]
+        } as usize;
+        made_by[product] = made_by[product].max(Some(number));
+    }
+    entries.iter().all(|&(left, right, number)| {
+        made_by[left as usize] < Some(number) && made_by[right as usize] < Some(number)
+    })
+}
+
+/// Takes the symbols that are left after merging.
+pub trait Sink {
+    /// Hears that the symbol after place `at`, of so many, is gone and that those after it close up.
+    fn close_up(&mut self, at: usize, symbols: usize);
+    /// Takes the symbols of a short piece.
+    fn take(&mut self, symbols: &[u32]);
+    /// Takes a symbol of a long piece, and which of the initial symbols it begins with.
+    fn take_one(&mut self, symbol: u32, first: u32);
+}
+
+/// Symbols alone, as the model over bytes wants them: it reads their lengths off the tokens.
+impl Sink for Vec<u32> {
+    #[inline]
+    fn close_up(&mut self, _at: usize, _symbols: usize) {}
+
+    #[inline]
+    fn take(&mut self, symbols: &[u32]) {
+        self.extend_from_slice(symbols);
+    }
+
+    #[inline]
+    fn take_one(&mut self, symbol: u32, _first: u32) {
+        self.push(symbol);
+    }
+}
+
+/// Symbols and which of the initial symbols each begins with.
+#[derive(Debug)]
+pub struct Placed<'a> {
+    firsts: [u32; SHORT],
+    out: &'a mut Vec<(u32, u32)>,
+}
+
+impl<'a> Placed<'a> {
+    /// Begins, with where the result goes.
+    pub fn new(out: &'a mut Vec<(u32, u32)>) -> Self {
+        Self {
+            firsts: std::array::from_fn(|place| place as u32),
+            out,
+        }
+    }
+}
+
+impl Sink for Placed<'_> {
+    fn close_up(&mut self, at: usize, symbols: usize) {
+        self.firsts.copy_within(at + 2..symbols, at + 1);
+    }
+
+    fn take(&mut self, symbols: &[u32]) {
+        self.out
+            .extend(symbols.iter().copied().zip(self.firsts.iter().copied()));
+    }
+
+    fn take_one(&mut self, symbol: u32, first: u32) {
+        self.out.push((symbol, first));
+    }
+}
+
+/// Merges up to [`SHORT`] symbols on the stack. Complexity: quadratic in them.
+///
+/// # Errors
+/// Those of `symbol`, which gives the initial ones.
+#[inline]
+pub fn merge_short(
+    merges: &impl Merges,
+    count: usize,
+    symbol: impl Fn(usize) -> Result<u32>,
+    sink: &mut impl Sink,
+) -> Result<()> {
+    let mut symbols = [0; SHORT];
+    let mut numbers = [NONE; SHORT]; // numbers[i]: the merge of symbols i and i + 1
+    let mut parts = count;
+    for place in 0..parts {
+        symbols[place] = symbol(place)?;
+        if place > 0 {
+            numbers[place - 1] = merges.number(symbols[place - 1], symbols[place]);
+        }
+    }
+    while parts > 1 {
+        let (mut at, mut best) = (0, NONE);
+        for (place, &number) in numbers[..parts - 1].iter().enumerate() {
+            let priority = merges.priority(number);
+            if priority < best {
+                (at, best) = (place, priority);
+            }
+        }
+        if best == NONE {
+            break;
+        }
+        symbols[at] = merges.product(numbers[at]);
+        symbols.copy_within(at + 2..parts, at + 1);
+        numbers.copy_within(at + 1..parts - 1, at);
+        sink.close_up(at, parts);
+        parts -= 1;
+        if at + 1 < parts {
+            numbers[at] = merges.number(symbols[at], symbols[at + 1]);
+        }
+        if at > 0 {
+            numbers[at - 1] = merges.number(symbols[at - 1], symbols[at]);
+        }
+    }
+    sink.take(&symbols[..parts]);
+    Ok(())
+}
+
+/// Merges any number of symbols over a linked list. Complexity: that of the queue.
+///
+/// # Errors
+/// Those of `symbol`, which gives the initial ones; [`Error::Invalid`] for more than 2^32.
+pub fn merge_long(
+    merges: &impl Merges,
+    count: usize,
+    symbol: impl Fn(usize) -> Result<u32>,
+    mut queue: impl Queue,
+    chain: &mut Chain,
+    sink: &mut impl Sink,
+) -> Result<()> {
+    chain.begin(merges, count, symbol, |number, at| {
+        queue.push(merges.priority(number), at);
+    })?;
+    while let Some((priority, left)) = queue.pop() {
+        if merges.priority(chain.number(left)) != priority {
+            continue; // one of the two was merged meanwhile
+        }
+        chain.join(merges, left, |number, at| {
+            queue.push(merges.priority(number), at);
+        });
+    }
+    chain.finish(sink);
+    Ok(())
+}
+
+/// How merging departs from taking the first candidate every time.
+pub struct Variant<D, U> {
+    /// Whether the candidate that comes up is dropped: asked once for each that does.
+    pub drops: D,
+    /// Whether a dropped candidate never comes up again, instead of after the next merge.
+    pub lasting: bool,
+    /// Symbols that serve merging only: in the end, each becomes what it was merged from.
+    pub unwanted: U,
+}
+
+/// Merges any number of symbols, leaving some merges out.
+///
+/// With dropouts that do not last, each step takes the first candidate that is not dropped, and all are
+/// candidates again in the next: the first to survive is the best of the survivors, so those after it
+/// need no draw. It ends when all are dropped in one step. Complexity: for a probability p of dropping,
+/// a step passes p / (1 - p) candidates before a survivor on average, each at log n; with lasting
+/// dropouts n log n altogether.
+///
+/// # Errors
+/// As [`merge_long`].
+pub fn merge_varied(
+    merges: &impl Merges,
+    count: usize,
+    symbol: impl Fn(usize) -> Result<u32>,
+    mut variant: Variant<impl FnMut() -> bool, impl Fn(u32) -> bool>,
+    chain: &mut Chain,
+    sink: &mut impl Sink,
+) -> Result<()> {
+    let mut queue = BinaryHeap::new();
+    let candidate = |number, at: u32| Reverse((merges.priority(number), at, number));
+    chain.begin(merges, count, symbol, |number, at| {
+        queue.push(candidate(number, at));
+    })?;
+    let mut dropped = Vec::new();
+    while let Some(first) = queue.pop() {
+        let Reverse((_, left, number)) = first;
+        // The number, too: merges of one priority follow each other at a place, and each is drawn for.
+        if chain.number(left) != number {
+            continue;
+        }
+        if (variant.drops)() {
+            if !variant.lasting {
+                dropped.push(first);
+            }
+            continue;
+        }
+        queue.extend(dropped.drain(..));
+        chain.remember(left);
+        chain.join(merges, left, |number, at| queue.push(candidate(number, at)));
+    }
+    chain.take_back(variant.unwanted);
+    chain.finish(sink);
+    Ok(())
+}

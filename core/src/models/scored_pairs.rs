@@ -1,0 +1,392 @@
+//! Byte-pair encoding by scores: merge the neighbours whose concatenation has the highest score, the
+//! leftmost of equals (SentencePiece's form of it).
+//!
+//! A character need be no piece of its own to become part of one, so symbols are ids of pieces, then
+//! characters that only occur inside of pieces, then one number for all other characters. Pieces of a
+//! user's own are found first, the longest at each place from the left, and never merged.
+//!
+//! *Unused* pieces serve merging only: what is such a piece in the end becomes what it was merged from.
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use bpe_tables::{MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable};
+use hashbrown::HashSet;
+
+use super::bpe::LONGEST_TOKEN;
+use super::characters::{self, Symbol, border, byte_tokens};
+use super::dropout::Dropout;
+use super::merging::Merges;
+use super::staged::{Border, Found, Model, Scratch, Tables};
+use crate::draw::{Draw, Sampling};
+use crate::error::{Error, Result};
+use crate::text::characters as characters_of;
+
+/// Types of pieces, by their numbers in model files.
+mod kind {
+    pub const NORMAL: u8 = 1;
+    pub const USER_DEFINED: u8 = 4;
+    pub const UNUSED: u8 = 5;
+    pub const BYTE: u8 = 6;
+}
+
+/// A model that merges by scores.
+#[derive(Debug)]
+pub struct ScoredPairs {
+    tokens: TokenTable<'static>,
+    kinds: Vec<u8>,
+    unk_id: u32,
+    /// Tokens of bytes, if unknown characters become those.
+    byte_ids: Option<Box<[u32; 256]>>,
+    /// Pieces that text can become, by id, and after them the characters that only occur inside of them.
+    symbols: TokenTable<'static>,
+    lookup: PieceTable<'static>,
+    merges: ScoreTable,
+    user_defined: Option<UserDefined>,
+    has_unused: bool,
+    border: Option<Border>,
+}
+
+/// Finds the pieces of a user's own.
+#[derive(Debug)]
+struct UserDefined {
+    automaton: AhoCorasick,
+    ids: Vec<u32>,
+}
+
+/// Merges in the order of scores, of which several may be equal.
+#[derive(Debug)]
+struct ScoreTable {
+    pairs: PairTable<'static>,
+    /// Number of a product -> its place in the order; equal scores have equal places.
+    priorities: Vec<u32>,
+    /// Number of a product -> its id.
+    products: Vec<u32>,
+}
+
+impl Merges for ScoreTable {
+    #[inline]
+    fn number(&self, left: u32, right: u32) -> u32 {
+        self.pairs.get(left, right)
+    }
+
+    #[inline]
+    fn priority(&self, number: u32) -> u32 {
+        self.priorities
+            .get(number as usize)
+            .copied()
+            .unwrap_or(NONE)
+    }
+
+    #[inline]
+    fn product(&self, number: u32) -> u32 {
+        self.products[number as usize]
+    }
+}
+
+impl ScoredPairs {
+    /// Builds a model.
+    ///
+    /// # Errors
+    /// A sentence that names what contradicts itself: scores or types that are not one per id, a score
+    /// that is no number, a type that there is none of, equal pieces, missing tokens of bytes.
+    pub fn new(tables: Tables, unk_id: u32, byte_fallback: bool) -> Result<Self> {
+        let Tables {
+            tokens,
+            scores,
+            kinds,
+            ..
+        } = tables;
+        check(&tokens, &scores, &kinds)?;
+        let kind_of = |id: u32| kinds.get(id as usize).copied().unwrap_or(kind::NORMAL);
+        let symbols = symbols(&tokens, kind_of)?;
+        let lookup = PieceTable::build(&symbols)?;
+        let user_defined = UserDefined::new(&tokens, kind_of)?;
+        let border = border(
+            tokens
+                .iter()
+                .filter(|&(id, _)| matches_text(kind_of(id)))
+                .map(|(_, text)| text),
+        );
+        Ok(Self {
+            unk_id,
+            byte_ids: byte_fallback
+                .then(|| all_byte_tokens(&tokens, kind_of))
+                .transpose()?,
+            merges: ScoreTable::new(&tokens, &symbols, &lookup, &scores, kind_of)?,
+            user_defined,
+            has_unused: kinds.contains(&kind::UNUSED),
+            border,
+            tokens,
+            symbols,
+            lookup,
+            kinds,
+        })
+    }
+
+    /// Spells a piece in symbols.
+    fn spell(&self, piece: &[u8], symbols: &mut Vec<Symbol>) {
+        symbols.clear();
+        let mut start = 0;
+        if let Some(user_defined) = &self.user_defined {
+            for found in user_defined.automaton.find_iter(piece) {
+                self.spell_characters(&piece[start..found.start()], start, symbols);
+                symbols.push(Symbol {
+                    id: user_defined.ids[found.pattern().as_usize()],
+                    start: found.start() as u32,
+                    end: found.end() as u32,
+                });
+                start = found.end();
+            }
+        }
+        self.spell_characters(&piece[start..], start, symbols);
+    }
+
+    fn spell_characters(&self, text: &[u8], base: usize, symbols: &mut Vec<Symbol>) {
+        let stranger = self.symbols.len() as u32;
+        symbols.extend(characters_of(text).map(|(start, character)| {
+            Symbol {
+                id: self
+                    .lookup
+                    .get(character, &self.symbols)
+                    .unwrap_or(stranger),
+                start: (base + start) as u32,
+                end: (base + start + character.len()) as u32,
+            }
+        }));
+    }
+
+    fn is_unused(&self, id: u32) -> bool {
+        self.kinds.get(id as usize) == Some(&kind::UNUSED)
+    }
+
+    /// Gives ids to what was merged; neighbouring unknown characters are one token.
+    fn emit(&self, piece: &[u8], scratch: &characters::Scratch, out: &mut Vec<Found>) {
+        let mut unknown = false; // the last one was the unknown token
+        for symbol in scratch.merged() {
+            let known = (symbol.id as usize) < self.tokens.len();
+            if known {
+                out.push(symbol.into());
+            } else if let Some(ids) = &self.byte_ids {
+                let bytes = &piece[symbol.start as usize..symbol.end as usize];
+                out.extend((symbol.start..).zip(bytes).map(|(at, &byte)| Found {
+                    id: ids[byte as usize],
+                    start: at,
+                    end: at + 1,
+                }));
+            } else {
+                match out.last_mut() {
+                    Some(last) if unknown => last.end = symbol.end,
+                    _ => out.push(Found {
+                        id: self.unk_id,
+                        ..symbol.into()
+                    }),
+                }
+            }
+            unknown = !known;
+        }
+    }
+}
+
+impl ScoreTable {
+    /// Lays out every way to put a piece together from two symbols.
+    fn new(
+        tokens: &TokenTable<'_>,
+        symbols: &TokenTable<'_>,
+        lookup: &PieceTable<'_>,
+        scores: &[f64],
+        kind_of: impl Fn(u32) -> u8,
+    ) -> Result<Self> {
+        let merged = |id: u32| matches_text(kind_of(id)) && kind_of(id) != kind::USER_DEFINED;
+        let mut products: Vec<u32> = tokens
+            .iter()
+            .filter(|&(id, text)| merged(id) && characters_of(text).nth(1).is_some())
+            .map(|(id, _)| id)
+            .collect();
+        let score = |id: u32| scores[id as usize];
+        products.sort_by(|&a, &b| {
+            let falling = score(b).partial_cmp(&score(a));
+            falling.unwrap_or(std::cmp::Ordering::Equal).then(a.cmp(&b))
+        });
+        let mut priorities = Vec::with_capacity(products.len());
+        let mut entries = Vec::new();
+        for (number, &product) in products.iter().enumerate() {
+            priorities.push(match number.checked_sub(1) {
+                Some(before) if score(products[before]) == score(product) => priorities[before],
+                _ => number as u32,
+            });
+            let text = tokens.get(product);
+            for (middle, _) in characters_of(text).skip(1) {
+                let parts =
+                    [&text[..middle], &text[middle..]].map(|part| lookup.get(part, symbols));
+                if let [Some(left), Some(right)] = parts
+                    && [left, right].iter().all(|&part| merged(part))
+                {
+                    entries.push((left, right, number as u32));
+                }
+            }
+        }
+        Ok(Self {
+            pairs: PairTable::build(entries.into_iter())?,
+            priorities,
+            products,
+        })
+    }
+}
+
+impl UserDefined {
+    fn new(tokens: &TokenTable<'_>, kind_of: impl Fn(u32) -> u8) -> Result<Option<Self>> {
+        let (ids, texts): (Vec<u32>, Vec<&[u8]>) = tokens
+            .iter()
+            .filter(|&(id, _)| kind_of(id) == kind::USER_DEFINED)
+            .unzip();
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        let automaton = AhoCorasickBuilder::new()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(texts)
+            .map_err(|error| {
+                Error::Invalid(format!(
+                    "user-defined pieces cannot be searched for: {error}"
+                ))
+            })?;
+        Ok(Some(Self { automaton, ids }))
+    }
+}
+
+/// Whether text can become a piece of this type by its characters.
+fn matches_text(kind: u8) -> bool {
+    matches!(kind, kind::NORMAL | kind::USER_DEFINED | kind::UNUSED)
+}
+
+fn check(tokens: &TokenTable<'_>, scores: &[f64], kinds: &[u8]) -> Result<()> {
+    let invalid = |sentence: String| Err(Error::Invalid(sentence));
+    let ids = tokens.len();
+    if scores.len() != ids {
+        return invalid(format!("{ids} ids have {} scores", scores.len()));
+    }
+    if !kinds.is_empty() && kinds.len() != ids {
+        return invalid(format!("{ids} ids have {} types", kinds.len()));
+    }
+    if let Some(id) = scores.iter().position(|score| score.is_nan()) {
+        return invalid(format!("the score of id {id} is not a number"));
+    }
+    if let Some(id) = kinds.iter().position(|kind| !(1..=6).contains(kind)) {
+        return invalid(format!(
+            "id {id} is of type {}; types are 1 to 6",
+            kinds[id]
+        ));
+    }
+    let long = |&(_, text): &(u32, &[u8])| text.len() > LONGEST_TOKEN;
+    match tokens.iter().find(long) {
+        Some((id, text)) => invalid(format!(
+            "token {id} has {} bytes; at most {LONGEST_TOKEN} are handled",
+            text.len()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The pieces that text can become, each at its id, and the characters that are only parts of them.
+fn symbols(tokens: &TokenTable<'_>, kind_of: impl Fn(u32) -> u8) -> Result<TokenTable<'static>> {
+    let mut blob: Vec<u8> = Vec::new();
+    let mut ends: Vec<u32> = Vec::new();
+    let mut characters: HashSet<&[u8], foldhash::fast::FixedState> = HashSet::default();
+    for id in 0..tokens.len() as u32 {
+        if matches_text(kind_of(id)) {
+            blob.extend_from_slice(tokens.get(id));
+        }
+        ends.push(blob.len() as u32);
+    }
+    let texts = || tokens.iter().filter(|&(id, _)| matches_text(kind_of(id)));
+    for (_, text) in texts() {
+        if characters_of(text).nth(1).is_none() {
+            characters.insert(text);
+        }
+    }
+    for (_, text) in texts() {
+        for (_, character) in characters_of(text) {
+            if characters.insert(character) {
+                blob.extend_from_slice(character);
+                ends.push(blob.len() as u32);
+            }
+        }
+    }
+    // One more number stands for all other characters.
+    if ends.len() >= MAX_TOKENS {
+        return Err(Error::Invalid(format!(
+            "{} ids and characters are more than fit below {MAX_TOKENS}",
+            ends.len()
+        )));
+    }
+    Ok(TokenTable::new(blob.into(), ends.into())?)
+}
+
+fn all_byte_tokens(
+    tokens: &TokenTable<'_>,
+    kind_of: impl Fn(u32) -> u8,
+) -> Result<Box<[u32; 256]>> {
+    // Texts of other types may equal each other, so bytes are looked up among themselves.
+    let mut blob = Vec::new();
+    let ends: Vec<u32> = (0..tokens.len() as u32)
+        .map(|id| {
+            if kind_of(id) == kind::BYTE {
+                blob.extend_from_slice(tokens.get(id));
+            }
+            blob.len() as u32
+        })
+        .collect();
+    let bytes = TokenTable::new(blob.into(), ends.into())?;
+    let ids = byte_tokens(&PieceTable::build(&bytes)?, &bytes);
+    match ids.iter().position(|&id| id == NONE) {
+        Some(byte) => Err(Error::Invalid(format!(
+            "unknown characters become bytes, but <0x{byte:02X}> has no token"
+        ))),
+        None => Ok(ids),
+    }
+}
+
+impl Model for ScoredPairs {
+    fn tokens(&self) -> &TokenTable<'static> {
+        &self.tokens
+    }
+
+    fn encode_piece(
+        &self,
+        piece: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        let scratch = &mut scratch.characters;
+        self.spell(piece, &mut scratch.symbols);
+        if self.has_unused {
+            scratch.merge_varied(&self.merges, None, |id| self.is_unused(id))?;
+        } else {
+            // Scores need not rise from a product to its parts, so the queue is the general one.
+            scratch.merge(&self.merges, false)?;
+        }
+        self.emit(piece, scratch, out);
+        Ok(())
+    }
+
+    fn sample_piece(
+        &self,
+        piece: &[u8],
+        sampling: Sampling,
+        draw: &mut Draw,
+        scratch: &mut Scratch,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        let Some(dropout) = Dropout::of(sampling)? else {
+            return self.encode_piece(piece, scratch, out);
+        };
+        let scratch = &mut scratch.characters;
+        self.spell(piece, &mut scratch.symbols);
+        scratch.merge_varied(&self.merges, Some((dropout, draw)), |id| self.is_unused(id))?;
+        self.emit(piece, scratch, out);
+        Ok(())
+    }
+
+    fn border(&self) -> Option<Border> {
+        self.border
+    }
+}

@@ -1,0 +1,60 @@
+"""A model of the core by itself: what it makes of pieces, without stages before it."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from bpe_cli import _core
+from bpe_cli.stages import Model
+from bpe_cli.stages.component_json import core_model, core_spec
+
+
+class CoreModel:
+    """A model behind no stages; every document is one piece (unless the model can cut it unnoticed)."""
+
+    def __init__(self, model: Model) -> None:
+        merges = getattr(model, "merges", None)
+        self.pipeline = _core.Pipeline(
+            _core.Stages(core_spec((), ())),
+            core_model(model),
+            blob=model.vocabulary.blob,
+            ends=model.vocabulary.ends,
+            merges=None if merges is None else merges.triples,
+            scores=getattr(model, "scores", None),
+            kinds=getattr(model, "kinds", None) or None,
+        )
+
+    def spans(self, piece: bytes) -> list[tuple[int, int, int]]:
+        """Give (id, start, end) of each token."""
+        return list(zip(*map(memoryview, self.pipeline.spans(piece, None)), strict=True))
+
+    def encode(self, pieces: Sequence[bytes]) -> list[list[int]]:
+        """Give the ids of each piece."""
+        return self._split(*self.pipeline.encode(b"".join(pieces), _ends(pieces), None, 1))
+
+    def ids(self, piece: bytes) -> list[int]:
+        """Give the ids of one piece."""
+        return self.encode([piece])[0]
+
+    def sample(self, piece: bytes, way: str, probability: float, times: int) -> Counter[tuple[int, ...]]:
+        """Count what a piece becomes, so many times, with one seed."""
+        pieces = [piece] * times
+        found = self.pipeline.encode(
+            b"".join(pieces), _ends(pieces), None, 1, sampling=(way, probability, 0), place=(5, 0, 0)
+        )
+        return Counter(map(tuple, self._split(*found)))
+
+    @staticmethod
+    def _split(ids: _core.U32Array, ends: _core.U64Array) -> list[list[int]]:
+        flat, bounds = list(memoryview(ids)), [0, *memoryview(ends)]
+        return [flat[start:end] for start, end in pairwise(bounds)]
+
+
+def _ends(pieces: Sequence[bytes]) -> array[int]:
+    ends = array("Q")
+    for piece in pieces:
+        ends.append((ends[-1] if ends else 0) + len(piece))
+    return ends
