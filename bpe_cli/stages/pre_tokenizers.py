@@ -49,7 +49,7 @@ class ByteLevel:
 
 @dataclass(frozen=True, slots=True)
 class BertPreTokenizer:
-    """Cut at white space, which is left out, and around each punctuation character."""
+    """Cut at white space, which is left out, and around each punctuation character (as ``Punctuation``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class WhitespaceSplit:
 
 @dataclass(frozen=True, slots=True)
 class Punctuation:
-    """Cut at punctuation: ASCII symbols and Unicode's category P."""
+    """Cut at punctuation: ASCII symbols and category P as of Unicode 8.0, whose tables Hugging Face has."""
 
     behavior: Behavior = "Isolated"
 
@@ -100,7 +100,10 @@ class Metaspace:
 
 @dataclass(frozen=True, slots=True)
 class UnicodeScripts:
-    """Cut where the script changes; Han, Hiragana and Katakana count as one, spaces as any."""
+    """Cut where the script changes; Han, Hiragana and Katakana count as one, spaces as any.
+
+    Scripts are those of Unicode 9.0, whose tables Hugging Face has; a younger character counts as any.
+    """
 
 
 @dataclass(frozen=True, slots=True)

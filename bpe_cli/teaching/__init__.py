@@ -3,6 +3,7 @@
 They are what ``bpe train --steps`` shows, and what the tests hold the compiled core against. Written to
 be read: everything is recounted at every step, nothing is fast.
 
+- ``pre_tokenize``: cut text into words as BERT, GPT-2, T5 and XLNet do.
 - ``bpe``: learn merges; three ways to break ties.
 - ``encode``: apply ranks or merges to a piece; turn ranks into merges.
 - ``maxmatch``: join neighbours in rounds; cut text by the longest words of a dictionary.

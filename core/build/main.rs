@@ -1,7 +1,8 @@
-//! Lays Unicode classes and rank tables down for the crate to include.
+//! Lays Unicode classes, scripts and rank tables down for the crate to include.
 
 mod ranks;
 mod script_ids;
+mod scripts;
 mod unicode;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     unicode::write_tables(&out);
+    scripts::write_tables(&out);
     ranks::write_tables(&out);
     script_ids::write_tables(&out);
 }

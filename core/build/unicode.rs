@@ -17,7 +17,8 @@ use bits::{LETTER, LOWER, NEWLINE, NUMBER, SPACE, SYMBOL, UPPER};
 /// The version of the tables in the regex-syntax that the manifest pins; `check_version` proves it.
 const UNICODE_VERSION: &str = "16.0.0";
 
-const CODE_POINTS: usize = 0x11_0000;
+/// How many code points there are.
+pub const CODE_POINTS: usize = 0x11_0000;
 const BLOCK: usize = 64;
 
 type Block = [u8; BLOCK];
@@ -108,7 +109,7 @@ fn bytes(classes: &[u8]) -> Vec<u8> {
 }
 
 /// Give the ranges of characters that a bracket matches.
-fn ranges(pattern: &str) -> Vec<(char, char)> {
+pub fn ranges(pattern: &str) -> Vec<(char, char)> {
     let hir = regex_syntax::parse(pattern).expect("the pattern is ours");
     let HirKind::Class(Class::Unicode(class)) = hir.kind() else {
         panic!("{pattern} is not a class of characters");

@@ -45,9 +45,8 @@ impl Stages {
             .into_iter()
             .map(PreTokenizer::new)
             .collect::<Result<_>>()?;
-        let cuts = normalizers.iter().all(Normalizer::allows_cuts)
-            && pre_tokenizers.iter().all(PreTokenizer::allows_cuts)
-            && !pre_tokenizers.is_empty();
+        let cuts =
+            normalizers.iter().all(Normalizer::allows_cuts) && stage::allow_cuts(&pre_tokenizers);
         Ok(Self {
             normalizers,
             pre_tokenizers,

@@ -7,10 +7,15 @@
 //! Any bytes are text: see `class.rs` for what a byte means that is not UTF-8.
 
 mod bits;
+pub mod categories;
 mod class;
 mod cut;
+mod cutters;
+mod expression;
+mod joining;
 #[cfg(test)]
 mod oracle;
+mod rewriting;
 mod scanner;
 pub mod stage;
 #[cfg(test)]

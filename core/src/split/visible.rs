@@ -32,8 +32,17 @@ pub const fn to_byte(character: char) -> Option<u8> {
 
 /// Appends the bytes that a text of visible characters spells. What spells no byte is left out.
 pub fn decode(text: &[u8], out: &mut Vec<u8>) {
-    for (at, _) in crate::text::characters(text) {
-        out.extend(crate::text::read_char(text, at).0.and_then(to_byte));
+    let mut at = 0;
+    while at < text.len() {
+        // Most of a text stands for itself.
+        if text[at].is_ascii_graphic() {
+            out.push(text[at]);
+            at += 1;
+            continue;
+        }
+        let (character, length) = crate::text::read_char(text, at);
+        out.extend(character.and_then(to_byte));
+        at += length;
     }
 }
 
@@ -51,5 +60,8 @@ mod tests {
             ['Ġ', 'Ċ', 'ġ', 'Ń']
         );
         assert_eq!(to_byte('好'), None);
+        let mut bytes = Vec::new();
+        decode("aĠ 好Ń\nb".as_bytes(), &mut bytes);
+        assert_eq!(bytes, b"a \xADb");
     }
 }

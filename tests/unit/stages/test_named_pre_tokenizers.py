@@ -1,0 +1,31 @@
+"""Pre-tokenizers by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_cli.errors import UsageError
+from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages import FixedLength, Split
+from bpe_cli.stages.named_pre_tokenizers import named, names
+from tests.differential.pieces import stages_of
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_name_compiles(name):
+    stages_of(*named(name))
+
+
+def test_names_of_patterns_go_last_and_mean_the_pattern():
+    assert names()[0] == "none"
+    assert named("none") == ()
+    assert named("char") == (FixedLength(1),)
+    assert named("gpt4") == named("llama3") == (Split(PATTERNS["llama3"].regex),)
+
+
+def test_an_unknown_name_lists_the_known():
+    with pytest.raises(UsageError, match="there is no pre-tokenizer 'berd'") as caught:
+        named("berd")
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("there are none, bert, whitespace, ")
+    assert "o200k" in caught.value.hint
