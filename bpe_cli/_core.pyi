@@ -77,6 +77,16 @@ class Stages:
         """Give the last offset at which the text can be cut and each part handled by itself (the later
         one ``continued``), whatever follows; 0 when there is none."""
 
+def charsmap(name: str) -> bytes:
+    """Build the table of a named normalization, as ``Charsmap`` and ``Precompiled`` take it in base64.
+
+    Args:
+        name: ``identity`` (an empty table), ``nfkc``, ``nfkc_cf``, ``nmt_nfkc`` or ``nmt_nfkc_cf``.
+
+    Raises:
+        ValueError: There is none of this name.
+    """
+
 @final
 class Pipeline:
     """A compiled tokenizer with all of its stages and any model: immutable, shared by threads."""

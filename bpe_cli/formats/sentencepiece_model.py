@@ -1,6 +1,6 @@
 """Read and write SentencePiece's ``.model``: pieces, how text is normalized, and what was trained.
 
-The message is that of ``sentencepiece_model.proto``. Its normalizer becomes the stages ``Precompiled``
+The message is that of ``sentencepiece_model.proto``. Its normalizer becomes the stages ``Charsmap``
 and ``SpaceMarks``; unigram, BPE, word and character models become ``Unigram``, ``ScoredBpe``,
 ``WordLevel`` behind a cut before each mark, and ``Unigram`` over characters.
 """
@@ -19,7 +19,7 @@ from bpe_cli.formats.checked import quote, read
 from bpe_cli.stages import (
     Model,
     Normalizer,
-    Precompiled,
+    Charsmap,
     PreTokenizer,
     ScoredBpe,
     SpaceMarks,
@@ -144,7 +144,7 @@ def _assemble(
     charsmap = normalizer.get(2, b"")
     tables: tuple[Normalizer, ...] = ()
     if isinstance(charsmap, bytes) and charsmap:
-        tables = (Precompiled(base64.b64encode(charsmap).decode()),)
+        tables = (Charsmap(base64.b64encode(charsmap).decode()),)
     surface = trainer.get(44, UNK_SURFACE.encode())
     model_type = trainer.get(3, UNIGRAM)
     byte_fallback = bool(trainer.get(35, 0))
@@ -216,8 +216,8 @@ def _split_normalizer(tokenizer: Tokenizer) -> tuple[bytes, SpaceMarks]:
     """Give the table and the rules for blanks that a tokenizer's normalizer consists of."""
     stages = list(tokenizer.normalizer)
     marks = stages.pop() if stages else None
-    table = stages.pop() if stages else Precompiled("")
-    if stages or not isinstance(marks, SpaceMarks) or not isinstance(table, Precompiled):
+    table = stages.pop() if stages else Charsmap("")
+    if stages or not isinstance(marks, SpaceMarks) or not isinstance(table, Charsmap):
         raise FormatError(
             "a SentencePiece model normalizes by one table and by rules for blanks, and this tokenizer otherwise",
             hint="train with --compat sentencepiece",

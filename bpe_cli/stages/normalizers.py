@@ -1,4 +1,4 @@
-"""Normalizers: what rewrites text before it is cut. Hugging Face's components, and one of SentencePiece's."""
+"""Normalizers: what rewrites text before it is cut. Hugging Face's components, and two of SentencePiece's."""
 
 from __future__ import annotations
 
@@ -89,11 +89,25 @@ class BertNormalizer:
 
 @dataclass(frozen=True, slots=True)
 class Precompiled:
-    """Rewrite text by a table of SentencePiece: the longest entry that matches, from left to right.
+    """Rewrite text by a table of SentencePiece, as Hugging Face does: grapheme cluster by cluster.
+
+    A cluster of less than six bytes becomes, as a whole, what the shortest entry makes of its
+    beginning. ``Charsmap`` uses the table as SentencePiece does.
 
     Attributes:
         precompiled_charsmap: The table in base64: u32 length of a double-array trie, the trie, and
             the replacements, each closed by NUL. Empty: nothing changes.
+    """
+
+    precompiled_charsmap: str
+
+
+@dataclass(frozen=True, slots=True)
+class Charsmap:
+    """Rewrite text by a table of SentencePiece: the longest entry that matches, from left to right.
+
+    Attributes:
+        precompiled_charsmap: As that of ``Precompiled``.
     """
 
     precompiled_charsmap: str
@@ -134,6 +148,7 @@ Normalizer = (
     | Prepend
     | BertNormalizer
     | Precompiled
+    | Charsmap
     | ByteLevelNormalizer
     | SpaceMarks
 )

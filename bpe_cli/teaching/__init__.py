@@ -11,6 +11,7 @@ be read: everything is recounted at every step, nothing is fast.
 - ``character_bpe``: spell a piece in characters and merge those, by a list or by scores.
 - ``dropout``: leave merges out at random.
 - ``longest_match``: split a word by the longest token, without merges; two ways.
+- ``normalize``: rewrite text as BERT and SentencePiece do before they cut it.
 - ``utf8``: get the most characters out of broken UTF-8.
 - ``steps``: a training as lines of text.
 """

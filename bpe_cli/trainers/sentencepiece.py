@@ -22,7 +22,7 @@ from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import (
     Model,
     Normalizer,
-    Precompiled,
+    Charsmap,
     PreTokenizer,
     ScoredBpe,
     SpaceMarks,
@@ -156,7 +156,7 @@ def normalizer(options: Options) -> tuple[Normalizer, ...]:
     """Give the stages that normalize text."""
     table: tuple[Normalizer, ...] = ()
     if options.normalization != "identity":
-        table = (Precompiled(base64.b64encode(_core.charsmap(options.normalization)).decode()),)
+        table = (Charsmap(base64.b64encode(_core.charsmap(options.normalization)).decode()),)
     return (
         *table,
         SpaceMarks(

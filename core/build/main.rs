@@ -1,7 +1,7 @@
 //! Lays Unicode classes, scripts and rank tables down for the crate to include.
 
+mod categories;
 mod ranks;
-mod script_ids;
 mod scripts;
 mod unicode;
 
@@ -12,6 +12,6 @@ fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     unicode::write_tables(&out);
     scripts::write_tables(&out);
+    categories::write_tables(&out);
     ranks::write_tables(&out);
-    script_ids::write_tables(&out);
 }

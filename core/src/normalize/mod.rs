@@ -3,7 +3,21 @@
 //! Components have the names and fields of Hugging Face's, whose results these give. Any bytes are
 //! text: a byte that is no part of UTF-8 is left as it is by all of them.
 
+mod categories;
+mod changes;
+mod charsmap;
+mod clean;
+mod double_array;
+mod form;
+mod replace;
+mod rules;
+mod space_marks;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
+
+pub use rules::charsmap;
 
 use crate::error::{Error, Result};
 use crate::text::Text;
@@ -54,8 +68,12 @@ pub enum Spec {
         strip_accents: Option<bool>,
         lowercase: bool,
     },
-    /// `precompiled_charsmap` in base64.
+    /// `precompiled_charsmap` in base64, applied to grapheme clusters.
     Precompiled {
+        precompiled_charsmap: String,
+    },
+    /// The same, applied from left to right, by the longest rule.
+    Charsmap {
         precompiled_charsmap: String,
     },
     /// Spells each byte as its visible character.
@@ -80,8 +98,27 @@ pub enum Pattern {
 
 /// A compiled normalizer.
 #[derive(Debug)]
-pub struct Normalizer {
-    spec: Spec,
+pub struct Normalizer(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    /// Changes nothing.
+    Identity,
+    Form(form::Form),
+    Nmt,
+    Lowercase,
+    StripAccents,
+    Strip {
+        left: bool,
+        right: bool,
+    },
+    Replace(replace::Replace),
+    Prepend(String),
+    Bert(clean::Bert),
+    Graphemes(charsmap::Charsmap),
+    Charsmap(charsmap::Charsmap),
+    ByteLevel,
+    SpaceMarks(space_marks::SpaceMarks),
 }
 
 impl Normalizer {
@@ -90,21 +127,104 @@ impl Normalizer {
     /// # Errors
     /// Says what of the specification cannot be: an expression, a table.
     pub fn new(spec: Spec) -> Result<Self> {
-        Ok(Self { spec })
+        let form = |compatible, composed| {
+            Kind::Form(form::Form {
+                compatible,
+                composed,
+                known: &categories::UNICODE_9,
+            })
+        };
+        Ok(Self(match spec {
+            Spec::Nfc {} => form(false, true),
+            Spec::Nfd {} => form(false, false),
+            Spec::Nfkc {} => form(true, true),
+            Spec::Nfkd {} => form(true, false),
+            Spec::Nmt {} => Kind::Nmt,
+            Spec::Lowercase {} => Kind::Lowercase,
+            Spec::StripAccents {} => Kind::StripAccents,
+            Spec::Strip {
+                strip_left,
+                strip_right,
+            } => Kind::Strip {
+                left: strip_left,
+                right: strip_right,
+            },
+            Spec::Replace { pattern, content } => {
+                Kind::Replace(replace::Replace::new(pattern, content)?)
+            }
+            Spec::Prepend { prepend } => Kind::Prepend(prepend),
+            Spec::BertNormalizer {
+                clean_text,
+                handle_chinese_chars,
+                strip_accents,
+                lowercase,
+            } => Kind::Bert(clean::Bert {
+                clean_text,
+                handle_chinese_chars,
+                strip_accents: strip_accents.unwrap_or(lowercase),
+                lowercase,
+            }),
+            Spec::Precompiled {
+                precompiled_charsmap,
+            } => read_table(&precompiled_charsmap)?.map_or(Kind::Identity, Kind::Graphemes),
+            Spec::Charsmap {
+                precompiled_charsmap,
+            } => read_table(&precompiled_charsmap)?.map_or(Kind::Identity, Kind::Charsmap),
+            Spec::ByteLevel {} => Kind::ByteLevel,
+            Spec::SpaceMarks {
+                add_dummy_prefix,
+                remove_extra_whitespaces,
+                escape_whitespaces,
+                treat_whitespace_as_suffix,
+            } => Kind::SpaceMarks(space_marks::SpaceMarks {
+                add_dummy_prefix,
+                remove_extra_whitespaces,
+                escape_whitespaces,
+                treat_whitespace_as_suffix,
+            }),
+        }))
     }
 
     /// Rewrites a text.
     ///
     /// # Errors
     /// When an expression takes too long.
-    pub fn normalize(&self, _text: &mut Text, _context: Context) -> Result<()> {
-        Err(Error::Invalid(format!("{:?} is not built yet", self.spec)))
+    pub fn normalize(&self, text: &mut Text, context: Context) -> Result<()> {
+        match &self.0 {
+            Kind::Identity => {}
+            Kind::Form(form) => form.rewrite(text),
+            Kind::Nmt => clean::nmt(text),
+            Kind::Lowercase => clean::lowercase(text),
+            Kind::StripAccents => clean::strip_accents(text),
+            Kind::Strip { left, right } => clean::strip(text, *left, *right, context),
+            Kind::Replace(replace) => replace.rewrite(text)?,
+            Kind::Prepend(what) => clean::prepend(text, what, context),
+            Kind::Bert(bert) => bert.rewrite(text),
+            Kind::Graphemes(table) => table.rewrite_graphemes(text),
+            Kind::Charsmap(table) => table.rewrite(text),
+            Kind::ByteLevel => clean::byte_level(text),
+            Kind::SpaceMarks(marks) => marks.rewrite(text, context),
+        }
+        Ok(())
     }
 
     /// Whether a text can be cut before a space that stands between two ASCII letters, and the parts
     /// be normalized each for itself (the later one with [`Context::continued`]).
     #[must_use]
     pub fn allows_cuts(&self) -> bool {
-        false
+        match &self.0 {
+            Kind::Replace(replace) => replace.allows_cuts(),
+            Kind::Charsmap(table) => table.allows_cuts(),
+            Kind::SpaceMarks(marks) => marks.allows_cuts(),
+            // A grapheme cluster ends between a letter and a space, too.
+            _ => true,
+        }
     }
+}
+
+fn read_table(base64: &str) -> Result<Option<charsmap::Charsmap>> {
+    let bytes = STANDARD.decode(base64).map_err(|error| {
+        Error::Invalid(format!("the table of a normalizer is not base64: {error}"))
+    })?;
+    charsmap::Charsmap::read(&bytes)
 }

@@ -6,6 +6,7 @@
 mod arrays;
 mod counts;
 mod engine;
+mod normalize;
 mod pipeline;
 mod split;
 mod train;
@@ -41,6 +42,8 @@ mod _core {
     use super::counts::Counts;
     #[pymodule_export]
     use super::engine::{Engine, embedded_tables, embedded_tokens, recover_merges};
+    #[pymodule_export]
+    use super::normalize::charsmap;
     #[pymodule_export]
     use super::pipeline::{Pipeline, Stages};
     #[pymodule_export]

@@ -1,21 +1,6 @@
 //! Which stretches of text may become tokens, by the rules of SentencePiece's trainers.
 
-#[expect(
-    clippy::unreadable_literal,
-    reason = "the build script writes code points"
-)]
-mod table {
-    include!(concat!(env!("OUT_DIR"), "/script_ids.rs"));
-
-    pub fn script_of(character: char) -> u32 {
-        let code = u32::from(character);
-        let place = SCRIPTS.partition_point(|&(_, last, _)| last < code);
-        match SCRIPTS.get(place) {
-            Some(&(first, _, script)) if first <= code => u32::from(script),
-            _ => 0,
-        }
-    }
-}
+use crate::split::categories::{COMMON, HAN, HIRAGANA, INHERITED, KATAKANA, UNKNOWN, script};
 
 /// The mark that stands for a blank.
 pub const MARK: char = '\u{2581}';
@@ -23,17 +8,15 @@ pub const MARK: char = '\u{2581}';
 pub const LEFT_OUT: char = '\u{2585}';
 const LONG_VOWEL: char = '\u{30FC}';
 /// A script that goes with any other.
-const ANY: u32 = u32::MAX;
-const COMMON: u32 = 1;
-const INHERITED: u32 = 2;
-const HAN: u32 = 3;
-const HIRAGANA: u32 = 4;
-const KATAKANA: u32 = 5;
+const ANY: u8 = u8::MAX;
 
 /// Gives the number of a character's script; a character of none counts as common.
 #[must_use]
-pub fn script_of(character: char) -> u32 {
-    table::script_of(character).max(COMMON)
+pub fn script_of(character: char) -> u8 {
+    match script(character) {
+        UNKNOWN => COMMON,
+        known => known,
+    }
 }
 
 /// The rules.
@@ -81,9 +64,9 @@ pub enum Class {
     /// The mark.
     Mark,
     /// A digit, of a script.
-    Digit(u32),
+    Digit(u8),
     /// Any other character, of a script.
-    Other(u32),
+    Other(u8),
 }
 
 /// Gives the class of a character.

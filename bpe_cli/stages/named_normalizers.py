@@ -1,0 +1,76 @@
+"""Normalizers by the names that the command line knows."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cache, partial
+
+from bpe_cli import _core
+from bpe_cli.errors import UsageError
+from bpe_cli.stages.normalizers import (
+    NFC,
+    NFD,
+    NFKC,
+    NFKD,
+    BertNormalizer,
+    Charsmap,
+    Lowercase,
+    Nmt,
+    Normalizer,
+    Replace,
+    Strip,
+    StripAccents,
+)
+
+
+@cache  # a table takes a while to build
+def _rules(name: str) -> Charsmap:
+    return Charsmap(b64encode(_core.charsmap(name)).decode("ascii"))
+
+
+NORMALIZERS: Mapping[str, Callable[[], Normalizer | None]] = {
+    "nfc": NFC,
+    "nfd": NFD,
+    "nfkc": NFKC,
+    "nfkd": NFKD,
+    "lowercase": Lowercase,
+    "strip-accents": StripAccents,
+    "strip": Strip,
+    "nmt": Nmt,
+    "bert": BertNormalizer,
+    "bert-cased": partial(BertNormalizer, lowercase=False),
+    "nmt_nfkc": partial(_rules, "nmt_nfkc"),
+    "nmt_nfkc_cf": partial(_rules, "nmt_nfkc_cf"),
+    "nfkc_cf": partial(_rules, "nfkc_cf"),
+    "collapse-spaces": partial(Replace, r"\s+", " "),
+    "collapse-newlines": partial(Replace, r"[\r\n]+", "\n"),
+    "identity": lambda: None,
+    "none": lambda: None,
+}
+"""What makes each normalizer; None: nothing changes. ``nmt_nfkc`` and the like are SentencePiece's rules."""
+
+
+def named(names: str) -> tuple[Normalizer, ...]:
+    """Give the normalizers of names with commas between them, in order.
+
+    ``strip-accents`` leaves out accents that are characters of their own, so ``nfd`` goes before it.
+
+    Raises:
+        UsageError: A name is not known.
+
+    >>> named("nfd,strip-accents,lowercase")
+    (NFD(), StripAccents(), Lowercase())
+    >>> named("none")
+    ()
+    """
+    stages = []
+    for name in names.split(","):
+        make = NORMALIZERS.get(name.strip())
+        if make is None:
+            close = get_close_matches(name.strip(), NORMALIZERS, n=1)
+            meant = f"did you mean {close[0]}? " if close else ""
+            raise UsageError(f"there is no normalizer {name.strip()!r}", hint=f"{meant}known: {', '.join(NORMALIZERS)}")
+        stages.append(make())
+    return tuple(stage for stage in stages if stage is not None)

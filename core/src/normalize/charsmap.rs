@@ -1,0 +1,254 @@
+//! Tables of rewriting rules: for each of many short texts, what comes in its place.
+//!
+//! The layout is SentencePiece's: u32 length of a trie in bytes, the trie (`double_array`), and the
+//! replacements, each closed by NUL, to which the trie's values are offsets.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::changes::Changes;
+use super::double_array::DoubleArray;
+use crate::error::{Error, Result};
+use crate::text::{Text, character_len};
+
+/// A table that is read.
+#[derive(Debug)]
+pub(super) struct Charsmap {
+    trie: DoubleArray,
+    replacements: String,
+    /// Whether a rule begins with this byte.
+    begins: [bool; 256],
+    /// Whether a rule may look across a space, except one it begins with.
+    holds_space: bool,
+}
+
+impl Charsmap {
+    /// Reads a table. None if it is empty: nothing changes.
+    ///
+    /// # Errors
+    /// When it is shorter than it says, or replacements are not UTF-8.
+    pub(super) fn read(bytes: &[u8]) -> Result<Option<Self>> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let invalid = |what: &str| Error::Invalid(format!("the table of a normalizer {what}"));
+        let (length, rest) = bytes
+            .split_first_chunk()
+            .ok_or_else(|| invalid("is cut off"))?;
+        let (trie, replacements) = rest
+            .split_at_checked(u32::from_le_bytes(*length) as usize)
+            .ok_or_else(|| invalid("is shorter than it says"))?;
+        let replacements = str::from_utf8(replacements)
+            .map_err(|_| invalid("puts in what is not UTF-8"))?
+            .to_owned();
+        let trie = DoubleArray::read(trie);
+        let mut begins = [false; 256];
+        for byte in 1..=255 {
+            begins[usize::from(byte)] = trie.begins(byte);
+        }
+        Ok(Some(Self {
+            holds_space: trie.may_hold_inside(b' '),
+            trie,
+            replacements,
+            begins,
+        }))
+    }
+
+    /// Writes a table of rules, ascending by what they replace, none twice.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub(super) fn compile(rules: &[(&str, &str)]) -> Result<Vec<u8>> {
+        let mut places: std::collections::BTreeMap<&str, u32> =
+            rules.iter().map(|&(_, with)| (with, 0)).collect();
+        let mut replacements = String::new();
+        for (with, place) in &mut places {
+            *place = replacements.len() as u32;
+            replacements.push_str(with);
+            replacements.push('\0');
+        }
+        let entries: Vec<_> = rules
+            .iter()
+            .map(|(what, with)| (what.as_bytes(), places[with]))
+            .collect();
+        let trie = DoubleArray::build(&entries)?.write();
+        Ok([
+            &(trie.len() as u32).to_le_bytes()[..],
+            &trie,
+            replacements.as_bytes(),
+        ]
+        .concat())
+    }
+
+    /// Whether a text can be cut before a space behind a letter.
+    pub(super) fn allows_cuts(&self) -> bool {
+        !self.holds_space
+    }
+
+    /// Rewrites by the longest rule that applies, from left to right. What is put in stands for all that
+    /// it replaces.
+    pub(super) fn rewrite(&self, text: &mut Text) {
+        text.rewrite(|old, new| {
+            let mut start = 0;
+            let mut at = 0;
+            while at < old.len() {
+                if !self.begins[usize::from(old[at])] {
+                    at += character_len(old, at);
+                    continue;
+                }
+                let rules = self.trie.prefixes(&old[at..]);
+                let longest = rules
+                    .filter_map(|(length, value)| Some((length, self.replacement(value)?)))
+                    .last();
+                match longest {
+                    None => at += character_len(old, at),
+                    Some((length, with)) => {
+                        new.keep(start..at);
+                        new.replace(at..at + length, with.as_bytes());
+                        at += length;
+                        start = at;
+                    }
+                }
+            }
+            new.keep(start..old.len());
+        });
+    }
+
+    /// Rewrites as Hugging Face's `Precompiled`: a grapheme cluster of less than six bytes becomes, as
+    /// a whole, what the shortest rule makes of its beginning; else each of its characters does by
+    /// itself. So CR LF becomes one space and not two, and an accent may get lost.
+    pub(super) fn rewrite_graphemes(&self, text: &mut Text) {
+        text.rewrite(|old, new| {
+            let mut writer = GraphemeWriter {
+                changes: Changes::new(old, new),
+                last: None,
+            };
+            let mut end = 0;
+            for chunk in old.utf8_chunks() {
+                for grapheme in chunk.valid().graphemes(true) {
+                    match self.shortest(grapheme).filter(|_| grapheme.len() < 6) {
+                        Some(with) => writer.replace(grapheme, with),
+                        None => self.rewrite_characters(grapheme, &mut writer),
+                    }
+                }
+                end += chunk.valid().len() + chunk.invalid().len();
+                if !chunk.invalid().is_empty() {
+                    writer.flush();
+                    writer.changes.keep_to(end);
+                }
+            }
+            writer.flush();
+        });
+    }
+
+    fn rewrite_characters(&self, grapheme: &str, writer: &mut GraphemeWriter<'_, '_>) {
+        for (at, character) in grapheme.char_indices() {
+            let own = &grapheme[at..at + character.len_utf8()];
+            match self.shortest(own) {
+                Some(with) => writer.replace(own, with),
+                None => writer.write(character, 0),
+            }
+        }
+    }
+
+    /// What the shortest rule that a text begins with puts in its place.
+    fn shortest(&self, text: &str) -> Option<&str> {
+        if !self.begins[usize::from(*text.as_bytes().first()?)] {
+            return None;
+        }
+        let (_, value) = self.trie.prefixes(text.as_bytes()).next()?;
+        self.replacement(value)
+    }
+
+    fn replacement(&self, value: usize) -> Option<&str> {
+        let rest = self.replacements.get(value..)?;
+        Some(rest.split_once('\0').map_or(rest, |(with, _)| with))
+    }
+}
+
+/// Writes replacements with the numbers that Hugging Face gives them.
+struct GraphemeWriter<'a, 'b> {
+    changes: Changes<'a, 'b>,
+    /// The last character, to whose number what is left out behind it is added.
+    last: Option<(char, isize)>,
+}
+
+impl GraphemeWriter<'_, '_> {
+    fn replace(&mut self, what: &str, with: &str) {
+        let (old, new) = (what.chars().count(), with.chars().count());
+        for (number, character) in with.chars().enumerate() {
+            self.write(character, isize::from(number >= old));
+        }
+        let removed = old.saturating_sub(new);
+        match &mut self.last {
+            Some((_, change)) => *change -= removed as isize,
+            // Hugging Face's forgets what it leaves out at the beginning, and its offsets are too low
+            // by as much in all that follows.
+            None => (0..removed).for_each(|_| self.changes.skip()),
+        }
+    }
+
+    fn write(&mut self, character: char, change: isize) {
+        self.flush();
+        self.last = Some((character, change));
+    }
+
+    fn flush(&mut self) {
+        if let Some((character, change)) = self.last.take() {
+            self.changes.put(character, change);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Origin;
+
+    fn table(rules: &[(&str, &str)]) -> Charsmap {
+        let bytes = Charsmap::compile(rules).unwrap();
+        Charsmap::read(&bytes).unwrap().unwrap()
+    }
+
+    #[test]
+    fn takes_the_longest_rule() {
+        let table = table(&[("a", "1"), ("ab", ""), ("abc", "xyz"), ("é", "e")]);
+        let mut text = Text::new("ababcaé\u{FF}d".as_bytes(), true);
+        table.rewrite(&mut text);
+        assert_eq!(text.bytes(), "xyz1e\u{FF}d".as_bytes());
+        assert_eq!(text.origin(0..1), Some(Origin { start: 2, end: 5 }));
+        assert!(table.allows_cuts());
+    }
+
+    #[test]
+    fn a_rule_that_looks_across_a_space_forbids_cuts() {
+        assert!(!table(&[("a b", "c")]).allows_cuts());
+        assert!(!table(&[("a ", "c")]).allows_cuts());
+        assert!(table(&[(" a", "c")]).allows_cuts());
+    }
+
+    #[test]
+    fn a_grapheme_is_replaced_as_a_whole() {
+        let table = table(&[("\u{1}", ""), ("\n", " "), ("\r", " "), ("™", "TM")]);
+        let mut text = Text::new("\u{1}a\r\nb\u{1}™\n\u{301}".as_bytes(), true);
+        table.rewrite_graphemes(&mut text);
+        assert_eq!(text.bytes(), "a bTM \u{301}".as_bytes());
+        let starts: Vec<u32> = (0..6)
+            .map(|at| text.origin(at..at + 1).unwrap().start)
+            .collect();
+        assert_eq!(starts, [1, 2, 4, 6, 6, 9]);
+    }
+
+    #[test]
+    fn broken_tables_are_refused_or_match_nothing() {
+        assert!(Charsmap::read(&[]).unwrap().is_none());
+        assert!(Charsmap::read(&[1, 0]).is_err());
+        assert!(Charsmap::read(&[255, 255, 255, 255, 0]).is_err());
+        assert!(Charsmap::read(&[0, 0, 0, 0, 255]).is_err());
+        let mut bytes = Charsmap::compile(&[("a", "b")]).unwrap();
+        bytes.truncate(bytes.len() - 2);
+        let table = Charsmap::read(&bytes).unwrap().unwrap();
+        let mut text = Text::new(b"a", false);
+        table.rewrite(&mut text);
+        assert_eq!(text.bytes(), b""); // the replacement ends where the table does
+    }
+}

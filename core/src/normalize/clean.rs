@@ -1,0 +1,249 @@
+//! Normalizers that look at one character at a time.
+
+use super::Context;
+use super::categories::{COMBINING_MARKS, CONTROLS, NONSPACING_MARKS, Set, UNICODE_9};
+use super::form::Form;
+use crate::split::visible;
+use crate::text::{Text, characters, read_char};
+
+/// What becomes of a character.
+enum Fate {
+    Kept,
+    Removed,
+    Space,
+}
+
+/// Keeps characters, leaves them out, or makes them spaces.
+fn sift(text: &mut Text, fate: impl Fn(char) -> Fate) {
+    let touched = |bytes: &[u8], at: usize| match read_char(bytes, at) {
+        (Some(character), length) => (fate(character), length),
+        (None, length) => (Fate::Kept, length),
+    };
+    let bytes = text.bytes();
+    let mut first = 0;
+    while first < bytes.len() {
+        match touched(bytes, first) {
+            (Fate::Kept, length) => first += length,
+            _ => break,
+        }
+    }
+    if first == bytes.len() {
+        return;
+    }
+    text.rewrite(|old, new| {
+        let mut start = 0;
+        let mut at = first;
+        while at < old.len() {
+            let (fate, length) = touched(old, at);
+            if !matches!(fate, Fate::Kept) {
+                new.keep(start..at);
+                if matches!(fate, Fate::Space) {
+                    new.replace(at..at + length, b" ");
+                }
+                start = at + length;
+            }
+            at += length;
+        }
+        new.keep(start..old.len());
+    });
+}
+
+/// Leaves out the characters of a set.
+fn remove(text: &mut Text, set: &Set) {
+    if !text.bytes().is_ascii() {
+        sift(text, |character| {
+            if set.contains(character) {
+                Fate::Removed
+            } else {
+                Fate::Kept
+            }
+        });
+    }
+}
+
+/// Leaves control characters out and makes blanks spaces, as for machine translation.
+pub(super) fn nmt(text: &mut Text) {
+    sift(text, |character| match character {
+        '\u{1}'..='\u{8}' | '\u{B}' | '\u{E}'..='\u{1F}' | '\u{7F}' | '\u{8F}' | '\u{9F}' => {
+            Fate::Removed
+        }
+        '\t'
+        | '\n'
+        | '\u{C}'
+        | '\r'
+        | '\u{1680}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{2028}'
+        | '\u{2029}'
+        | '\u{2581}'
+        | '\u{FEFF}'
+        | '\u{FFFD}' => Fate::Space,
+        _ => Fate::Kept,
+    });
+}
+
+/// Leaves marks out.
+pub(super) fn strip_accents(text: &mut Text) {
+    remove(text, &COMBINING_MARKS);
+}
+
+/// Writes each character in lower case, for itself: a final sigma is none.
+pub(super) fn lowercase(text: &mut Text) {
+    let lower = |byte: &u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+    if text.bytes().iter().all(lower) {
+        return;
+    }
+    text.rewrite(|old, new| {
+        let mut start = 0;
+        let mut at = 0;
+        while at < old.len() {
+            if lower(&old[at]) {
+                at += 1;
+                continue;
+            }
+            let (character, length) = read_char(old, at);
+            if let Some(character) = character {
+                let mut lowered = character.to_lowercase();
+                if lowered.len() > 1 || lowered.next() != Some(character) {
+                    new.keep(start..at);
+                    let mut bytes = [0; 4];
+                    for part in character.to_lowercase() {
+                        new.replace(at..at + length, part.encode_utf8(&mut bytes).as_bytes());
+                    }
+                    start = at + length;
+                }
+            }
+            at += length;
+        }
+        new.keep(start..old.len());
+    });
+}
+
+/// Leaves white space at the ends out; text that goes on has no beginning.
+pub(super) fn strip(text: &mut Text, left: bool, right: bool, context: Context) {
+    let blank = |bytes: &[u8], at: usize| {
+        let (character, length) = read_char(bytes, at);
+        character.is_some_and(char::is_whitespace).then_some(length)
+    };
+    let bytes = text.bytes();
+    let mut start = 0;
+    while left && !context.continued && start < bytes.len() {
+        match blank(bytes, start) {
+            Some(length) => start += length,
+            None => break,
+        }
+    }
+    let mut end = bytes.len();
+    while right && end > start {
+        // White space has at most three bytes.
+        let nearest = start.max(end.saturating_sub(3));
+        let last = (nearest..end)
+            .rev()
+            .find(|&at| blank(&bytes[..end], at).is_some_and(|length| at + length == end));
+        match last {
+            Some(at) => end = at,
+            None => break,
+        }
+    }
+    if start > 0 || end < bytes.len() {
+        text.rewrite(|_, new| new.keep(start..end));
+    }
+}
+
+/// Puts a text before a text that is not empty and has a beginning; it stands for the first character.
+pub(super) fn prepend(text: &mut Text, what: &str, context: Context) {
+    let Some((_, first)) = characters(text.bytes()).next() else {
+        return;
+    };
+    if !context.continued && !what.is_empty() {
+        let first = first.len();
+        text.rewrite(|old, new| {
+            new.replace(0..first, what.as_bytes());
+            new.keep(0..old.len());
+        });
+    }
+}
+
+/// Spells each byte as its visible character.
+pub(super) fn byte_level(text: &mut Text) {
+    text.rewrite(|old, new| {
+        let mut bytes = [0; 4];
+        for (at, &byte) in old.iter().enumerate() {
+            let spelt = visible::of_byte(byte).encode_utf8(&mut bytes);
+            new.replace(at..at + 1, spelt.as_bytes());
+        }
+    });
+}
+
+/// The steps of `BertNormalizer`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bert {
+    pub(super) clean_text: bool,
+    pub(super) handle_chinese_chars: bool,
+    pub(super) strip_accents: bool,
+    pub(super) lowercase: bool,
+}
+
+impl Bert {
+    /// Runs the steps, in the order of Hugging Face's. (The first BERT lowered before it stripped.)
+    pub(super) fn rewrite(self, text: &mut Text) {
+        if self.clean_text {
+            sift(text, |character| match character {
+                '\0' | '\u{FFFD}' => Fate::Removed,
+                ' '..='~' => Fate::Kept,
+                _ if CONTROLS.contains(character) => Fate::Removed,
+                _ if character.is_whitespace() => Fate::Space,
+                _ => Fate::Kept,
+            });
+        }
+        if self.handle_chinese_chars {
+            space_out(text);
+        }
+        if self.strip_accents {
+            let decomposed = Form {
+                compatible: false,
+                composed: false,
+                known: &UNICODE_9,
+            };
+            decomposed.rewrite(text);
+            remove(text, &NONSPACING_MARKS);
+        }
+        if self.lowercase {
+            lowercase(text);
+        }
+    }
+}
+
+/// Puts a space on both sides of each Chinese character; they stand for the character as well.
+fn space_out(text: &mut Text) {
+    if text.bytes().is_ascii() {
+        return;
+    }
+    text.rewrite(|old, new| {
+        let mut start = 0;
+        for (at, bytes) in characters(old) {
+            if bytes.len() >= 3 && read_char(bytes, 0).0.is_some_and(is_chinese) {
+                new.keep(start..at);
+                start = at + bytes.len();
+                new.replace(at..start, b" ");
+                new.keep(at..start);
+                new.replace(at..start, b" ");
+            }
+        }
+        new.keep(start..old.len());
+    });
+}
+
+/// Whether BERT takes a character for Chinese. Extension E begins at U+2B820; that Hugging Face's
+/// begins at U+2B920 is a slip, kept because the ids of its tokenizers follow from it.
+fn is_chinese(character: char) -> bool {
+    matches!(character,
+        '\u{4E00}'..='\u{9FFF}'
+        | '\u{3400}'..='\u{4DBF}'
+        | '\u{20000}'..='\u{2A6DF}'
+        | '\u{2A700}'..='\u{2B73F}'
+        | '\u{2B740}'..='\u{2B81F}'
+        | '\u{2B920}'..='\u{2CEAF}'
+        | '\u{F900}'..='\u{FAFF}'
+        | '\u{2F800}'..='\u{2FA1F}')
+}
