@@ -285,20 +285,43 @@ def train_bpe(
     tie: str,
     by_character: bool,
     progress: Callable[[int, int], None] | None,
+    max_merges: int | None = None,
+    continuing_subword_prefix: str = "",
+    end_of_word_suffix: str = "",
+    separate_suffix: bool = False,
+    boundary_mark: bytes = b"",
+    character_boundaries: bool = False,
+    max_digits: int | None = None,
 ) -> BpeTraining:
     """Learn merges from counts.
+
+    What no product may be is asked once for each pair: such a pair is never merged.
 
     Args:
         initial: Bytes of the tokens that exist before the first merge, by id (empty: a special
             token whose text no merge can produce).
-        symbols: Which of them are symbols of the alphabet: a byte each, or a character each when
-            ``by_character``. Text outside the alphabet is left out.
+        symbols: Which of them are symbols of the alphabet, undecorated: a byte each, or a character
+            each when ``by_character``. Text outside the alphabet is left out, with what is written
+            around it.
         vocab_size: Stop when so many tokens exist (initial ones counted).
         min_frequency: Stop when the most frequent pair occurs less often (at least 1).
-        max_token_length: Longest product in symbols, or None.
+        max_token_length: Longest product in symbols, or None. A token that can be made in several ways
+            is as long as it was when it was first made.
         tie: Among the most frequent pairs take ``lowest-ids``, ``first-seen`` (earliest in the
             corpus as now segmented) or ``largest-text`` (largest (left, right) byte strings).
         progress: Called now and then with (tokens so far, vocab_size); also where signals are checked.
+        max_merges: Stop after so many merges, or None.
+        continuing_subword_prefix: Written before each symbol of a piece but the first; a product leaves
+            out its right part's.
+        end_of_word_suffix: Written after the last symbol of a piece. Decorated symbols that occur and are
+            not among ``initial`` become tokens behind those, sorted by their bytes.
+        separate_suffix: The suffix is a symbol of its own instead, behind the last one.
+        boundary_mark: A text that no merge crosses and that is left out of pieces; empty for none.
+        character_boundaries: A product must be whole characters, or a proper beginning of a single one.
+        max_digits: Most numeric characters (Unicode category N) in a product, or None.
+
+    Raises:
+        ValueError: The settings contradict each other; the sentence says where.
     """
 
 def character_counts(counts: Counts) -> list[tuple[str, int]]:

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "bpe_cli"
 LAYERS = (
     {"_core"},
     {"stages", "patterns", "errors", "vocabulary", "blocks", "splitting", "byte_alphabet", "arguments", "added_tokens"},
-    {"tokenizer", "running", "encodings", "fingerprint", "postprocess"},
+    {"tokenizer", "running", "encodings", "fingerprint", "postprocess", "segmenting"},
     {"views", "reports", "trainers", "formats", "corpus", "sinks"},
     {"cli"},
 )

@@ -5,6 +5,7 @@ be read: everything is recounted at every step, nothing is fast.
 
 - ``pre_tokenize``: cut text into words as BERT, GPT-2, T5 and XLNet do.
 - ``bpe``: learn merges; three ways to break ties.
+- ``vetoes``: what a token may not be, whatever its frequency.
 - ``encode``: apply ranks or merges to a piece; turn ranks into merges.
 - ``maxmatch``: join neighbours in rounds; cut text by the longest words of a dictionary.
 - ``characters``: vocabularies of characters, n-grams and whole words.

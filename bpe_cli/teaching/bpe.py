@@ -10,7 +10,7 @@ Nothing here cuts text into words, and nothing is fast: every step counts everyt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, Literal, TypeVar, get_args
@@ -30,7 +30,9 @@ def byte_words(pieces: Mapping[bytes, int]) -> dict[tuple[bytes, ...], int]:
     return {tuple(piece[i : i + 1] for i in range(len(piece))): count for piece, count in pieces.items()}
 
 
-def character_words(pieces: Mapping[str, int], *, end: str = "</w>", glued: bool = False) -> dict[tuple[str, ...], int]:
+def character_words(
+    pieces: Mapping[str, int], *, end: str = "</w>", glued: bool = False, prefix: str = "", mark: str = ""
+) -> dict[tuple[str, ...], int]:
     """Spell words as characters, keeping how often each occurs.
 
     Args:
@@ -38,20 +40,29 @@ def character_words(pieces: Mapping[str, int], *, end: str = "</w>", glued: bool
         end: What marks the end of a word; empty for no mark.
         glued: Whether the mark is part of the last character (subword-nmt since its version 0.2)
             instead of a symbol of its own (the paper).
+        prefix: What stands before every character but the first (WordPiece's ``##``).
+        mark: What cuts a word where no merge may cross, and is left out itself (MorphBPE,
+            arXiv:2502.00894); empty for nothing.
 
     >>> character_words({"low": 5})
     {('l', 'o', 'w', '</w>'): 5}
     >>> character_words({"low": 5}, glued=True)
     {('l', 'o', 'w</w>'): 5}
+    >>> character_words({"low": 5}, end="", prefix="##")
+    {('l', '##o', '##w'): 5}
+    >>> character_words({"un|do": 5}, glued=True, mark="|")
+    {('u', 'n'): 5, ('d', 'o</w>'): 5}
     """
-    words = {}
+    words: dict[tuple[str, ...], int] = {}
     for piece, count in pieces.items():
-        symbols = list(piece)
-        if glued and symbols:
-            symbols[-1] += end
-        elif end:
-            symbols.append(end)
-        words[tuple(symbols)] = count
+        parts = [list(part) for part in (piece.split(mark) if mark else [piece]) if part]
+        if glued and parts:
+            parts[-1][-1] += end
+        elif end and parts:
+            parts[-1].append(end)
+        for number, part in enumerate(parts):
+            word = tuple(symbol if number == place == 0 else prefix + symbol for place, symbol in enumerate(part))
+            words[word] = words.get(word, 0) + count
     return words
 
 
@@ -176,11 +187,19 @@ class Training(Generic[Symbol]):
     min_frequency: int
     tie: Tie
     max_token_length: int | None
+    prefix: Symbol | None
+    allow: Callable[[Symbol], bool] | None
+
+    def join(self, left: Symbol, right: Symbol) -> Symbol:
+        """Give what two symbols become: one after the other, the right one without its prefix."""
+        if self.prefix and right.startswith(self.prefix):
+            right = right[len(self.prefix) :]
+        return left + right
 
     def __iter__(self) -> Iterator[Step[Symbol]]:
         words = self.words
         ids = {token: token_id for token_id, token in enumerate(self.initial) if token}
-        lengths = dict.fromkeys(ids, 1)
+        lengths = dict.fromkeys(count_symbols(words), 1)
         token_count = len(self.initial)
         in_use = len(count_symbols(words))
         number = 0
@@ -189,17 +208,18 @@ class Training(Generic[Symbol]):
                 (left, right): count
                 for (left, right), count in count_pairs(words).items()
                 if self.max_token_length is None or lengths[left] + lengths[right] <= self.max_token_length
+                if self.allow is None or self.allow(self.join(left, right))
             }
             if not counts:
                 return
             pair = choose(counts, self.tie, ids)
             if counts[pair] < max(1, self.min_frequency):
                 return
-            product = pair[0] + pair[1]
+            product = self.join(*pair)
             if product not in ids:
                 ids[product] = token_count
                 token_count += 1
-            lengths[product] = lengths[pair[0]] + lengths[pair[1]]
+            lengths.setdefault(product, lengths[pair[0]] + lengths[pair[1]])
             words = merge_words(words, pair, product)
             in_use_before, in_use = in_use, len(count_symbols(words))
             number += 1
@@ -227,6 +247,8 @@ def train(
     min_frequency: int = 1,
     tie: Tie = "lowest-ids",
     max_token_length: int | None = None,
+    prefix: Symbol | None = None,
+    allow: Callable[[Symbol], bool] | None = None,
 ) -> Training[Symbol]:
     """Describe a training; iterate over the result to run it step by step.
 
@@ -240,7 +262,11 @@ def train(
         min_frequency: Stop when the most frequent pair occurs less often.
         tie: Which of the most frequent pairs is taken.
         max_token_length: Longest product in symbols of the alphabet; a longer one is never formed.
-            (Hugging Face's ``max_token_length=N`` is our ``N - 1``, for N >= 3.)
+            (Hugging Face's ``max_token_length=N`` is our ``N - 1``, for N >= 3.) A token that can be
+            made in several ways is as long as it was when it was first made.
+        prefix: What stands before every symbol of a word but the first; a product leaves out its
+            right part's.
+        allow: Tells of a product's text whether it may be; see ``vetoes``.
 
     Raises:
         ValueError: A token stands twice in ``initial``, or ``tie`` is unknown.
@@ -262,4 +288,4 @@ def train(
     for word, frequency in words.items():
         known = tuple(symbol for symbol in word if symbol in alphabet)
         kept[known] = kept.get(known, 0) + frequency
-    return Training(kept, tuple(initial), vocab_size, num_merges, min_frequency, tie, max_token_length)
+    return Training(kept, tuple(initial), vocab_size, num_merges, min_frequency, tie, max_token_length, prefix, allow)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.trainers import base, bbpe, byte, char, maxmatch, ngram, word
+from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, word
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TRAINERS: dict[str, ModuleType] = {
     "bbpe": bbpe,
+    "bpe": bpe,
     "char": char,
     "word": word,
     "ngram": ngram,

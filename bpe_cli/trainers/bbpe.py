@@ -20,6 +20,7 @@ from bpe_cli.splitting import compile_splitter, regex_version, safe_cutter, segm
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Trained, new_counts, plural, small
+from bpe_cli.trainers.boundaries import mark_pieces, read_words
 from bpe_cli.vocabulary import Merges, Vocabulary
 
 Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt"]
@@ -69,6 +70,13 @@ class BbpeOptions:
         initial_alphabet: ``all`` 256 bytes, so that every text can be encoded, or those ``seen``.
         max_token_length: Most bytes in a token, or None. (Hugging Face's ``max_token_length`` of N
             gives what N - 1 gives here, for N of 3 and more: it stops before N.)
+        character_boundaries: Whether a token must be whole characters, or the beginning of a single one
+            (Land and Arnett, arXiv:2505.24689).
+        max_digits: Most numeric characters (Unicode category N) in a token, or None; 1 keeps digits apart.
+        boundary_mark: A text in the corpus that no merge crosses, and that is left out; empty for none.
+            Encoding is not changed by it.
+        boundaries: Segmented words (``un|do``): no merge crosses their ``|`` where the word is a piece of
+            the corpus, with a space before it or not. Encoding is not changed by them.
         compat: Whose rules to follow.
     """
 
@@ -80,11 +88,17 @@ class BbpeOptions:
     split_special: bool = False
     initial_alphabet: Literal["all", "seen"] = "all"
     max_token_length: int | None = None
+    character_boundaries: bool = False
+    max_digits: int | None = None
+    boundary_mark: str = ""
+    boundaries: tuple[str, ...] = ()
     compat: Compat = "hf"
 
     def __post_init__(self) -> None:
         if self.compat not in COMPAT:
             raise UsageError(f"byte-level BPE has no rules called {self.compat!r}", hint=f"it has {', '.join(COMPAT)}")
+        if self.max_digits is not None and self.max_digits < 0:
+            raise UsageError("max_digits is a number from 0 up")
         for content in self.special_tokens:
             if not content:
                 raise UsageError("a special token needs a text")
@@ -199,8 +213,9 @@ def train(
     initial, symbols, specials = initial_tokens(options, counts)
     _check_size(options, len(initial), len(symbols))
     late = () if options.rules.special_first else options.special_tokens
+    marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
     trained = _core.train_bpe(
-        counts,
+        marked,
         initial=initial,
         symbols=symbols,
         vocab_size=options.vocab_size - len(late),
@@ -209,6 +224,9 @@ def train(
         tie=options.rules.tie,
         by_character=False,
         progress=progress,
+        boundary_mark=mark,
+        character_boundaries=options.character_boundaries,
+        max_digits=options.max_digits,
     )
     blob, ends = trained.tokens()
     vocabulary = Vocabulary(blob, array("I", bytes(ends)))
@@ -234,6 +252,10 @@ def _shortfall(options: BbpeOptions) -> str:
     wanted = [f"occurs {options.minimum:,} times or more"] if options.minimum > 1 else []
     if options.max_token_length is not None:
         wanted.append(f"makes a token of at most {plural(options.max_token_length, 'byte')}")
+    if options.max_digits is not None:
+        wanted.append(f"has at most {plural(options.max_digits, 'digit')}")
+    if options.character_boundaries:
+        wanted.append("keeps characters whole")
     return "no pair is left " + (f"that {' and '.join(wanted)}" if wanted else "to merge")
 
 
@@ -288,8 +310,10 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     alphabet = list(ALPHABET_ORDER) if options.rules.visible_order else list(range(256))
     if options.initial_alphabet == "seen":
         seen: set[int] = set()
+        mark = options.boundary_mark.encode()
         for start in range(0, counts.unique, 1 << 16):
-            seen.update(*(piece for piece, _ in counts.items(start, 1 << 16)))
+            pieces = (piece for piece, _ in counts.items(start, 1 << 16))
+            seen.update(*((piece.replace(mark, b"") for piece in pieces) if mark else pieces))
         alphabet = [byte for byte in alphabet if byte in seen]
     initial: list[bytes] = []
     specials: dict[str, int] = {}
@@ -316,16 +340,30 @@ def steps(counts: _core.Counts, options: BbpeOptions) -> Iterator[str]:
     """
     from bpe_cli.teaching import bpe as textbook
     from bpe_cli.teaching.steps import render
+    from bpe_cli.teaching.vetoes import count_digits, keeps_characters
 
     initial, _, _ = initial_tokens(options, counts)
     reserved = len(options.special_tokens) if not options.rules.special_first else 0
+    digits = options.max_digits
+
+    def allow(product: bytes) -> bool:
+        return (not options.character_boundaries or keeps_characters(product)) and (
+            digits is None or count_digits(product) <= digits
+        )
+
+    marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
+    pieces: dict[bytes, int] = {}
+    for piece, number in small(marked).items():
+        for part in piece.split(mark) if mark else (piece,):
+            pieces[part] = pieces.get(part, 0) + number
     training = textbook.train(
-        textbook.byte_words(small(counts)),
+        textbook.byte_words(pieces),
         initial=initial,
         vocab_size=options.vocab_size - reserved,
         min_frequency=options.minimum,
         tie=options.rules.tie,
         max_token_length=options.max_token_length,
+        allow=allow,
     )
     return render(training)
 

@@ -8,7 +8,7 @@ use super::arrays::{U32Array, U64Array};
 use super::counts::Counts;
 use super::to_python;
 use crate::error::Error;
-use crate::trainers::bpe::{Options, Tie, Trainer, Training};
+use crate::trainers::bpe::{Decoration, Options, Tie, Trainer, Training, Vetoes};
 
 /// What training gave.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -48,7 +48,11 @@ impl BpeTraining {
 
 /// Learns merges from counts.
 #[pyfunction]
-#[pyo3(signature = (counts, *, initial, symbols, vocab_size, min_frequency, max_token_length, tie, by_character, progress))]
+#[pyo3(signature = (
+    counts, *, initial, symbols, vocab_size, min_frequency, max_token_length, tie, by_character, progress,
+    max_merges=None, continuing_subword_prefix="", end_of_word_suffix="", separate_suffix=false,
+    boundary_mark=Vec::new(), character_boundaries=false, max_digits=None,
+))]
 #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
 pub fn train_bpe(
     py: Python<'_>,
@@ -61,6 +65,13 @@ pub fn train_bpe(
     tie: &str,
     by_character: bool,
     progress: Option<Py<PyAny>>,
+    max_merges: Option<usize>,
+    continuing_subword_prefix: &str,
+    end_of_word_suffix: &str,
+    separate_suffix: bool,
+    boundary_mark: Vec<u8>,
+    character_boundaries: bool,
+    max_digits: Option<u32>,
 ) -> PyResult<BpeTraining> {
     let tie = match tie {
         "lowest-ids" => Tie::LowestIds,
@@ -76,10 +87,21 @@ pub fn train_bpe(
         initial,
         symbols,
         vocab_size,
+        max_merges,
         min_frequency,
-        max_token_length,
         tie,
         by_character,
+        decoration: Decoration {
+            prefix: continuing_subword_prefix.as_bytes().to_vec(),
+            suffix: end_of_word_suffix.as_bytes().to_vec(),
+            separate_suffix,
+        },
+        boundary_mark,
+        vetoes: Vetoes {
+            max_token_length,
+            character_boundaries,
+            max_digits,
+        },
     };
     // What a callback or a signal handler raised, kept while the core unwinds.
     let mut raised = None;

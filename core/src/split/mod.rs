@@ -46,6 +46,12 @@ pub struct ScannerSpec {
     pub final_space: bool,
 }
 
+/// Tells whether the character that a text begins with is numeric (Unicode category N).
+#[must_use]
+pub fn is_numeric(text: &[u8]) -> bool {
+    !text.is_empty() && class::read(text, 0).0 & bits::NUMBER != 0
+}
+
 /// What a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

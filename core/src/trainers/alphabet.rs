@@ -1,82 +1,187 @@
-//! The symbols that merges begin with: bytes, or characters.
+//! The symbols that merges begin with: bytes or characters, with what is written around them.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::bpe::Options;
+use super::bpe::{Decoration, Options};
 use crate::error::{Error, Result};
+use crate::text::character_len;
 
-/// A byte that is no symbol.
-pub const NO_SYMBOL: u32 = u32::MAX;
+/// A byte that is no symbol, or a form of a symbol that was not met yet.
+const NO_SYMBOL: u32 = u32::MAX;
 
-/// From the bytes of a piece to symbols.
+/// Ids of tokens by their text.
+pub type Ids = HashMap<Vec<u8>, u32, RandomState>;
+
+/// From pieces to symbols.
 pub enum Alphabet {
-    /// The symbol of each byte.
+    /// The symbol of each byte, when nothing is written around symbols.
     Bytes(Box<[u32; 256]>),
-    /// The symbol of each UTF-8 character.
-    Characters(HashMap<Vec<u8>, u32, RandomState>),
+    /// Everything else.
+    Spelt(Box<Spelling>),
 }
 
 impl Alphabet {
-    /// Takes the symbols that the options name.
+    /// Takes the symbols that the options name; `ids` are those of the initial tokens.
     ///
     /// # Errors
     /// Names a token that is no symbol.
-    pub fn new(options: &Options) -> Result<Self> {
-        let symbol = |&id: &u32| {
+    pub fn new(options: &Options, ids: &Ids) -> Result<Self> {
+        let plain = !options.by_character
+            && options.decoration == Decoration::default()
+            && options.boundary_mark.is_empty();
+        let mut symbols = Vec::with_capacity(options.symbols.len());
+        for &id in &options.symbols {
             let token = options.initial.get(id as usize);
-            let token = token.filter(|token| {
-                if options.by_character {
-                    !token.is_empty()
-                } else {
-                    token.len() == 1
+            match token.filter(|token| token.len() == 1 || (!plain && !token.is_empty())) {
+                Some(token) => symbols.push((token, id)),
+                None => {
+                    let sentence = format!("the initial token {id} is no symbol");
+                    return Err(Error::Invalid(sentence));
                 }
-            });
-            token
-                .ok_or_else(|| Error::Invalid(format!("the initial token {id} is no symbol")))
-                .map(|t| (t, id))
-        };
-        let symbols = options
-            .symbols
-            .iter()
-            .map(symbol)
-            .collect::<Result<Vec<_>>>()?;
-        if options.by_character {
-            return Ok(Self::Characters(
-                symbols
-                    .into_iter()
-                    .map(|(token, id)| (token.clone(), id))
-                    .collect(),
-            ));
+            }
         }
-        let mut bytes = Box::new([NO_SYMBOL; 256]);
-        for (token, id) in symbols {
-            bytes[token[0] as usize] = id;
+        if plain {
+            let mut bytes = Box::new([NO_SYMBOL; 256]);
+            for (token, id) in symbols {
+                bytes[token[0] as usize] = id;
+            }
+            return Ok(Self::Bytes(bytes));
         }
-        Ok(Self::Bytes(bytes))
+        Ok(Self::Spelt(Box::new(Spelling {
+            by_character: options.by_character,
+            decoration: options.decoration.clone(),
+            mark: options.boundary_mark.clone(),
+            alphabet: symbols
+                .into_iter()
+                .map(|(token, _)| (token.clone(), [NO_SYMBOL; 4]))
+                .collect(),
+            ids: ids.clone(),
+            initial: options.initial.len() as u32,
+            added: Vec::new(),
+            units: Vec::new(),
+        })))
     }
 
-    /// Calls `each` with the symbols of a piece; what is outside the alphabet is left out.
-    pub fn symbols_of(&self, piece: &[u8], mut each: impl FnMut(u32)) {
+    /// Appends the symbols of a piece; what is outside the alphabet is left out, and `separator` stands
+    /// for a boundary mark.
+    pub fn lay_out(&mut self, piece: &[u8], separator: u32, cells: &mut Vec<u32>) {
         match self {
-            Self::Bytes(ids) => {
+            Self::Bytes(ids) => cells.extend(
                 piece
                     .iter()
                     .map(|&byte| ids[byte as usize])
-                    .filter(|&id| id != NO_SYMBOL)
-                    .for_each(each);
+                    .filter(|&id| id != NO_SYMBOL),
+            ),
+            Self::Spelt(spelling) => spelling.lay_out(piece, separator, cells),
+        }
+    }
+}
+
+/// Spells pieces with decorated symbols.
+pub struct Spelling {
+    by_character: bool,
+    decoration: Decoration,
+    mark: Vec<u8>,
+    /// The ids of each symbol's forms: index 1 is the first in a piece, 2 the last, 3 both.
+    alphabet: HashMap<Vec<u8>, [u32; 4], RandomState>,
+    ids: Ids,
+    initial: u32,
+    /// Forms that no initial token is, in the order in which they were met; numbered behind those.
+    added: Vec<Vec<u8>>,
+    /// Where the units of the present piece lie; None for a mark.
+    units: Vec<Option<(usize, usize)>>,
+}
+
+impl Spelling {
+    fn lay_out(&mut self, piece: &[u8], separator: u32, cells: &mut Vec<u32>) {
+        let mut units = std::mem::take(&mut self.units);
+        units.clear();
+        let mut at = 0;
+        while at < piece.len() {
+            if !self.mark.is_empty() && piece[at..].starts_with(&self.mark) {
+                units.push(None);
+                at += self.mark.len();
+                continue;
             }
-            Self::Characters(ids) => {
-                for chunk in piece.utf8_chunks() {
-                    let characters = chunk
-                        .valid()
-                        .split_inclusive(|_: char| true)
-                        .map(str::as_bytes);
-                    for symbol in characters.chain(chunk.invalid().chunks(1)) {
-                        ids.get(symbol).copied().into_iter().for_each(&mut each);
+            let length = if self.by_character {
+                character_len(piece, at)
+            } else {
+                1
+            };
+            units.push(Some((at, at + length)));
+            at += length;
+        }
+        let first = units.iter().position(Option::is_some);
+        let last = units.iter().rposition(Option::is_some);
+        for (place, unit) in units.iter().enumerate() {
+            match unit {
+                None => cells.push(separator),
+                Some((start, end)) => {
+                    let (first, last) = (first == Some(place), last == Some(place));
+                    cells.extend(self.form(&piece[*start..*end], first, last));
+                    if last && self.decoration.separate_suffix {
+                        let suffix = self.decoration.suffix.clone();
+                        cells.push(self.id_of(suffix));
                     }
                 }
             }
         }
+        self.units = units;
+    }
+
+    /// The id of a symbol in its place; None if it is outside the alphabet.
+    fn form(&mut self, unit: &[u8], first: bool, last: bool) -> Option<u32> {
+        let form = usize::from(first) + 2 * usize::from(last);
+        let known = self.alphabet.get(unit)?[form];
+        if known != NO_SYMBOL {
+            return Some(known);
+        }
+        let Decoration {
+            prefix,
+            suffix,
+            separate_suffix,
+        } = &self.decoration;
+        let mut text = Vec::new();
+        if !first {
+            text.extend_from_slice(prefix);
+        }
+        text.extend_from_slice(unit);
+        if last && !separate_suffix {
+            text.extend_from_slice(suffix);
+        }
+        let id = self.id_of(text);
+        if let Some(forms) = self.alphabet.get_mut(unit) {
+            forms[form] = id;
+        }
+        Some(id)
+    }
+
+    fn id_of(&mut self, text: Vec<u8>) -> u32 {
+        let next = self.initial + self.added.len() as u32;
+        let id = *self.ids.entry(text.clone()).or_insert(next);
+        if id == next {
+            self.added.push(text);
+        }
+        id
+    }
+
+    /// Gives the forms that became tokens, sorted, so that their ids do not depend on the order of the
+    /// text; and renumbers the cells by that.
+    pub fn settle(self, separator: u32, cells: &mut [u32]) -> Vec<Vec<u8>> {
+        let mut order: Vec<usize> = (0..self.added.len()).collect();
+        order.sort_unstable_by_key(|&met| &self.added[met]);
+        let mut renumbered = vec![0; order.len()];
+        for (place, &met) in order.iter().enumerate() {
+            renumbered[met] = self.initial + place as u32;
+        }
+        for cell in cells {
+            if *cell != separator && *cell >= self.initial {
+                *cell = renumbered[(*cell - self.initial) as usize];
+            }
+        }
+        let mut added = self.added;
+        added.sort_unstable();
+        added
     }
 }

@@ -9,62 +9,33 @@
 //! began when it was found; a place that has been merged away is recognised by its content: tokens
 //! only grow, so an id can't come back to a cell that it left.
 //!
+//! Symbols that are more than bytes can spell one text in several ways: with `##` before symbols that go
+//! on, `##b` is a `b` inside a word, and also the beginning of a word that reads "##b". A text is one
+//! token, so a token's length is then kept for each place in `spans`, and a last cell is marked as one:
+//! it may have an id that once began there.
+//!
 //! Complexity: each merge costs its places; all merges together at most (cells x longest token).
+
+mod layout;
+mod options;
+mod veto;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::alphabet::Alphabet;
+use super::alphabet::Ids;
 use super::heap::Heap;
 use crate::error::{Error, Result};
+pub use options::{Decoration, Options, Tie, Training, Vetoes};
 
 /// Between pieces.
 const SEPARATOR: u32 = u32::MAX;
 /// Inside a token, neither its first nor its last cell.
 const INTERIOR: u32 = u32::MAX - 1;
-
-/// Which of the most frequent pairs is merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tie {
-    /// The one with the lowest (left id, right id): Hugging Face, rustbpe.
-    LowestIds,
-    /// The one that stands first in the corpus as it is segmented now: minbpe.
-    FirstSeen,
-    /// The one with the largest (left text, right text), as bytes: subword-nmt.
-    LargestText,
-}
-
-/// What and how much to learn.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Tokens that exist before the first merge, by id; empty: a text that no merge makes.
-    pub initial: Vec<Vec<u8>>,
-    /// Which of them are symbols; text outside this alphabet is left out.
-    pub symbols: Vec<u32>,
-    /// Stop when there are so many tokens.
-    pub vocab_size: usize,
-    /// Stop when the most frequent pair is rarer.
-    pub min_frequency: u64,
-    /// Longest product, in symbols.
-    pub max_token_length: Option<u32>,
-    /// How ties are decided.
-    pub tie: Tie,
-    /// Whether symbols are UTF-8 characters instead of bytes.
-    pub by_character: bool,
-}
-
-/// What was learnt.
-#[derive(Debug, Default)]
-pub struct Training {
-    /// (left, right, product) in order.
-    pub merges: Vec<[u32; 3]>,
-    /// How often each merge's pair occurred.
-    pub counts: Vec<u64>,
-    /// All tokens by id.
-    pub tokens: Vec<Vec<u8>>,
-    /// Whether no pair was left that is frequent enough.
-    pub exhausted: bool,
-}
+/// In `spans`: this is the last of several cells.
+const LAST: u32 = 1 << 31;
+/// In `numbers`: a pair that is never merged.
+const VETOED: u32 = u32::MAX;
 
 /// A pair of neighbouring tokens.
 #[derive(Debug)]
@@ -72,8 +43,10 @@ struct Pair {
     left: u32,
     right: u32,
     count: u64,
-    /// Where the left one began when the pair was found, ascending.
+    /// Where the left one began when the pair was found; ascending while `sorted`.
     places: Vec<u32>,
+    /// False if a token that can be made in two ways had its places found in two passes.
+    sorted: bool,
     /// Places before this one in the list are known to be gone (for [`Tie::FirstSeen`]).
     gone: usize,
     /// Whether it stands in `grown`.
@@ -93,79 +66,28 @@ struct Candidate {
 pub struct Trainer {
     tie: Tie,
     vocab_size: usize,
+    max_merges: usize,
     minimum: u64,
-    max_length: u64,
+    vetoes: Vetoes,
+    prefix: Vec<u8>,
     cells: Vec<u32>,
+    /// How many cells the token that begins or ends at each cell has; empty: a token's length tells.
+    spans: Vec<u32>,
     /// The piece that each cell belongs to.
     piece_of: Vec<u32>,
     counts: Vec<u64>,
     tokens: Vec<Vec<u8>>,
-    ids: HashMap<Vec<u8>, u32, RandomState>,
-    /// Length of each token in cells; 0: it is in no cell.
+    ids: Ids,
+    /// Length of each token in symbols, as it was first made; 0: it has not been made.
     lengths: Vec<u32>,
     pairs: Vec<Pair>,
-    places_of_pairs: HashMap<(u32, u32), u32, RandomState>,
+    /// Where each pair stands in `pairs`.
+    numbers: HashMap<(u32, u32), u32, RandomState>,
     /// Pairs whose count grew in the last merge.
     grown: Vec<u32>,
 }
 
 impl Trainer {
-    /// Lays out (piece, count) and finds the pairs.
-    ///
-    /// # Errors
-    /// Settings that contradict themselves, or a corpus beyond 2^32 cells.
-    pub fn new<'a>(
-        pieces: impl Iterator<Item = (&'a [u8], u64)>,
-        options: &Options,
-    ) -> Result<Self> {
-        let mut trainer = Self {
-            tie: options.tie,
-            vocab_size: options.vocab_size,
-            minimum: options.min_frequency.max(1),
-            max_length: options.max_token_length.map_or(u64::MAX, u64::from),
-            cells: vec![SEPARATOR],
-            piece_of: vec![0],
-            counts: Vec::new(),
-            tokens: options.initial.clone(),
-            ids: HashMap::default(),
-            lengths: vec![0; options.initial.len()],
-            pairs: Vec::new(),
-            places_of_pairs: HashMap::default(),
-            grown: Vec::new(),
-        };
-        for (id, token) in options
-            .initial
-            .iter()
-            .enumerate()
-            .filter(|(_, token)| !token.is_empty())
-        {
-            if trainer.ids.insert(token.clone(), id as u32).is_some() {
-                return Err(Error::Invalid(format!(
-                    "the initial token {id} stands there twice"
-                )));
-            }
-        }
-        let alphabet = Alphabet::new(options)?;
-        for &symbol in &options.symbols {
-            trainer.lengths[symbol as usize] = 1;
-        }
-        for (piece, count) in pieces {
-            alphabet.symbols_of(piece, |symbol| trainer.cells.push(symbol));
-            if trainer.cells.len() >= INTERIOR as usize {
-                return Err(Error::Invalid(
-                    "the different pieces have more than 4 billion symbols".to_owned(),
-                ));
-            }
-            trainer
-                .piece_of
-                .resize(trainer.cells.len() + 1, trainer.counts.len() as u32);
-            trainer.cells.push(SEPARATOR);
-            trainer.counts.push(count);
-        }
-        trainer.find_pairs();
-        Ok(trainer)
-    }
-
     /// Merges until the vocabulary is full; `progress` is called now and then with its size.
     ///
     /// # Errors
@@ -174,7 +96,7 @@ impl Trainer {
         progress(self.tokens.len())?;
         let mut heap = self.candidates();
         let mut training = Training::default();
-        while self.tokens.len() < self.vocab_size {
+        while self.tokens.len() < self.vocab_size && training.merges.len() < self.max_merges {
             let Some(best) = self
                 .best(&mut heap)
                 .filter(|best| best.count >= self.minimum)
@@ -200,16 +122,6 @@ impl Trainer {
         Ok(training)
     }
 
-    fn find_pairs(&mut self) {
-        for at in 1..self.cells.len().saturating_sub(1) {
-            let (left, right) = (self.cells[at], self.cells[at + 1]);
-            if left != SEPARATOR && right != SEPARATOR && self.max_length >= 2 {
-                self.add(left, right, at as u32);
-            }
-        }
-        self.take_grown();
-    }
-
     /// Takes the pairs whose count grew, each once.
     fn take_grown(&mut self) -> Vec<u32> {
         for &number in &self.grown {
@@ -218,27 +130,19 @@ impl Trainer {
         std::mem::take(&mut self.grown)
     }
 
-    /// Counts a new occurrence of a pair, unless its product would be too long.
+    /// Counts a new occurrence of a pair, unless it may not be merged.
     fn add(&mut self, left: u32, right: u32, place: u32) {
-        let length =
-            u64::from(self.lengths[left as usize]) + u64::from(self.lengths[right as usize]);
-        if length > self.max_length {
-            return;
-        }
         let next = self.pairs.len() as u32;
-        let number = *self.places_of_pairs.entry((left, right)).or_insert(next);
+        let mut number = *self.numbers.entry((left, right)).or_insert(next);
         if number == next {
-            self.pairs.push(Pair {
-                left,
-                right,
-                count: 0,
-                places: Vec::new(),
-                gone: 0,
-                listed: false,
-            });
+            number = self.begin_pair(left, right);
+        }
+        if number == VETOED {
+            return;
         }
         let pair = &mut self.pairs[number as usize];
         pair.count += self.counts[self.piece_of[place as usize] as usize];
+        pair.sorted &= pair.places.last().is_none_or(|&last| last < place);
         pair.places.push(place);
         if !pair.listed {
             pair.listed = true;
@@ -246,21 +150,47 @@ impl Trainer {
         }
     }
 
+    /// Takes in a pair that was not met before; gives its number.
+    fn begin_pair(&mut self, left: u32, right: u32) -> u32 {
+        let length =
+            u64::from(self.lengths[left as usize]) + u64::from(self.lengths[right as usize]);
+        if !self.vetoes.allow_length(length)
+            || (self.vetoes.read_text() && !self.vetoes.allow_text(&self.join(left, right)))
+        {
+            self.numbers.insert((left, right), VETOED);
+            return VETOED;
+        }
+        self.pairs.push(Pair {
+            left,
+            right,
+            count: 0,
+            places: Vec::new(),
+            sorted: true,
+            gone: 0,
+            listed: false,
+        });
+        self.pairs.len() as u32 - 1
+    }
+
     /// Takes back an occurrence of a pair.
     fn remove(&mut self, left: u32, right: u32, count: u64) {
-        if let Some(&number) = self.places_of_pairs.get(&(left, right)) {
+        if let Some(&number) = self.numbers.get(&(left, right))
+            && number != VETOED
+        {
             self.pairs[number as usize].count -= count;
         }
     }
 
+    /// The text of a product.
+    fn join(&self, left: u32, right: u32) -> Vec<u8> {
+        let right = &self.tokens[right as usize][..];
+        let right = right.strip_prefix(&self.prefix[..]).unwrap_or(right);
+        [&self.tokens[left as usize][..], right].concat()
+    }
+
     /// The id of the token that two become: a new one, unless there is one with this text.
     fn product(&mut self, left: u32, right: u32) -> Result<u32> {
-        let text = [
-            &self.tokens[left as usize][..],
-            &self.tokens[right as usize],
-        ]
-        .concat();
-        let length = self.lengths[left as usize] + self.lengths[right as usize];
+        let text = self.join(left, right);
         let next = self.tokens.len() as u32;
         if next >= INTERIOR {
             return Err(Error::Invalid(
@@ -270,55 +200,71 @@ impl Trainer {
         let id = *self.ids.entry(text.clone()).or_insert(next);
         if id == next {
             self.tokens.push(text);
-            self.lengths.push(length);
-        } else {
-            self.lengths[id as usize] = length; // a special token's text, made by merges after all
+            self.lengths.push(0);
+        }
+        if self.lengths[id as usize] == 0 {
+            let length = self.lengths[left as usize] + self.lengths[right as usize];
+            self.lengths[id as usize] = length;
         }
         Ok(id)
     }
 
-    /// Whether the pair still stands at a place.
-    fn stands(&self, pair: &Pair, place: u32) -> bool {
-        let after = place as usize + self.lengths[pair.left as usize] as usize;
-        self.cells[place as usize] == pair.left && self.cells[after] == pair.right
+    /// How many cells the token has that begins at a cell.
+    fn length_from(&self, cell: usize) -> usize {
+        let length = self.spans.get(cell);
+        *length.unwrap_or_else(|| &self.lengths[self.cells[cell] as usize]) as usize
+    }
+
+    /// How many cells the token has that ends at a cell.
+    fn length_to(&self, cell: usize) -> usize {
+        let length = self.spans.get(cell);
+        length.map_or_else(
+            || self.lengths[self.cells[cell] as usize] as usize,
+            |&span| (span & !LAST) as usize,
+        )
+    }
+
+    /// Where the right token begins and ends, if the pair still stands at a place.
+    fn extent(&self, left: u32, right: u32, place: u32) -> Option<(usize, usize)> {
+        let begin = place as usize;
+        if self.cells[begin] != left || self.spans.get(begin).is_some_and(|span| span & LAST != 0) {
+            return None;
+        }
+        let middle = begin + self.length_from(begin);
+        (self.cells[middle] == right).then(|| (middle, middle + self.length_from(middle)))
     }
 
     /// Merges a pair everywhere, from left to right.
     fn merge(&mut self, number: u32, product: u32) {
+        self.sort_places(number);
+        let pair = &mut self.pairs[number as usize];
+        let (left, right) = (pair.left, pair.right);
         // Its count stays for now: merging "aaa" takes back an occurrence of the pair itself.
-        let emptied = Pair {
-            places: Vec::new(),
-            gone: 0,
-            ..self.pairs[number as usize]
-        };
-        let mut pair = std::mem::replace(&mut self.pairs[number as usize], emptied);
-        if !pair.places.is_sorted() {
-            // Only a token that could be made in two ways has its places found in two passes.
-            pair.places.sort_unstable();
-        }
-        let left_length = self.lengths[pair.left as usize] as usize;
-        let right_length = self.lengths[pair.right as usize] as usize;
-        for &place in &pair.places {
-            if !self.stands(&pair, place) {
+        let places = std::mem::take(&mut pair.places);
+        pair.gone = 0;
+        for &place in &places {
+            let Some((middle, end)) = self.extent(left, right, place) else {
                 continue;
-            }
+            };
             let begin = place as usize;
-            let middle = begin + left_length;
-            let end = middle + right_length;
             let count = self.counts[self.piece_of[begin] as usize];
             let (before, after) = (self.cells[begin - 1], self.cells[end]);
             if before != SEPARATOR {
-                self.remove(before, pair.left, count);
+                self.remove(before, left, count);
             }
             if after != SEPARATOR {
-                self.remove(pair.right, after, count);
+                self.remove(right, after, count);
             }
             self.cells[middle - 1] = INTERIOR;
             self.cells[middle] = INTERIOR;
             self.cells[begin] = product;
             self.cells[end - 1] = product;
+            if !self.spans.is_empty() {
+                self.spans[begin] = (end - begin) as u32;
+                self.spans[end - 1] = (end - begin) as u32 | LAST;
+            }
             if before != SEPARATOR {
-                let length = self.lengths[before as usize] as usize;
+                let length = self.length_to(begin - 1);
                 self.add(before, product, (begin - length) as u32);
             }
             if after != SEPARATOR {
@@ -326,6 +272,16 @@ impl Trainer {
             }
         }
         self.pairs[number as usize].count = 0;
+    }
+
+    /// Brings a pair's places into order.
+    fn sort_places(&mut self, number: u32) {
+        let pair = &mut self.pairs[number as usize];
+        if !pair.sorted {
+            pair.places.sort(); // stable: it is quick with runs that are in order
+            pair.sorted = true;
+            pair.gone = 0;
+        }
     }
 
     fn candidates(&mut self) -> Heap<Candidate> {
@@ -350,12 +306,11 @@ impl Trainer {
     }
 
     fn first_place(&mut self, number: u32) -> u32 {
+        self.sort_places(number);
         let pair = &self.pairs[number as usize];
-        let mut gone = pair.gone;
-        while pair
-            .places
-            .get(gone)
-            .is_some_and(|&place| !self.stands(pair, place))
+        let (left, right, mut gone) = (pair.left, pair.right, pair.gone);
+        while let Some(&place) = pair.places.get(gone)
+            && self.extent(left, right, place).is_none()
         {
             gone += 1;
         }

@@ -26,8 +26,10 @@ fn by_the_book(pieces: &[(Vec<u8>, u64)], options: &Options) -> Vec<(Vec<u8>, Ve
         let mut pairs: Vec<(Vec<u8>, Vec<u8>, u64)> = Vec::new(); // in order of first occurrence
         for (word, count) in &words {
             for neighbours in word.windows(2) {
-                let longest = options.max_token_length.map_or(usize::MAX, |n| n as usize);
-                if neighbours[0].len() + neighbours[1].len() > longest {
+                let product = neighbours.concat();
+                if !options.vetoes.allow_length(product.len() as u64)
+                    || !options.vetoes.allow_text(&product)
+                {
                     continue;
                 }
                 match pairs
@@ -79,9 +81,8 @@ fn options(tie: Tie, vocab_size: usize) -> Options {
         initial,
         vocab_size,
         min_frequency: 1,
-        max_token_length: None,
         tie,
-        by_character: false,
+        ..Options::default()
     }
 }
 
@@ -125,7 +126,8 @@ proptest! {
             pieces.reverse();
         }
         let tie = [Tie::LowestIds, Tie::FirstSeen, Tie::LargestText][tie];
-        let options = Options { min_frequency: minimum, max_token_length: longest, ..options(tie, size) };
+        let vetoes = Vetoes { max_token_length: longest, ..Vetoes::default() };
+        let options = Options { min_frequency: minimum, vetoes, ..options(tie, size) };
         let training = learn(&pieces, &options);
         prop_assert_eq!(texts(&training), by_the_book(&pieces, &options));
         prop_assert_eq!(training.exhausted, training.tokens.len() < size);

@@ -1,0 +1,362 @@
+"""Train BPE over the characters of words: counts of words -> merges -> a tokenizer.
+
+Sennrich, Haddow and Birch 2016 (arXiv:1508.07909). The end of a word is marked, glued to its last
+symbol (subword-nmt since 0.2, Hugging Face) or as a symbol of its own (the paper, subword-nmt 0.1).
+
+Ids: ``unk_token`` and special tokens, characters by code point, characters with a prefix or suffix
+sorted by their bytes, products in the order in which they were learnt.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Literal
+
+from bpe_cli import _core
+from bpe_cli.byte_alphabet import from_visible, to_visible
+from bpe_cli.errors import InputError, TrainingError, UsageError
+from bpe_cli.stages import CharacterBpe, Normalizer, PreTokenizer, SpecialToken
+from bpe_cli.stages.words import WORDS, word_decoder, word_stages
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers.alphabet import character_counts, edge_characters, kept_characters, texts
+from bpe_cli.trainers.base import Front, Trained, plural, small
+from bpe_cli.trainers.boundaries import mark_pieces, read_words
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+Compat = Literal["subword-nmt", "hf"]
+
+_UNLIMITED = (1 << 63) - 1
+"""Bytes that rewritten counts may take: those they are made from had a bound of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Say what to train.
+
+    Attributes:
+        vocab_size: Tokens to end with, special ones and characters counted; None for any number.
+        merges: Merges to learn (subword-nmt's ``--symbols``); None for any number.
+        total_symbols: Whether ``merges`` stands for merges, inner characters of words and last characters
+            of words together (subword-nmt's ``--total-symbols``).
+        min_frequency: A pair that occurs less often is not merged.
+        pre_tokenizer: What cuts text into words. The default cuts at ASCII blanks and line ends alone.
+        normalizer: What rewrites text before.
+        end_of_word_suffix: What is written at the end of a word; empty for nothing.
+        suffix_form: ``0.2`` glues the suffix to the last symbol, ``0.1`` makes it a symbol of its own.
+        continuing_subword_prefix: What is written before each symbol of a word but the first.
+        by_byte: Whether symbols are bytes instead of characters (subword-nmt's ``--byte``).
+        special_tokens: Their texts.
+        split_special: Whether special tokens in the corpus are taken out and divide the text.
+        unk_token: What a character outside the alphabet becomes; None leaves it out.
+        fuse_unk: Whether neighbouring unknown characters become one token.
+        dictionary: Whether the input has lines of a word and its count instead of text.
+        initial_alphabet: ``all`` forms of every character (in a word, at its end), so that it can be
+            encoded wherever it stands, or those ``seen``, as Hugging Face's trainer has it.
+        characters: Characters that are in the alphabet whether they are seen or not.
+        limit_alphabet: Most characters in the alphabet: the most frequent, of equals the lower code points.
+        character_coverage: Share of all characters in the corpus that the alphabet is to cover.
+        max_token_length: Most symbols in a token, or None.
+        max_digits: Most numeric characters in a token, or None.
+        boundary_mark: A text in the corpus that no merge crosses, and that is left out; empty for none.
+            Encoding is not changed by it.
+        boundaries: Segmented words (``un|do``): no merge crosses their ``|`` where the word stands in the
+            corpus. Encoding is not changed by them.
+        compat: Whose result to give: that of ``subword-nmt`` (of equally frequent pairs the one with the
+            largest strings) or of ``hf`` (the lowest ids; forms seen; everything that occurs once is
+            merged). Without, ids decide.
+    """
+
+    vocab_size: int | None = None
+    merges: int | None = None
+    total_symbols: bool = False
+    min_frequency: int | None = None
+    pre_tokenizer: tuple[PreTokenizer, ...] = (WORDS,)
+    normalizer: tuple[Normalizer, ...] = ()
+    end_of_word_suffix: str = "</w>"
+    suffix_form: Literal["0.2", "0.1"] = "0.2"
+    continuing_subword_prefix: str = ""
+    by_byte: bool = False
+    special_tokens: tuple[str, ...] = ()
+    split_special: bool = False
+    unk_token: str | None = "<unk>"
+    fuse_unk: bool = False
+    dictionary: bool = False
+    initial_alphabet: Literal["all", "seen"] | None = None
+    characters: str = ""
+    limit_alphabet: int | None = None
+    character_coverage: float | None = None
+    max_token_length: int | None = None
+    max_digits: int | None = None
+    boundary_mark: str = ""
+    boundaries: tuple[str, ...] = ()
+    compat: Compat | None = None
+
+    def __post_init__(self) -> None:
+        if self.compat not in (None, "subword-nmt", "hf"):
+            raise UsageError(f"BPE has no rules called {self.compat!r}", hint="it has subword-nmt, hf")
+        if self.vocab_size is None and self.merges is None:
+            raise UsageError("how many tokens or merges? one of the two is needed", hint="-s 32000, --set merges=32000")
+        if (self.vocab_size or 0) > _core.MAX_TOKENS or (self.merges or 0) > _core.MAX_TOKENS:
+            raise UsageError(f"more than {_core.MAX_TOKENS:,} tokens do not fit")
+        if min(0 if each is None else each for each in (self.merges, self.limit_alphabet, self.max_digits)) < 0:
+            raise UsageError("merges, limit_alphabet and max_digits are numbers from 0 up")
+        if self.total_symbols and self.merges is None:
+            raise UsageError("total_symbols is about the number of merges, which is not given")
+        if self.character_coverage is not None and not 0 < self.character_coverage <= 1:
+            raise UsageError(f"a character coverage of {self.character_coverage} is no share: it is over 0, at most 1")
+        if self.suffix_form == "0.1" and (self.continuing_subword_prefix or not self.end_of_word_suffix):
+            raise UsageError("a suffix that is a symbol of its own needs a text, and goes with no prefix")
+        if self.by_byte and self.pre_tokenizer != (WORDS,):
+            raise UsageError("words of bytes are cut at blanks and line ends: no other pre-tokenizer can be given")
+        if self.by_byte and self.continuing_subword_prefix:
+            raise UsageError("words of bytes have no prefix")
+        for content in self.specials:
+            if not content:
+                raise UsageError("a special token needs a text")
+            if self.specials.count(content) > 1:
+                raise UsageError(f"the special token {content!r} is given twice")
+
+    @property
+    def specials(self) -> tuple[str, ...]:
+        """The texts of all special tokens in order of id: unknown first, unless its place is given."""
+        unknown = () if self.unk_token is None or self.unk_token in self.special_tokens else (self.unk_token,)
+        return (*unknown, *self.special_tokens)
+
+    @property
+    def minimum(self) -> int:
+        """How often a pair must occur to be merged, at least 1."""
+        usual = 1 if self.compat == "hf" else 2
+        return max(1, usual if self.min_frequency is None else self.min_frequency)
+
+    @property
+    def tie(self) -> Literal["largest-text", "lowest-ids"]:
+        """Which of the most frequent pairs is merged."""
+        return "largest-text" if self.compat == "subword-nmt" else "lowest-ids"
+
+    @property
+    def all_forms(self) -> bool:
+        """Whether every character is a token in all of its forms."""
+        return (self.initial_alphabet or ("seen" if self.compat == "hf" else "all")) == "all"
+
+
+def documents(_: Options) -> Literal["lines"]:
+    """Learn from lines."""
+    return "lines"
+
+
+def front(options: Options) -> Front:
+    """Give the stages that text goes through; lines of a dictionary are counted as they are."""
+    if options.dictionary:
+        return Front()
+    normalizer, pre_tokenizer = word_stages(options.by_byte)
+    return Front((*options.normalizer, *normalizer), pre_tokenizer if options.by_byte else options.pre_tokenizer)
+
+
+def train(
+    counts: _core.Counts,
+    options: Options,
+    progress: Callable[[int, int], None] | None = None,
+    threads: int = 1,  # noqa: ARG001  # one is enough
+) -> Trained:
+    """Learn merges from counts of words.
+
+    Args:
+        counts: How often each word occurs (each line, if the options say ``dictionary``).
+        options: What to train.
+        progress: Called now and then with (tokens so far, tokens wanted).
+
+    Raises:
+        TrainingError: There is nothing to train on, or the vocabulary is smaller than its alphabet.
+        InputError: A line of a dictionary is none.
+    """
+    words = _words(counts, options)
+    if words.unique == 0:
+        raise TrainingError("there is nothing to train on: the corpus has no text")
+    initial, symbols = initial_tokens(words, options)
+    if options.vocab_size is not None and options.vocab_size < len(initial):
+        forms = plural(len(initial) - len(options.specials), "byte" if options.by_byte else "character")
+        raise TrainingError(
+            f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: "
+            f"{forms} with what is written around them and {len(options.specials)} special",
+            hint=f"ask for {len(initial)} or more, or for fewer characters with --set limit_alphabet=N",
+        )
+    marked, mark = mark_pieces(words, read_words(options.boundaries), options.boundary_mark)
+    trained = _core.train_bpe(
+        marked,
+        initial=initial,
+        symbols=symbols,
+        vocab_size=_core.MAX_TOKENS if options.vocab_size is None else options.vocab_size,
+        max_merges=_most_merges(words, options),
+        min_frequency=options.minimum,
+        max_token_length=options.max_token_length,
+        max_digits=options.max_digits,
+        tie=options.tie,
+        by_character=not options.by_byte,
+        continuing_subword_prefix=options.continuing_subword_prefix,
+        end_of_word_suffix=options.end_of_word_suffix,
+        separate_suffix=options.suffix_form == "0.1",
+        boundary_mark=mark,
+        progress=progress,
+    )
+    blob, ends = trained.tokens()
+    tokens = [blob[start:end] for start, end in pairwise([0, *memoryview(ends)])]
+    numbers = iter(memoryview(trained.merges).tolist())
+    merges = list(zip(numbers, numbers, numbers, strict=True))
+    summary = (plural(len(symbols), "byte" if options.by_byte else "character"), plural(len(merges), "merge"),
+               f"{len(options.specials)} special")  # fmt: skip
+    return Trained(
+        _assemble(options, tokens, symbols, merges),
+        summary,
+        f"no pair is left that occurs {plural(options.minimum, 'time')} or more" if trained.exhausted else None,
+    )
+
+
+def _most_merges(words: _core.Counts, options: Options) -> int | None:
+    if options.merges is None or not options.total_symbols:
+        return options.merges
+    return max(0, options.merges - edge_characters(texts(words, options.by_byte, options.boundary_mark)))
+
+
+def untrained(options: Options) -> Tokenizer:
+    """Give a tokenizer without characters and merges: to see, before the work begins, what could not be done."""
+    read_words(options.boundaries)
+    return _assemble(options, [content.encode() for content in options.specials], [], [])
+
+
+def initial_tokens(words: _core.Counts, options: Options) -> tuple[list[bytes], list[int]]:
+    """Give the tokens that exist before the first merge.
+
+    A special token can be a character; under Hugging Face's rules it can also be what merges make.
+
+    Returns:
+        Their bytes by id (``b""`` for a special token that no merge makes), and the ids of the alphabet.
+    """
+    named = options.compat == "hf"
+    initial = [content.encode() if named or len(content) == 1 else b"" for content in options.specials]
+    present = {token: token_id for token_id, token in enumerate(initial) if token}
+    alphabet = _alphabet(words, options)
+    for symbol in alphabet:
+        if present.setdefault(symbol, len(initial)) == len(initial):
+            initial.append(symbol)
+    symbols = [present[symbol] for symbol in alphabet]
+    if options.all_forms:
+        prefix, suffix = options.continuing_subword_prefix.encode(), options.end_of_word_suffix.encode()
+        forms = {before + symbol + after for symbol in alphabet for before in (b"", prefix) for after in (b"", suffix)}
+        if options.suffix_form == "0.1":
+            forms = {suffix}
+        initial += sorted(forms - present.keys())
+    return initial, symbols
+
+
+def _alphabet(words: _core.Counts, options: Options) -> list[bytes]:
+    """Give the symbols, undecorated, in order."""
+    if options.by_byte and options.all_forms:
+        return [bytes([byte]) for byte in range(256)]
+    seen = character_counts(texts(words, options.by_byte, options.boundary_mark))
+    kept = kept_characters(seen, options.limit_alphabet, options.character_coverage, options.characters)
+    return [character.encode("latin-1" if options.by_byte else "utf-8") for character in kept]
+
+
+def _words(counts: _core.Counts, options: Options) -> _core.Counts:
+    """Read lines of a dictionary, and visible characters as the bytes they spell, if that is what was counted."""
+    if not options.dictionary and not options.by_byte:
+        return counts
+    words, numbers = [], array("Q")
+    for start in range(0, counts.unique, 1 << 16):
+        for piece, number in counts.items(start, 1 << 16):
+            if options.dictionary:
+                match = re.fullmatch(rb"([^ ]+) ([0-9]{1,15})", piece.strip(b"\r\n "))
+                if match is None:
+                    raise InputError(f"a line of the dictionary is not a word, a blank and a count: {piece[:60]!r}")
+                words.append(match[1])
+                numbers.append(number * int(match[2]))
+            else:
+                words.append(from_visible(piece.decode()) or piece)
+                numbers.append(number)
+    found = _core.Counts(_UNLIMITED)
+    found.add_pieces(b"".join(words), array("Q", accumulate(map(len, words))), numbers)
+    return found
+
+
+def _assemble(
+    options: Options, tokens: list[bytes], symbols: list[int], merges: list[tuple[int, int, int]]
+) -> Tokenizer:
+    """Make a tokenizer; of a merge that was learnt twice the first counts, in Hugging Face's the last."""
+    specials = options.specials
+    used = {*symbols, *(token_id for merge in merges for token_id in merge)}
+    ordinary = [
+        token if token_id >= len(specials) or token_id in used else b"" for token_id, token in enumerate(tokens)
+    ]
+    if options.by_byte:
+        ordinary = [_visible(token, options.end_of_word_suffix.encode()) for token in ordinary]
+    last = options.compat == "hf"
+    kept = list(dict.fromkeys(reversed(merges) if last else merges))
+    model = CharacterBpe(
+        Vocabulary.from_tokens(ordinary),
+        Merges.from_pairs(reversed(kept) if last else kept),
+        unk_id=None if options.unk_token is None else specials.index(options.unk_token),
+        fuse_unk=options.fuse_unk,
+        continuing_subword_prefix=options.continuing_subword_prefix,
+        end_of_word_suffix=options.end_of_word_suffix,
+        separate_suffix=options.suffix_form == "0.1",
+    )
+    normalizer, pre_tokenizer = word_stages(options.by_byte)
+    return Tokenizer(
+        model=model,
+        normalizer=(*options.normalizer, *normalizer),
+        pre_tokenizer=pre_tokenizer if options.by_byte else options.pre_tokenizer,
+        decoder=word_decoder(options.continuing_subword_prefix, options.end_of_word_suffix, options.by_byte),
+        special_tokens=tuple(SpecialToken(content.encode(), token_id) for token_id, content in enumerate(specials)),
+        unicode_version=_core.UNICODE_VERSION,
+    )
+
+
+def _visible(token: bytes, suffix: bytes) -> bytes:
+    """Write a token's bytes as visible characters; its suffix is text already."""
+    stem = token[: len(token) - len(suffix)] if suffix and token.endswith(suffix) else token
+    return to_visible(stem).encode() + token[len(stem) :]
+
+
+def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
+    """Yield the textbook's training, step by step.
+
+    Raises:
+        UsageError: The corpus is too large for it, or the symbols are bytes.
+    """
+    from bpe_cli.teaching import bpe as textbook
+    from bpe_cli.teaching.steps import render
+    from bpe_cli.teaching.vetoes import count_digits
+
+    if options.by_byte or options.boundaries:
+        raise UsageError("--steps shows words of characters, without --set by_byte and boundaries")
+    counted = _words(counts, options)
+    prefix, digits = options.continuing_subword_prefix, options.max_digits
+    words = textbook.character_words(
+        {piece.decode("utf-8", "surrogateescape"): number for piece, number in small(counted).items()},
+        end=options.end_of_word_suffix,
+        glued=options.suffix_form != "0.1",
+        prefix=prefix,
+        mark=options.boundary_mark,
+    )
+    found, symbols = initial_tokens(counted, options)
+    initial = [token.decode() for token in found]
+    alphabet = {initial[token_id] for token_id in symbols}
+    forms = {prefix + each for each in alphabet} | alphabet
+    forms |= {each + options.end_of_word_suffix for each in forms} | {options.end_of_word_suffix}
+    met = (forms & textbook.count_symbols(words).keys()) - set(initial)
+    training = textbook.train(
+        words,
+        initial=[*initial, *sorted(met, key=str.encode)],
+        vocab_size=options.vocab_size,
+        num_merges=_most_merges(counted, options),
+        min_frequency=options.minimum,
+        tie=options.tie,
+        max_token_length=options.max_token_length,
+        prefix=prefix,
+        allow=None if digits is None else lambda product: count_digits(product) <= digits,
+    )
+    return render(training)

@@ -1,0 +1,104 @@
+//! What training is asked for, and what it gives.
+
+use crate::error::{Error, Result};
+
+/// Which of the most frequent pairs is merged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tie {
+    /// The one with the lowest (left id, right id): Hugging Face, rustbpe.
+    #[default]
+    LowestIds,
+    /// The one that stands first in the corpus as it is segmented now: minbpe.
+    FirstSeen,
+    /// The one with the largest (left text, right text), as bytes: subword-nmt. For UTF-8 that is the
+    /// order of code points.
+    LargestText,
+}
+
+/// What is written around the symbols of a piece.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decoration {
+    /// Stands before each symbol but the first; a product leaves out its right part's.
+    pub prefix: Vec<u8>,
+    /// Stands after the last symbol.
+    pub suffix: Vec<u8>,
+    /// Whether the suffix is a symbol of its own instead, behind the last one.
+    pub separate_suffix: bool,
+}
+
+/// What and how much to learn.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Tokens that exist before the first merge, by id; empty: a text that no merge makes.
+    pub initial: Vec<Vec<u8>>,
+    /// Which of them are symbols, undecorated; text outside this alphabet is left out.
+    pub symbols: Vec<u32>,
+    /// Stop when there are so many tokens.
+    pub vocab_size: usize,
+    /// Stop after so many merges.
+    pub max_merges: Option<usize>,
+    /// Stop when the most frequent pair is rarer.
+    pub min_frequency: u64,
+    /// How ties are decided.
+    pub tie: Tie,
+    /// Whether symbols are UTF-8 characters instead of bytes.
+    pub by_character: bool,
+    /// What is written around symbols.
+    pub decoration: Decoration,
+    /// A text that no merge crosses and that is left out wherever it stands in a piece; empty: none.
+    pub boundary_mark: Vec<u8>,
+    /// What no product may be.
+    pub vetoes: Vetoes,
+}
+
+/// What no product may be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Vetoes {
+    /// Longest product, in symbols. A token's length is that of the first merge that made it.
+    pub max_token_length: Option<u32>,
+    /// Whether a product must be whole characters, or a proper beginning of a single one
+    /// (Land and Arnett, arXiv:2505.24689).
+    pub character_boundaries: bool,
+    /// Most numeric characters (Unicode category N) in a product.
+    pub max_digits: Option<u32>,
+}
+
+impl Options {
+    /// Checks what contradicts itself whatever the text.
+    ///
+    /// # Errors
+    /// Says what.
+    pub(super) fn check(&self) -> Result<()> {
+        let Decoration {
+            prefix,
+            suffix,
+            separate_suffix,
+        } = &self.decoration;
+        if *separate_suffix && suffix.is_empty() {
+            return Err(Error::Invalid(
+                "a suffix that is a symbol of its own needs a text".to_owned(),
+            ));
+        }
+        if *separate_suffix && !prefix.is_empty() {
+            return Err(Error::Invalid(
+                "a prefix does not go together with a suffix that is a symbol of its own"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What was learnt.
+#[derive(Debug, Default)]
+pub struct Training {
+    /// (left, right, product) in order.
+    pub merges: Vec<[u32; 3]>,
+    /// How often each merge's pair occurred.
+    pub counts: Vec<u64>,
+    /// All tokens by id: the initial ones, the decorated symbols that were missing among them (sorted),
+    /// the products.
+    pub tokens: Vec<Vec<u8>>,
+    /// Whether no pair was left that is frequent enough.
+    pub exhausted: bool,
+}
