@@ -420,6 +420,64 @@ def count_ngrams(counts: Counts, n: int, max_bytes: int) -> Counts:
         ValueError: ``n`` is 0.
     """
 
+def train_by_likelihood(
+    counts: Counts,
+    *,
+    initial: Sequence[bytes],
+    symbols: Sequence[int],
+    continuing_subword_prefix: str,
+    vocab_size: int,
+    min_frequency: int,
+    tie: str,
+    progress: Callable[[int, int], None] | None,
+) -> BpeTraining:
+    """Learn merges from counts of words: the pair with the highest count(pair) / (count(left) * count(right)).
+
+    Args:
+        initial: Bytes of the tokens that exist before the first merge, by id, with their prefix.
+        symbols: Which of them are symbols of the alphabet: a character each, with the prefix if it
+            stands inside a word. Text outside the alphabet is left out.
+        continuing_subword_prefix: What marks a symbol inside a word; a product leaves out the right part's.
+        vocab_size: Stop when so many tokens exist (initial ones counted).
+        min_frequency: Pairs that are rarer are not merged (at least 1).
+        tie: Among the pairs with the highest score take ``first-seen`` (earliest in the corpus as now
+            segmented) or ``most-frequent`` (then the smallest (left, right) byte strings).
+        progress: As in ``train_bpe``.
+    """
+
+def train_top_down(
+    counts: Counts,
+    *,
+    reserved: Sequence[bytes],
+    continuing_subword_prefix: str,
+    vocab_size: int,
+    min_frequency: int,
+    max_frequency: int,
+    iterations: int,
+    max_word_length: int,
+    max_alphabet: int,
+    max_words: int,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[bytes, U32Array, int]:
+    """Learn a vocabulary from counts of words by a threshold on how often a token occurs.
+
+    Args:
+        reserved: Tokens that come first; words that are one are not learnt from.
+        continuing_subword_prefix: Written before tokens inside a word.
+        vocab_size: Most tokens; a threshold is looked for that gives these or up to 5% fewer. There
+            may be none: the last one tried counts, whose vocabulary may be smaller or larger.
+        min_frequency: The lowest threshold, and ``max_frequency`` the highest one.
+        iterations: How often the words are counted anew for each threshold.
+        max_word_length: Longer words, in characters, are not learnt from.
+        max_alphabet: Most characters; words with others are not learnt from.
+        max_words: Most words, the most frequent ones.
+        progress: Called with (thresholds tried, the same); also where signals are checked.
+
+    Returns:
+        Bytes of all tokens (reserved, characters, others by falling count), where each ends, and the
+        threshold: 0 if there was nothing to learn from.
+    """
+
 @final
 class Engine:
     """A compiled tokenizer: immutable, shared by threads."""

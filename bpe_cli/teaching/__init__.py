@@ -13,6 +13,8 @@ be read: everything is recounted at every step, nothing is fast.
 - ``dropout``: leave merges out at random.
 - ``longest_match``: split a word by the longest token, without merges; two ways.
 - ``normalize``: rewrite text as BERT and SentencePiece do before they cut it.
+- ``wordpiece``: learn word pieces by the score of pairs; cut words by their longest tokens.
+- ``top_down``: learn word pieces from the longest to the shortest.
 - ``utf8``: get the most characters out of broken UTF-8.
 - ``steps``: a training as lines of text.
 """

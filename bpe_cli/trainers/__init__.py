@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, word
+from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, word, wordpiece
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 TRAINERS: dict[str, ModuleType] = {
     "bbpe": bbpe,
     "bpe": bpe,
+    "wordpiece": wordpiece,
     "char": char,
     "word": word,
     "ngram": ngram,

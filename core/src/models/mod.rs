@@ -14,3 +14,5 @@ pub mod ngram;
 pub mod queue;
 pub mod scored_pairs;
 pub mod staged;
+pub mod word_level;
+pub mod word_piece;

@@ -13,6 +13,8 @@ use super::longest_match::LongestMatch;
 use super::max_match::{self, MaxMatch};
 use super::ngram::NGram;
 use super::scored_pairs::ScoredPairs;
+use super::word_level::WordLevel;
+use super::word_piece::WordPiece;
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
 
@@ -238,6 +240,19 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
             left_to_right,
             end_of_word_suffix.into_bytes(),
         )?),
+        Spec::WordPiece {
+            unk_id,
+            continuing_subword_prefix,
+            max_input_chars_per_word,
+        } => Box::new(WordPiece::new(
+            tables.tokens,
+            unk_id,
+            &continuing_subword_prefix,
+            max_input_chars_per_word,
+        )?),
+        Spec::WordLevel { unk_id, fuse_unk } => {
+            Box::new(WordLevel::new(tables.tokens, unk_id, fuse_unk)?)
+        }
         other => return Err(Error::Invalid(format!("{other:?} is not built yet"))),
     })
 }

@@ -12,7 +12,7 @@ use crate::trainers::bpe::{Decoration, Options, Tie, Trainer, Training, Vetoes};
 
 /// What training gave.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct BpeTraining(Training);
+pub struct BpeTraining(pub(super) Training);
 
 #[pymethods]
 impl BpeTraining {

@@ -1,0 +1,375 @@
+"""Train WordPiece: counts of words -> a vocabulary of words and parts of words -> a tokenizer.
+
+Schuster and Nakajima 2012 ("Japanese and Korean Voice Search"), with BERT's stages and special tokens
+(arXiv:1810.04805). Google never published its trainer. What goes by the name are three rules, which give
+three vocabularies: ``rule`` says which. All of them are encoded in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bpe_cli import _core
+from bpe_cli.errors import TrainingError, UsageError
+from bpe_cli.stages import (
+    BertNormalizer,
+    BertPreTokenizer,
+    Normalizer,
+    PreTokenizer,
+    SpecialToken,
+    WordPiece,
+    WordPieceDecoder,
+)
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers.base import Front, Progress, Trained, plural, small
+from bpe_cli.vocabulary import Vocabulary
+
+Rule = Literal["frequency", "score", "tensorflow"]
+
+SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+"""BERT's, in the order of Hugging Face's trainer."""
+
+# What TensorFlow Text's learner does unless told otherwise, and nobody tells it.
+_MAX_FREQUENCY = 10_000_000
+_ITERATIONS = 4
+_MAX_WORD_LENGTH = 50
+_MAX_WORDS = 5_000_000
+
+_STRAY = re.compile("[\udc80-\udcff]")  # how Python reads a byte that is no part of UTF-8
+
+_MIN_FREQUENCY: dict[Rule, int] = {"frequency": 2, "score": 5, "tensorflow": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Say what to train.
+
+    Attributes:
+        vocab_size: Tokens to end with, special ones and letters counted.
+        rule: ``frequency`` merges the most frequent pair, as Hugging Face does (BPE by another name);
+            ``score`` the pair with the highest count(pair) / (count(left) * count(right)), as its course
+            does; ``tensorflow`` keeps what is frequent enough from the top down, as TensorFlow Text
+            does. None: that of ``compat``, else ``frequency``.
+        min_frequency: A pair that occurs less often is not merged; the lowest threshold of
+            ``tensorflow``. None: 2, or 5 with ``score`` (whose favourites are rare), or 10 with
+            ``tensorflow``.
+        tie: Which of the pairs with the highest ``score`` is merged: the ``most-frequent`` one, of these
+            the first in the order of bytes; or, as in the course, the ``first-seen``.
+        limit_alphabet: Only so many letters, the most frequent ones, have a token; None for all, or for
+            1,000 with ``compat`` or ``tensorflow``.
+        initial_alphabet: ``all``: each letter has a token for the beginning of a word and one for its
+            inside, so that no known letter makes a word unknown. ``seen``: only where it occurs (and with
+            ``frequency``, as Hugging Face has it, at the beginning in any case). ``tensorflow`` always
+            has all. None: ``all``, or with ``compat`` what it has.
+        continuing_subword_prefix: Written before tokens inside a word.
+        special_tokens: Their texts, which have the first ids; ``unk_token`` is to be one of them.
+        unk_token: What a word becomes that cannot be spelt.
+        split_special: Whether special tokens in the corpus are taken out and divide the text.
+        max_input_chars_per_word: A longer word is unknown.
+        lowercase: Whether text is written in lower case and without accents; False for a cased model.
+        normalizer: What rewrites text; None for BERT's.
+        pre_tokenizer: What cuts text into words; None for BERT's.
+        compat: Whose result to give: ``hf`` (tokenizers 0.23, whose own result differs from run to run
+            in how ties between tokens inside a word go) or ``tensorflow`` (tensorflow-text).
+    """
+
+    vocab_size: int
+    rule: Rule | None = None
+    min_frequency: int | None = None
+    tie: Literal["most-frequent", "first-seen"] = "most-frequent"
+    limit_alphabet: int | None = None
+    initial_alphabet: Literal["all", "seen"] | None = None
+    continuing_subword_prefix: str = "##"
+    special_tokens: tuple[str, ...] = SPECIAL_TOKENS
+    unk_token: str = "[UNK]"
+    split_special: bool = False
+    max_input_chars_per_word: int = 100
+    lowercase: bool = True
+    normalizer: tuple[Normalizer, ...] | None = None
+    pre_tokenizer: tuple[PreTokenizer, ...] | None = None
+    compat: Literal["hf", "tensorflow"] | None = None
+
+    def __post_init__(self) -> None:
+        if self.compat not in (None, "hf", "tensorflow"):
+            raise UsageError(f"WordPiece has no rules called {self.compat!r}", hint="it has hf, tensorflow")
+        for content in self.special_tokens:
+            if not content:
+                raise UsageError("a special token needs a text")
+            if self.special_tokens.count(content) > 1:
+                raise UsageError(f"the special token {content!r} is given twice")
+        if self.unk_token not in self.special_tokens:
+            raise UsageError(
+                f"the unknown token {self.unk_token!r} is no special token",
+                hint="a word that cannot be spelt becomes it; give it with --special, or name another as unk_token",
+            )
+        wanted = {"hf": "frequency", "tensorflow": "tensorflow"}
+        if self.compat is not None and self.learner != wanted[self.compat]:
+            raise UsageError(f"the rule {self.learner} is not that of {self.compat}: give one or the other")
+        if self.max_input_chars_per_word < 1 or (self.limit_alphabet is not None and self.limit_alphabet < 1):
+            raise UsageError("max_input_chars_per_word and limit_alphabet are at least 1")
+
+    @property
+    def learner(self) -> Rule:
+        """The rule to follow."""
+        return self.rule or ("tensorflow" if self.compat == "tensorflow" else "frequency")
+
+    @property
+    def minimum(self) -> int:
+        """How often a pair or a token must occur, at least 1."""
+        return max(1, _MIN_FREQUENCY[self.learner] if self.min_frequency is None else self.min_frequency)
+
+    @property
+    def most_letters(self) -> int | None:
+        """How many letters have a token; None for all."""
+        usual = 1000 if self.compat or self.learner == "tensorflow" else None
+        return usual if self.limit_alphabet is None else self.limit_alphabet
+
+    @property
+    def has_all_letters(self) -> bool:
+        """Whether each letter has two tokens, wherever it occurs."""
+        return (self.initial_alphabet or ("seen" if self.compat == "hf" else "all")) == "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Alphabet:
+    """Hold the letters of a corpus as they are written, sorted: at the beginning of a word, and inside one."""
+
+    beginning: tuple[str, ...]
+    inside: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len({*self.beginning, *self.inside})
+
+
+def documents(_: Options) -> None:
+    """Learn from documents as the user cuts them."""
+
+
+def front(options: Options) -> Front:
+    """Give the stages that text goes through: BERT's, unless others are given."""
+    bert = (BertNormalizer(lowercase=options.lowercase),)
+    return Front(
+        bert if options.normalizer is None else options.normalizer,
+        (BertPreTokenizer(),) if options.pre_tokenizer is None else options.pre_tokenizer,
+    )
+
+
+def alphabet_of(counts: _core.Counts, options: Options) -> Alphabet:
+    """Find the letters of a corpus that have a token. A byte that is no part of UTF-8 is no letter."""
+    totals: Counter[str] = Counter()
+    first: set[str] = set()
+    inside: set[str] = set()
+    for start in range(0, counts.unique, 1 << 16):
+        for piece, count in counts.items(start, 1 << 16):
+            word = piece.decode("utf-8", "surrogateescape")
+            first.add(word[0])
+            inside.update(word[1:])
+            for letter in word:
+                totals[letter] += count
+    letters = sorted(
+        (letter for letter in totals if not _STRAY.match(letter)),
+        key=lambda letter: (-totals[letter], letter),
+    )[: options.most_letters]
+    if options.has_all_letters:
+        first = inside = set(letters)
+    elif options.learner == "frequency":
+        first = set(letters)
+    prefix = options.continuing_subword_prefix
+    return Alphabet(
+        tuple(sorted(first.intersection(letters))), tuple(prefix + c for c in sorted(inside.intersection(letters)))
+    )
+
+
+def train(
+    counts: _core.Counts,
+    options: Options,
+    progress: Progress | None = None,
+    threads: int = 1,  # noqa: ARG001  # one is enough
+) -> Trained:
+    """Learn a vocabulary from counts.
+
+    Args:
+        counts: How often each word occurs.
+        options: What to train.
+        progress: Called now and then with (tokens so far, tokens wanted); with ``tensorflow``, (thresholds
+            tried, the same).
+        threads: Of no use: nothing depends on it.
+
+    Raises:
+        TrainingError: There is nothing to train on, or the vocabulary is smaller than its alphabet.
+    """
+    if counts.unique == 0:
+        raise TrainingError("there is nothing to train on: the corpus has no text")
+    if options.vocab_size > _core.MAX_TOKENS:
+        raise UsageError(f"a vocabulary of {options.vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
+    alphabet = alphabet_of(counts, options)
+    if options.learner == "tensorflow":
+        return _train_top_down(counts, options, alphabet, progress)
+    initial = initial_tokens(options, alphabet)
+    _check_size(options, len(initial), len(alphabet))
+    ids = {token: token_id for token_id, token in enumerate(initial)}
+    encoded = [token.encode() for token in initial]
+    if options.learner == "score":
+        trained = _core.train_by_likelihood(
+            counts,
+            initial=encoded,
+            symbols=sorted({ids[symbol] for symbol in (*alphabet.beginning, *alphabet.inside)}),
+            continuing_subword_prefix=options.continuing_subword_prefix,
+            vocab_size=options.vocab_size,
+            min_frequency=options.minimum,
+            tie=options.tie,
+            progress=progress,
+        )
+    else:
+        trained = _core.train_bpe(
+            counts,
+            initial=encoded,
+            symbols=[ids[symbol] for symbol in alphabet.beginning],
+            vocab_size=options.vocab_size,
+            min_frequency=options.minimum,
+            max_token_length=None,
+            tie="lowest-ids",
+            by_character=True,
+            progress=progress,
+            continuing_subword_prefix=options.continuing_subword_prefix,
+        )
+    tokens = _cut(*trained.tokens())
+    summary = (
+        plural(len(alphabet), "symbol"),
+        plural(len(tokens) - len(initial), "word piece"),
+        f"{len(options.special_tokens)} special",
+    )
+    often = f" that occurs {options.minimum:,} times or more" if options.minimum > 1 else " to merge"
+    shortfall = f"no pair is left{often}" if trained.exhausted else None
+    return Trained(_assemble(options, tokens, alphabet), summary, shortfall)
+
+
+def _train_top_down(counts: _core.Counts, options: Options, alphabet: Alphabet, progress: Progress | None) -> Trained:
+    blob, ends, threshold = _core.train_top_down(
+        counts,
+        reserved=[content.encode() for content in options.special_tokens],
+        continuing_subword_prefix=options.continuing_subword_prefix,
+        vocab_size=options.vocab_size,
+        min_frequency=options.minimum,
+        max_frequency=_MAX_FREQUENCY,
+        iterations=_ITERATIONS,
+        max_word_length=_MAX_WORD_LENGTH,
+        max_alphabet=options.most_letters or _core.MAX_TOKENS,
+        max_words=_MAX_WORDS,
+        progress=progress,
+    )
+    tokens = _cut(blob, ends)
+    if len(tokens) > _core.MAX_TOKENS:
+        raise TrainingError(
+            f"no threshold gives {options.vocab_size} tokens, and the last one tried gives {len(tokens):,}",
+            hint="raise --min-frequency",
+        )
+    summary = (f"threshold {threshold:,}", f"{len(options.special_tokens)} special")
+    near = len(tokens) <= options.vocab_size and 20 * (options.vocab_size - len(tokens)) <= options.vocab_size
+    shortfall = None if near else "no threshold gives as many, or up to 5% fewer"
+    return Trained(_assemble(options, tokens, alphabet), summary, shortfall)
+
+
+def _cut(blob: bytes, ends: _core.U32Array) -> list[bytes]:
+    tokens, start = [], 0
+    for end in memoryview(ends):
+        tokens.append(blob[start:end])
+        start = end
+    return tokens
+
+
+def initial_tokens(options: Options, alphabet: Alphabet) -> list[str]:
+    """Give the tokens that exist before the first merge, by id: special ones, then letters.
+
+    Letters are sorted as they are written by ``score``, as in the course; otherwise those of the
+    beginning come first. A special token that is also a letter is one token.
+    """
+    letters: Sequence[str] = (*alphabet.beginning, *alphabet.inside)
+    if options.learner == "score":
+        letters = sorted(letters)
+    return list(dict.fromkeys([*options.special_tokens, *letters]))
+
+
+def _check_size(options: Options, initial: int, symbols: int) -> None:
+    if options.vocab_size < initial:
+        raise TrainingError(
+            f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {symbols} symbols "
+            f"and {len(options.special_tokens)} special",
+            hint=f"ask for {initial} or more, or set limit_alphabet",
+        )
+
+
+def untrained(options: Options) -> Tokenizer:
+    """Give a tokenizer of the same kind that knows two letters: to see whether it could be written."""
+    letters = Alphabet(("a", "b"), tuple(options.continuing_subword_prefix + letter for letter in "ab"))
+    return _assemble(options, [token.encode() for token in initial_tokens(options, letters)], letters)
+
+
+def _assemble(options: Options, tokens: Sequence[bytes], alphabet: Alphabet) -> Tokenizer:
+    letters = {symbol.encode() for symbol in (*alphabet.beginning, *alphabet.inside)}
+    special = {content.encode(): token_id for token_id, content in enumerate(options.special_tokens)}
+    # Text becomes a special token only where that is asked for, unless it is a letter as well.
+    texts = [b"" if token in special and token not in letters else token for token in tokens]
+    return Tokenizer(
+        model=WordPiece(
+            Vocabulary.from_tokens(texts),
+            unk_id=special[options.unk_token.encode()],
+            continuing_subword_prefix=options.continuing_subword_prefix,
+            max_input_chars_per_word=options.max_input_chars_per_word,
+        ),
+        normalizer=front(options).normalizer,
+        pre_tokenizer=front(options).pre_tokenizer,
+        decoder=(WordPieceDecoder(options.continuing_subword_prefix),),
+        special_tokens=tuple(SpecialToken(content, token_id) for content, token_id in special.items()),
+        unicode_version=_core.UNICODE_VERSION,
+    )
+
+
+def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
+    """Yield the textbook's training, step by step.
+
+    Raises:
+        UsageError: The corpus is too large for it.
+    """
+    from bpe_cli.teaching import bpe, top_down, wordpiece
+    from bpe_cli.teaching.steps import render
+
+    prefix = options.continuing_subword_prefix
+    words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
+    alphabet = alphabet_of(counts, options)
+    initial = initial_tokens(options, alphabet)
+    letters = [token for token in initial if token in {*alphabet.beginning, *alphabet.inside}]
+    if options.learner == "score":
+        return wordpiece.render(
+            wordpiece.train(
+                words,
+                options.vocab_size,
+                special=options.special_tokens,
+                alphabet=letters,
+                min_frequency=options.minimum,
+                tie=options.tie,
+                prefix=prefix,
+            )
+        )
+    if options.learner == "frequency":
+        training = bpe.train(
+            wordpiece.spell(words, prefix=prefix, alphabet=letters),
+            initial=initial,
+            vocab_size=options.vocab_size,
+            min_frequency=options.minimum,
+            prefix=prefix,
+        )
+        return render(training)
+    tried = top_down.learn(
+        {word: count for word, count in words.items() if not _STRAY.search(word)},
+        options.vocab_size,
+        reserved=options.special_tokens,
+        min_frequency=options.minimum,
+        max_alphabet=options.most_letters or _core.MAX_TOKENS,
+        prefix=prefix,
+    )
+    return top_down.render(tried, options.vocab_size)
