@@ -156,26 +156,92 @@ class Pipeline:
         """Join the bytes of ids, as ``Engine.decode`` does; of overlapping n-grams, the first characters."""
 
 @final
-class SpecialMatcher:
-    """Finds special tokens in text: leftmost, and among those the longest."""
+class Decoder:
+    """A compiled chain of decoders: immutable, shared by threads.
 
-    def __init__(
-        self, contents: Sequence[bytes], ids: Sequence[int], flags: bytes = b"", stages: Stages | None = None
-    ) -> None:
-        """Compile what is looked for.
+    It gives the bytes that Hugging Face's component of the same name gives the text of. Bytes that are
+    no UTF-8 it keeps, where theirs puts U+FFFD; and without components tokens are joined with nothing.
+    """
+
+    def __init__(self, spec: str) -> None:
+        """Compile a JSON list of components, each as ``stages.component_json.component`` gives it.
+
+        Raises:
+            ValueError: A component is unknown or cannot be; the sentence says why.
+        """
+
+    def decode(
+        self,
+        ids: Buffer,
+        blob: Buffer,
+        ends: Buffer,
+        special_ids: Buffer,
+        special_blob: Buffer,
+        special_ends: Buffer,
+        skip_special: Buffer | None = None,
+    ) -> bytes:
+        """Give the bytes that the ids (u32) of one document read as.
 
         Args:
-            contents: The tokens' texts, none empty. ``ids``: their ids.
-            flags: A byte each, or nothing: 1 takes white space before it along, 2 white space after it,
-                4 only where no word character stands beside it, 8 in normalized text.
-            stages: What normalizes the text, for those tokens.
+            blob: The vocabulary's tokens, as the decoders expect them. ``ends`` (u32): where each ends.
+                Pass what is read-only: anything else is copied at every call.
+            special_ids: Special tokens, ascending (u32), for ids that the vocabulary has no token for;
+                ``special_blob`` and ``special_ends`` (u32) as above.
+            skip_special: One byte for each special token: 0, it reads as its bytes; 1, it is left out; 2,
+                it is the unknown token, which ``SpaceMarks`` has a text for. None: all are 0. It counts
+                for ids of ``special_ids`` that are in the vocabulary as well.
+
+        Raises:
+            ValueError: An id has no token: (sentence, place among the ids); there is not one byte for each
+                special token; or an expression takes too long.
+        """
+
+@final
+class SpecialMatcher:
+    """Finds special and added tokens in text: leftmost, and among those the longest.
+
+    The semantics are those of Hugging Face's added tokens. Tokens are looked for in two passes: in the
+    text as it is, then, in each normalized stretch between those, the ones that are normalized too.
+    """
+
+    def __init__(
+        self,
+        contents: Sequence[bytes],
+        ids: Sequence[int],
+        flags: Buffer | None = None,
+        stages: Stages | None = None,
+    ) -> None:
+        """Compile what to look for; among equal contents the first counts.
+
+        Args:
+            contents: What stands for each token in text.
+            ids: Their ids.
+            flags: One byte for each, the sum of 1: it takes the white space before it along; 2: and that
+                after it; 4: it is found only where no word character (``\\w``) stands beside it; 8: it is
+                looked for in normalized text, its content being normalized. None: all are 0.
+            stages: What normalizes text and contents; None if nothing does.
+
+        Raises:
+            ValueError: A content is empty or cannot be normalized, or the lists differ in length.
         """
 
     def find(self, data: Buffer) -> tuple[int, int, int] | None:
         """Give (start, end, id) of the first occurrence, or None."""
 
+    def find_all(self, data: Buffer) -> list[tuple[int, int, int]]:
+        """Give (start, end, id) of all occurrences, in order.
+
+        An occurrence of a token that begins with white space may begin inside the one before it, if that
+        takes the white space after it along.
+        """
+
+    @property
+    def looks_in_normalized(self) -> bool:
+        """Whether a normalizer stands before some tokens: those are found by ``Pipeline`` alone."""
+
     def reaches_cut(self, data: Buffer, cut: int) -> bool:
-        """Tell whether an occurrence that begins before ``cut`` may reach it (also past the end of data)."""
+        """Tell whether an occurrence that begins before ``cut`` may reach it (also past the end of data),
+        or whether text on both sides of the cut decides about one. In doubt the answer is yes."""
 
 @final
 class Counts:

@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe_cli import _core
-from bpe_cli.added_tokens import overlapping
 from bpe_cli.arguments import cannot_encode
 from bpe_cli.blocks import Block
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.splitting import compile_splitter, segments
-from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, Split
+from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpaceMarksDecoder, Split
 from bpe_cli.stages.component_json import component, core_model, core_spec
 
 if TYPE_CHECKING:
@@ -71,9 +70,6 @@ class Place:
 def is_plain(tokenizer: Tokenizer) -> bool:
     """Tell whether the short way can run a tokenizer: byte-level BPE whose text is only split."""
     spaces = [isinstance(stage, PrefixSpace) for stage in tokenizer.pre_tokenizer]
-    tokens = tokenizer.special_tokens
-    normalized = [token.content.decode("utf-8", "surrogateescape") for token in tokens if token.normalized]
-    raw = [token.content.decode("utf-8", "surrogateescape") for token in tokens if not token.normalized]
     return (
         isinstance(tokenizer.model, (RankBpe, MergeBpe))
         and not tokenizer.normalizer
@@ -81,7 +77,6 @@ def is_plain(tokenizer: Tokenizer) -> bool:
         and not any(spaces[1:])
         and all(isinstance(stage, (PrefixSpace, Split)) for stage in tokenizer.pre_tokenizer)
         and all(stage == Split(stage.pattern) for stage in tokenizer.pre_tokenizer if isinstance(stage, Split))
-        and overlapping(normalized, raw) is None
     )
 
 
@@ -190,6 +185,11 @@ class StagedRunner:
             raise FormatError(f"the tokenizer's stages cannot be run: {error}") from error
         self._model = tokenizer.model
         self._decoders = tokenizer.decoder
+        self._skipped = None
+        if any(isinstance(stage, SpaceMarksDecoder) for stage in tokenizer.decoder):
+            # SentencePiece's control pieces read as nothing, its unknown one as a text of its own.
+            unk_id = getattr(tokenizer.model, "unk_id", None)
+            self._skipped = bytes(2 if token.token_id == unk_id else 1 for token in tokenizer.special_tokens)
 
     @cached_property
     def pipeline(self) -> _core.Pipeline:
@@ -268,4 +268,5 @@ class StagedRunner:
         if not self._decoders:
             return self.pipeline.decode(ids, *special)
         vocabulary = self._model.vocabulary
-        return self._decoder.decode(ids, vocabulary.blob, vocabulary.ends, *special, None)
+        ends = memoryview(vocabulary.ends).toreadonly()
+        return self._decoder.decode(ids, vocabulary.blob, ends, *special, self._skipped)

@@ -131,16 +131,15 @@ def safe_cutter(cuts: Cuts, matcher: _core.SpecialMatcher | None) -> Callable[[b
 
 
 def segments(data: bytes, matcher: _core.SpecialMatcher | None) -> Iterator[tuple[bytes, int | None]]:
-    """Yield the stretches of text between special tokens, and those with their ids, without empty ones."""
+    """Yield the stretches of text between special tokens, and those with their ids, without empty ones.
+
+    A token that begins with white space which the one before it took along comes without that.
+    """
     position = 0
-    while matcher is not None:
-        found = matcher.find(memoryview(data)[position:])
-        if found is None:
-            break
-        start, end, token_id = found
-        if start:
-            yield data[position : position + start], None
-        yield data[position + start : position + end], token_id
-        position += end
+    for start, end, token_id in matcher.find_all(data) if matcher is not None else ():
+        if start > position:
+            yield data[position:start], None
+        yield data[max(start, position) : end], token_id
+        position = max(position, end)
     if position < len(data):
         yield data[position:], None

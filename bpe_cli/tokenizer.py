@@ -233,16 +233,19 @@ class Tokenizer:
                 wanted.add(name.encode())
         if not wanted:
             return None
-        ordered = [contents[content] for content in sorted(wanted)]
-        listed = [token.content for token in ordered], [token.token_id for token in ordered]
-        runner = self.runner
+        # Of tokens that normalizing makes equal the first listed is found: Hugging Face's are special ones.
+        ordered = sorted(
+            (contents[content] for content in wanted), key=lambda token: (not token.special, token.token_id)
+        )
         flags = bytes(
             token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in ordered
         )
-        if isinstance(runner, PlainRunner):
-            # Nothing is normalized, and ``is_plain`` saw that it makes no difference to look for all at once.
-            return _core.SpecialMatcher(*listed, bytes(flag & 7 for flag in flags))
-        return _core.SpecialMatcher(*listed, flags, runner.stages)
+        return _core.SpecialMatcher(
+            [token.content for token in ordered],
+            [token.token_id for token in ordered],
+            flags if any(flags) else None,
+            self.runner.stages if isinstance(self.runner, StagedRunner) else None,
+        )
 
     # -- text to ids ---------------------------------------------------------------------------
 

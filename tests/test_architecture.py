@@ -16,8 +16,17 @@ PACKAGE = ROOT / "bpe_cli"
 # Every module or package of bpe_cli has a layer; imports go to the same unit or to a lower layer.
 LAYERS = (
     {"_core"},
-    {"stages", "patterns", "errors", "vocabulary", "blocks", "splitting", "byte_alphabet", "arguments", "added_tokens"},
-    {"tokenizer", "running", "encodings", "fingerprint", "postprocess", "segmenting"},
+    {"stages", "patterns", "errors", "vocabulary", "blocks", "splitting", "byte_alphabet", "arguments"},
+    {
+        "tokenizer",
+        "running",
+        "encodings",
+        "fingerprint",
+        "postprocess",
+        "segmenting",
+        "encoding_ops",
+        "streaming",
+    },
     {"views", "reports", "trainers", "formats", "corpus", "sinks"},
     {"cli"},
 )

@@ -17,9 +17,9 @@ from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import wire
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.stages import (
+    Charsmap,
     Model,
     Normalizer,
-    Charsmap,
     PreTokenizer,
     ScoredBpe,
     SpaceMarks,

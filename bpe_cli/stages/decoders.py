@@ -85,16 +85,19 @@ class SpaceMarksDecoder:
     """Read marks as SentencePiece does: the exact way back of ``SpaceMarks``, with bytes and unknown tokens.
 
     Attributes:
-        add_dummy_prefix: A mark was put before the text (after it, with ``treat_whitespace_as_suffix``).
-        remove_extra_whitespaces: All blanks before the text were left out.
-        treat_whitespace_as_suffix: Marks belong to the word before them.
+        add_dummy_prefix: A mark was put before the text, and is left out.
+        remove_extra_whitespaces: All blanks before the text were left out, and all are.
+        treat_whitespace_as_suffix: Marks belong to the word before them. The one that was put after the
+            text stays all the same: SentencePiece reads it as a blank.
         unk_surface: What an unknown token reads as.
+        byte_fallback: Whether ``<0x41>`` reads as a byte.
     """
 
     add_dummy_prefix: bool = True
     remove_extra_whitespaces: bool = True
     treat_whitespace_as_suffix: bool = False
     unk_surface: str = " ⁇ "
+    byte_fallback: bool = True
 
 
 Decoder = (

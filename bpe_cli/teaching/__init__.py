@@ -15,6 +15,8 @@ be read: everything is recounted at every step, nothing is fast.
 - ``normalize``: rewrite text as BERT and SentencePiece do before they cut it.
 - ``wordpiece``: learn word pieces by the score of pairs; cut words by their longest tokens.
 - ``top_down``: learn word pieces from the longest to the shortest.
+- ``added_tokens``: find them in text.
+- ``decoders``: make text of tokens again, ten ways.
 - ``utf8``: get the most characters out of broken UTF-8.
 - ``steps``: a training as lines of text.
 """

@@ -20,9 +20,9 @@ from typing import Literal
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import (
+    Charsmap,
     Model,
     Normalizer,
-    Charsmap,
     PreTokenizer,
     ScoredBpe,
     SpaceMarks,

@@ -200,13 +200,16 @@ pub fn run<W, R: Send>(
 pub fn segments(
     text: &[u8],
     matcher: Option<&SpecialMatcher>,
-    each: impl FnMut(Segment) -> Result<()>,
+    mut each: impl FnMut(Segment) -> Result<()>,
 ) -> Result<()> {
-    walk(
-        text,
-        |at| matcher.and_then(|matcher| matcher.find_at(text, at)),
-        each,
-    )
+    match matcher {
+        Some(matcher) => matcher.segments(text, each),
+        None if text.is_empty() => Ok(()),
+        None => each(Segment::Text {
+            start: 0,
+            end: text.len(),
+        }),
+    }
 }
 
 /// The same for normalized text and the tokens that are looked for in it.
@@ -218,32 +221,7 @@ pub fn segments_normalized(
     matcher: &SpecialMatcher,
     each: impl FnMut(Segment) -> Result<()>,
 ) -> Result<()> {
-    walk(text, |at| matcher.find_normalized_at(text, at), each)
-}
-
-fn walk(
-    text: &[u8],
-    find_at: impl Fn(usize) -> Option<(usize, usize, u32)>,
-    mut each: impl FnMut(Segment) -> Result<()>,
-) -> Result<()> {
-    let mut at = 0;
-    while let Some((start, end, id)) = find_at(at) {
-        if start > at {
-            each(Segment::Text {
-                start: at,
-                end: start,
-            })?;
-        }
-        each(Segment::Special { id, start, end })?;
-        at = end;
-    }
-    if at < text.len() {
-        each(Segment::Text {
-            start: at,
-            end: text.len(),
-        })?;
-    }
-    Ok(())
+    matcher.segments_normalized(text, each)
 }
 
 /// A stretch of a document.
@@ -265,4 +243,22 @@ pub enum Segment {
         /// Where it ends.
         end: usize,
     },
+}
+
+impl Segment {
+    /// The same stretch in a text that has `by` bytes more before it.
+    #[must_use]
+    pub fn moved(self, by: usize) -> Self {
+        match self {
+            Self::Text { start, end } => Self::Text {
+                start: start + by,
+                end: end + by,
+            },
+            Self::Special { id, start, end } => Self::Special {
+                id,
+                start: start + by,
+                end: end + by,
+            },
+        }
+    }
 }

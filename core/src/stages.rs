@@ -64,6 +64,12 @@ impl Stages {
         Self::new(spec)
     }
 
+    /// Whether there are normalizers.
+    #[must_use]
+    pub fn rewrites(&self) -> bool {
+        !self.normalizers.is_empty()
+    }
+
     /// Runs the normalizers.
     ///
     /// # Errors

@@ -46,7 +46,7 @@ mod _core {
     #[pymodule_export]
     use super::normalize::charsmap;
     #[pymodule_export]
-    use super::pipeline::{Pipeline, Stages};
+    use super::pipeline::{Decoder, Pipeline, Stages};
     #[pymodule_export]
     use super::split::{SpecialMatcher, Splitter};
     #[pymodule_export]

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use super::arrays::{Lent, U32Array, U64Array};
 use super::split::SpecialMatcher;
 use super::to_python;
-use crate::decode::{self, SpecialTable};
+use crate::decode::{self, Reading, SpecialTable, Strings};
 use crate::draw::{Place, Sampling};
 use crate::error::{Error, Result};
 use crate::models::staged::{self, Tables};
@@ -294,6 +294,61 @@ impl Pipeline {
         };
         let bytes = py
             .detach(|| decode::decode(&ids, self.0.model().contributions(), special))
+            .map_err(to_python)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+/// A compiled chain of decoders: immutable, shared by threads.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct Decoder(decode::Decoder);
+
+#[pymethods]
+impl Decoder {
+    #[new]
+    fn new(spec: &str) -> PyResult<Self> {
+        decode::Decoder::from_json(spec)
+            .map(Self)
+            .map_err(to_python)
+    }
+
+    #[pyo3(signature = (ids, blob, ends, special_ids, special_blob, special_ends, skip_special=None))]
+    #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        ids: Lent<u32>,
+        blob: Lent<u8>,
+        ends: Lent<u32>,
+        special_ids: Lent<u32>,
+        special_blob: Lent<u8>,
+        special_ends: Lent<u32>,
+        skip_special: Option<Lent<u8>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (ids, blob, ends) = (ids.items(py)?, blob.items(py)?, ends.items(py)?);
+        let (special_ids, special_blob, special_ends) = (
+            special_ids.items(py)?,
+            special_blob.items(py)?,
+            special_ends.items(py)?,
+        );
+        let reading = skip_special
+            .as_ref()
+            .map(|read| read.items(py))
+            .transpose()?;
+        let reading = reading.unwrap_or_default();
+        let special = SpecialTable {
+            ids: &special_ids,
+            blob: &special_blob,
+            ends: &special_ends,
+        };
+        let bytes = py
+            .detach(|| {
+                let tokens = Strings {
+                    blob: &blob,
+                    ends: &ends,
+                };
+                decode::decode_chain(&self.0, &ids, tokens, special, Reading(&reading))
+            })
             .map_err(to_python)?;
         Ok(PyBytes::new(py, &bytes))
     }

@@ -1,10 +1,14 @@
 //! Splitters and special tokens.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 
 use super::arrays::{Lent, U64Array};
+use super::pipeline::Stages;
 use super::to_python;
 use crate::error::Error;
+use crate::parallel::Segment;
 use crate::{special, split};
 
 /// A compiled pre-tokenizer.
@@ -31,22 +35,61 @@ impl Splitter {
     }
 }
 
-/// Finds special tokens in text: leftmost, and among those the longest.
+/// Finds special and added tokens in text: leftmost, and among those the longest.
 #[pyclass(frozen, module = "bpe_cli._core")]
 pub struct SpecialMatcher(pub(super) special::SpecialMatcher);
 
 #[pymethods]
 impl SpecialMatcher {
     #[new]
-    fn new(contents: Vec<Vec<u8>>, ids: Vec<u32>) -> PyResult<Self> {
-        special::SpecialMatcher::new(contents, ids)
+    #[pyo3(signature = (contents, ids, flags=None, stages=None))]
+    fn new(
+        py: Python<'_>,
+        contents: Vec<Vec<u8>>,
+        ids: Vec<u32>,
+        flags: Option<Lent<u8>>,
+        stages: Option<&Stages>,
+    ) -> PyResult<Self> {
+        let flags = flags.as_ref().map(|flags| flags.items(py)).transpose()?;
+        let flags = flags.unwrap_or_default();
+        let stages = stages.map(|stages| Arc::clone(&stages.0));
+        special::SpecialMatcher::new(contents, ids, &flags, stages)
             .map(Self)
             .map_err(to_python)
     }
 
     fn find(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<Option<(usize, usize, u32)>> {
         let text = data.items(py)?;
-        Ok(py.detach(|| self.0.find_at(&text, 0)))
+        let mut first = None;
+        let found = py.detach(|| {
+            self.0.segments(&text, |segment| {
+                first = special_of(segment);
+                // Nothing failed: there is no need to look any further.
+                first.map_or(Ok(()), |_| Err(Error::Stopped))
+            })
+        });
+        match found {
+            Ok(()) | Err(Error::Stopped) => Ok(first),
+            Err(error) => Err(to_python(error)),
+        }
+    }
+
+    fn find_all(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<Vec<(usize, usize, u32)>> {
+        let text = data.items(py)?;
+        let mut all = Vec::new();
+        py.detach(|| {
+            self.0.segments(&text, |segment| {
+                all.extend(special_of(segment));
+                Ok(())
+            })
+        })
+        .map_err(to_python)?;
+        Ok(all)
+    }
+
+    #[getter]
+    fn looks_in_normalized(&self) -> bool {
+        self.0.looks_in_normalized()
     }
 
     fn reaches_cut(&self, py: Python<'_>, data: Lent<u8>, cut: usize) -> PyResult<bool> {
@@ -56,5 +99,12 @@ impl SpecialMatcher {
             return Err(to_python(Error::Invalid(sentence)));
         }
         Ok(self.0.reaches_cut(&text, cut))
+    }
+}
+
+fn special_of(segment: Segment) -> Option<(usize, usize, u32)> {
+    match segment {
+        Segment::Special { id, start, end } => Some((start, end, id)),
+        Segment::Text { .. } => None,
     }
 }

@@ -1,0 +1,124 @@
+"""Decode ids as they come, with any chain of decoders: give out text as soon as it is certain.
+
+What the ids so far read as can be decoded again and again, but not from the first id on, or the time
+would be quadratic. As Hugging Face's ``DecodeStream`` does it, only the ids since the last text that was
+given out are kept, with those of that text before them, because decoders look at what stands before a
+token (a first token loses its space) but not further back. What the kept ids read as, less what the old
+ones read as, is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+from bpe_cli.errors import InputError
+
+# No character has more than four bytes; but tokens may read as nothing, so a few more may be waited for.
+_PATIENCE = 16
+
+
+class DecodeStream:
+    """Decode ids one by one, never splitting a character.
+
+    It differs from Hugging Face's in two ways. Bytes that can become no character are given out at once
+    (as U+FFFD, or what ``errors`` says), where theirs waits as long as the text ends in U+FFFD, even if
+    that is what was encoded. And ``finish`` gives what is left, which theirs loses.
+
+    >>> words = {1: b"Hel", 2: b"lo", 3: b"\\xe4\\xbd", 4: b"\\xa0"}
+    >>> stream = DecodeStream(lambda ids: b"".join(words[token_id] for token_id in ids))
+    >>> [stream.step(token_id) for token_id in (1, 2, 3, 4)], stream.finish()
+    (['Hel', 'lo', None, '你'], '')
+    """
+
+    def __init__(
+        self, decode: Callable[[Sequence[int]], bytes], errors: Literal["strict", "replace", "ignore"] = "replace"
+    ) -> None:
+        """Begin a text.
+
+        Args:
+            decode: Gives the bytes that ids stand for, decoded together: ``Tokenizer.decode``.
+            errors: What becomes of bytes that are not UTF-8, as in ``bytes.decode``.
+        """
+        self._decode = decode
+        self._errors = errors
+        self._ids: list[int] = []  # kept: the ids of the last text given out, then those after it
+        self._given = b""  # what of the kept ids has been given out already
+        self._old = 0  # how many of the kept ids that is
+
+    def step(self, token_id: int) -> str | None:
+        """Give the text that one more id makes certain, or None if there is none yet.
+
+        Raises:
+            InputError: An id has no token; or errors are strict and the bytes are not UTF-8; or the
+                decoders change text that was given out already.
+        """
+        if not self._given and self._ids:
+            before = self._decode(self._ids)
+            if not _unfinished(before):
+                self._given, self._old = before, len(self._ids)
+        self._ids.append(token_id)
+        data = self._decode(self._ids)
+        open_bytes = _unfinished(data)
+        if open_bytes and len(self._ids) - self._old <= _PATIENCE:
+            return None
+        certain = data[: len(data) - open_bytes]
+        if len(certain) <= len(self._given):
+            return None
+        new = self._text(self._after(certain))
+        self._ids = self._ids[self._old :]
+        self._old = len(self._ids)
+        self._given = self._decode(self._ids)
+        self._given = self._given[: len(self._given) - open_bytes]
+        return new
+
+    def feed(self, ids: Iterable[int]) -> str:
+        """Give the text that is certain after these ids.
+
+        Raises:
+            InputError: As ``step``.
+        """
+        return "".join(self.step(token_id) or "" for token_id in ids)
+
+    def finish(self) -> str:
+        """Give what is left when no more ids come, and begin anew.
+
+        Raises:
+            InputError: As ``step``.
+        """
+        left = self._after(self._decode(self._ids)) if self._ids else b""
+        self._ids, self._given, self._old = [], b"", 0
+        return self._text(left)
+
+    def _after(self, data: bytes) -> bytes:
+        if not data.startswith(self._given):
+            raise InputError(
+                "the tokenizer's decoders change text that came before: it cannot be decoded as it comes",
+                hint="decode all ids at once",
+            )
+        return data[len(self._given) :]
+
+    def _text(self, data: bytes) -> str:
+        try:
+            return data.decode("utf-8", self._errors)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"the decoded bytes are not UTF-8: {error.reason}",
+                hint="errors replace or ignore decodes them all the same",
+            ) from error
+
+
+def _unfinished(data: bytes) -> int:
+    """Count the bytes at the end that more bytes may make a character of.
+
+    >>> [_unfinished(data) for data in (b"a", b"a\\xe4\\xbd", b"\\xe4\\xbd\\xa0", b"\\xff", b"\\xed\\xa0")]
+    [0, 2, 0, 0, 0]
+    """
+    tail = data[-3:]
+    for length in range(1, len(tail) + 1):
+        try:
+            tail[-length:].decode()
+        except UnicodeDecodeError as error:
+            if error.reason == "unexpected end of data" and error.start == 0:
+                return length
+    return 0

@@ -1,0 +1,371 @@
+//! The decoder: a chain of components, each of which makes a list of strings of another.
+//!
+//! Components have the names and fields of Hugging Face's, whose results these give wherever the
+//! result is text. Where bytes come out that are no UTF-8, these keep them: whoever wants text decides
+//! what becomes of them.
+
+use serde::Deserialize;
+
+use super::bytes;
+use super::pieces::{Kind, Pieces};
+use super::words::{self, Replacement};
+use crate::error::{Error, Result};
+use crate::normalize::Pattern;
+
+/// The specification of one component, as JSON of the same form as in Hugging Face's files.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+#[expect(
+    missing_docs,
+    reason = "the names are the field's; the Python specs document each"
+)]
+pub enum Spec {
+    ByteLevel {},
+    WordPiece {
+        prefix: String,
+        cleanup: bool,
+    },
+    Metaspace {
+        replacement: char,
+        prepend_scheme: String,
+        split: bool,
+    },
+    #[serde(rename = "BPEDecoder")]
+    Bpe {
+        suffix: String,
+    },
+    #[serde(rename = "CTC")]
+    Ctc {
+        pad_token: String,
+        word_delimiter_token: String,
+        cleanup: bool,
+    },
+    ByteFallback {},
+    Fuse {},
+    Strip {
+        content: char,
+        start: usize,
+        stop: usize,
+    },
+    Replace {
+        pattern: Pattern,
+        content: String,
+    },
+    /// Marks (U+2581) as blanks, as SentencePiece reads them.
+    SpaceMarks {
+        add_dummy_prefix: bool,
+        remove_extra_whitespaces: bool,
+        #[serde(rename = "treat_whitespace_as_suffix")]
+        _treat_whitespace_as_suffix: bool,
+        unk_surface: String,
+        #[serde(default = "yes")]
+        byte_fallback: bool,
+    },
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A compiled chain of decoders.
+#[derive(Debug)]
+pub struct Decoder {
+    steps: Vec<Step>,
+}
+
+/// A compiled component.
+#[derive(Debug)]
+enum Step {
+    ByteLevel,
+    WordPiece {
+        prefix: Vec<u8>,
+        cleanup: bool,
+    },
+    Metaspace {
+        mark: char,
+        prepended: bool,
+    },
+    Suffix(Vec<u8>),
+    Ctc {
+        pad_token: Vec<u8>,
+        word_delimiter_token: Vec<u8>,
+        cleanup: bool,
+    },
+    ByteFallback,
+    Fuse,
+    Strip {
+        content: char,
+        start: usize,
+        stop: usize,
+    },
+    Replace(Replacement),
+    SpaceMarks {
+        strips_one: bool,
+        strips_all: bool,
+        unk_surface: Vec<u8>,
+        byte_fallback: bool,
+    },
+}
+
+impl Step {
+    fn new(spec: Spec) -> Result<Self> {
+        Ok(match spec {
+            Spec::ByteLevel {} => Self::ByteLevel,
+            Spec::WordPiece { prefix, cleanup } => Self::WordPiece {
+                prefix: prefix.into_bytes(),
+                cleanup,
+            },
+            Spec::Metaspace {
+                replacement,
+                prepend_scheme,
+                split: _,
+            } => Self::Metaspace {
+                mark: replacement,
+                prepended: prepend_scheme != "never",
+            },
+            Spec::Bpe { suffix } => Self::Suffix(suffix.into_bytes()),
+            Spec::Ctc {
+                pad_token,
+                word_delimiter_token,
+                cleanup,
+            } => Self::Ctc {
+                pad_token: pad_token.into_bytes(),
+                word_delimiter_token: word_delimiter_token.into_bytes(),
+                cleanup,
+            },
+            Spec::ByteFallback {} => Self::ByteFallback,
+            Spec::Fuse {} => Self::Fuse,
+            Spec::Strip {
+                content,
+                start,
+                stop,
+            } => Self::Strip {
+                content,
+                start,
+                stop,
+            },
+            Spec::Replace { pattern, content } => {
+                Self::Replace(Replacement::new(&pattern, content)?)
+            }
+            Spec::SpaceMarks {
+                add_dummy_prefix,
+                remove_extra_whitespaces,
+                _treat_whitespace_as_suffix,
+                unk_surface,
+                byte_fallback,
+            } => Self::SpaceMarks {
+                strips_one: add_dummy_prefix || remove_extra_whitespaces,
+                strips_all: remove_extra_whitespaces,
+                unk_surface: unk_surface.into_bytes(),
+                byte_fallback,
+            },
+        })
+    }
+
+    /// Makes the list `out` of the list `pieces`.
+    fn run(&self, pieces: &Pieces, out: &mut Pieces) -> Result<()> {
+        match self {
+            Self::ByteLevel => bytes::read_visible(pieces, out),
+            Self::WordPiece { prefix, cleanup } => {
+                words::join_word_pieces(pieces, prefix, *cleanup, out);
+            }
+            Self::Metaspace { mark, prepended } => read_marks(pieces, *mark, *prepended, out),
+            Self::Suffix(suffix) => words::read_suffix(pieces, suffix, out),
+            Self::Ctc {
+                pad_token,
+                word_delimiter_token,
+                cleanup,
+            } => words::read_ctc(pieces, pad_token, word_delimiter_token, *cleanup, out),
+            Self::ByteFallback => bytes::read_fallback(pieces, out),
+            Self::Fuse => {
+                pieces.iter().for_each(|(piece, _)| out.extend(piece));
+                out.close(Kind::Text);
+            }
+            Self::Strip {
+                content,
+                start,
+                stop,
+            } => strip(pieces, *content, *start, *stop, out),
+            Self::Replace(replacement) => {
+                for (piece, kind) in pieces.iter() {
+                    replacement.apply(piece, out)?;
+                    out.close(kind);
+                }
+            }
+            Self::SpaceMarks {
+                strips_one,
+                strips_all,
+                unk_surface,
+                byte_fallback,
+            } => {
+                let mut read = Pieces::default();
+                let pieces = if *byte_fallback {
+                    bytes::read_fallback(pieces, &mut read);
+                    &read
+                } else {
+                    pieces
+                };
+                read_space_marks(pieces, *strips_one, *strips_all, unk_surface, out);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Decoder {
+    /// Compiles a chain.
+    ///
+    /// # Errors
+    /// Says what of the specification cannot be: an expression.
+    pub fn new(spec: Vec<Spec>) -> Result<Self> {
+        Ok(Self {
+            steps: spec.into_iter().map(Step::new).collect::<Result<_>>()?,
+        })
+    }
+
+    /// Compiles a chain from JSON: a list of components.
+    ///
+    /// # Errors
+    /// As [`Decoder::new`], and when the JSON is none or of another form.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let spec = serde_json::from_str(json)
+            .map_err(|error| Error::Invalid(format!("not the decoders of a tokenizer: {error}")))?;
+        Self::new(spec)
+    }
+
+    /// Sends strings through the chain and joins what comes out.
+    ///
+    /// # Errors
+    /// When an expression takes too long.
+    pub fn decode(&self, mut pieces: Pieces) -> Result<Vec<u8>> {
+        let mut out = Pieces::default();
+        for step in &self.steps {
+            out.clear();
+            step.run(&pieces, &mut out)?;
+            std::mem::swap(&mut pieces, &mut out);
+        }
+        Ok(pieces.into_bytes())
+    }
+}
+
+/// Reads marks as spaces; those of the first string are left out if one was put before the text.
+fn read_marks(pieces: &Pieces, mark: char, prepended: bool, out: &mut Pieces) {
+    let mut utf8 = [0; 4];
+    let mark = mark.encode_utf8(&mut utf8).as_bytes();
+    for (number, (piece, kind)) in pieces.iter().enumerate() {
+        let with: &[u8] = if number == 0 && prepended { b"" } else { b" " };
+        words::replace(piece, mark, with, out);
+        out.close(kind);
+    }
+}
+
+/// Takes up to `start` and `stop` characters that are `content` off the ends of each string.
+fn strip(pieces: &Pieces, content: char, start: usize, stop: usize, out: &mut Pieces) {
+    let mut utf8 = [0; 4];
+    let content = content.encode_utf8(&mut utf8).as_bytes();
+    for (mut piece, kind) in pieces.iter() {
+        for _ in 0..start {
+            match piece.strip_prefix(content) {
+                Some(rest) => piece = rest,
+                None => break,
+            }
+        }
+        for _ in 0..stop {
+            match piece.strip_suffix(content) {
+                Some(rest) => piece = rest,
+                None => break,
+            }
+        }
+        out.push(piece, kind);
+    }
+}
+
+/// Reads marks as blanks. As long as there is no text, and nothing but strings without a mark at their
+/// beginning has been seen, a string's first mark is the one that was put before the text.
+fn read_space_marks(
+    pieces: &Pieces,
+    strips_one: bool,
+    strips_all: bool,
+    unk_surface: &[u8],
+    out: &mut Pieces,
+) {
+    const MARK: &[u8] = "▁".as_bytes();
+    let (mut at_beginning, mut empty) = (strips_one, true);
+    for (mut piece, kind) in pieces.iter() {
+        match kind {
+            Kind::Unknown => piece = unk_surface,
+            Kind::Bytes => {}
+            Kind::Text => {
+                if at_beginning && let Some(rest) = piece.strip_prefix(MARK) {
+                    piece = rest;
+                    at_beginning = strips_all;
+                }
+            }
+        }
+        empty &= piece.is_empty();
+        at_beginning &= empty;
+        if kind == Kind::Text {
+            words::replace(piece, MARK, b" ", out);
+        } else {
+            out.extend(piece);
+        }
+        out.close(Kind::Text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(json: &str, tokens: &[&str]) -> String {
+        let mut pieces = Pieces::default();
+        for token in tokens {
+            let kind = match *token {
+                "<unk>" => Kind::Unknown,
+                _ => Kind::Text,
+            };
+            pieces.push(token.as_bytes(), kind);
+        }
+        let bytes = Decoder::from_json(json).unwrap().decode(pieces).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn joins_without_components() {
+        assert_eq!(decode("[]", &["a", " b"]), "a b");
+    }
+
+    #[test]
+    fn strips_no_more_than_there_is() {
+        let json = r#"[{"type": "Strip", "content": "a", "start": 1, "stop": 3}]"#;
+        assert_eq!(
+            decode(json, &["a", "|", "aa", "|", "aab", "baaaa"]),
+            "||abba"
+        );
+    }
+
+    #[test]
+    fn reads_space_marks_at_the_beginning() {
+        let chain = |dummy: bool, extra: bool| {
+            format!(
+                r#"[{{"type": "SpaceMarks", "add_dummy_prefix": {dummy}, "remove_extra_whitespaces": {extra},
+                "treat_whitespace_as_suffix": false, "unk_surface": " ? "}}]"#
+            )
+        };
+        let (all, one, none) = (chain(true, true), chain(true, false), chain(false, false));
+        assert_eq!(decode(&all, &["▁", "▁", "a", "▁"]), "a ");
+        assert_eq!(decode(&one, &["▁", "▁", "a", "▁"]), " a ");
+        assert_eq!(decode(&none, &["▁", "▁", "a", "▁"]), "  a ");
+        assert_eq!(decode(&all, &["<unk>", "▁a"]), " ?  a");
+        assert_eq!(decode(&all, &["<0xE2>", "<0x96>", "<0x81>", "▁a"]), "▁ a");
+        assert_eq!(decode(&all, &["▁", "<0x20>", "▁"]), "  ");
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        let error = Decoder::from_json(r#"[{"type": "Nothing"}]"#).unwrap_err();
+        assert!(error.to_string().starts_with("not the decoders"));
+        let broken = r#"[{"type": "Replace", "pattern": {"Regex": "("}, "content": ""}]"#;
+        assert!(Decoder::from_json(broken).is_err());
+    }
+}

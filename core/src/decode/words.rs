@@ -1,0 +1,251 @@
+//! Decoders that put words together, and what they share: replacing.
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use fancy_regex::Regex;
+
+use super::pieces::{Kind, Pieces};
+use crate::error::{Error, Result};
+use crate::normalize::Pattern;
+use crate::text::character_len;
+
+/// Puts a space before each string but the first that does not begin with `prefix`, and takes the
+/// prefix off the others.
+pub fn join_word_pieces(pieces: &Pieces, prefix: &[u8], cleanup: bool, out: &mut Pieces) {
+    let mut scratch = Scratch::default();
+    for (number, (piece, kind)) in pieces.iter().enumerate() {
+        let (space, rest): (&[u8], &[u8]) = match piece.strip_prefix(prefix) {
+            _ if number == 0 => (b"", piece),
+            Some(rest) => (b"", rest),
+            None => (b" ", piece),
+        };
+        if cleanup {
+            scratch.begin(&[space, rest]);
+            scratch.clean_up();
+            out.extend(&scratch.text);
+        } else {
+            out.extend(space);
+            out.extend(rest);
+        }
+        out.close(kind);
+    }
+}
+
+/// Reads a suffix as a space, and leaves it out in the last string.
+pub fn read_suffix(pieces: &Pieces, suffix: &[u8], out: &mut Pieces) {
+    let last = pieces.len().saturating_sub(1);
+    for (number, (piece, kind)) in pieces.iter().enumerate() {
+        replace(piece, suffix, if number == last { b"" } else { b" " }, out);
+        out.close(kind);
+    }
+}
+
+/// Reads the output of connectionist temporal classification: of equal neighbours one is left, then
+/// what says "the same" is taken out.
+pub fn read_ctc(
+    pieces: &Pieces,
+    pad_token: &[u8],
+    word_delimiter_token: &[u8],
+    cleanup: bool,
+    out: &mut Pieces,
+) {
+    let mut last = None;
+    let mut scratch = Scratch::default();
+    for (piece, _) in pieces.iter() {
+        if last.replace(piece) == Some(piece) {
+            continue;
+        }
+        scratch.begin(&[piece]);
+        scratch.replace(pad_token, b"");
+        if cleanup {
+            scratch.clean_up();
+            scratch.replace(word_delimiter_token, b" ");
+        }
+        if !scratch.text.is_empty() {
+            out.push(&scratch.text, Kind::Text);
+        }
+    }
+}
+
+/// A text that is rewritten in place, as seen from outside.
+#[derive(Debug, Default)]
+struct Scratch {
+    text: Vec<u8>,
+    spare: Pieces,
+}
+
+impl Scratch {
+    fn begin(&mut self, parts: &[&[u8]]) {
+        self.text.clear();
+        parts
+            .iter()
+            .for_each(|part| self.text.extend_from_slice(part));
+    }
+
+    fn replace(&mut self, from: &[u8], with: &[u8]) {
+        self.spare.clear();
+        replace(&self.text, from, with, &mut self.spare);
+        self.text.clear();
+        self.text.extend_from_slice(self.spare.open());
+    }
+
+    /// Takes spaces out before punctuation and in English contractions.
+    fn clean_up(&mut self) {
+        const CHANGES: [(&[u8], &[u8]); 11] = [
+            (b" .", b"."),
+            (b" ?", b"?"),
+            (b" !", b"!"),
+            (b" ,", b","),
+            (b" ' ", b"'"),
+            (b" n't", b"n't"),
+            (b" 'm", b"'m"),
+            (b" do not", b" don't"),
+            (b" 's", b"'s"),
+            (b" 've", b"'ve"),
+            (b" 're", b"'re"),
+        ];
+        // No change can make another one possible that was not before, but where this holds.
+        let may_change = self
+            .text
+            .windows(2)
+            .any(|pair| pair[0] == b' ' && b".?!,'nd".contains(&pair[1]));
+        if may_change {
+            for (from, with) in CHANGES {
+                self.replace(from, with);
+            }
+        }
+    }
+}
+
+/// Writes a text with every occurrence of `from`, from left to right, replaced. An empty `from`
+/// occurs before each character and at the end.
+pub fn replace(text: &[u8], from: &[u8], with: &[u8], out: &mut Pieces) {
+    let Some(&first) = from.first() else {
+        let mut at = 0;
+        out.extend(with);
+        while at < text.len() {
+            let end = at + character_len(text, at);
+            out.extend(&text[at..end]);
+            out.extend(with);
+            at = end;
+        }
+        return;
+    };
+    let (mut kept, mut at) = (0, 0);
+    while let Some(offset) = text[at..].iter().position(|&byte| byte == first) {
+        at += offset;
+        if text[at..].starts_with(from) {
+            out.extend(&text[kept..at]);
+            out.extend(with);
+            at += from.len();
+            kept = at;
+        } else {
+            at += 1;
+        }
+    }
+    out.extend(&text[kept..]);
+}
+
+/// A compiled `Replace`.
+#[derive(Debug)]
+pub struct Replacement {
+    pattern: Searched,
+    content: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Searched {
+    Literal(AhoCorasick),
+    Expression(Regex),
+}
+
+impl Replacement {
+    /// Compiles what to look for.
+    ///
+    /// # Errors
+    /// Says why the expression cannot be.
+    pub fn new(pattern: &Pattern, content: String) -> Result<Self> {
+        let cannot = |error: &dyn std::fmt::Display, pattern: &str| {
+            Error::Invalid(format!("the decoder cannot look for {pattern:?}: {error}"))
+        };
+        let pattern = match pattern {
+            Pattern::String(literal) => Searched::Literal(
+                AhoCorasickBuilder::new()
+                    .match_kind(MatchKind::LeftmostFirst)
+                    .build([literal])
+                    .map_err(|error| cannot(&error, literal))?,
+            ),
+            Pattern::Regex(expression) => Searched::Expression(
+                Regex::new(expression).map_err(|error| cannot(&error, expression))?,
+            ),
+        };
+        Ok(Self {
+            pattern,
+            content: content.into_bytes(),
+        })
+    }
+
+    /// Writes a string with every match replaced; nothing matches in an empty one. Bytes that are no
+    /// part of UTF-8 stay, and an expression sees the text before and after them apart.
+    ///
+    /// # Errors
+    /// When an expression takes too long.
+    pub fn apply(&self, piece: &[u8], out: &mut Pieces) -> Result<()> {
+        match &self.pattern {
+            Searched::Literal(literal) => {
+                let mut kept = 0;
+                for found in literal.find_iter(piece) {
+                    out.extend(&piece[kept..found.start()]);
+                    out.extend(&self.content);
+                    kept = found.end();
+                }
+                out.extend(&piece[kept..]);
+            }
+            Searched::Expression(expression) => {
+                for chunk in piece.utf8_chunks() {
+                    let text = chunk.valid();
+                    let mut kept = 0;
+                    if !text.is_empty() {
+                        for found in expression.find_iter(text) {
+                            let found = found.map_err(|error| {
+                                Error::Invalid(format!("the decoder's expression fails: {error}"))
+                            })?;
+                            out.extend(&text.as_bytes()[kept..found.start()]);
+                            out.extend(&self.content);
+                            kept = found.end();
+                        }
+                    }
+                    out.extend(&text.as_bytes()[kept..]);
+                    out.extend(chunk.invalid());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replaced(text: &str, from: &str, with: &str) -> String {
+        let mut out = Pieces::default();
+        replace(text.as_bytes(), from.as_bytes(), with.as_bytes(), &mut out);
+        String::from_utf8(out.into_bytes()).unwrap()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn replaces_as_the_standard_library_does(text in "[aé ]{0,12}", from in "[aé ]{0,3}", with in "[x]{0,2}") {
+            assert_eq!(replaced(&text, &from, &with), text.replace(&from, &with));
+        }
+    }
+
+    #[test]
+    fn replaces_by_expression_between_stray_bytes() {
+        let pattern = Pattern::Regex("^a|x*".to_owned());
+        let replacement = Replacement::new(&pattern, "-".to_owned()).unwrap();
+        let mut out = Pieces::default();
+        replacement.apply(b"ab\xffac", &mut out).unwrap();
+        assert_eq!(out.into_bytes(), b"-b-\xff-c-");
+    }
+}
