@@ -11,11 +11,12 @@ import typer
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
+from bpe_cli.cli.segmented import Segmenting, line_writer, write_lines
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus import InputHash
+    from bpe_cli.corpus import InputHash, Inputs, Source
     from bpe_cli.running import Sampling
     from bpe_cli.sinks import SinkOptions
     from bpe_cli.tokenizer import Specials, Tokenizer
@@ -25,6 +26,7 @@ EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or 
 
 _OUTPUT = "Output"
 _SAMPLING = "Sampling"
+_SEGMENTED = "Segmented text"
 
 
 class Inference(StrEnum):
@@ -51,6 +53,7 @@ class To(Enum):
     npy = "npy"
     bin = "bin"
     count = "count"
+    segmented = "segmented"
 
 
 def run(
@@ -62,7 +65,8 @@ def run(
             "--to",
             rich_help_panel=_OUTPUT,
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
-            "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document.",
+            "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document. "
+            "segmented: each line of text with blanks between its tokens.",
         ),
     ] = To.ids,
     output: options.Output = None,
@@ -102,6 +106,40 @@ def run(
             help="Put around each document what the tokenizer's post-processor puts there.",
         ),
     ] = False,
+    separator: Annotated[
+        str,
+        typer.Option(
+            "--separator",
+            metavar="TEXT",
+            rich_help_panel=_SEGMENTED,
+            help="What stands after a subword that does not end its word.",
+        ),
+    ] = "@@",
+    glossary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--glossary", metavar="REGEX", rich_help_panel=_SEGMENTED, help="Leave whole what this matches. Repeatable."
+        ),
+    ] = None,
+    vocabulary: Annotated[
+        str | None,
+        typer.Option(
+            "--vocabulary",
+            metavar="FILE",
+            rich_help_panel=_SEGMENTED,
+            help="Lines of a subword and its count: take others apart again.",
+        ),
+    ] = None,
+    vocabulary_threshold: Annotated[
+        int,
+        typer.Option(
+            "--vocabulary-threshold",
+            metavar="N",
+            min=0,
+            rich_help_panel=_SEGMENTED,
+            help="The lowest count that counts.",
+        ),
+    ] = 0,
     inference: Annotated[
         Inference | None,
         typer.Option(
@@ -179,8 +217,10 @@ def run(
     from bpe_cli.postprocess import affixes, surround
     from bpe_cli.sinks.count import CountSink
 
+    lines = lines or (to == To.segmented and not jsonl)
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
-    if sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
+    segmented = to == To.segmented
+    if not segmented and sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
         raise UsageError(f"{to.value} is not for a terminal", hint="name a file with -o, or pipe it into a program")
     if output is not None:
         sinks.check_outputs(to.value, output)
@@ -192,6 +232,10 @@ def run(
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+    if segmented:
+        how = Segmenting(separator, tuple(glossary or ()), vocabulary, vocabulary_threshold)
+        _write_segmented(model, source, found, how, sampling, output, quiet)
+        return
     hashes: list[InputHash] | None = [] if sinks.is_binary(to.value) and output is not None else None
     origins = Origins(whole=source.documents == "whole")
     budget = Budget(max_tokens, origins)
@@ -225,6 +269,32 @@ def run(
     budget.check()
     if output is not None:
         note(f"{count(sink.documents, 'document')}, {count(sink.tokens, 'token')} -> {output}", quiet=quiet)
+
+
+def _write_segmented(
+    model: Tokenizer,
+    source: Source,
+    found: Inputs,
+    how: Segmenting,
+    sampling: Sampling | None,
+    output: str | None,
+    quiet: bool,
+) -> None:
+    from bpe_cli.corpus import read_blocks
+    from bpe_cli.sinks.atomic import open_output, open_stdout
+
+    cut = line_writer(model, how, sampling)
+    with (
+        progress(found.total_bytes, "segmenting", quiet=quiet) as advance,
+        open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
+    ):
+        blocks = read_blocks(
+            source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
+            on_note=lambda message: note(f"note: {message}", quiet=quiet),
+        )  # fmt: skip
+        written = write_lines(blocks, cut, out)
+    if output is not None:
+        note(f"{count(written, 'line')} -> {output}", quiet=quiet)
 
 
 def _sampling(dropout: float | None, mode: DropoutMode, sample: float | None, nbest: int, seed: int) -> Sampling | None:

@@ -267,10 +267,13 @@ def run(
     from bpe_cli.cli.training import help_of, options_of
     from bpe_cli.formats import resolve_pattern
     from bpe_cli.sinks.atomic import check_writable
-    from bpe_cli.trainers import TRAINERS
+    from bpe_cli.trainers import TRAINERS, sentencepiece
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
 
     trainer = TRAINERS[algorithm]
+    by_sentencepiece = compat == Compat.sentencepiece and algorithm.value in sentencepiece.MODELS
+    if by_sentencepiece:
+        trainer = sentencepiece
     if help_algorithm:
         print(help_of(algorithm, trainer))
         return
@@ -283,7 +286,8 @@ def run(
         "min_frequency": min_frequency,
         "initial_alphabet": initial_alphabet and initial_alphabet.value,
         "max_token_length": max_token_length,
-        "compat": compat and compat.value,
+        "compat": None if by_sentencepiece else compat and compat.value,
+        "model": algorithm.value if by_sentencepiece else None,
         "normalizer": None if normalizer is None else _normalizers(normalizer),
         "pre_tokenizer": None if pre_tokenizer is None else _pre_tokenizers(pre_tokenizer),
         "pattern": "" if pattern == "none" else None if pattern is None else resolve_pattern(pattern),

@@ -10,7 +10,7 @@ from dataclasses import MISSING, Field, fields
 from types import ModuleType
 from typing import Any, Literal
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 
 FLAGS = {
     "vocab_size": "--vocab-size",
@@ -24,6 +24,7 @@ FLAGS = {
     "initial_alphabet": "--initial-alphabet",
     "max_token_length": "--max-token-length",
     "compat": "--compat",
+    "model": "--algorithm",
 }
 """Options that have a flag of their own, where an algorithm has them; all others go through --set."""
 
@@ -121,10 +122,22 @@ def _parse_as(text: str, kind: Any) -> Any:
     if typing.get_origin(kind) is Literal and text in typing.get_args(kind):
         return text
     if typing.get_origin(kind) is tuple and typing.get_args(kind)[0] is str:
+        if text.startswith("@"):
+            return _lines_of(text[1:])
         return tuple(text.split(",")) if text else ()
     if typing.get_origin(kind) is tuple and typing.get_args(kind)[0] in (int, float):
         return tuple(_parse_as(part, typing.get_args(kind)[0]) for part in text.split(","))
     raise ValueError(text)
+
+
+def _lines_of(path: str) -> tuple[str, ...]:
+    """Read a list from a file, an item a line."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return tuple(line for line in file.read().splitlines() if line)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
 
 
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}

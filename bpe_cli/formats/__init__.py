@@ -16,7 +16,7 @@ import orjson
 
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import counts_file, hf_json, sentencepiece_model, tiktoken_ranks, vocab_merges
+from bpe_cli.formats import counts_file, hf_json, sentencepiece_model, subword_nmt, tiktoken_ranks, vocab_merges
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
 
@@ -44,6 +44,7 @@ class Format(Protocol):
 FORMATS: dict[str, Format] = {
     "tokenizer.json": hf_json,
     "tiktoken": tiktoken_ranks,
+    "subword-nmt": subword_nmt,
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
 }
@@ -103,7 +104,8 @@ def identify(path: str | Path) -> str:
         reason = error.strerror if isinstance(error, OSError) else None
         raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
     for name, module in FORMATS.items():
-        if module.sniff(head):
+        # A list of merges with ends of words belongs to the vocabulary that lies beside it, if one does.
+        if module.sniff(head) and not (module is subword_nmt and vocab_merges.find_pair(path.parent)):
             return name
     raise FormatError(
         f"{path} is {_describe(head)}, not a tokenizer in a format that can be read",

@@ -36,6 +36,9 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, Trained, pieces_of, plural, small
 from bpe_cli.vocabulary import Vocabulary
 
+MODELS = ("bpe", "word", "char")
+"""What ``model`` can be: the algorithms of ``train -a`` that have these rules."""
+
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
 MARK = "▁"
 

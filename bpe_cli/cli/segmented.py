@@ -1,0 +1,107 @@
+"""``bpe encode --to segmented``: the text itself, cut into its tokens, a line per document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bpe_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from bpe_cli.blocks import Block
+    from bpe_cli.running import Sampling
+    from bpe_cli.sinks.atomic import Output
+    from bpe_cli.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Segmenting:
+    """Say how words are cut, beyond what the tokenizer says (subword-nmt's ``apply-bpe``).
+
+    Attributes:
+        separator: What stands after a subword that does not end its word.
+        glossaries: Expressions; what they match is left whole.
+        vocabulary: A file of subwords and counts: all others are taken apart again.
+        threshold: The lowest count that counts.
+    """
+
+    separator: str = "@@"
+    glossaries: tuple[str, ...] = ()
+    vocabulary: str | None = None
+    threshold: int = 0
+
+
+def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None) -> Callable[[str, int], str]:
+    """Give what segments the text of a line, with its number.
+
+    BPE with ends of words marks what goes on by the separator; any other tokenizer's tokens stand with
+    blanks between them, as the text has them.
+
+    Raises:
+        UsageError: The options are about words, and the tokenizer has none; or it cannot be varied so.
+        InputError, FormatError: The vocabulary cannot be read.
+    """
+    from bpe_cli.formats.subword_nmt import load_vocabulary
+    from bpe_cli.segmenting import Segmenter
+    from bpe_cli.stages import CharacterBpe
+
+    bpe = model.model
+    if isinstance(bpe, CharacterBpe) and bpe.end_of_word_suffix and not bpe.continuing_subword_prefix:
+        if sampling is not None and sampling.way != "dropout":
+            raise UsageError("segmented text can be varied by --dropout, and by no other way")
+        known = None
+        if how.vocabulary is not None:
+            counts = load_vocabulary(_read(how.vocabulary), how.vocabulary)
+            known = {token for token, count in counts.items() if count >= how.threshold}
+        tokens = {token_id: token.decode() for token_id, token in bpe.vocabulary.items()}
+        segmenter = Segmenter(
+            [(tokens[left], tokens[right]) for left, right, _ in bpe.merges],
+            bpe.end_of_word_suffix,
+            separate_suffix=bpe.separate_suffix,
+            vocabulary=known,
+            glossaries=how.glossaries,
+            separator=how.separator,
+            dropout=sampling.number if sampling else 0.0,
+            seed=sampling.seed if sampling else 0,
+        )
+        return segmenter.line
+    if how != Segmenting():
+        raise UsageError(
+            "glossaries, separators and vocabularies are about words that are cut into subwords",
+            hint="-a bpe trains such a tokenizer",
+        )
+    if sampling is not None:
+        raise UsageError(f"segmented text of a {model.model.kind} tokenizer cannot be varied")
+
+    def cut(line: str, number: int) -> str:  # noqa: ARG001  # nothing is drawn
+        data = line.encode("utf-8", "surrogateescape")
+        parts = (data[token.start : token.end] for token in model.tokens(data))
+        return b" ".join(filter(None, parts)).decode("utf-8", "surrogateescape")
+
+    return cut
+
+
+def _read(path: str) -> bytes:
+    from bpe_cli.formats.checked import read
+
+    return read(Path(path))
+
+
+def write_lines(blocks: Iterable[Block], cut: Callable[[str, int], str], out: Output) -> int:
+    """Write documents, a line each; give how many there were."""
+    number = 0
+    held = b""
+    for block in blocks:
+        last = len(block.ends) - 1
+        for place, document in enumerate(block.documents()):
+            held += bytes(document)
+            if block.unfinished and place == last:
+                break
+            line = cut(held.decode("utf-8", "surrogateescape"), number)
+            out.write(line.encode("utf-8", "surrogateescape") + b"\n")
+            held = b""
+            number += 1
+        out.flush()
+    return number
