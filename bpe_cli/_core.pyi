@@ -545,6 +545,71 @@ def train_top_down(
     """
 
 @final
+class UnigramTraining:
+    """What training a unigram model gave."""
+
+    def tokens(self) -> tuple[bytes, U32Array]:
+        """Bytes of all tokens, best first (by ``textbook``: characters first), and where each ends."""
+
+    @property
+    def scores(self) -> list[float]:
+        """Natural logarithms of their probabilities."""
+
+    @property
+    def characters(self) -> int:
+        """How many tokens are characters that had to be there."""
+
+    @property
+    def seeds(self) -> int:
+        """With how many substrings training began."""
+
+def train_unigram(
+    counts: Counts,
+    *,
+    rule: str,
+    vocab_size: int,
+    reserved: int,
+    character_coverage: float,
+    required_chars: str,
+    seed_size: int,
+    shrinking_factor: float,
+    sub_iterations: int,
+    max_piece_length: int,
+    split_by_whitespace: bool,
+    split_by_unicode_script: bool,
+    split_by_number: bool,
+    split_digits: bool,
+    treat_whitespace_as_suffix: bool,
+    allow_whitespace_only_pieces: bool,
+    threads: int,
+    progress: Callable[[int, int], None] | None,
+) -> UnigramTraining:
+    """Learn a unigram model from counts.
+
+    Args:
+        rule: ``em``; ``em-single``, the same in f32 and in its order, for counts of whole lines, which
+            are cut before marks; or ``textbook``, for which only the sizes below count.
+        vocab_size: Tokens to end with, the reserved ones counted.
+        reserved: How many are given out already.
+        character_coverage: The share of the text's characters that have tokens.
+        required_chars: Characters that have tokens however rare they are.
+        seed_size: How many tokens to begin with at most.
+        shrinking_factor: The share of the tokens that a round keeps.
+        sub_iterations: Steps of expectation maximisation before each pruning.
+        max_piece_length: Most characters in a token, 1 to 512.
+        split_by_whitespace: No token goes on across a mark.
+        split_by_unicode_script: No token has characters of different scripts.
+        split_by_number: Digits are a script of their own, not one that goes with any.
+        split_digits: Each digit is a token of its own.
+        treat_whitespace_as_suffix: Marks stand at the end of words.
+        allow_whitespace_only_pieces: A token may have several marks and nothing else.
+        progress: Called now and then with (rounds done, rounds); also where signals are checked.
+
+    Raises:
+        ValueError: The options contradict the text or each other; the sentence says how.
+    """
+
+@final
 class Engine:
     """A compiled tokenizer: immutable, shared by threads."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, word, wordpiece
+from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, unigram, word, wordpiece
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -17,6 +17,7 @@ TRAINERS: dict[str, ModuleType] = {
     "bbpe": bbpe,
     "bpe": bpe,
     "wordpiece": wordpiece,
+    "unigram": unigram,
     "char": char,
     "word": word,
     "ngram": ngram,

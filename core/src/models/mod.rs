@@ -14,5 +14,7 @@ pub mod ngram;
 pub mod queue;
 pub mod scored_pairs;
 pub mod staged;
+pub mod trie;
+pub mod unigram;
 pub mod word_level;
 pub mod word_piece;

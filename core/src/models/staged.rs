@@ -13,6 +13,7 @@ use super::longest_match::LongestMatch;
 use super::max_match::{self, MaxMatch};
 use super::ngram::NGram;
 use super::scored_pairs::ScoredPairs;
+use super::unigram::{self, Unigram};
 use super::word_level::WordLevel;
 use super::word_piece::WordPiece;
 use crate::draw::{Draw, Sampling};
@@ -40,6 +41,8 @@ pub struct Scratch {
     pub ids: Vec<u32>,
     /// Of maximum matching.
     pub window: max_match::Window,
+    /// Of unigram models.
+    pub unigram: unigram::Scratch,
 }
 
 /// Turns pieces into tokens.
@@ -253,7 +256,20 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
         Spec::WordLevel { unk_id, fuse_unk } => {
             Box::new(WordLevel::new(tables.tokens, unk_id, fuse_unk)?)
         }
-        other => return Err(Error::Invalid(format!("{other:?} is not built yet"))),
+        Spec::Unigram {
+            unk_id,
+            byte_fallback,
+            fuse_unk,
+            single_precision,
+        } => {
+            let settings = unigram::Settings {
+                unk_id,
+                byte_fallback,
+                fuse_unk,
+                single_precision,
+            };
+            Box::new(Unigram::new(settings, tables)?)
+        }
     })
 }
 

@@ -12,6 +12,7 @@ mod split;
 mod train;
 mod train_max_match;
 mod train_scored_pairs;
+mod train_unigram;
 mod train_word_piece;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -55,6 +56,8 @@ mod _core {
     use super::train_max_match::{MaxMatchTraining, count_ngrams, train_max_match};
     #[pymodule_export]
     use super::train_scored_pairs::{character_counts, train_scored_pairs};
+    #[pymodule_export]
+    use super::train_unigram::{UnigramTraining, train_unigram};
     #[pymodule_export]
     use super::train_word_piece::{train_by_likelihood, train_top_down};
 

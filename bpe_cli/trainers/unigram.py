@@ -1,0 +1,223 @@
+"""Train a unigram model: counts of words -> tokens with probabilities -> a tokenizer.
+
+Kudo 2018 (arXiv:1804.10959). ``em`` begins with all frequent substrings, estimates their probabilities by
+expectation maximisation and prunes what costs least; it gives the same model for any number of threads.
+``compat="sentencepiece"`` does the same in SentencePiece's order and precision. ``textbook`` is the
+trainer of Hugging Face's course, which many tutorials repeat: for small corpora.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, get_args
+
+from bpe_cli import _core
+from bpe_cli.errors import TrainingError, UsageError
+from bpe_cli.stages import Metaspace, MetaspaceDecoder, Normalizer, PreTokenizer, SpecialToken, Unigram
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers.base import Front, Progress, Trained, plural, small
+from bpe_cli.vocabulary import Vocabulary
+
+Rule = Literal["em", "textbook"]
+TEXTBOOK_SEEDS = 300
+"""With how many tokens the course begins."""
+TEXTBOOK_KEPT = 0.9
+"""What share of the tokens a round of the course keeps."""
+BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Say what to train.
+
+    Attributes:
+        vocab_size: Tokens to end with, special ones and bytes counted.
+        rule: ``em``, or the course's ``textbook``.
+        normalizer: What rewrites text first.
+        pre_tokenizer: What cuts it into words.
+        special_tokens: Their texts; they have the first ids after the unknown token.
+        unk_token: The text of the unknown token, id 0.
+        byte_fallback: Whether characters without a token are spelt in bytes, by 256 more tokens.
+        character_coverage: The share of the text's characters that have tokens; the rarest go without.
+        required_chars: Characters that have tokens however rare they are.
+        seed_size: How many tokens to begin with at most; None for a million, or the course's 300.
+        shrinking_factor: What share of the tokens a round keeps; None for 0.75, or the course's 0.9.
+        sub_iterations: Steps of expectation maximisation before each pruning.
+        max_piece_length: Most characters in a token.
+        split_by_unicode_script: No token has characters of different scripts.
+        split_by_number: Digits are not part of tokens of any script.
+        split_digits: Each digit is a token of its own.
+        compat: Whose order and precision to follow. With ``sentencepiece`` the pieces that are counted are
+            whole lines, and scores are added in f32.
+        input_sentence_size: Train on a sample of so many documents; None for all. See ``sampling``.
+    """
+
+    vocab_size: int
+    rule: Rule = "em"
+    normalizer: tuple[Normalizer, ...] = ()
+    pre_tokenizer: tuple[PreTokenizer, ...] = (Metaspace(),)
+    special_tokens: tuple[str, ...] = ()
+    unk_token: str = "<unk>"
+    byte_fallback: bool = False
+    character_coverage: float = 0.9995
+    required_chars: str = ""
+    seed_size: int | None = None
+    shrinking_factor: float | None = None
+    sub_iterations: int = 2
+    max_piece_length: int = 16
+    split_by_unicode_script: bool = True
+    split_by_number: bool = True
+    split_digits: bool = False
+    compat: Literal["sentencepiece"] | None = None
+    input_sentence_size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.rule not in get_args(Rule):
+            raise UsageError(
+                f"a unigram model is not trained by {self.rule!r}", hint=f"it has {', '.join(get_args(Rule))}"
+            )
+        if self.compat not in (None, "sentencepiece"):
+            raise UsageError(f"a unigram model has no rules called {self.compat!r}", hint="it has sentencepiece")
+        if self.compat and self.rule == "textbook":
+            raise UsageError("the textbook's rule has nobody to be compatible with")
+        if self.input_sentence_size is not None and self.input_sentence_size < 1:
+            raise UsageError("a sample has one document or more")
+        reserved = self.reserved
+        for content in reserved:
+            if not content:
+                raise UsageError("a special token needs a text")
+            if reserved.count(content) > 1:
+                raise UsageError(f"the special token {content!r} is given twice")
+
+    @property
+    def reserved(self) -> tuple[str, ...]:
+        """The texts of the tokens that are not learnt, by id: unknown, special, bytes."""
+        return (self.unk_token, *self.special_tokens, *(BYTES if self.byte_fallback else ()))
+
+
+def documents(options: Options) -> Literal["lines"] | None:
+    """Say whether documents are lines: for SentencePiece's rules and for samples they are."""
+    return "lines" if options.compat or options.input_sentence_size else None
+
+
+def front(options: Options) -> Front:
+    """Give the stages that text goes through before it is counted."""
+    if options.compat is None:
+        return Front(options.normalizer, options.pre_tokenizer)
+    whole = tuple(
+        Metaspace(stage.replacement, stage.prepend_scheme, split=False) if isinstance(stage, Metaspace) else stage
+        for stage in options.pre_tokenizer
+    )
+    return Front(options.normalizer, whole)
+
+
+def train(counts: _core.Counts, options: Options, progress: Progress | None = None, threads: int = 1) -> Trained:
+    """Learn a model from counts of words (of lines, with ``compat``).
+
+    The result does not depend on the threads.
+
+    Raises:
+        TrainingError: There is nothing to train on, or the vocabulary is smaller than its characters.
+    """
+    if counts.unique == 0:
+        raise TrainingError("there is nothing to train on: the corpus has no text")
+    textbook = options.rule == "textbook"
+    reserved = options.reserved
+    try:
+        trained = _core.train_unigram(
+            counts,
+            rule="em-single" if options.compat else options.rule,
+            vocab_size=options.vocab_size,
+            reserved=len(reserved),
+            character_coverage=options.character_coverage,
+            required_chars=options.required_chars,
+            seed_size=options.seed_size or (TEXTBOOK_SEEDS if textbook else 1_000_000),
+            shrinking_factor=options.shrinking_factor or (TEXTBOOK_KEPT if textbook else 0.75),
+            sub_iterations=options.sub_iterations,
+            max_piece_length=options.max_piece_length,
+            split_by_whitespace=True,
+            split_by_unicode_script=options.split_by_unicode_script,
+            split_by_number=options.split_by_number,
+            split_digits=options.split_digits,
+            treat_whitespace_as_suffix=False,
+            allow_whitespace_only_pieces=False,
+            threads=threads,
+            progress=progress,
+        )
+    except ValueError as error:
+        raise TrainingError(str(error), hint="ask for a larger vocabulary, or a lower character coverage") from error
+    blob, ends = trained.tokens()
+    learnt = Vocabulary(blob, array("I", bytes(ends)))
+    tokenizer = _assemble(options, [learnt.token(place) for place in range(learnt.size)], trained.scores)
+    size = learnt.size + len(reserved)
+    short = size < options.vocab_size
+    return Trained(
+        tokenizer,
+        (
+            plural(trained.characters, "character"),
+            f"{plural(learnt.size - trained.characters, 'longer token')} of {trained.seeds:,} substrings",
+            f"{len(reserved)} reserved",
+        ),
+        "no more substrings occur often enough" if short else None,
+    )
+
+
+def untrained(options: Options) -> Tokenizer:
+    """Give a tokenizer of the same kind with the reserved tokens alone."""
+    return _assemble(options, [], [])
+
+
+def _assemble(options: Options, learnt: list[bytes], scores: list[float]) -> Tokenizer:
+    """Put the tokens behind the reserved ones; a learnt token that is spelt as one of those is unused."""
+    reserved = options.reserved
+    special = tuple(
+        SpecialToken(content.encode(), token_id)
+        for token_id, content in enumerate(reserved[: 1 + len(options.special_tokens)])
+    )
+    texts = [content.encode() if content in BYTES else b"" for content in reserved]
+    kinds = bytes([2] + [3] * len(options.special_tokens) + [6] * (len(reserved) - len(special)) + [1] * len(learnt))
+    taken = {content.encode() for content in reserved}
+    model = Unigram(
+        Vocabulary.from_tokens([*texts, *(b"" if token in taken else token for token in learnt)]),
+        scores=array("d", [0.0] * len(reserved) + list(scores)),
+        unk_id=0,
+        byte_fallback=options.byte_fallback,
+        single_precision=options.compat is not None,
+        kinds=kinds,
+    )
+    return Tokenizer(
+        model=model,
+        normalizer=options.normalizer,
+        pre_tokenizer=options.pre_tokenizer,
+        special_tokens=special,
+        decoder=_decoders(options),
+    )
+
+
+def _decoders(options: Options) -> tuple[MetaspaceDecoder, ...]:
+    return tuple(
+        MetaspaceDecoder(stage.replacement, stage.prepend_scheme, stage.split)
+        for stage in options.pre_tokenizer
+        if isinstance(stage, Metaspace)
+    )
+
+
+def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
+    """Tell the textbook's training round by round, for small corpora."""
+    from bpe_cli.teaching import unigram as teaching
+
+    words = {piece.decode("utf-8", "backslashreplace"): count for piece, count in small(counts).items()}
+    wanted = options.vocab_size - len(options.reserved)
+    before: dict[str, int] = {}
+    for number, tokens in enumerate(teaching.train(words, wanted, options.seed_size or TEXTBOOK_SEEDS)):
+        cost = teaching.corpus_cost(words, teaching.costs(tokens))
+        if number == 0:
+            yield f"{len(tokens)} characters and substrings to begin with; the corpus costs {cost:.4f}"
+        else:
+            gone = [token for token in before if token not in tokens]
+            shown = " ".join(islice(gone, 8)) + (" ..." if len(gone) > 8 else "")
+            yield f"{number}. without {shown}: {len(tokens)} tokens; the corpus costs {cost:.4f}"
+        before = tokens

@@ -1,0 +1,353 @@
+//! The unigram model: the segmentation whose tokens' scores add up to the most (Kudo 2018,
+//! arXiv:1804.10959), found by Viterbi's algorithm over a trie.
+//!
+//! A character that no token covers by itself may be unknown, at 10 below the lowest score. Among
+//! segmentations of equal score the one wins whose last token begins first, and so on to the left.
+//!
+//! Complexity: time is linear in the text for tokens of bounded length, memory 16 bytes a byte.
+
+mod heap;
+pub mod lattice;
+pub mod real;
+mod sample;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use bpe_tables::TokenTable;
+
+use self::lattice::{Lattice, Node, UNKNOWN};
+use self::real::Real;
+use super::staged::{self, Border, Found, Tables};
+use super::trie::Trie;
+use crate::draw::{Draw, Sampling};
+use crate::error::{Error, Result};
+use crate::text::character_len;
+
+/// How far the score of an unknown character lies below the lowest score of all tokens.
+pub const UNKNOWN_PENALTY: f64 = 10.0;
+/// The mark that stands for a blank.
+const MARK: char = '\u{2581}';
+const NOWHERE: u32 = u32::MAX;
+
+/// Types of tokens, as the tables number them.
+mod kind {
+    pub const NORMAL: u8 = 1;
+    pub const USER_DEFINED: u8 = 4;
+    pub const BYTE: u8 = 6;
+}
+
+/// What the specification says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The token for unknown characters; without one they are an error.
+    pub unk_id: Option<u32>,
+    /// Whether an unknown character becomes the tokens of its bytes.
+    pub byte_fallback: bool,
+    /// Whether neighbouring unknown characters become one token.
+    pub fuse_unk: bool,
+    /// Whether scores are added in f32.
+    pub single_precision: bool,
+}
+
+/// Scores of a token.
+#[derive(Clone, Copy, Debug)]
+struct Score {
+    /// In the search for the best segmentation.
+    best: f64,
+    /// In a lattice.
+    lattice: f64,
+}
+
+/// A compiled unigram model.
+#[derive(Debug)]
+pub struct Unigram {
+    tokens: TokenTable<'static>,
+    settings: Settings,
+    trie: Trie,
+    scores: Vec<Score>,
+    unknown: f64,
+    /// The tokens of the 256 bytes, if all are there and wanted.
+    bytes: Option<Box<[u32; 256]>>,
+    border: Option<Border>,
+}
+
+/// The last token of the best segmentation up to a place.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    score: f64,
+    start: u32,
+    id: u32,
+}
+
+/// Working memory.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    steps: Vec<Step>,
+    path: Vec<(u32, u32, u32)>,
+    sums: Vec<f64>,
+}
+
+impl Unigram {
+    /// Makes a model.
+    ///
+    /// # Errors
+    /// Says what of the tables does not fit together.
+    pub fn new(settings: Settings, tables: Tables) -> Result<Self> {
+        let Tables {
+            tokens,
+            scores,
+            kinds,
+            ..
+        } = tables;
+        tables::check(&settings, &tokens, &scores, &kinds)?;
+        let kind_of = |id: u32| kinds.get(id as usize).copied().unwrap_or(kind::NORMAL);
+        let round = |score: f64| match settings.single_precision {
+            true => f64::from(score as f32),
+            false => score,
+        };
+        let normal = || {
+            let ids = (0..tokens.len() as u32).filter(|&id| kind_of(id) == kind::NORMAL);
+            ids.map(|id| round(scores[id as usize]))
+        };
+        let lowest = normal().fold(f64::INFINITY, f64::min);
+        let lowest = if lowest.is_finite() { lowest } else { 0.0 };
+        // The highest begins at the smallest positive number: where all scores are negative, as
+        // logarithms of probabilities are, it stays there.
+        let highest = normal().fold(f64::from(f32::MIN_POSITIVE), f64::max);
+        let user_defined = |length: usize| match settings.single_precision {
+            true => f64::from(length as f32 * highest as f32) - 0.1,
+            false => length as f64 * highest - 0.1,
+        };
+        let score_of = |id: u32| match kind_of(id) {
+            kind::USER_DEFINED => {
+                let token = tokens.get(id);
+                let characters = crate::text::characters(token).count();
+                Score {
+                    best: user_defined(token.len()),
+                    lattice: round(user_defined(characters)),
+                }
+            }
+            _ => {
+                let score = round(scores[id as usize]);
+                Score {
+                    best: score,
+                    lattice: score,
+                }
+            }
+        };
+        let matches = |id: u32| matches!(kind_of(id), kind::NORMAL | kind::USER_DEFINED);
+        let keys = tables::sorted_keys(&tokens, matches);
+        let trie = Trie::new(&keys)?;
+        let border = tables::border(&keys).filter(|_| !settings.single_precision);
+        let scores = (0..tokens.len() as u32).map(score_of).collect();
+        let bytes = match settings.byte_fallback {
+            true => tables::byte_tokens(&tokens, &kinds),
+            false => None,
+        };
+        let unknown = round(lowest - UNKNOWN_PENALTY);
+        drop(keys);
+        Ok(Self {
+            tokens,
+            settings,
+            trie,
+            scores,
+            unknown,
+            bytes,
+            border,
+        })
+    }
+
+    /// Finds the best segmentation as (start, end, id), from the left; gives its score.
+    fn viterbi(&self, piece: &[u8], scratch: &mut Scratch) -> f64 {
+        let Scratch { steps, path, .. } = scratch;
+        path.clear();
+        let score = match self.settings.single_precision {
+            true => self.forward::<f32>(piece, steps),
+            false => self.forward::<f64>(piece, steps),
+        };
+        let mut end = piece.len() as u32;
+        while end > 0 {
+            let step = steps[end as usize];
+            path.push((step.start, end, step.id));
+            end = step.start;
+        }
+        path.reverse();
+        score
+    }
+
+    /// Fills in the last token of the best segmentation up to each place.
+    fn forward<T: Real>(&self, piece: &[u8], steps: &mut Vec<Step>) -> f64 {
+        let nothing = Step {
+            score: 0.0,
+            start: NOWHERE,
+            id: UNKNOWN,
+        };
+        steps.clear();
+        steps.resize(piece.len() + 1, nothing);
+        let mut start = 0;
+        while start < piece.len() {
+            let here = steps[start].score;
+            let single = start + character_len(piece, start);
+            let mut is_covered = false;
+            let mut offer = |end: usize, id: u32, candidate: f64| {
+                let step = &mut steps[end];
+                let score = T::round(candidate).wide();
+                if step.start == NOWHERE || score > step.score {
+                    *step = Step {
+                        score,
+                        start: start as u32,
+                        id,
+                    };
+                }
+            };
+            self.trie.prefixes(piece, start, |end, id| {
+                is_covered |= end == single;
+                offer(end, id, self.scores[id as usize].best + here);
+            });
+            if !is_covered {
+                offer(single, UNKNOWN, self.unknown + here);
+            }
+            start = single;
+        }
+        steps[piece.len()].score
+    }
+
+    /// All tokens of a piece.
+    fn lattice<T: Real>(&self, piece: &[u8]) -> Lattice<T> {
+        let mut lattice = Lattice::default();
+        lattice.reset(piece.len());
+        let mut start = 0;
+        while start < piece.len() {
+            let single = start + character_len(piece, start);
+            let mut is_covered = false;
+            self.trie.prefixes(piece, start, |end, id| {
+                is_covered |= end == single;
+                let score = T::round(self.scores[id as usize].lattice);
+                lattice.push(start, end, id, score);
+            });
+            if !is_covered {
+                lattice.push(start, single, UNKNOWN, T::round(self.unknown));
+            }
+            start = single;
+        }
+        lattice.close();
+        lattice
+    }
+
+    fn nbest<T: Real>(&self, piece: &[u8], n: usize) -> Result<Vec<(Vec<Found>, f64)>> {
+        let best = self.lattice::<T>(piece).nbest(n)?;
+        best.into_iter()
+            .map(|(nodes, score)| {
+                let mut found = Vec::new();
+                let path = nodes
+                    .iter()
+                    .map(|&Node { start, end, id, .. }| (start, end, id));
+                self.emit(piece, path, &mut found)?;
+                Ok((found, score.wide()))
+            })
+            .collect()
+    }
+
+    /// Turns a segmentation into tokens: unknown characters become bytes, or the token for them.
+    fn emit(
+        &self,
+        piece: &[u8],
+        path: impl Iterator<Item = (u32, u32, u32)>,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        let mut after_unknown = false;
+        for (start, end, id) in path {
+            if id != UNKNOWN {
+                out.push(Found { id, start, end });
+                after_unknown = false;
+                continue;
+            }
+            if let Some(bytes) = &self.bytes {
+                out.extend((start..end).map(|at| Found {
+                    id: bytes[piece[at as usize] as usize],
+                    start: at,
+                    end: at + 1,
+                }));
+                continue;
+            }
+            let Some(id) = self.settings.unk_id else {
+                let offset = start as usize;
+                let byte = piece[offset];
+                return Err(Error::MissingByte { byte, offset });
+            };
+            match out.last_mut() {
+                Some(last) if after_unknown && self.settings.fuse_unk => last.end = end,
+                _ => out.push(Found { id, start, end }),
+            }
+            after_unknown = true;
+        }
+        Ok(())
+    }
+}
+
+impl staged::Model for Unigram {
+    fn tokens(&self) -> &TokenTable<'static> {
+        &self.tokens
+    }
+
+    fn encode_piece(
+        &self,
+        piece: &[u8],
+        scratch: &mut staged::Scratch,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        self.viterbi(piece, &mut scratch.unigram);
+        self.emit(piece, scratch.unigram.path.iter().copied(), out)
+    }
+
+    fn sample_piece(
+        &self,
+        piece: &[u8],
+        sampling: Sampling,
+        draw: &mut Draw,
+        scratch: &mut staged::Scratch,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        let Sampling::Segmentation { alpha, nbest } = sampling else {
+            return Err(Error::Invalid(
+                "this model has no merges that could be dropped".to_owned(),
+            ));
+        };
+        if !(alpha.is_finite() && alpha >= 0.0) {
+            return Err(Error::Invalid(format!(
+                "the sampling parameter {alpha} is not a number of 0 or more"
+            )));
+        }
+        match nbest {
+            0 => {
+                self.sample(piece, alpha, draw, &mut scratch.unigram);
+                self.emit(piece, scratch.unigram.path.iter().copied(), out)
+            }
+            1 => self.encode_piece(piece, scratch, out),
+            n => {
+                let best = self.nbest_piece(piece, n)?;
+                out.extend(sample::choose(best, alpha, draw));
+                Ok(())
+            }
+        }
+    }
+
+    fn nbest_piece(&self, piece: &[u8], n: usize) -> Result<Vec<(Vec<Found>, f64)>> {
+        if n == 1 && !piece.is_empty() {
+            let mut scratch = Scratch::default();
+            let score = self.viterbi(piece, &mut scratch);
+            let mut found = Vec::new();
+            self.emit(piece, scratch.path.iter().copied(), &mut found)?;
+            return Ok(vec![(found, score)]);
+        }
+        match self.settings.single_precision {
+            true => self.nbest::<f32>(piece, n),
+            false => self.nbest::<f64>(piece, n),
+        }
+    }
+
+    fn border(&self) -> Option<Border> {
+        self.border
+    }
+}

@@ -1,0 +1,92 @@
+//! What a unigram model works out of its tables when it is made.
+
+use bpe_tables::TokenTable;
+
+use super::lattice::UNKNOWN;
+use super::{MARK, Settings, kind};
+use crate::error::{Error, Result};
+use crate::models::staged::Border;
+
+/// Checks that the tables have the same length and the numbers are numbers.
+pub(super) fn check(
+    settings: &Settings,
+    tokens: &TokenTable<'_>,
+    scores: &[f64],
+    kinds: &[u8],
+) -> Result<()> {
+    let ids = tokens.len();
+    let invalid = |sentence: String| Err(Error::Invalid(sentence));
+    if scores.len() != ids {
+        return invalid(format!("{ids} tokens have {} scores", scores.len()));
+    }
+    if !kinds.is_empty() && kinds.len() != ids {
+        return invalid(format!("{ids} tokens have {} types", kinds.len()));
+    }
+    if let Some(id) = scores.iter().position(|score| !score.is_finite()) {
+        return invalid(format!("the score of token {id} is not a finite number"));
+    }
+    if let Some(unk_id) = settings.unk_id.filter(|&unk_id| unk_id as usize >= ids) {
+        return invalid(format!(
+            "the unknown token {unk_id} is not in the vocabulary of {ids}"
+        ));
+    }
+    Ok(())
+}
+
+/// The tokens that are looked for in text, sorted; of equal ones the last counts.
+pub(super) fn sorted_keys<'a>(
+    tokens: &'a TokenTable<'_>,
+    matches: impl Fn(u32) -> bool,
+) -> Vec<(&'a [u8], u32)> {
+    let mut keys: Vec<(&[u8], u32)> = tokens
+        .iter()
+        .filter(|&(id, _)| matches(id))
+        .map(|(id, token)| (token, id))
+        .collect();
+    keys.sort_unstable_by(|a, b| a.0.cmp(b.0).then(b.1.cmp(&a.1)));
+    keys.dedup_by_key(|key| key.0);
+    keys
+}
+
+/// The ids of `<0x00>` to `<0xFF>`, if all are there: of the type for bytes, if there are types.
+pub(super) fn byte_tokens(tokens: &TokenTable<'_>, kinds: &[u8]) -> Option<Box<[u32; 256]>> {
+    let mut ids = Box::new([UNKNOWN; 256]);
+    for (id, token) in tokens.iter() {
+        let is_typed = kinds.get(id as usize).is_none_or(|&it| it == kind::BYTE);
+        let byte = std::str::from_utf8(token)
+            .ok()
+            .and_then(|text| text.strip_prefix("<0x")?.strip_suffix('>'))
+            .filter(|digits| digits.len() == 2 && !digits.contains(|c: char| c.is_lowercase()))
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        if let (true, Some(byte)) = (is_typed, byte) {
+            ids[byte as usize] = id;
+        }
+    }
+    (!ids.contains(&UNKNOWN)).then_some(ids)
+}
+
+/// Where no token goes on: before a mark if no token has one after another character, after a mark if
+/// none has another character after one. The mark must be a token, for unknown characters fuse.
+///
+/// The best segmentation is then that of the parts, for every segmentation has a boundary there, and
+/// scores add up. What rounding does to sums of nearly equal score depends on where they begin.
+pub(super) fn border(keys: &[(&[u8], u32)]) -> Option<Border> {
+    let mut mark = [0; 4];
+    let mark = MARK.encode_utf8(&mut mark).as_bytes();
+    keys.binary_search_by(|(key, _)| (*key).cmp(mark)).ok()?;
+    let (mut before, mut after) = (true, true);
+    for (key, _) in keys {
+        let mut last = None;
+        for (_, character) in crate::text::characters(key) {
+            let is_mark = character == mark;
+            before &= !is_mark || last != Some(false);
+            after &= is_mark || last != Some(true);
+            last = Some(is_mark);
+        }
+    }
+    match (before, after) {
+        (true, _) => Some(Border::Before(MARK)),
+        (false, true) => Some(Border::After(MARK)),
+        (false, false) => None,
+    }
+}

@@ -1,0 +1,351 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::draw::Place;
+use crate::models::staged::Model as _;
+use crate::text::characters;
+
+fn table(tokens: &[&[u8]]) -> TokenTable<'static> {
+    let mut end = 0;
+    let ends: Vec<u32> = tokens
+        .iter()
+        .map(|token| {
+            end += token.len() as u32;
+            end
+        })
+        .collect();
+    TokenTable::new(tokens.concat().into(), ends.into()).unwrap()
+}
+
+const SETTINGS: Settings = Settings {
+    unk_id: Some(0),
+    byte_fallback: false,
+    fuse_unk: true,
+    single_precision: false,
+};
+
+fn model(settings: Settings, tokens: &[(&[u8], f64, u8)]) -> Unigram {
+    let texts: Vec<&[u8]> = tokens.iter().map(|token| token.0).collect();
+    let tables = Tables {
+        tokens: table(&texts),
+        scores: tokens.iter().map(|token| token.1).collect(),
+        kinds: tokens.iter().map(|token| token.2).collect(),
+        ..Tables::default()
+    };
+    Unigram::new(settings, tables).unwrap()
+}
+
+/// "<unk>", then tokens with their scores.
+fn simple(tokens: &[(&str, f64)]) -> Unigram {
+    let mut all: Vec<(&[u8], f64, u8)> = vec![(b"", 0.0, 2)];
+    all.extend(
+        tokens
+            .iter()
+            .map(|&(text, score)| (text.as_bytes(), score, 1)),
+    );
+    model(SETTINGS, &all)
+}
+
+fn ids(found: &[Found]) -> Vec<u32> {
+    found.iter().map(|found| found.id).collect()
+}
+
+fn encode(model: &Unigram, text: &[u8]) -> Vec<u32> {
+    let mut out = Vec::new();
+    model
+        .encode_piece(text, &mut staged::Scratch::default(), &mut out)
+        .unwrap();
+    let mut at = 0;
+    for found in &out {
+        assert_eq!(found.start, at, "tokens cover the text");
+        at = found.end;
+    }
+    assert_eq!(at as usize, text.len());
+    ids(&out)
+}
+
+/// All segmentations with their scores, unknown characters where nothing covers one.
+fn all(model: &Unigram, text: &[u8]) -> Vec<(Vec<u32>, f64)> {
+    let Some((_, first)) = characters(text).next() else {
+        return vec![(Vec::new(), 0.0)];
+    };
+    let mut heads: Vec<(usize, u32, f64)> = Vec::new();
+    for end in 1..=text.len() {
+        if let Some(id) = model.trie.get(&text[..end]) {
+            heads.push((end, id, model.scores[id as usize].lattice));
+        }
+    }
+    if !heads.iter().any(|&(end, _, _)| end == first.len()) {
+        heads.push((first.len(), UNKNOWN, model.unknown));
+    }
+    let mut found = Vec::new();
+    for (end, id, score) in heads {
+        for (rest, rest_score) in all(model, &text[end..]) {
+            found.push(([vec![id], rest].concat(), score + rest_score));
+        }
+    }
+    found
+}
+
+#[test]
+fn takes_the_best() {
+    let model = simple(&[("a", -1.0), ("b", -1.0), ("ab", -1.5), ("abc", -9.0)]);
+    assert_eq!(encode(&model, b"ab"), [3]);
+    assert_eq!(encode(&model, b"aab"), [1, 3]);
+    assert_eq!(encode(&model, b"abc"), [4]);
+    // Unknown characters fuse; a stray byte is one.
+    assert_eq!(encode(&model, b"axx\xffb"), [1, 0, 2]);
+    let loose = Settings {
+        fuse_unk: false,
+        ..SETTINGS
+    };
+    let tokens: [(&[u8], f64, u8); 2] = [(b"", 0.0, 2), (b"a", -1.0, 1)];
+    assert_eq!(
+        encode(&super::tests::model(loose, &tokens), b"xya"),
+        [0, 0, 1]
+    );
+    let none = Settings {
+        unk_id: None,
+        ..SETTINGS
+    };
+    let error = super::tests::model(none, &tokens).encode_piece(
+        b"axa",
+        &mut staged::Scratch::default(),
+        &mut Vec::new(),
+    );
+    assert_eq!(
+        error,
+        Err(Error::MissingByte {
+            byte: b'x',
+            offset: 1
+        })
+    );
+}
+
+#[test]
+fn among_equals_the_last_token_begins_first() {
+    let model = simple(&[("g", -1.0), ("gg", -2.0), ("ggg", -3.0)]);
+    assert_eq!(encode(&model, b"ggg"), [3]);
+    assert_eq!(encode(&model, b"gggg"), [1, 3]);
+}
+
+#[test]
+fn knows_types() {
+    let tokens: [(&[u8], f64, u8); 7] = [
+        (b"", 0.0, 2),
+        (b"a", -3.0, 1),
+        (b"b", -3.0, 1),
+        (b"ab", 0.0, 4),
+        (b"aa", -1.0, 5),
+        (b"<s>", 0.0, 3),
+        (b"abb", -0.05, 1),
+    ];
+    let model = model(SETTINGS, &tokens);
+    // A user-defined token scores -0.1 among negative ones: a token that goes on past it can win.
+    assert_eq!(encode(&model, b"ab"), [3]);
+    assert_eq!(encode(&model, b"abb"), [6]);
+    assert_eq!(
+        encode(&model, b"aa"),
+        [1, 1],
+        "an unused token is not chosen"
+    );
+    assert_eq!(encode(&model, b"<s>"), [0], "a control token is no text");
+    assert_eq!(model.unknown, -13.0);
+}
+
+#[test]
+fn spells_unknown_characters_in_bytes() {
+    let names: Vec<String> = (0..256).map(|byte| format!("<0x{byte:02X}>")).collect();
+    let mut tokens: Vec<(&[u8], f64, u8)> = vec![(b"", 0.0, 2), (b"a", -1.0, 1)];
+    tokens.extend(names.iter().map(|name| (name.as_bytes(), 0.0, 6)));
+    let settings = Settings {
+        byte_fallback: true,
+        ..SETTINGS
+    };
+    let whole = model(settings, &tokens);
+    assert_eq!(
+        encode(&whole, "aé\u{ff}".as_bytes()),
+        [1, 2 + 0xC3, 2 + 0xA9, 2 + 0xC3, 2 + 0xBF]
+    );
+    tokens.pop();
+    assert_eq!(encode(&model(settings, &tokens), "aé".as_bytes()), [1, 0]);
+}
+
+#[test]
+fn knows_where_texts_can_be_cut() {
+    let mark = "▁";
+    let border =
+        |tokens: &[&str]| simple(&tokens.iter().map(|&t| (t, -1.0)).collect::<Vec<_>>()).border;
+    assert_eq!(border(&[mark, "▁a", "▁▁", "b"]), Some(Border::Before(MARK)));
+    assert_eq!(border(&[mark, "a▁", "b"]), Some(Border::After(MARK)));
+    assert_eq!(border(&[mark, "a▁", "▁b"]), None);
+    assert_eq!(border(&["▁a"]), None);
+    let single = Settings {
+        single_precision: true,
+        ..SETTINGS
+    };
+    assert_eq!(
+        model(single, &[(b"", 0.0, 2), (mark.as_bytes(), -1.0, 1)]).border,
+        None
+    );
+}
+
+#[test]
+fn refuses_contradictions() {
+    let build = |scores: Vec<f64>, kinds: Vec<u8>, unk_id| {
+        let tokens = table(&[b"a", b"b"]);
+        let settings = Settings { unk_id, ..SETTINGS };
+        let tables = Tables {
+            tokens,
+            scores,
+            kinds,
+            ..Tables::default()
+        };
+        Unigram::new(settings, tables)
+            .map(drop)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(build(vec![0.0], vec![], None), "2 tokens have 1 scores");
+    assert_eq!(build(vec![0.0; 2], vec![1], None), "2 tokens have 1 types");
+    assert_eq!(
+        build(vec![0.0, f64::NAN], vec![], None),
+        "the score of token 1 is not a finite number"
+    );
+    assert_eq!(
+        build(vec![0.0; 2], vec![], Some(2)),
+        "the unknown token 2 is not in the vocabulary of 2"
+    );
+}
+
+#[test]
+fn a_long_run_of_one_letter_takes_linear_time() {
+    let model = simple(&[("a", -1.0), ("aa", -1.5), ("aaaaaaaa", -2.0)]);
+    assert_eq!(encode(&model, &[b'a'; 1 << 18]).len(), (1 << 18) / 8);
+}
+
+#[test]
+fn draws_by_probability() {
+    let model = simple(&[
+        ("a", -1.0),
+        ("aa", -1.3),
+        ("b", -0.7),
+        ("ab", -2.0),
+        ("aab", -3.5),
+    ]);
+    let text = b"aaabx";
+    for (alpha, nbest) in [(1.0, 0), (0.3, 0), (0.0, 0), (2.0, 0), (0.7, 3)] {
+        let mut expected = all(&model, text);
+        expected.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if nbest > 0 {
+            expected.truncate(nbest);
+        }
+        let total: f64 = expected
+            .iter()
+            .map(|(_, score)| (alpha * score).exp())
+            .sum();
+        let draws = 20_000;
+        let mut seen: std::collections::HashMap<Vec<u32>, u32> = std::collections::HashMap::new();
+        let mut scratch = staged::Scratch::default();
+        let mut draw = Draw::at(Place {
+            seed: 7,
+            document: 0,
+            offset: 0,
+        });
+        for _ in 0..draws {
+            let mut out = Vec::new();
+            let sampling = Sampling::Segmentation { alpha, nbest };
+            model
+                .sample_piece(text, sampling, &mut draw, &mut scratch, &mut out)
+                .unwrap();
+            *seen.entry(ids(&out)).or_default() += 1;
+        }
+        for (path, score) in expected {
+            let path: Vec<u32> = path
+                .iter()
+                .map(|&id| if id == UNKNOWN { 0 } else { id })
+                .collect();
+            let share = (alpha * score).exp() / total;
+            let found = f64::from(seen.remove(&path).unwrap_or(0)) / f64::from(draws);
+            let deviation = (share * (1.0 - share) / f64::from(draws)).sqrt();
+            assert!(
+                (found - share).abs() <= 5.0 * deviation + 1e-9,
+                "{alpha} {path:?} {found} {share}"
+            );
+        }
+        assert!(seen.is_empty(), "nothing else was drawn");
+    }
+    let refused = |alpha| {
+        let sampling = Sampling::Segmentation { alpha, nbest: 0 };
+        let mut draw = Draw::at(Place {
+            seed: 0,
+            document: 0,
+            offset: 0,
+        });
+        model
+            .sample_piece(
+                text,
+                sampling,
+                &mut draw,
+                &mut staged::Scratch::default(),
+                &mut Vec::new(),
+            )
+            .is_err()
+    };
+    assert!(refused(f64::NAN) && refused(-1.0) && !refused(0.0));
+}
+
+fn vocabulary() -> impl Strategy<Value = Vec<(String, f64)>> {
+    proptest::collection::btree_map("[abé▁]{1,3}", -90i32..-1, 1..12).prop_map(|tokens| {
+        tokens
+            .into_iter()
+            .map(|(text, score)| (text, f64::from(score) / 7.0))
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_all_segmentations(tokens in vocabulary(), text in "[abcé▁]{1,7}", n in 1usize..9) {
+        let tokens: Vec<(&str, f64)> = tokens.iter().map(|(t, s)| (&t[..], *s)).collect();
+        let model = simple(&tokens);
+        let mut expected = all(&model, text.as_bytes());
+        expected.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut scratch = Scratch::default();
+        let score = model.viterbi(text.as_bytes(), &mut scratch);
+        prop_assert!((score - expected[0].1).abs() < 1e-9);
+        let found = model.nbest_piece(text.as_bytes(), n).unwrap();
+        prop_assert_eq!(found.len(), n.min(expected.len()));
+        for ((_, score), (_, wanted)) in found.iter().zip(&expected) {
+            prop_assert!((score - wanted).abs() < 1e-9);
+        }
+        if found.len() > 1 && expected[0].1 - expected[1].1 > 1e-9 {
+            prop_assert_eq!(ids(&found[0].0), encode(&model, text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn nothing_goes_on_across_a_border(tokens in vocabulary(), text in "[abc▁]{1,9}") {
+        let mut tokens: Vec<(&str, f64)> = tokens.iter().map(|(t, s)| (&t[..], *s)).collect();
+        if !tokens.iter().any(|(text, _)| *text == "▁") {
+            tokens.push(("▁", -2.0));
+        }
+        let model = simple(&tokens);
+        let bytes = text.as_bytes();
+        let is_mark = |at: usize| bytes[at..].starts_with("▁".as_bytes());
+        let score = |part: &[u8]| model.viterbi(part, &mut Scratch::default());
+        for (at, character) in characters(bytes).skip(1) {
+            let _ = character;
+            let before = (0..at).rev().find(|&at| bytes[at] & 0xC0 != 0x80).is_some_and(is_mark);
+            let cuts = match model.border {
+                Some(Border::Before(_)) => is_mark(at) && !before,
+                Some(Border::After(_)) => !is_mark(at) && before,
+                None => false,
+            };
+            if cuts {
+                let parts = score(&bytes[..at]) + score(&bytes[at..]);
+                prop_assert!((parts - score(bytes)).abs() < 1e-9);
+            }
+        }
+    }
+}

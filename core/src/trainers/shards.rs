@@ -1,0 +1,48 @@
+//! Work in shards of fixed number on any number of threads, with results in order.
+//!
+//! Sums of floating-point numbers depend on their order; the shards do not depend on the threads, and
+//! whoever adds their results adds them in order.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs `work` for each number below `count` on up to `threads` threads; gives the results in order.
+pub fn run<R: Send>(count: usize, threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    if threads <= 1 || count <= 1 {
+        return (0..count).map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(count));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(count) {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        return;
+                    }
+                    let result = work(number);
+                    if let Ok(mut results) = results.lock() {
+                        results.push((number, result));
+                    }
+                }
+            });
+        }
+    });
+    let mut results = results
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    results.sort_unstable_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn keeps_the_order() {
+        for threads in [1, 3] {
+            let expected: Vec<usize> = (0..100).map(|number| number * number).collect();
+            assert_eq!(super::run(100, threads, |number| number * number), expected);
+        }
+    }
+}

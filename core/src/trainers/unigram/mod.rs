@@ -1,0 +1,223 @@
+//! Trains a unigram model (Kudo 2018, arXiv:1804.10959): from all frequent substrings, by expectation
+//! maximisation and pruning, down to the vocabulary.
+//!
+//! One algorithm in two precisions. In f64 it works in fixed shards on any number of threads and gives
+//! the same model for all of them. In f32 it adds and rounds in the order of SentencePiece with one
+//! thread, and gives its models.
+
+mod em;
+mod exact;
+mod finish;
+mod pieces;
+mod prune;
+mod seeds;
+#[cfg(test)]
+mod tests;
+mod textbook;
+mod words;
+
+pub use textbook::{Textbook, train as train_textbook};
+
+use self::pieces::Pieces;
+use self::words::Words;
+use super::valid_piece::Rules;
+use crate::error::{Error, Result};
+use crate::models::unigram::real::Real;
+
+/// What to train.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Tokens to end with, the reserved ones counted.
+    pub vocab_size: usize,
+    /// How many of them are given out already.
+    pub reserved: usize,
+    /// The share of the text's characters that have tokens; the rarest are left out.
+    pub character_coverage: f64,
+    /// Characters that have tokens however rare they are.
+    pub required: String,
+    /// How many substrings to begin with at most.
+    pub seed_size: usize,
+    /// What share of the tokens a round of pruning keeps.
+    pub shrinking_factor: f64,
+    /// Steps of expectation maximisation before each pruning.
+    pub sub_iterations: usize,
+    /// Which substrings may be tokens.
+    pub rules: Rules,
+    /// Add in f32, in the order of SentencePiece; pieces are then whole sentences.
+    pub single_precision: bool,
+    /// How many threads to use.
+    pub threads: usize,
+}
+
+/// What training gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Training {
+    /// Tokens, best first.
+    pub tokens: Vec<Vec<u8>>,
+    /// Their scores: natural logarithms of probabilities.
+    pub scores: Vec<f64>,
+    /// How many of them are single characters that must be there.
+    pub characters: usize,
+    /// With how many substrings it began.
+    pub seeds: usize,
+}
+
+/// Trains on pieces with their counts; `progress` is called with (rounds done, rounds in all).
+///
+/// # Errors
+/// [`Error::Invalid`] when the options contradict the text or each other; what `progress` gives.
+pub fn train<'a>(
+    pieces: impl Iterator<Item = (&'a [u8], u64)> + Clone,
+    options: &Options,
+    progress: &mut dyn FnMut(usize, usize) -> Result<()>,
+) -> Result<Training> {
+    check(options)?;
+    let words = Words::new(pieces, options)?;
+    if words.characters.is_empty() {
+        return Err(Error::Invalid(
+            "there is nothing to train on: the text has no characters".to_owned(),
+        ));
+    }
+    let needed = words.characters.len() + options.reserved;
+    if needed > options.vocab_size {
+        return Err(Error::Invalid(format!(
+            "a vocabulary of {} is smaller than its {} characters and {} reserved tokens",
+            options.vocab_size,
+            words.characters.len(),
+            options.reserved
+        )));
+    }
+    match options.single_precision {
+        true => run::<f32>(&words, options, progress),
+        false => run::<f64>(&words, options, progress),
+    }
+}
+
+fn check(options: &Options) -> Result<()> {
+    let invalid = |sentence: String| Err(Error::Invalid(sentence));
+    if !(options.shrinking_factor > 0.0 && options.shrinking_factor < 1.0) {
+        return invalid(format!(
+            "the shrinking factor {} does not lie between 0 and 1",
+            options.shrinking_factor
+        ));
+    }
+    if !(options.character_coverage > 0.0 && options.character_coverage <= 1.0) {
+        return invalid(format!(
+            "the character coverage {} does not lie between 0 and 1",
+            options.character_coverage
+        ));
+    }
+    if !(1..=512).contains(&options.rules.max_length) {
+        return invalid(format!(
+            "a token of at most {} characters is not between 1 and 512",
+            options.rules.max_length
+        ));
+    }
+    if options.sub_iterations == 0 {
+        return invalid("expectation maximisation needs 1 step or more".to_owned());
+    }
+    if options.vocab_size > bpe_tables::MAX_TOKENS {
+        return invalid(format!(
+            "a vocabulary of {} is larger than the {} that fit",
+            options.vocab_size,
+            bpe_tables::MAX_TOKENS
+        ));
+    }
+    Ok(())
+}
+
+/// Training in one precision.
+fn run<T: Precision>(
+    words: &Words,
+    options: &Options,
+    progress: &mut dyn FnMut(usize, usize) -> Result<()>,
+) -> Result<Training> {
+    let mut pieces: Pieces<T> = seeds::find(words, options)?;
+    let seeds = pieces.len();
+    let desired = (options.vocab_size as f64 * 1.1) as usize;
+    let rounds = rounds(seeds, desired, options.shrinking_factor);
+    for round in 0.. {
+        for _ in 0..options.sub_iterations {
+            progress(round.min(rounds), rounds + 1)?;
+            let expected = T::expect(&pieces, words, options.threads);
+            pieces = em::maximise(&pieces, &expected)?;
+        }
+        if pieces.len() <= desired {
+            break;
+        }
+        progress(round.min(rounds), rounds + 1)?;
+        let kept = ((options.shrinking_factor * pieces.len() as f64) as usize).max(desired);
+        pieces = prune::prune(&pieces, words, kept, options.threads)?;
+        // The original stops here, with the scores from before the pruning; they are made anew else.
+        if T::EXACT && pieces.len() <= desired {
+            break;
+        }
+    }
+    progress(rounds + 1, rounds + 1)?;
+    let mut training = finish::finish(&pieces, words, options.vocab_size - options.reserved);
+    training.seeds = seeds;
+    Ok(training)
+}
+
+/// How many rounds of pruning it takes at most.
+fn rounds(seeds: usize, desired: usize, factor: f64) -> usize {
+    let mut rounds = 0;
+    let mut size = seeds;
+    while size > desired {
+        size = ((size as f64 * factor) as usize).max(desired);
+        rounds += 1;
+    }
+    rounds
+}
+
+/// How many shards so many items are worked on in: a number that does not depend on the threads.
+fn shards_of(items: usize) -> usize {
+    (items / 256).clamp(1, 16)
+}
+
+/// A precision, and what is done differently in it.
+trait Precision: Real {
+    /// Whether sums have to be rounded in the order of the one who does it in this precision.
+    const EXACT: bool;
+
+    /// How often each token is expected to occur.
+    fn expect(pieces: &Pieces<Self>, words: &Words, threads: usize) -> Vec<Self>;
+
+    /// How often each token occurs in the best segmentations.
+    fn frequencies(pieces: &Pieces<Self>, words: &Words, threads: usize) -> Vec<Self>;
+
+    /// How each token is segmented, if it is not its own best segmentation, or without it.
+    fn alternatives(pieces: &Pieces<Self>, threads: usize) -> Result<Vec<prune::Alternative>>;
+}
+
+impl Precision for f32 {
+    const EXACT: bool = true;
+
+    fn expect(pieces: &Pieces<Self>, words: &Words, _threads: usize) -> Vec<Self> {
+        exact::expect(pieces, words)
+    }
+
+    fn frequencies(pieces: &Pieces<Self>, words: &Words, _threads: usize) -> Vec<Self> {
+        exact::frequencies(pieces, words)
+    }
+
+    fn alternatives(pieces: &Pieces<Self>, threads: usize) -> Result<Vec<prune::Alternative>> {
+        exact::alternatives(pieces, threads)
+    }
+}
+
+impl Precision for f64 {
+    const EXACT: bool = false;
+
+    fn expect(pieces: &Pieces<Self>, words: &Words, threads: usize) -> Vec<Self> {
+        em::expect(pieces, words, threads)
+    }
+
+    fn frequencies(pieces: &Pieces<Self>, words: &Words, threads: usize) -> Vec<Self> {
+        prune::frequencies(pieces, words, threads)
+    }
+
+    fn alternatives(pieces: &Pieces<Self>, threads: usize) -> Result<Vec<prune::Alternative>> {
+        Ok(prune::alternatives(pieces, threads))
+    }
+}

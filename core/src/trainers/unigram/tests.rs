@@ -1,0 +1,229 @@
+use std::collections::{HashMap, HashSet};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::models::unigram::lattice::UNKNOWN;
+
+fn options(vocab_size: usize) -> Options {
+    Options {
+        vocab_size,
+        reserved: 1,
+        character_coverage: 1.0,
+        required: String::new(),
+        seed_size: 1_000_000,
+        shrinking_factor: 0.75,
+        sub_iterations: 2,
+        rules: Rules::default(),
+        single_precision: false,
+        threads: 1,
+    }
+}
+
+fn learn(words: &[(String, u64)], options: &Options) -> Result<Training> {
+    let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
+    train(pieces, options, &mut |_, _| Ok(()))
+}
+
+/// Words of a small language, so that something is to be learnt.
+fn corpus(number: u64) -> Vec<(String, u64)> {
+    let parts = [
+        "ing", "er", "the", "un", "ly", "talk", "walk", "é", "日本", "s",
+    ];
+    let mut draw = crate::draw::Draw::at(crate::draw::Place {
+        seed: 1,
+        document: 0,
+        offset: 0,
+    });
+    (0..number)
+        .map(|_| {
+            let count = draw.bits() % 3 + 1;
+            let word: String = (0..count)
+                .map(|_| parts[(draw.bits() % parts.len() as u64) as usize])
+                .collect();
+            (format!("▁{word}"), draw.bits() % 20 + 1)
+        })
+        .collect()
+}
+
+#[test]
+fn gives_the_same_model_for_any_number_of_threads() {
+    let words = corpus(3000);
+    let one = learn(&words, &options(60)).unwrap();
+    assert_eq!(one.tokens.len(), 59);
+    assert!(one.scores.is_sorted_by(|a, b| a >= b));
+    for token in ["walk", "talk", "ing"] {
+        assert!(one.tokens.contains(&token.into()), "{token}");
+    }
+    for threads in [2, 5] {
+        let more = Options {
+            threads,
+            ..options(60)
+        };
+        assert_eq!(learn(&words, &more).unwrap(), one);
+    }
+}
+
+#[test]
+fn keeps_the_characters_and_leaves_out_rare_ones() {
+    let words = [
+        ("▁aab".to_owned(), 50),
+        ("▁ba".to_owned(), 49),
+        ("▁z".to_owned(), 1),
+    ];
+    let all = learn(&words, &options(8)).unwrap();
+    assert_eq!(all.characters, 4);
+    let covered = Options {
+        character_coverage: 0.99,
+        ..options(8)
+    };
+    assert_eq!(learn(&words, &covered).unwrap().characters, 3);
+    let required = Options {
+        required: "zq".to_owned(),
+        ..covered
+    };
+    let some = learn(&words, &required).unwrap();
+    assert_eq!(some.characters, 5);
+    assert!(some.tokens.contains(&b"q".to_vec()));
+}
+
+#[test]
+fn refuses_contradictions() {
+    let words = [("▁ab".to_owned(), 5)];
+    let sentence = |options: Options| learn(&words, &options).unwrap_err().to_string();
+    assert_eq!(
+        sentence(options(3)),
+        "a vocabulary of 3 is smaller than its 3 characters and 1 reserved tokens"
+    );
+    assert_eq!(
+        sentence(Options {
+            shrinking_factor: 1.0,
+            ..options(9)
+        }),
+        "the shrinking factor 1 does not lie between 0 and 1"
+    );
+    assert_eq!(
+        learn(&[], &options(9)).unwrap_err().to_string(),
+        "there is nothing to train on: the text has no characters"
+    );
+    let stopped = train(
+        words.iter().map(|(word, count)| (word.as_bytes(), *count)),
+        &options(9),
+        &mut |_, _| Err(Error::Stopped),
+    );
+    assert_eq!(stopped, Err(Error::Stopped));
+}
+
+#[test]
+fn hostile_text_is_no_trouble() {
+    let long = "a".repeat(1 << 16);
+    for words in [
+        vec![(long, 1)],
+        vec![("\0\t \u{2585}▁▁".to_owned(), 3), ("a\0".to_owned(), 2)],
+    ] {
+        learn(&words, &options(40)).unwrap();
+        let single = Options {
+            single_precision: true,
+            ..options(40)
+        };
+        let _ = learn(&words, &single);
+    }
+    let pieces = [(&b"\xff\xfea\xe2\x96"[..], 9u64), (b"a", 1)];
+    let trained = train(pieces.into_iter(), &options(5), &mut |_, _| Ok(())).unwrap();
+    assert_eq!(trained.tokens, [b"a"]);
+}
+
+/// The substrings by their definition: how often each occurs and what follows it.
+fn substrings(words: &[(String, u64)], rules: Rules) -> HashMap<String, u64> {
+    let mut counts: HashMap<String, u64> = HashMap::new();
+    let mut follows: HashMap<String, HashSet<Option<char>>> = HashMap::new();
+    let mut ends: HashMap<String, u64> = HashMap::new();
+    for (word, count) in words {
+        let characters: Vec<char> = word.chars().collect();
+        for first in 0..characters.len() {
+            for last in first + 2..=characters.len() {
+                let text: String = characters[first..last].iter().collect();
+                *counts.entry(text.clone()).or_default() += count;
+                follows
+                    .entry(text.clone())
+                    .or_default()
+                    .insert(characters.get(last).copied());
+                if last == characters.len() {
+                    *ends.entry(text).or_default() += count;
+                }
+            }
+        }
+    }
+    counts.retain(|text, count| {
+        let classes: Vec<_> = text
+            .chars()
+            .map(crate::trainers::valid_piece::class_of)
+            .collect();
+        let branches = follows[text].len() >= 2 || ends.get(text).is_some_and(|&count| count >= 2);
+        *count >= 2 && branches && rules.allow(&classes)
+    });
+    counts
+}
+
+proptest! {
+    #[test]
+    fn finds_the_substrings(
+        words in proptest::collection::btree_map("▁?[abé]{1,9}", 1u64..4, 1..12),
+        max_length in 1usize..8,
+    ) {
+        let words: Vec<(String, u64)> = words.into_iter().collect();
+        let mut options = options(99);
+        options.rules.max_length = max_length;
+        let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
+        let counted = Words::new(pieces, &options).unwrap();
+        let found: Pieces<f64> = seeds::find(&counted, &options).unwrap();
+        let expected = substrings(&words, options.rules);
+        let characters = counted.characters.len();
+        prop_assert_eq!(found.len(), expected.len() + characters);
+        let total: u64 = expected.iter().map(|(text, count)| count * text.chars().count() as u64).sum::<u64>()
+            + counted.characters.iter().map(|(_, count)| count).sum::<u64>();
+        for id in 0..found.len() {
+            let text = String::from_utf8(found.get(id).to_vec()).unwrap();
+            let length = text.chars().count() as u64;
+            if length > 1 {
+                let score = (expected[&text] * length) as f64 / total as f64;
+                prop_assert!((found.scores()[id] - score.ln()).abs() < 1e-12);
+            }
+        }
+    }
+
+    /// Forward-backward in probabilities and in logarithms, and Viterbi's algorithm in its two forms.
+    #[test]
+    fn two_ways_agree(words in proptest::collection::btree_map("▁?[abc]{1,40}", 1u64..9, 1..9)) {
+        let words: Vec<(String, u64)> = words.into_iter().collect();
+        let options = options(99);
+        let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
+        let counted = Words::new(pieces, &options).unwrap();
+        let found: Pieces<f64> = seeds::find(&counted, &options).unwrap();
+        let fast = em::expect(&found, &counted, 1);
+        let mut exact = vec![0.0; found.len()];
+        for number in 0..counted.len() {
+            let (word, count) = counted.get(number);
+            exact::expect_word(&found, word, count, &mut exact, None);
+        }
+        for (fast, exact) in fast.iter().zip(&exact) {
+            prop_assert!((fast - exact).abs() <= 1e-9 * exact.max(1.0), "{fast} {exact}");
+        }
+        for (id, alternative) in prune::alternatives(&found, 1).iter().enumerate() {
+            let score = |ids: &[u32]| ids.iter().map(|&id| found.score(id)).sum::<f64>();
+            if let prune::Alternative::Without(others) = alternative {
+                prop_assert!(!others.contains(&(id as u32)) && !others.contains(&UNKNOWN));
+                prop_assert!(score(others) <= found.scores()[id] + 1e-9);
+            }
+        }
+    }
+}
+
+/// A word so long that its probability is no f64.
+#[test]
+fn survives_underflow() {
+    let word = "ab".repeat(3000);
+    let words = [(word, 1), ("▁ab".to_owned(), 3)];
+    let trained = learn(&words, &options(30)).unwrap();
+    assert!(trained.scores.iter().all(|score| score.is_finite()));
+}

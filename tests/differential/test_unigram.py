@@ -1,0 +1,126 @@
+"""The unigram model against tokenizers and SentencePiece, on random strings and on real models."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from array import array
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli.stages import Unigram
+from bpe_cli.vocabulary import Vocabulary
+from tests.differential.unigram_models import encode, of_processor, pipeline
+
+tokenizers = pytest.importorskip("tokenizers")
+sentencepiece = pytest.importorskip("sentencepiece")
+
+TEXTS = st.text(st.sampled_from("abcdé▁日😀"), max_size=40)
+
+
+def trained(corpora: Path, **options: Any) -> Any:
+    """Train a small SentencePiece model on the project's own texts."""
+    paths = [corpora / "languages" / f"{language}.txt" for language in ("en", "de", "fr")]
+    lines = [line for path in paths for line in path.read_text("utf-8").splitlines()]
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_writer=model,
+        model_type="unigram",
+        hard_vocab_limit=False,
+        num_threads=1,
+        minloglevel=4,
+        **options,
+    )
+    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+
+
+@given(
+    st.dictionaries(
+        st.text(st.sampled_from("abc▁日é"), min_size=1, max_size=4), st.integers(-80, -1), min_size=1, max_size=20
+    ),
+    TEXTS,
+)
+def test_tokenizers(scores: dict[str, int], text: str) -> None:
+    pieces = [("<unk>", 0.0), *((token, score / 7) for token, score in scores.items())]
+    theirs = tokenizers.Tokenizer(tokenizers.models.Unigram(pieces, unk_id=0, byte_fallback=False))
+    model = Unigram(
+        Vocabulary.from_tokens(token.encode() for token, _ in pieces),
+        scores=array("d", [score for _, score in pieces]),
+        unk_id=0,
+    )
+    assert encode(pipeline(model), text.encode()) == theirs.encode(text).ids
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"vocab_size": 400},
+        {"vocab_size": 700, "byte_fallback": True, "character_coverage": 0.98},
+        {"vocab_size": 400, "user_defined_symbols": ["the", "<x>", "ing"]},
+    ],
+    ids=["plain", "bytes", "user-defined"],
+)
+def test_sentencepiece(corpora: Path, options: dict[str, Any]) -> None:
+    processor = trained(corpora, **options)
+    compiled = pipeline(of_processor(processor))
+    draw = random.Random(5)
+    alphabet = [processor.id_to_piece(number) for number in range(3, 300)] + ["é", "日本", "😀", " ", "the", "<x>"]
+    for number in range(300):
+        text = "".join(draw.choices(alphabet, k=draw.randrange(1, 30 if number < 290 else 2000))).replace("▁", " ")
+        normal = processor.normalize(text).encode()
+        assert encode(compiled, normal) == processor.encode(text), text
+        if not normal or number > 60:
+            continue
+        theirs = processor.nbest_encode(text, nbest_size=6)
+        ours = [(list(memoryview(ids)), score) for ids, score in compiled.nbest(normal, 6)]
+        assert [ids for ids, _ in ours] == theirs
+        known = [(ids, score) for ids, score in ours if processor.unk_id() not in ids]
+        if "byte_fallback" not in options and "user_defined_symbols" not in options:
+            sums = [sum(processor.get_score(token_id) for token_id in ids) for ids, _ in known]
+            assert [score for _, score in known] == pytest.approx(sums, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["spm-test_model", "chatglm-6b", "xlnet-base-cased"])
+def test_real_models(shared: Path, name: str) -> None:
+    expected = json.loads((shared / "expected" / "sentencepiece" / f"{name}.json").read_text("utf-8"))
+    suite = json.loads((shared / "expected" / "suite.json").read_text("utf-8"))
+    texts = {case["id"]: case["text"] for case in suite["cases"]}
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(shared / expected["model"]))
+    compiled = pipeline(of_processor(processor))
+    compared = 0
+    for case, found in expected["cases"].items():
+        text = texts.get(case)
+        if text is None or "\0" in text:
+            continue
+        normal = processor.normalize(text).encode()
+        assert encode(compiled, normal) == found["ids"], case
+        compared += 1
+    assert compared > 200
+    for case, best in expected["nbest"].items():
+        normal = processor.normalize(texts[case]).encode()
+        ours = [list(memoryview(ids)) for ids, _ in compiled.nbest(normal, len(best))]
+        # What is unknown is recorded by its text, which has the unknown token's id.
+        assert ours == [[processor.piece_to_id(piece) for piece in pieces] for pieces in best], case
+
+
+def test_t5(shared: Path) -> None:
+    path = shared / "vocabs" / "t5-small" / "tokenizer.json"
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    content = json.loads(path.read_text("utf-8"))["model"]
+    model = Unigram(
+        Vocabulary.from_tokens(token.encode() for token, _ in content["vocab"]),
+        scores=array("d", [score for _, score in content["vocab"]]),
+        unk_id=content["unk_id"],
+    )
+    compiled = pipeline(model)
+    text = (shared / "corpora" / "default" / "en-botchan.txt").read_text("utf-8")[:60_000] + "\n日本語 ﬁne é ½"
+    for line in text.splitlines():
+        pieces = theirs.pre_tokenizer.pre_tokenize_str(theirs.normalizer.normalize_str(line))
+        for piece, _ in pieces:
+            assert encode(compiled, piece.encode()) == [token.id for token in theirs.model.tokenize(piece)], piece
