@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from bpe_cli.formats import dump, load
     from bpe_cli.patterns import PATTERNS
     from bpe_cli.stages import SpecialToken
-    from bpe_cli.tokenizer import StreamDecoder, Token, Tokenizer
+    from bpe_cli.streaming import StreamDecoder
+    from bpe_cli.tokenizer import Token, Tokenizer
     from bpe_cli.trainers import train
 
 __version__ = "0.1.0"
@@ -44,7 +45,7 @@ _HOMES = {
     "BpeError": "errors",
     "PATTERNS": "patterns",
     "SpecialToken": "stages",
-    "StreamDecoder": "tokenizer",
+    "StreamDecoder": "streaming",
     "Token": "tokenizer",
     "Tokenizer": "tokenizer",
     "dump": "formats",

@@ -9,10 +9,14 @@ ones read as, is new.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer import Tokenizer
 
 # No character has more than four bytes; but tokens may read as nothing, so a few more may be waited for.
 _PATIENCE = 16
@@ -122,3 +126,42 @@ def _unfinished(data: bytes) -> int:
             if error.reason == "unexpected end of data" and error.start == 0:
                 return length
     return 0
+
+
+class StreamDecoder:
+    """Decode runs of ids as they come, never splitting a character, where tokens read as their bytes.
+
+    >>> from bpe_cli.encodings import named
+    >>> decoder = StreamDecoder(named("gpt2"))
+    >>> [decoder.feed([token]) for token in (19526, 254)], decoder.finish()
+    (['', '你'], '')
+    """
+
+    def __init__(self, tokenizer: Tokenizer, errors: Literal["strict", "replace", "ignore"] = "replace") -> None:
+        self._tokenizer = tokenizer
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        self._position = 0
+
+    def feed(self, ids: Iterable[int]) -> str:
+        """Give the text that is certain after these ids.
+
+        Raises:
+            InputError: An id has no token, or the bytes are not UTF-8 and errors are strict.
+        """
+        return self._decode(self._tokenizer.decode(ids), final=False)
+
+    def finish(self) -> str:
+        """Give what is left when no more ids come."""
+        return self._decode(b"", final=True)
+
+    def _decode(self, data: bytes, *, final: bool) -> str:
+        held = len(self._decoder.getstate()[0])
+        try:
+            text = self._decoder.decode(data, final)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - held + error.start}",
+                hint="--errors replace or ignore decodes them all the same, no --errors gives the bytes as they are",
+            ) from error
+        self._position += len(data)
+        return text

@@ -5,7 +5,6 @@ It compares by value, has no ``train()``, and compiles itself for the core when 
 
 from __future__ import annotations
 
-import codecs
 from array import array
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -362,47 +361,10 @@ class Tokenizer:
         Raises:
             InputError: The bytes are not UTF-8 and ``errors`` is ``strict``.
         """
+        from bpe_cli.streaming import StreamDecoder
+
         decoder = StreamDecoder(self, errors)
         return decoder.feed(ids) + decoder.finish()
-
-
-class StreamDecoder:
-    """Decode ids as they come, never splitting a character.
-
-    >>> from bpe_cli.encodings import named
-    >>> decoder = StreamDecoder(named("gpt2"))
-    >>> [decoder.feed([token]) for token in (19526, 254)], decoder.finish()
-    (['', '你'], '')
-    """
-
-    def __init__(self, tokenizer: Tokenizer, errors: Literal["strict", "replace", "ignore"] = "replace") -> None:
-        self._tokenizer = tokenizer
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
-        self._position = 0
-
-    def feed(self, ids: Iterable[int]) -> str:
-        """Give the text that is certain after these ids.
-
-        Raises:
-            InputError: An id has no token, or the bytes are not UTF-8 and errors are strict.
-        """
-        return self._decode(self._tokenizer.decode(ids), final=False)
-
-    def finish(self) -> str:
-        """Give what is left when no more ids come."""
-        return self._decode(b"", final=True)
-
-    def _decode(self, data: bytes, *, final: bool) -> str:
-        held = len(self._decoder.getstate()[0])
-        try:
-            text = self._decoder.decode(data, final)
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - held + error.start}",
-                hint="--errors replace or ignore decodes them all the same, no --errors gives the bytes as they are",
-            ) from error
-        self._position += len(data)
-        return text
 
 
 def _show(content: bytes) -> str:

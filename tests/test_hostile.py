@@ -14,9 +14,10 @@ from bpe_cli.errors import BpeError, InputError, TrainingError, UsageError
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.splitting import RegexSplitter, compile_splitter
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
+from bpe_cli.streaming import StreamDecoder
 from bpe_cli.teaching import bpe
 from bpe_cli.teaching.encode import encode_by_merges
-from bpe_cli.tokenizer import StreamDecoder, Tokenizer
+from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
 from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.differential.rivals import assert_equal_ids, tiktoken_encoding

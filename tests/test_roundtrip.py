@@ -21,8 +21,9 @@ from bpe_cli.errors import InputError
 from bpe_cli.formats import counts_file
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import PrefixSpace, SpecialToken, Split
+from bpe_cli.streaming import StreamDecoder
 from bpe_cli.teaching.utf8 import recover
-from bpe_cli.tokenizer import StreamDecoder, Tokenizer
+from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
 from tests.differential.texts import MIXED, RAW, corpus, more
 

@@ -103,7 +103,7 @@ def run(
     from bpe_cli.sinks.batches import ReadOptions
     from bpe_cli.sinks.read import read_batches
     from bpe_cli.sinks.sidecar import complete
-    from bpe_cli.tokenizer import StreamDecoder
+    from bpe_cli.streaming import StreamDecoder
 
     if not inputs and waits_for_keyboard(Source(), sys.stdin.buffer):
         raise UsageError("there are no ids: stdin is a terminal", hint="name files, or pipe ids in")
