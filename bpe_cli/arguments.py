@@ -35,6 +35,18 @@ def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) 
     )
 
 
+def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
+    """Say which character has no token, of a tokenizer whose tokens are text."""
+    sentence, *place = error.args
+    if not place:
+        return InputError(str(sentence))
+    rest = bytes(data[place[0] : place[0] + 40]).decode("utf-8", "backslashreplace")
+    return InputError(
+        f"no token of this tokenizer begins {rest[:1]!r}, at offset {place[0]}: {rest!r}",
+        hint="it has no token for what is unknown; train with one",
+    )
+
+
 def pack(ids: Iterable[int]) -> array[int]:
     """Pack ids as u32, naming the first that does not fit."""
     packed = array("I")

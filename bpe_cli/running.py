@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe_cli import _core
-from bpe_cli.arguments import cannot_encode
+from bpe_cli.arguments import cannot_encode, cannot_spell
 from bpe_cli.blocks import Block
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.splitting import compile_splitter, segments
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpaceMarksDecoder, Split
 from bpe_cli.stages.component_json import component, core_model, core_spec
@@ -239,7 +239,7 @@ class StagedRunner:
                 (sampling.seed if sampling else 0, place.document, place.offset),
             )
         except ValueError as error:
-            raise cannot_encode(error, block.data) from error
+            raise self._failed(error, block.data) from error
         return memoryview(ids), memoryview(ends)
 
     def count(self, block: Block, matcher: _core.SpecialMatcher | None, threads: int) -> memoryview:
@@ -247,7 +247,7 @@ class StagedRunner:
         try:
             return memoryview(self.pipeline.count(block.data, block.ends, matcher, threads, block.continued))
         except ValueError as error:
-            raise cannot_encode(error, block.data) from error
+            raise self._failed(error, block.data) from error
 
     def spans(
         self, data: bytes | memoryview, matcher: _core.SpecialMatcher | None, *, continued: bool = False
@@ -256,8 +256,12 @@ class StagedRunner:
         try:
             ids, starts, ends = self.pipeline.spans(data, matcher, continued)
         except ValueError as error:
-            raise cannot_encode(error, data) from error
+            raise self._failed(error, data) from error
         return memoryview(ids), memoryview(starts), memoryview(ends)
+
+    def _failed(self, error: ValueError, data: bytes | memoryview) -> InputError:
+        on_bytes = isinstance(self._model, (RankBpe, MergeBpe))
+        return cannot_encode(error, data) if on_bytes else cannot_spell(error, data)
 
     def safe_cut(self, data: bytes | memoryview) -> int:
         """Give the last offset at which a text can be cut, whatever follows; 0 for none."""
