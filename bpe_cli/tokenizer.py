@@ -5,6 +5,7 @@ It compares by value, has no ``train()``, and compiles itself for the core when 
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -74,8 +75,9 @@ class Tokenizer:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The split patterns, in order."""
-        return tuple(stage.pattern for stage in self.pre_tokenizer if isinstance(stage, Split))
+        """The split patterns, in order, as expressions."""
+        splits = (stage for stage in self.pre_tokenizer if isinstance(stage, Split))
+        return tuple(re.escape(stage.pattern) if stage.literal else stage.pattern for stage in splits)
 
     @property
     def prefix_space(self) -> bool:

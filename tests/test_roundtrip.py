@@ -24,7 +24,7 @@ from bpe_cli.stages import PrefixSpace, SpecialToken, Split
 from bpe_cli.streaming import StreamDecoder
 from bpe_cli.teaching.utf8 import recover
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import bbpe
+from bpe_cli.trainers import base, bbpe
 from tests.differential.texts import MIXED, RAW, corpus, more
 
 NAMES = list(encodings.ENCODINGS)
@@ -332,7 +332,7 @@ def test_training_from_shards_threads_and_files_gives_the_same_bytes(tmp_path):
             own = count([Block.of(texts[number * 25 : (number + 1) * 25 if number < 2 else None])], options, threads=2)
             paths.append(tmp_path / f"{compat}.{number}")
             paths[-1].write_bytes(b"".join(counts_file.dump(own, cutting)))
-        _, merged = counts_file.load_all(paths, bbpe.DEFAULT_MAX_MEMORY)
+        _, merged = counts_file.load_all(paths, base.DEFAULT_MAX_MEMORY)
         assert formats.dump(bbpe.train(merged, options).tokenizer, "tokenizer.json") == expected
         for threads in (2, 3, 4):
             # One document of all texts is long enough to be cut for the threads.

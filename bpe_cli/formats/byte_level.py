@@ -13,6 +13,7 @@ from bpe_cli import _core
 from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import Node, quote
+from bpe_cli.running import is_plain
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
@@ -222,6 +223,19 @@ def special_text(token: SpecialToken) -> str:
         raise FormatError(
             f"the special token {quote(token.content)} (id {token.token_id}) is not UTF-8, and JSON holds only text"
         ) from None
+
+
+def refuse_other_stages(tokenizer: Tokenizer, format_name: str) -> None:
+    """Refuse what only ``tokenizer.json`` can say of a byte-level tokenizer: more stages than splits.
+
+    Raises:
+        FormatError: The tokenizer has them.
+    """
+    if not is_plain(tokenizer):
+        raise FormatError(
+            f"{format_name} cannot hold a normalizer, a decoder, or pre-tokenizers that do more than split",
+            hint="write tokenizer.json, which holds everything",
+        )
 
 
 def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]]:

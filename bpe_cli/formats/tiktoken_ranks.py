@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bpe_cli import _core, encodings
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.byte_level import merges_as_ranks
+from bpe_cli.formats.byte_level import merges_as_ranks, refuse_other_stages
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, RankBpe, Split
@@ -112,6 +112,9 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         FormatError: Merges are not ranks, or something would be lost that may not be.
     """
     model = tokenizer.model
+    if not isinstance(model, (RankBpe, MergeBpe)):
+        raise FormatError("a .tiktoken file holds byte-level BPE only", hint="tokenizer.json can hold the rest")
+    refuse_other_stages(tokenizer, "a .tiktoken file")
     if isinstance(model, MergeBpe):
         reason = merges_as_ranks(model)
         if reason is not None:

@@ -214,6 +214,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
                 f"merges.txt cannot say that a whole piece may be a token before merging: {reason}",
                 hint="write tokenizer.json, which holds everything",
             )
+    byte_level.refuse_other_stages(tokenizer, "the pair vocab.json and merges.txt")
     lost = {}
     if tokenizer.patterns != (PATTERNS["gpt2"].regex,):
         lost["pattern"] = "the split pattern"
@@ -230,10 +231,10 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         config["added_tokens_decoder"] = {
             str(token.token_id): {
                 "content": byte_level.special_text(token),
-                "lstrip": False,
-                "normalized": not token.special,
-                "rstrip": False,
-                "single_word": False,
+                "lstrip": token.lstrip,
+                "normalized": token.normalized,
+                "rstrip": token.rstrip,
+                "single_word": token.single_word,
                 "special": token.special,
             }
             for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)

@@ -12,6 +12,8 @@ from tests.cli_runner import SCRIPT, call, error, run, surroundings
 
 COMMANDS = ("train", "encode", "decode", "inspect", "compare", "convert")
 
+KINDS = "'wordpiece', 'unigram', 'char', 'word', 'ngram', 'byte', 'maxmatch'"
+
 
 def test_no_arguments_show_the_help():
     result = run()
@@ -60,14 +62,14 @@ def test_the_help_lists_every_command():
         (("nosuch",), "no such command 'nosuch'", "bpe --help explains it"),
         (("inspct",), "no such command 'inspct'", "did you mean inspect?"),
         (("--nosuch",), "no such option: --nosuch", "bpe --help explains it"),
-        (("encode", "--linse"), "no such option: --linse", "did you mean --lines?"),
+        (("encode", "--linse"), "no such option: --linse", "did you mean --lines or --seed?"),
         (("encode", "-T"), "option '-T' requires an argument", "bpe encode --help explains it"),
         (("train", "x", "-s"), "option '-s' requires an argument", "bpe train --help explains it"),
         (("train", "-s", "0"), "input should be greater than or equal to 1", "bpe train --help explains it"),
-        (("train", "-a", "lstm"), "'lstm' is not one of 'bbpe'", "bpe train --help explains it"),
+        (("train", "-a", "lstm"), "'lstm' is not one of 'bbpe', 'bpe', " + KINDS, "bpe train --help explains it"),
         (
             ("encode", "--to", "xml"),
-            "invalid value for '--to': 'xml' is not one of 'ids', 'tokens', 'jsonl', 'npy', 'bin', 'count'",
+            "invalid value for '--to': 'xml' is not one of 'ids', 'tokens', 'jsonl', 'npy', 'bin', 'count', 'segmented'",
             "bpe encode --help explains it",
         ),
         (

@@ -139,7 +139,7 @@ def test_several_losses_at_once(tmp_path):
 def test_a_loss_that_there_is_not():
     assert call("convert", "gpt2", "-o", "x.json", "--allow-loss", "everything") == (
         2, b"", error(
-            "no format loses 'everything'", "losses are pattern, post-processor, prefix-space, special-tokens"
+            "no format loses 'everything'", "losses are normalizer, pattern, post-processor, pre-tokenizer, prefix-space, special-tokens"
         ),
     )  # fmt: skip
 

@@ -83,7 +83,7 @@ def test_binary_outputs_and_their_sidecar(tmp_path, to):
         "eot": 50256,
         "tokenizer": {
             "name": "gpt2",
-            "sha256": "a976f001611bab099250c7d44e91e1a305fa913b219bb25acad66e69b63ba6b5",
+            "sha256": "8464d7c70618c0a878c1a0cbc6a1b7f51c606b2d540c2d408590b92c0e2ac69f",
         },
         "inputs": [{"name": "stdin", "sha256": hashlib.sha256(LINES).hexdigest(), "bytes": len(LINES)}],
     }

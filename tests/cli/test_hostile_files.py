@@ -19,7 +19,7 @@ IDS = "ids are integers from 0 to 4,294,967,295"
 STAGES = ("pre_tokenizer", "post_processor", "decoder", "model")
 SPLIT = "t.json: pre_tokenizer.pretokenizers[0].pattern"
 SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`"
-FORMATS = "formats are tokenizer.json, tiktoken, vocab-merges"
+FORMATS = "formats are tokenizer.json, tiktoken, subword-nmt, vocab-merges, sentencepiece"
 
 
 def changed(path, value):
@@ -88,9 +88,9 @@ def test_the_base_is_fine(tmp_path):
             None,
         ),
         (
-            changed("model.type", "WordPiece"),
-            't.json: model "WordPiece" cannot be read yet',
-            'this version reads models of type "BPE"',
+            changed("model.type", "Magic"),
+            't.json: model.type is "Magic", a model that is not known',
+            "known are BPE, Unigram, ScoredBpe, WordPiece, WordLevel, LongestMatch, MaxMatch, NGram",
         ),
         (
             split_by("(a"),

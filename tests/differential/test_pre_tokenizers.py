@@ -267,6 +267,7 @@ CUTTABLE: dict[str, tuple[PreTokenizer, ...]] = {
     "spaces": (CharDelimiterSplit(" "), UnicodeScripts(), FixedLength(2)),
     "literal": (Split("-b", "MergedWithPrevious", literal=True), Split(" ", "MergedWithNext", literal=True)),
     "literal inverted": (Split(" b", "MergedWithNext", invert=True, literal=True), Whitespace()),
+    "characters": (FixedLength(1),),
     "expression behind": (WhitespaceSplit(), Split("b+(?=c)", "Removed")),
 }
 UNCUTTABLE: dict[str, tuple[PreTokenizer, ...]] = {

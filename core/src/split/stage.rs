@@ -302,6 +302,8 @@ fn at_space(spec: &Spec) -> AtSpace {
         &Spec::CharDelimiterSplit { delimiter } => {
             of_literal(delimiter.encode_utf8(&mut [0; 4]), Behavior::Removed, false)
         }
+        // Each character is a piece, wherever the text is cut.
+        Spec::FixedLength { length: 1 } => AtSpace::Cuts,
         Spec::Scanner { .. }
         | Spec::BertPreTokenizer {}
         | Spec::Whitespace {}

@@ -124,6 +124,7 @@ fn cuts_are_allowed_where_a_stage_cuts_anyway() {
             vec![r#"{"type": "FixedLength", "length": 5}"#, WORDS],
             false,
         ),
+        (vec![r#"{"type": "FixedLength", "length": 1}"#], true),
     ] {
         let json = format!("[{}]", list.join(","));
         assert_eq!(allow_cuts(&stages(&json)), allowed, "{json}");

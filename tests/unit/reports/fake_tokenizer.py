@@ -128,7 +128,7 @@ class FakeTokenizer:
                 if self.prefix_space and not segment.startswith(b" "):
                     segment, start = b" " + segment, position - 1
                 piece_start = 0
-                for piece_end in self.split(segment):
+                for piece_end in self.piece_ends(segment):
                     for content in self._merge(segment[piece_start:piece_end]):
                         end = start + len(content)
                         tokens.append(FakeToken(self.ids[content], content, max(start, position), end))

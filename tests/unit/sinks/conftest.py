@@ -23,12 +23,20 @@ class StubVocabulary:
         return self.tokens.index(content) if content in self.tokens else None
 
 
+@dataclass
+class StubModel:
+    """Have what a model of ranks has."""
+
+    vocabulary: StubVocabulary
+    kind: str = "bpe-ranks"
+
+
 class StubTokenizer:
     """Have a token for each byte (its id is the byte), then more tokens, then special ones."""
 
     def __init__(self, more=(b"ab", b" a", b"\xc3\xa9"), specials=(b"<|end|>", b"<a b>"), size=None, space=False):
         tokens = [bytes([byte]) for byte in range(256)] + list(more)
-        self.model = SimpleNamespace(kind="bpe-ranks", vocabulary=StubVocabulary(tokens))
+        self.model = StubModel(StubVocabulary(tokens))
         self.special_tokens = tuple(
             SimpleNamespace(content=content, token_id=len(tokens) + place, special=True)
             for place, content in enumerate(specials)
@@ -37,6 +45,8 @@ class StubTokenizer:
         self.vocab_size = size or len(tokens) + len(specials)
         self.prefix_space = space
         self.pre_tokenizer = ()
+        self.normalizer = self.decoder = ()
+        self.has_bytes = self.has_spans = True
         self.unicode_version = self.post_processor = None
         self.name = "stub"
 

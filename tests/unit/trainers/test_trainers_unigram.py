@@ -83,7 +83,8 @@ def test_refuses_contradictions() -> None:
         unigram.train(new_counts(), Options(vocab_size=12))
     with pytest.raises(TrainingError, match="smaller than its 8 characters"):
         unigram.train(counted(WORDS), Options(vocab_size=5))
-    for wrong in ({"rule": "bpe"}, {"compat": "hf"}, {"special_tokens": ("<unk>",)}, {"special_tokens": ("",)}):
+    special: list[dict[str, object]] = [{"special_tokens": ("<unk>",)}, {"special_tokens": ("",)}]
+    for wrong in [{"rule": "bpe"}, {"input_sentence_size": 0}, *special]:
         with pytest.raises(UsageError):
             Options(vocab_size=9, **wrong)  # type: ignore[arg-type]
 

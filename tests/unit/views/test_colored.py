@@ -57,7 +57,7 @@ def test_without_colour_by_hand(text, shown):
 
 def test_a_token_of_several_lines():
     tokenizer = FakeTokenizer([b"a\nb", b"a\n"])
-    tokenizer.split = lambda data: array("Q", [len(data)])
+    tokenizer.piece_ends = lambda data: array("Q", [len(data)])
     assert text_of(tokenizer, b"a\nbc") == "a⏎\nb|c\n"
 
 

@@ -1,0 +1,147 @@
+"""``bpe encode --to segmented``: text cut into subwords, and what is not about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli_runner import call, error
+
+CORPUS = b"low low low lower lowest newest newest newest widest widest\n" * 3
+KINDS = {
+    "bpe": ("-a", "bpe", "-s", "60"),
+    "old": ("-a", "bpe", "-s", "60", "--set", "suffix_form=0.1"),
+    "bbpe": ("-a", "bbpe", "-s", "280"),
+    "wordpiece": ("-a", "wordpiece", "-s", "50"),
+    "unigram": ("-a", "unigram", "-s", "20"),
+    "char": ("-a", "char"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("tokenizers")
+    for kind, options in KINDS.items():
+        assert call("train", *options, "-q", "-o", made / f"{kind}.json", input=CORPUS) == (0, b"", "")
+    return made
+
+
+@pytest.fixture
+def cut(folder):
+    def given(kind, *options, text="lowest newer\nwiden  lows\n"):
+        return call("encode", "-t", f"{kind}.json", "--to", "segmented", *options, input=text.encode(), cwd=folder)
+
+    return given
+
+
+def test_words_and_lines_come_back(cut):
+    shown = cut("bpe").text
+    assert "@@ " in shown
+    assert shown.replace("@@ ", "") == "lowest newer\nwiden lows\n"
+    assert cut("old").text.replace("@@ ", "") == "lowest newer\nwiden lows\n"
+
+
+def test_an_empty_line_stays(cut):
+    assert cut("bpe", text="\nlow\n\n").text == "\nlow\n\n"
+
+
+@pytest.mark.parametrize("kind", ["bbpe", "wordpiece", "unigram", "char"])
+def test_other_tokenizers_have_blanks_between_tokens(cut, folder, kind):
+    shown = cut(kind, text="lowest newest").text
+    ids = call("encode", "-T", "lowest newest", "-t", f"{kind}.json", cwd=folder).out.split()
+    assert "".join(shown.split()) == "lowestnewest"
+    assert len(shown.split()) <= len(ids)
+
+
+def test_separator_and_glossary(cut):
+    plain = cut("bpe", text="widen low").text
+    assert cut("bpe", "--separator", "##", text="widen low").text == plain.replace("@@", "##")
+    assert cut("bpe", "--glossary", "wid[a-z]+", text="widen low").text == "widen low\n"
+
+
+def test_a_vocabulary_takes_apart_what_it_does_not_have(cut, folder):
+    (folder / "v.txt").write_text("lo@@ 9\nw 9\nnewest 1\n")
+    assert cut("bpe", text="low").text == "low\n"
+    assert cut("bpe", "--vocabulary", "v.txt", text="low").text == "lo@@ w\n"
+    assert cut("bpe", "--vocabulary", "v.txt", text="newest").text == "newest\n"
+    assert cut("bpe", "--vocabulary", "v.txt", "--vocabulary-threshold", "5", text="newest").text != "newest\n"
+
+
+def test_dropout_by_lines(cut):
+    text = "lowest newest\n" * 20
+    varied = cut("bpe", "--dropout", "0.4", "--seed", "5", text=text)
+    assert varied.text.replace("@@ ", "") == text
+    assert len(set(varied.text.splitlines())) > 3
+    for options in (("-j", "1"), ("-j", "3"), ("--block-size", "64"), ("--block-size", "1")):
+        assert cut("bpe", "--dropout", "0.4", "--seed", "5", *options, text=text) == varied
+    assert cut("bpe", "--dropout", "0.4", "--seed", "6", text=text) != varied
+    assert cut("bpe", "--dropout", "0", text=text) == cut("bpe", text=text)
+    assert cut("bpe", "--dropout", "1", text="low").text == "l@@ o@@ w\n"
+
+
+ABOUT_SEGMENTED = (
+    "--separator, --glossary, --vocabulary and --vocabulary-threshold are about segmented text",
+    "--to segmented writes it",
+)
+
+
+@pytest.mark.parametrize(
+    "options", [("--separator", "+"), ("--glossary", "l"), ("--vocabulary", "nosuch"), ("--vocabulary-threshold", "2")]
+)
+def test_options_without_effect_on_ids(folder, options):
+    result = call("encode", "-T", "low", "-t", "bpe.json", *options, cwd=folder)
+    assert result == (2, b"", error(*ABOUT_SEGMENTED))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--with", "tokens"), ("--eot", "1"), ("--max-tokens", "0"), ("--special", "all"), ("--add-special-tokens",)],
+)
+def test_options_without_effect_on_segmented_text(cut, options):
+    message = f"segmented text has no ids, which {options[0]} is about"
+    assert cut("bpe", *options) == (2, b"", error(message, "leave it out"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message", "hint"),
+    [
+        *(
+            (
+                kind,
+                option,
+                "glossaries, separators and vocabularies are about words that are cut into subwords",
+                "-a bpe trains such a tokenizer",
+            )
+            for kind in ("wordpiece", "bbpe")
+            for option in (("--glossary", "lo"), ("--separator", "+"), ("--vocabulary", "v.txt"))
+        ),
+        (
+            "bpe",
+            ("--vocabulary-threshold", "2"),
+            "--vocabulary-threshold is about --vocabulary, which is missing",
+            None,
+        ),
+        ("bpe", ("--vocabulary", "nosuch"), "cannot read nosuch: no such file", None),
+        (
+            "bpe",
+            ("--glossary", "("),
+            "the glossary '(' does not compile: missing ), unterminated subpattern at position 0",
+            None,
+        ),
+        (
+            "bpe",
+            ("--dropout", "0.1", "--dropout-mode", "spm"),
+            "segmented text can be varied by --dropout, and by no other way",
+            None,
+        ),
+        ("bbpe", ("--dropout", "0.1"), "segmented text of a bpe-merges tokenizer cannot be varied", None),
+        ("unigram", ("--sample", "0.1"), "segmented text of a unigram tokenizer cannot be varied", None),
+        (
+            "wordpiece",
+            ("--dropout", "0.1"),
+            "--dropout leaves out merges, and this is wordpiece, which has none",
+            None,
+        ),
+    ],
+)
+def test_what_cannot_be_segmented(cut, kind, options, message, hint):
+    assert cut(kind, *options) == (2, b"", error(message, hint))

@@ -1,0 +1,222 @@
+"""The options of a training algorithm: read from the command line, checked, and described."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from types import SimpleNamespace
+from typing import Literal
+
+import pytest
+
+from bpe_cli import _core
+from bpe_cli.cli.training import check_compat, check_matches, compats_of, help_of, options_of, parse
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.stages import Split
+from bpe_cli.trainers import TRAINERS, base, bpe, byte, ngram, sentencepiece, unigram
+
+
+@dataclass(frozen=True)
+class Example:
+    """Say what to do.
+
+    Attributes:
+        size: How much; None for
+            any amount.
+        vocab_size: Tokens; None for all. None: no bound.
+        pattern: An expression, or ``""`` for none.
+        shares: Numbers.
+        mark: What ``stands`` there.
+        on: Whether.
+    """
+
+    size: int | None = None
+    vocab_size: int | None = None
+    pattern: str | None = None
+    shares: tuple[float, ...] = (0.5, 1.0)
+    mark: str = " "
+    on: bool = field(default_factory=lambda: True)
+
+
+EXAMPLE = SimpleNamespace(Options=Example)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("3", int, 3),
+        ("-1", int, -1),
+        ("32_000", int, 32_000),
+        ("none", int | None, None),
+        ("none", str, "none"),
+        ("none", str | None, None),
+        ("0.5", float, 0.5),
+        ("yes", bool, True),
+        ("false", bool, False),
+        ("", str, ""),
+        ("a=b", str, "a=b"),
+        ("a,b", tuple[str, ...], ("a", "b")),
+        ("", tuple[str, ...], ()),
+        ("1.5,2", tuple[float, ...], (1.5, 2.0)),
+        ("1,2", tuple[int, ...], (1, 2)),
+        ("b", Literal["a", "b"], "b"),
+    ],
+)
+def test_values(text, kind, value):
+    parsed = parse("name", text, kind)
+    assert parsed == value
+    assert type(parsed) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        ("x", int, "a whole number"),
+        ("1.0", int, "a whole number"),
+        ("", int, "a whole number"),
+        ("٣", int, "a whole number"),
+        ("none", int, "a whole number"),
+        ("x", int | None, "a whole number"),
+        ("1,0", float, "a number"),
+        ("1", bool, "yes or no"),
+        ("c", Literal["a", "b"], "one of a, b"),
+        ("c", Literal["a", "b"] | None, "one of a, b"),
+        ("1,x", tuple[float, ...], "a list of numbers with commas"),
+        ("", tuple[float, ...], "a list of numbers with commas"),
+        ("1.5", tuple[int, ...], "a list of numbers with commas"),
+    ],
+)
+def test_values_of_another_kind(text, kind, expected):
+    with pytest.raises(UsageError) as caught:
+        parse("name", text, kind)
+    assert caught.value.message == f"--set name={text} is not {expected}"
+
+
+def test_lists_in_files(tmp_path):
+    (tmp_path / "words.txt").write_text("un|do\n\nre|do\n")
+    assert parse("words", f"@{tmp_path / 'words.txt'}", tuple[str, ...]) == ("un|do", "re|do")
+    (tmp_path / "bytes").write_bytes(b"\xff")
+    for name, reason in (("nosuch", "no such file or directory"), ("bytes", "it is not utf-8")):
+        path = tmp_path / name
+        with pytest.raises(InputError) as caught:
+            parse("words", f"@{path}", tuple[str, ...])
+        assert caught.value.message == f"cannot read {path}: {reason}"
+
+
+def test_flags_and_settings_come_together():
+    made = options_of("ngram", ngram, {"vocab_size": 9, "pattern": None}, ["n=3", "strided=yes"])
+    assert made == ngram.Options(n=3, strided=True, vocab_size=9)
+    assert options_of("ngram", ngram, {}, ["unk-token=?"]).unk_token == "?"
+    assert options_of("ngram", ngram, {}, ["n=3", "n=4"]).n == 4
+
+
+def test_a_pattern_is_a_pre_tokenizer_where_there_is_no_pattern():
+    assert options_of("bpe", bpe, {"vocab_size": 9, "pattern": "a+"}, ()).pre_tokenizer == (Split("a+"),)
+    assert options_of("bpe", bpe, {"vocab_size": 9, "pattern": ""}, ()).pre_tokenizer == ()
+
+
+def test_stages_are_compiled_before_any_text_is_read():
+    for trainer in (bpe, unigram):
+        with pytest.raises(UsageError, match=r'the pattern "\[" does not compile'):
+            options_of("x", trainer, {"vocab_size": 9, "pattern": "["}, ())
+
+
+def test_compat_is_read_from_the_options():
+    assert {name: compats_of(name) for name in TRAINERS} == {
+        "bbpe": ("hf", "rustbpe", "minbpe", "subword-nmt"),
+        "bpe": ("subword-nmt", "hf", "sentencepiece"),
+        "wordpiece": ("hf", "tensorflow"),
+        "unigram": ("sentencepiece",),
+        "char": ("sentencepiece",),
+        "word": ("sentencepiece",),
+        "ngram": (),
+        "byte": (),
+        "maxmatch": (),
+    }
+    check_compat("byte", None)
+    check_compat("char", "sentencepiece")
+    with pytest.raises(UsageError) as caught:
+        check_compat("char", "hf")
+    assert (caught.value.message, caught.value.hint) == ("-a char has no --compat hf", "it has sentencepiece")
+
+
+def counts_of(*pieces: bytes) -> _core.Counts:
+    from array import array
+    from itertools import accumulate
+
+    counts = base.new_counts()
+    counts.add_pieces(b"".join(pieces), array("Q", accumulate(map(len, pieces))), None)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("pattern", "pieces"),
+    [
+        ("b", (b"a", b"b")),
+        ("x*", (b"a",)),
+        ("z", ()),  # an empty corpus is refused for what it is
+        ("(?<=a)b", (b"a", b"b")),
+        (r"\Bb", (b"a", b"b")),
+        ("^b|b$", (b"a",)),
+        ("é", ("é".encode(),)),
+    ],
+)
+def test_patterns_that_cut(pattern, pieces):
+    check_matches(counts_of(*pieces), pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "pieces"), [("z", (b"abc",)), ("[^a-c]", (b"abc", b"b")), ("é", (b"\xc3",)), (r"\d+", (b"a b\n",))]
+)
+def test_patterns_that_cut_nothing(pattern, pieces):
+    with pytest.raises(UsageError, match="matches nothing in the corpus, so that nothing is cut"):
+        check_matches(counts_of(*pieces), pattern)
+
+
+def test_many_pieces_are_looked_at():
+    pieces = [b"%d" % number for number in range(10_000)]
+    check_matches(counts_of(*pieces, b"last"), "[a-z]+")
+    with pytest.raises(UsageError):
+        check_matches(counts_of(*pieces), "[a-z]+")
+
+
+def test_help():
+    assert (
+        help_of("ngram", EXAMPLE) + "\n"
+        == """\
+Options of -a ngram: flags, and NAME=VALUE for --set
+
+  --set size=...  (default: none)
+      How much; `none` for any amount.
+
+  --vocab-size  (default: not given)
+      Tokens; not given for all. Not given: no bound.
+
+  --pattern  (default: not given)
+      An expression, or `none` for none.
+
+  --set shares=...  (default: 0.5,1.0)
+      Numbers.
+
+  --set mark=...  (default: ' ')
+      What `stands` there.
+
+  --set on=...  (default: yes)
+      Whether.
+"""
+    )
+
+
+@pytest.mark.parametrize("module", [*TRAINERS.values(), sentencepiece], ids=lambda module: module.__name__)
+def test_every_option_is_described(module):
+    shown = help_of("bpe", module)
+    assert shown == shown.strip()
+    lines = shown.splitlines()
+    for each in fields(module.Options):
+        labels = [line for line in lines if line.startswith(f"  --set {each.name}=...  (")]
+        if labels:
+            assert lines[lines.index(labels[0]) + 1].strip(), each.name
+    assert sum(line.startswith("  --") for line in lines) == len(fields(module.Options)) - (module is sentencepiece)
+
+
+def test_help_of_bytes_names_what_is_not_given():
+    assert "      Not given, or 256 and the number of special tokens.\n" in help_of("byte", byte)
