@@ -7,7 +7,8 @@ Shown elsewhere, and not again here:
 - BPE's vocabulary of 50 in the way of GPT-2 as bytes, and "This is not a token.": tests/cli/test_train.py
 - scores of pairs in WordPiece, and where the course's third merge of hug, pug, pun, bun, hugs is not the best:
   tests/unit/teaching/test_wordpiece.py
-- pre-tokenizations of the four sentences with offsets, by GPT-2, BERT and XLNet: tests/unit/teaching/test_pre_tokenize.py
+- pre-tokenizations of the four sentences with offsets, by GPT-2, BERT and XLNet:
+  tests/unit/teaching/test_pre_tokenize.py
 - max-match's joining and its punctuation: tests/unit/trainers/test_train_maxmatch.py
 - ChatGLM's model as a whole: tests/differential/test_sentencepiece_models.py
 """
@@ -58,7 +59,7 @@ def merges(file: Path) -> list[str]:
 
 
 def encode(file: Path, text: str, *options: str) -> list[str]:
-    """Give the tokens of a text, and check that decoding what was encoded gives the same as the library does."""
+    """Give the tokens of a text."""
     tokens = call("encode", "-t", file, "--to", "tokens", *options, input=text.encode())
     assert (tokens.status, tokens.err) == (0, "")
     return tokens.text.removesuffix("\n").split(" ")
@@ -200,10 +201,10 @@ def test_notebook_training(tmp_path):
 
 def test_notebook_encoding(tmp_path):
     """The longest token anywhere first, then what is left and right of it; what no token is in is unknown."""
-    tokens = ["s</w>", "ou", "in", "ta", "m", "n"]  # by length, of equals the most frequent first
+    tokens = ["", "s</w>", "ou", "in", "ta", "m", "n"]  # by length, of equals the most frequent first
     vocabulary = Vocabulary.from_tokens(token.encode() for token in tokens)
-    bpe = CharacterBpe(vocabulary, Merges.from_pairs([]), unk_id=6, end_of_word_suffix="</w>")
-    unknown = SpecialToken(b"<unk>", 6)
+    bpe = CharacterBpe(vocabulary, Merges.from_pairs([]), unk_id=0, end_of_word_suffix="</w>")
+    unknown = SpecialToken(b"<unk>", 0)
     file = write(tmp_path, Tokenizer(bpe, (WhitespaceSplit(),), (unknown,), decoder=(BPEDecoder(),)))
     assert encode(file, "inmountains", "--inference", "longest") == ["in", "m", "ou", "n", "ta", "in", "s</w>"]
     assert encode(file, "mountains ink", "--inference", "longest") == [
@@ -300,9 +301,8 @@ def test_first_merges_of_hugs(tmp_path):
     ],
 )
 def test_words_like_hugs(tmp_path, word, tokens):
-    vocabulary = Vocabulary.from_tokens(token.encode() for token in HUG_VOCABULARY)
-    unknown = SpecialToken(b"[UNK]", len(HUG_VOCABULARY))
-    file = write(tmp_path, Tokenizer(WordPiece(vocabulary, unknown.token_id), special_tokens=(unknown,)))
+    vocabulary = Vocabulary.from_tokens(token.encode() for token in ["", *HUG_VOCABULARY])
+    file = write(tmp_path, Tokenizer(WordPiece(vocabulary, 0), special_tokens=(SpecialToken(b"[UNK]", 0),)))
     assert encode(file, word) == tokens
 
 
@@ -359,12 +359,12 @@ def test_unigram_ends_with_100(tmp_path):
 
 
 def test_chatglm_falls_back_to_bytes(shared):
-    """Its settings are printed: 130,000 pieces, `<n>` a user's own, bytes for what is unknown."""
-    tokenizer = load(shared / "vocabs" / "chatglm-6b" / "ice_text.model")
-    assert tokenizer.vocab_size == 130_000 + 344 or tokenizer.vocab_size == 130_000
-    assert tokenizer.model.byte_fallback
-    (ids,) = [tokenizer.encode("<n>")]
-    assert tokenizer.decode(ids) == b"<n>"
+    """Its settings are printed: ``byte_fallback``, and ``<n>`` is a user's own symbol."""
+    file = shared / "vocabs" / "chatglm-6b" / "ice_text.model"
+    if not file.is_file():
+        pytest.skip("needs ../shared/vocabs/chatglm-6b, which is not there")
+    assert encode(file, "<n>\U00020000") == ["▁", "<n>", "<0xF0>", "<0xA0>", "<0x80>", "<0x80>"]
+    assert decoded(file, "a<n>\U00020000") == "a<n>\U00020000"
 
 
 # -- maximum match ---------------------------------------------------------------------------------
@@ -372,16 +372,18 @@ def test_chatglm_falls_back_to_bytes(shared):
 
 def test_sentence_of_the_segmenter(tmp_path):
     """The document's dictionaries are lost; of any that have its words, and others that are shorter, this comes."""
-    shown = (
-        "他是 一位 声誉 很高的 学者 , 凭借 丰富的 知识 储备 , 在这 部 重要的 作品 中 , 就 弥 源 太 是否 皈 依 "
-        "进行过 讨论 。"
-    ).split()
+    # fmt: off
+    shown = ["他是", "一位", "声誉", "很高的", "学者", ",", "凭借", "丰富的", "知识", "储备", ",", "在这", "部",
+             "重要的", "作品", "中", ",", "就", "弥", "源", "太", "是否", "皈", "依", "进行过", "讨论", "。"]
+    # fmt: on
     dictionaries = [
         [(word.encode(), 1) for word in ["是一", "很高", "丰富", "重要", "进行", "学者"]],
         [(word.encode(), 1) for word in shown if len(word) > 1],
     ]
-    file = write(tmp_path, maxmatch.assemble([], dictionaries, maxmatch.MaxMatchOptions()))
+    characters = [(character.encode(), 1) for character in dict.fromkeys("".join(shown))]
+    file = write(tmp_path, maxmatch.assemble(characters, dictionaries, maxmatch.MaxMatchOptions()))
     assert encode(file, "".join(shown)) == shown
+    assert decoded(file, "".join(shown)) == "".join(shown)
 
 
 def test_three_lines_of_the_segmenter(tmp_path):
@@ -390,4 +392,4 @@ def test_three_lines_of_the_segmenter(tmp_path):
     file = train(tmp_path, lines, "-a", "maxmatch", "--lines", *options)
     assert encode(file, lines.split("\n")[1]) == ["调度", "分为", "实时", "调度", "和非", "实时", "调度", "。"]
     assert not any("，" in word or "。" in word for word in model(file)["vocab"] if len(word) > 1)
-    assert decoded(file, lines) == lines.replace("\n", "")
+    assert decoded(file, lines) == lines

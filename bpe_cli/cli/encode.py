@@ -16,6 +16,8 @@ from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bpe_cli.corpus import InputHash, Inputs, Source
     from bpe_cli.running import Sampling
     from bpe_cli.sinks import SinkOptions
@@ -217,9 +219,21 @@ def run(
     from bpe_cli.postprocess import affixes, surround
     from bpe_cli.sinks.count import CountSink
 
-    lines = lines or (to == To.segmented and not jsonl)
-    source = options.source_of(inputs, text, lines, jsonl, field, block_size)
     segmented = to == To.segmented
+    how = Segmenting(separator, tuple(glossary or ()), vocabulary, vocabulary_threshold)
+    _check_segmented(
+        segmented,
+        how,
+        {
+            "--with": with_,
+            "--eot": eot,
+            "--max-tokens": max_tokens is not None,
+            "--special": special,
+            "--add-special-tokens": add_special_tokens,
+        },
+    )
+    lines = lines or (segmented and not jsonl)
+    source = options.source_of(inputs, text, lines, jsonl, field, block_size)
     if not segmented and sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
         raise UsageError(f"{to.value} is not for a terminal", hint="name a file with -o, or pipe it into a program")
     if output is not None:
@@ -228,12 +242,13 @@ def run(
     if inference is not None and inference != Inference.merges:
         model = model.with_longest_match(left_to_right=inference == Inference.left_to_right)
     sampling = _sampling(dropout, dropout_mode, sample, nbest, seed)
+    if sampling is not None:
+        _check_sampling(model, sampling, with_)
     specials, refuse = options.specials_of(special)
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
     if segmented:
-        how = Segmenting(separator, tuple(glossary or ()), vocabulary, vocabulary_threshold)
         _write_segmented(model, source, found, how, sampling, output, quiet)
         return
     hashes: list[InputHash] | None = [] if sinks.is_binary(to.value) and output is not None else None
@@ -308,10 +323,66 @@ def _sampling(dropout: float | None, mode: DropoutMode, sample: float | None, nb
     if dropout is not None and sample is not None:
         raise UsageError("--dropout and --sample exclude each other", hint="dropout is for BPE, --sample for unigram")
     if nbest and sample is None:
-        raise UsageError("--nbest is about --sample, which is missing")
+        raise UsageError("--nbest is about --sample, which is missing", hint="as in --sample 0.1 --nbest 64")
+    if mode != DropoutMode.paper and dropout is None:
+        raise UsageError("--dropout-mode is about --dropout, which is missing", hint="as in --dropout 0.1")
     if dropout is not None:
         return Sampling("dropout" if mode == DropoutMode.paper else "lasting-dropout", dropout, seed=seed)
     return None if sample is None else Sampling("segmentation", sample, nbest, seed)
+
+
+def _check_sampling(model: Tokenizer, sampling: Sampling, with_: str) -> None:
+    """Make sure that a tokenizer's encodings can be varied so, and that all that is written is of what was drawn.
+
+    Raises:
+        UsageError: The model has no merges, or no probabilities; or spans are wanted.
+    """
+    from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
+
+    kind = model.model.kind
+    if sampling.way == "segmentation":
+        if not isinstance(model.model, Unigram):
+            raise UsageError(
+                f"--sample draws by the probabilities of a unigram model, and this is {kind}",
+                hint="--dropout varies what BPE makes of a text",
+            )
+    elif not isinstance(model.model, (CharacterBpe, MergeBpe, RankBpe, ScoredBpe)):
+        raise UsageError(
+            f"--dropout leaves out merges, and this is {kind}, which has none",
+            hint="--sample varies what a unigram model makes of a text" if isinstance(model.model, Unigram) else None,
+        )
+    if "spans" in _words(with_):
+        raise UsageError(
+            "spans are found by encoding a text again, which would not give the tokens that were drawn",
+            hint="leave spans out, or --dropout and --sample",
+        )
+
+
+def _check_segmented(segmented: bool, how: Segmenting, others: Mapping[str, object]) -> None:
+    """Make sure that no option is given that has no effect.
+
+    Args:
+        segmented: Whether segmented text is wanted.
+        how: What was said of it.
+        others: What is about ids: what was given, by the options' names.
+
+    Raises:
+        UsageError: One is.
+    """
+    if not segmented and how != Segmenting():
+        raise UsageError(
+            "--separator, --glossary, --vocabulary and --vocabulary-threshold are about segmented text",
+            hint="--to segmented writes it",
+        )
+    if segmented and how.threshold and how.vocabulary is None:
+        raise UsageError("--vocabulary-threshold is about --vocabulary, which is missing")
+    useless = [name for name, given in others.items() if given]
+    if segmented and useless:
+        raise UsageError(f"segmented text has no ids, which {useless[0]} is about", hint="leave it out")
+
+
+def _words(with_: str) -> set[str]:
+    return {word.strip() for word in with_.split(",") if word.strip()}
 
 
 def _sink_options(model: Tokenizer, with_: str, eot: str | None, specials: Specials) -> SinkOptions:
@@ -322,7 +393,7 @@ def _sink_options(model: Tokenizer, with_: str, eot: str | None, specials: Speci
     """
     from bpe_cli.sinks import SinkOptions
 
-    words = {word.strip() for word in with_.split(",") if word.strip()}
+    words = _words(with_)
     if unknown := words - {"tokens", "spans"}:
         raise UsageError(f"--with knows tokens and spans, not {sorted(unknown)[0]}")
     return SinkOptions("tokens" in words, "spans" in words, specials, eot=options.eot_id(model, eot))

@@ -16,7 +16,7 @@ from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
-    from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.tokenizer import Specials, Tokenizer
 
 NAME = "inspect"
 EPILOG = "Without a text: a report on the tokenizer itself."
@@ -29,6 +29,12 @@ def run(
     inputs: options.Inputs = None,
     tokenizer: options.TokenizerName = None,
     ids: Annotated[bool, typer.Option("--ids", help="List the tokens in a table: id, bytes, byte span.")] = False,
+    nbest: Annotated[
+        int | None,
+        typer.Option(
+            "--nbest", metavar="N", min=1, max=1024, help="Rank the N best segmentations by their scores (unigram)."
+        ),
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="Show everything, however long.")] = False,
     json: options.Json = False,
     text: options.Text = None,
@@ -50,16 +56,25 @@ def run(
         bpe inspect notes.txt -t tokenizer.json --ids
 
         bpe inspect -t tokenizer.json
+
+        bpe inspect -T "hello world" -t unigram.json --nbest 5
     """
     model = options.tokenizer_of(tokenizer, pattern, add_special)
     say_slow(model.slow_patterns, quiet)
     if text is None and not inputs and not _stdin_has_text():
+        if nbest is not None:
+            raise UsageError(
+                "--nbest ranks the segmentations of a text, and there is none", hint="give one with -T TEXT"
+            )
         _report_tokenizer(model, json, full, color)
         return
     source = options.source_of(inputs, text, lines, jsonl, field, options.BLOCK_BYTES)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
+    if nbest is not None:
+        _rank(model, _documents(source, quiet), nbest, specials, ids, json, color)
+        return
     from bpe_cli.reports.segmentation import segment
 
     reports = (segment(model, document, specials) for document in _documents(source, quiet))
@@ -75,6 +90,31 @@ def run(
         if number:
             print()
         stdout_console(color).print(TokenView(report, ids=ids, limit=None if full else LIMIT))
+
+
+def _rank(
+    model: Tokenizer,
+    documents: Iterator[bytes],
+    wanted: int,
+    specials: Specials,
+    ids: bool,
+    json: bool,
+    color: options.Color,
+) -> None:
+    from bpe_cli.reports.nbest import rank, runner_of
+    from bpe_cli.views.nbest import RankingView, rankings_json
+
+    runner_of(model)  # it is refused whether there are documents or not
+    rankings = (rank(model, document, wanted, specials) for document in documents)
+    if json:
+        from bpe_cli.cli.console import print_json
+
+        print_json(rankings_json(list(rankings)))
+        return
+    for number, ranking in enumerate(rankings):
+        if number:
+            print()
+        stdout_console(color).print(RankingView(ranking, ids=ids))
 
 
 def _report_tokenizer(model: Tokenizer, json: bool, full: bool, color: options.Color) -> None:

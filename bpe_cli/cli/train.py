@@ -1,9 +1,12 @@
-"""``bpe train``: text to a tokenizer."""
+"""``bpe train``: text to a tokenizer.
+
+Length: the command's one function says of every flag what it is, and a command is one module.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
-from dataclasses import fields
 from enum import StrEnum
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -264,13 +267,14 @@ def run(
 
         bpe train -T "low low lower newest" -s 262 --steps
     """
-    from bpe_cli.cli.training import help_of, options_of
+    from bpe_cli.cli.training import check_compat, check_matches, help_of, options_of
     from bpe_cli.formats import resolve_pattern
     from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.trainers import TRAINERS, sentencepiece
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
 
     trainer = TRAINERS[algorithm]
+    check_compat(algorithm, compat)
     by_sentencepiece = compat == Compat.sentencepiece and algorithm.value in sentencepiece.MODELS
     if by_sentencepiece:
         trainer = sentencepiece
@@ -278,9 +282,9 @@ def run(
         print(help_of(algorithm, trainer))
         return
     counting_only = vocab_size is None and counts_out is not None and not steps and output is None
-    has_size = any(each.name == "vocab_size" for each in fields(trainer.Options))
+    any_size = counting_only and algorithm != Algorithm.byte  # whose size is no choice
     given: dict[str, object] = {
-        "vocab_size": _ANY_SIZE if counting_only and has_size else vocab_size,
+        "vocab_size": _ANY_SIZE if any_size else vocab_size,
         "special_tokens": tuple(special) if special else None,
         "split_special": split_special or None,
         "min_frequency": min_frequency,
@@ -293,7 +297,8 @@ def run(
         "pattern": "" if pattern == "none" else None if pattern is None else resolve_pattern(pattern),
         "prefix_space": prefix_space or None,
     }
-    settings = options_of(algorithm, trainer, given, set_ or ())
+    named = f"{algorithm} --compat {compat}" if by_sentencepiece else algorithm
+    settings = options_of(named, trainer, given, set_ or ())
     if output is None and not counting_only and not steps and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
     if from_counts and (inputs or text is not None):
@@ -313,6 +318,8 @@ def run(
         lines = lines or (trainer.documents(settings) == "lines" and not jsonl)
         source = options.source_of(inputs, text, lines, jsonl, field, block_size)
         counts = _count(source, trainer, settings, memory, number, quiet)
+        if given["pattern"] and not counting_only:  # a shard may have nothing for it
+            check_matches(counts, str(given["pattern"]))
     if counts_out is not None:
         save_counts(counts, trainer, settings, counts_out)
         note(f"{_pieces(counts)} -> {counts_out}", quiet=quiet)
@@ -367,7 +374,12 @@ def _train(
             advance(reached - done)
             done = reached
 
-        trained: Trained = trainer.train(counts, settings, on_progress, threads)
+        try:
+            trained: Trained = trainer.train(counts, settings, on_progress, threads)
+        except OverflowError as error:  # the core has no room for a number, and says for which in a note
+            which = re.search(r"'(\w+)'", " ".join(getattr(error, "__notes__", ())))
+            name = which[1] if which else "a setting"
+            raise UsageError(f"{name} is below 0, or larger than what fits") from error
     if output is not None or not steps:
         content = dump(trained.tokenizer, file_format)[""]
         with open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out:
@@ -397,7 +409,8 @@ def _count(source: Source, trainer: ModuleType, settings: Any, memory: int, thre
             source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
             on_note=lambda message: note(f"note: {message}", quiet=quiet),
         )  # fmt: skip
-        trainers.count(trainer, blocks, settings, counts, threads)
+        choose = getattr(trainer, "chosen", None)
+        trainers.count(trainer, choose(blocks, settings) if choose else blocks, settings, counts, threads)
     return counts
 
 

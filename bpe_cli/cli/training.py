@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, is_dataclass
 from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.stages import Split
+
+if TYPE_CHECKING:
+    from bpe_cli import _core
 
 FLAGS = {
     "vocab_size": "--vocab-size",
@@ -27,6 +32,36 @@ FLAGS = {
     "model": "--algorithm",
 }
 """Options that have a flag of their own, where an algorithm has them; all others go through --set."""
+
+_NOT_GIVEN = "not given"
+_LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[bBAZzGKmM]|\$|(?<!\[)\^")
+
+
+def check_compat(algorithm: str, compat: str | None) -> None:
+    """Make sure that an algorithm can follow somebody's rules.
+
+    Raises:
+        UsageError: It cannot; the hint names whose it can follow.
+    """
+    known = compats_of(algorithm)
+    if compat is not None and compat not in known:
+        raise UsageError(
+            f"-a {algorithm} has no --compat {compat}",
+            hint=f"it has {', '.join(known)}" if known else "there are no other rules for it: leave --compat out",
+        )
+
+
+def compats_of(algorithm: str) -> tuple[str, ...]:
+    """Name whose rules an algorithm can follow.
+
+    >>> compats_of("char"), compats_of("byte")
+    (('sentencepiece',), ())
+    """
+    from bpe_cli.trainers import TRAINERS, sentencepiece
+
+    kind = typing.get_type_hints(TRAINERS[algorithm].Options).get("compat")
+    own = [name for each in (kind, *typing.get_args(kind)) for name in typing.get_args(each) if isinstance(name, str)]
+    return tuple(dict.fromkeys([*own, *(["sentencepiece"] if algorithm in sentencepiece.MODELS else [])]))
 
 
 def options_of(algorithm: str, trainer: ModuleType, flags: Mapping[str, Any], settings: Iterable[str]) -> Any:
@@ -47,17 +82,18 @@ def options_of(algorithm: str, trainer: ModuleType, flags: Mapping[str, Any], se
         if value is None:
             continue
         if name == "pattern" and name not in known and "pre_tokenizer" in known:
-            from bpe_cli.stages import Split
-
             name, value = "pre_tokenizer", (Split(value),) if value else ()
         if name not in known:
+            flags_of = [FLAGS[each] for each in known if each in FLAGS and each != "model"]
             raise UsageError(
                 f"-a {algorithm} has no {FLAGS[name]}",
-                hint=f"it has {', '.join(FLAGS[each] for each in known if each in FLAGS)}, and what "
-                f"`bpe train -a {algorithm} --help-algorithm` lists",
+                hint=f"it has {', '.join(flags_of)}, and what `bpe train -a {algorithm} --help-algorithm` lists",
             )
         if name in values:
-            raise UsageError("--pattern and --pre-tokenizer both say how text is cut: give one of them")
+            raise UsageError(
+                "--pattern and --pre-tokenizer both say how text is cut",
+                hint="give one of them, and leave the other out",
+            )
         values[name] = value
     kinds = typing.get_type_hints(trainer.Options)
     for setting in settings:
@@ -77,7 +113,62 @@ def options_of(algorithm: str, trainer: ModuleType, flags: Mapping[str, Any], se
         raise UsageError("how many tokens? --vocab-size is missing", hint="32000 is usual for one language: -s 32000")
     if needed:
         raise UsageError(f"-a {algorithm} needs {', '.join(FLAGS.get(each, f'--set {each}=...') for each in needed)}")
-    return trainer.Options(**values)
+    made = trainer.Options(**values)
+    _compile(trainer, made)
+    return made
+
+
+def _compile(trainer: ModuleType, made: Any) -> None:
+    """Make sure, before any text is read, that its stages can be run.
+
+    Raises:
+        UsageError: An expression does not compile.
+    """
+    from bpe_cli.trainers import bbpe
+
+    if trainer is bbpe:
+        from bpe_cli.splitting import compile_splitter
+
+        compile_splitter(made.patterns)
+        return
+    try:
+        trainer.front(made).compile()
+    except ValueError as error:
+        raise UsageError(
+            str(error),
+            hint="the core's regular expressions are those of Hugging Face's files; names: see `bpe train --help`",
+        ) from error
+
+
+def check_matches(counts: _core.Counts, pattern: str) -> None:
+    """Make sure that a pattern, which was to cut the corpus, matched anything in it.
+
+    A pattern that looks around itself can match in a text and not in what it cut out, so nothing is
+    said of such a one.
+
+    Raises:
+        UsageError: It cuts nothing.
+    """
+    import regex
+
+    from bpe_cli.splitting import show_pattern
+
+    if not counts.unique or _LOOKS_AROUND.search(pattern):
+        return
+    try:
+        expression = regex.compile(pattern)
+    except regex.error:  # another dialect, which the core knows
+        return
+    step = 1 << 12
+    for start in range(0, counts.unique, step):
+        for piece, _ in counts.items(start, step):
+            found = expression.search(piece.decode("utf-8", "surrogateescape"))
+            if found is not None:
+                return
+    raise UsageError(
+        f"the pattern {show_pattern(pattern)} matches nothing in the corpus, so that nothing is cut",
+        hint="--pattern none is the way to leave documents whole",
+    )
 
 
 def _is_needed(each: Field[Any]) -> bool:
@@ -147,6 +238,8 @@ def _describe(kind: Any) -> str:
     if typing.get_origin(kind) is Literal:
         return "one of " + ", ".join(map(str, typing.get_args(kind)))
     names = {bool: "yes or no", int: "a whole number", float: "a number", str: "a text"}
+    if typing.get_origin(kind) is tuple and typing.get_args(kind)[0] in (int, float):
+        return "a list of numbers with commas"
     return names.get(kind, "a list with commas")
 
 
@@ -156,20 +249,58 @@ def help_of(algorithm: str, trainer: ModuleType) -> str:
 
     doc = cleandoc(trainer.Options.__doc__ or "")
     described = dict(re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", doc, re.MULTILINE))
-    lines = [f"Options of -a {algorithm}: flags, and NAME=VALUE for --set", ""]
-    for each in fields(trainer.Options):
-        label = FLAGS.get(each.name, f"--set {each.name}=...")
+    known = {each.name: each for each in fields(trainer.Options)}
+    by_sentencepiece = "model" in known  # the algorithm's name says which
+    title = f"-a {algorithm} --compat sentencepiece" if by_sentencepiece else f"-a {algorithm}"
+    lines = [f"Options of {title}: flags, and NAME=VALUE for --set", ""]
+    for name, each in known.items():
+        if name == "model":
+            continue
+        label = FLAGS.get(name, f"--set {name}=...")
         default = "needed" if _is_needed(each) else f"default: {_show_default(each)}"
-        text = " ".join(described.get(each.name, "").split()).replace("``", "`")
-        lines += [f"  {label}  ({default})", f"      {text}", ""]
-    return "\n".join(lines)
+        text = _in_words(" ".join(described.get(name, "").split()), is_flag=name in FLAGS)
+        wrapped = textwrap.wrap(text, 94, break_long_words=False, break_on_hyphens=False)
+        lines += [f"  {label}  ({default})", *(f"      {line}" for line in wrapped), ""]
+    if not by_sentencepiece and "sentencepiece" in compats_of(algorithm):
+        lines += [f"`bpe train -a {algorithm} --compat sentencepiece --help-algorithm` lists what it has there.", ""]
+    return "\n".join(lines[:-1])
+
+
+def _in_words(text: str, *, is_flag: bool) -> str:
+    """Write a description of a field for somebody who types: None is left out as a flag, or ``none``."""
+    text = text.replace("``", "`")
+    if not is_flag:
+        return re.sub(r"\bNone\b", "`none`", text)
+    text = text.replace('`""`', "`none`")
+    return re.sub(r"\bNone\b", _NOT_GIVEN, re.sub(r"(^|\. )None\b", rf"\1{_NOT_GIVEN.capitalize()}", text))
 
 
 def _show_default(each: Field[Any]) -> str:
+    """Write a default as it would be given, or describe it.
+
+    >>> from dataclasses import field, make_dataclass
+    >>> kind = make_dataclass("Kind", [("a", tuple, field(default=(1.5, 2))), ("b", bool, True), ("c", str, "")])
+    >>> [_show_default(each) for each in fields(kind)]
+    ['1.5,2', 'yes', 'empty']
+    """
     value = each.default if each.default_factory is MISSING else each.default_factory()
-    if isinstance(value, tuple):
-        names = [type(item).__name__ if not isinstance(item, str) else item for item in value]
-        return ", ".join(names) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "none" if value in (None, "") else str(value)
+    if value is None:
+        return _NOT_GIVEN if each.name in FLAGS else "none"
+    if isinstance(value, tuple):
+        return ",".join(map(_show_item, value)) or "none"
+    if value == "":
+        return "empty"
+    shown = str(value)
+    # White space around it would be lost among the brackets.
+    return shown if shown == shown.strip() else repr(shown)
+
+
+def _show_item(value: object) -> str:
+    """Write one of several: a text or number as it is, a stage by its name and what makes it special."""
+    if not is_dataclass(value):
+        return str(value)
+    if isinstance(value, Split):
+        return f"split at {value.pattern}"
+    return type(value).__name__

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, unigram, word, wordpiece
+from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, sentencepiece, unigram, word, wordpiece
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -53,7 +53,8 @@ def train(texts: Iterable[str | bytes], options: Any) -> Tokenizer:
     """
     from bpe_cli.blocks import Block
 
-    trainer = next(module for module in TRAINERS.values() if isinstance(options, module.Options))
+    modules = (*TRAINERS.values(), sentencepiece)
+    trainer = next(module for module in modules if isinstance(options, module.Options))
     documents = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts]
     if trainer.documents(options) == "lines":
         documents = [line for document in documents for line in document.splitlines()]

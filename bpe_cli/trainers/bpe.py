@@ -42,7 +42,7 @@ class Options:
         merges: Merges to learn (subword-nmt's ``--symbols``); None for any number.
         total_symbols: Whether ``merges`` stands for merges, inner characters of words and last characters
             of words together (subword-nmt's ``--total-symbols``).
-        min_frequency: A pair that occurs less often is not merged.
+        min_frequency: A pair that occurs less often is not merged; None for 2, or 1 with ``hf``.
         pre_tokenizer: What cuts text into words. The default cuts at ASCII blanks and line ends alone.
         normalizer: What rewrites text before.
         end_of_word_suffix: What is written at the end of a word; empty for nothing.

@@ -188,7 +188,7 @@ def assemble(characters: Words, dictionaries: Sequence[Words], options: MaxMatch
     if options.vocab_size is not None and options.vocab_size < needed:
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is too small for {len(alphabet)} characters and "
-            f"{len(contents)} special tokens",
+            f"{plural(len(contents), 'special token')}",
             hint=f"ask for {needed} or more",
         )
     words = (word for dictionary in dictionaries for word, _ in dictionary)

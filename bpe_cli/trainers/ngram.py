@@ -47,6 +47,8 @@ class NgramOptions:
         frequent.check_options(self.vocab_size, self.min_frequency, self.special_tokens, self.unk_token)
         if not 1 <= self.n <= LONGEST:
             raise UsageError(f"an n-gram has from 1 to {LONGEST} characters, not {self.n}")
+        if self.max_memory < 1:
+            raise UsageError(f"counts do not fit into {self.max_memory} bytes")
 
     @property
     def contents(self) -> list[str]:

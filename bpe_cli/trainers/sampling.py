@@ -1,4 +1,4 @@
-"""Take a sample of documents of fixed size from a corpus of any length, in one pass.
+"""Choose documents to train on: a sample of fixed size from a corpus of any length, in one pass.
 
 Vitter's algorithm R (1985) with SplitMix64: the same seed and documents give the same sample, in the
 order of the corpus, however the corpus is cut into blocks.
@@ -56,6 +56,26 @@ def sample(blocks: Iterable[Block], size: int | None, seed: int = SEED) -> Itera
     if size is None:
         return blocks
     return [Block.of(reservoir(_whole(blocks), size, seed))]
+
+
+def without(blocks: Iterable[Block], longest: int, reserved: bytes) -> Iterator[Block]:
+    """Leave out documents that are empty, longer than ``longest`` bytes, or have a reserved text in them.
+
+    A document that goes on from one block to the next is one document; no more of it is kept than
+    ``longest`` bytes.
+    """
+    held = b""
+    for block in blocks:
+        parts = [bytes(part) for part in block.documents()]
+        if parts and block.continued:
+            parts[0] = held + parts[0]
+        # One byte more than is allowed says as well as all of it that it is too long.
+        held = parts.pop()[: longest + 1] if parts and block.unfinished else b""
+        kept = [part for part in parts if part and len(part) <= longest and reserved not in part]
+        if kept:
+            yield Block.of(kept)
+    if held and len(held) <= longest and reserved not in held:
+        yield Block.of([held])
 
 
 def _whole(blocks: Iterable[Block]) -> Iterator[bytes]:

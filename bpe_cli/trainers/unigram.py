@@ -2,23 +2,25 @@
 
 Kudo 2018 (arXiv:1804.10959). ``em`` begins with all frequent substrings, estimates their probabilities by
 expectation maximisation and prunes what costs least; it gives the same model for any number of threads.
-``compat="sentencepiece"`` does the same in SentencePiece's order and precision. ``textbook`` is the
-trainer of Hugging Face's course, which many tutorials repeat: for small corpora.
+``textbook`` is the trainer of Hugging Face's course, which many tutorials repeat: for small corpora. What
+SentencePiece gives for the same text is in ``sentencepiece``.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, get_args
 
 from bpe_cli import _core
+from bpe_cli.blocks import Block
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import Metaspace, MetaspaceDecoder, Normalizer, PreTokenizer, SpecialToken, Unigram
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, Trained, plural, small
+from bpe_cli.trainers.sampling import sample
 from bpe_cli.vocabulary import Vocabulary
 
 Rule = Literal["em", "textbook"]
@@ -50,8 +52,6 @@ class Options:
         split_by_unicode_script: No token has characters of different scripts.
         split_by_number: Digits are not part of tokens of any script.
         split_digits: Each digit is a token of its own.
-        compat: Whose order and precision to follow. With ``sentencepiece`` the pieces that are counted are
-            whole lines, and scores are added in f32.
         input_sentence_size: Train on a sample of so many documents; None for all. See ``sampling``.
     """
 
@@ -71,7 +71,6 @@ class Options:
     split_by_unicode_script: bool = True
     split_by_number: bool = True
     split_digits: bool = False
-    compat: Literal["sentencepiece"] | None = None
     input_sentence_size: int | None = None
 
     def __post_init__(self) -> None:
@@ -79,10 +78,6 @@ class Options:
             raise UsageError(
                 f"a unigram model is not trained by {self.rule!r}", hint=f"it has {', '.join(get_args(Rule))}"
             )
-        if self.compat not in (None, "sentencepiece"):
-            raise UsageError(f"a unigram model has no rules called {self.compat!r}", hint="it has sentencepiece")
-        if self.compat and self.rule == "textbook":
-            raise UsageError("the textbook's rule has nobody to be compatible with")
         if self.input_sentence_size is not None and self.input_sentence_size < 1:
             raise UsageError("a sample has one document or more")
         reserved = self.reserved
@@ -99,23 +94,22 @@ class Options:
 
 
 def documents(options: Options) -> Literal["lines"] | None:
-    """Say whether documents are lines: for SentencePiece's rules and for samples they are."""
-    return "lines" if options.compat or options.input_sentence_size else None
+    """Say whether documents are lines: for samples they are."""
+    return "lines" if options.input_sentence_size else None
+
+
+def chosen(blocks: Iterable[Block], options: Options) -> Iterable[Block]:
+    """Give the documents to learn from: all, or a sample of them."""
+    return sample(blocks, options.input_sentence_size)
 
 
 def front(options: Options) -> Front:
     """Give the stages that text goes through before it is counted."""
-    if options.compat is None:
-        return Front(options.normalizer, options.pre_tokenizer)
-    whole = tuple(
-        Metaspace(stage.replacement, stage.prepend_scheme, split=False) if isinstance(stage, Metaspace) else stage
-        for stage in options.pre_tokenizer
-    )
-    return Front(options.normalizer, whole)
+    return Front(options.normalizer, options.pre_tokenizer)
 
 
 def train(counts: _core.Counts, options: Options, progress: Progress | None = None, threads: int = 1) -> Trained:
-    """Learn a model from counts of words (of lines, with ``compat``).
+    """Learn a model from counts of words.
 
     The result does not depend on the threads.
 
@@ -129,7 +123,7 @@ def train(counts: _core.Counts, options: Options, progress: Progress | None = No
     try:
         trained = _core.train_unigram(
             counts,
-            rule="em-single" if options.compat else options.rule,
+            rule=options.rule,
             vocab_size=options.vocab_size,
             reserved=len(reserved),
             character_coverage=options.character_coverage,
@@ -185,7 +179,6 @@ def _assemble(options: Options, learnt: list[bytes], scores: list[float]) -> Tok
         scores=array("d", [0.0] * len(reserved) + list(scores)),
         unk_id=0,
         byte_fallback=options.byte_fallback,
-        single_precision=options.compat is not None,
         kinds=kinds,
     )
     return Tokenizer(

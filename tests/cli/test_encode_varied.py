@@ -140,9 +140,9 @@ def test_sampling_gives_one_of_the_nbest(encode, folder):
     known = {tuple(each["ids"]) for each in ranked}
     drawn = {
         tuple(map(int, encode("unigram", "--sample", "0.1", "--seed", str(seed), text=text).split()))
-        for seed in range(40)
+        for seed in range(15)
     }
-    assert len(drawn) > 5
+    assert len(drawn) > 3
     assert len(known) == 1024 or drawn <= known
     assert tuple(map(int, encode("unigram", text=text).split())) == tuple(ranked[0]["ids"])
 

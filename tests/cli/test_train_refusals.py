@@ -381,3 +381,11 @@ def test_a_format_that_cannot_hold_the_result(options, message, hint, tmp_path):
     # It is said before the corpus is read, which is not there.
     result = call("train", "nosuch.txt", *options, cwd=tmp_path)
     assert result == (2, b"", error(message, hint))
+
+
+@pytest.mark.parametrize("name", ["seed_size", "sub_iterations", "max_piece_length"])
+def test_numbers_below_zero(name):
+    result = call("train", "-a", "unigram", "-s", "60", "--set", f"{name}=-1", input=WALK.encode())
+    assert (result.status, result.out) == (2, b"")
+    assert result.err.startswith("error: ")
+    assert name in result.err

@@ -274,6 +274,8 @@ SENTENCEPIECE = {
     },
     "bpe, no prefix": {"model_type": "bpe", "vocab_size": 700, "add_dummy_prefix": False,
                        "user_defined_symbols": ["<mask>", "Whole"]},
+    "bpe, folded symbols": {"model_type": "bpe", "vocab_size": 700, "normalization_rule_name": "nmt_nfkc_cf",
+                            "user_defined_symbols": ["Whole", "½"]},
     "bpe, suffix": {"model_type": "bpe", "vocab_size": 700, "treat_whitespace_as_suffix": True,
                     "add_dummy_prefix": False},
     "char": {"model_type": "char", "vocab_size": 300},

@@ -262,7 +262,7 @@ def random_options(draw: random.Random, model: str) -> dict[str, Any]:
 def test_random_training(model: str, tmp_path: Path) -> None:
     draw = random.Random(model)
     compared = 0
-    for _ in range(90):
+    for _ in range(60):
         lines, options = random_lines(draw), random_options(draw, model)
         try:
             theirs = train_theirs(lines, **options)
@@ -283,7 +283,7 @@ def test_random_training(model: str, tmp_path: Path) -> None:
         path = tmp_path / "model"
         path.write_bytes(formats.dump(trained.tokenizer, "sentencepiece")[""])
         assert_same_texts(trained.tokenizer, theirs, path, [*lines, "x ab<s>c1", "a<c>b  "])
-    assert compared >= 40
+    assert compared >= 30
 
 
 def test_words_end_at_blanks_that_are_rare() -> None:

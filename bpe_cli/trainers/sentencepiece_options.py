@@ -1,0 +1,166 @@
+"""Say what SentencePiece's trainers are to do, and which pieces there are before any training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from bpe_cli.errors import UsageError
+
+MARK = "▁"
+
+MODELS = ("bpe", "unigram", "word", "char")
+"""What ``model`` can be: the algorithms of ``train -a`` that have these rules."""
+
+OF_MODELS = {
+    "min_frequency": ("bpe",),
+    "seed_size": ("unigram",),
+    "shrinking_factor": ("unigram",),
+    "sub_iterations": ("unigram",),
+    "max_token_length": ("bpe", "unigram"),
+    "split_by_whitespace": ("bpe", "unigram"),
+    "split_by_unicode_script": ("bpe", "unigram"),
+    "split_by_number": ("bpe", "unigram"),
+    "split_digits": ("bpe", "unigram"),
+    "allow_whitespace_only_pieces": ("bpe", "unigram"),
+    "byte_fallback": ("bpe", "unigram", "char"),
+}
+"""Options that not all models have, and those that do."""
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Say what to train. Names and defaults are those of ``spm_train``.
+
+    Attributes:
+        vocab_size: Pieces to end with, all kinds counted.
+        model: ``bpe``, ``unigram``, ``word`` or ``char``.
+        normalization: The table that text is normalized by: nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, identity.
+        special_tokens: Control symbols: they take the lowest free ids in this order. Text never becomes one.
+        user_defined: Pieces that text always becomes, and that nothing is merged with.
+        unk_piece: The text of the unknown piece.
+        bos_piece: The piece of a beginning.
+        eos_piece: The piece of an end.
+        pad_piece: The piece that fills up.
+        unk_id: The id of the unknown piece.
+        bos_id: The id of a beginning; -1 for none.
+        eos_id: The id of an end; -1 for none.
+        pad_id: The id of what fills up; -1 for none.
+        unk_surface: What an unknown piece is decoded to.
+        character_coverage: How much of the text's characters are to have a piece, 0.98 to 1.
+        required_chars: Characters that are to have a piece whatever the coverage.
+        byte_fallback: Whether characters without a piece become pieces of their bytes.
+        add_dummy_prefix: Put a blank before each sentence.
+        remove_extra_whitespaces: Leave out blanks at the ends, and all but one of several.
+        treat_whitespace_as_suffix: Blanks belong to the word before them.
+        allow_whitespace_only_pieces: Several blanks can be one piece.
+        split_by_whitespace: No piece goes on across a blank.
+        split_by_unicode_script: No piece has characters of different scripts.
+        split_by_number: Digits go with no letters.
+        split_digits: Each digit is a piece.
+        max_token_length: Most characters of a piece.
+        max_sentence_length: Longer sentences are passed over, in bytes.
+        input_sentence_size: Train on a sample of so many sentences; None for all.
+        min_frequency: Merge no pair that occurs less often (bpe).
+        seed_size: How many substrings to begin with at most (unigram).
+        shrinking_factor: What share of the pieces a round of pruning keeps (unigram).
+        sub_iterations: Steps of expectation maximisation before each pruning (unigram).
+        hard_vocab_limit: Whether fewer pieces than asked for are an error.
+    """
+
+    vocab_size: int
+    model: Literal["bpe", "unigram", "word", "char"] = "bpe"
+    normalization: Literal["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"] = "nmt_nfkc"
+    special_tokens: tuple[str, ...] = ()
+    user_defined: tuple[str, ...] = ()
+    unk_piece: str = "<unk>"
+    bos_piece: str = "<s>"
+    eos_piece: str = "</s>"
+    pad_piece: str = "<pad>"
+    unk_id: int = 0
+    bos_id: int = 1
+    eos_id: int = 2
+    pad_id: int = -1
+    unk_surface: str = " ⁇ "
+    character_coverage: float = 0.9995
+    required_chars: str = ""
+    byte_fallback: bool = False
+    add_dummy_prefix: bool = True
+    remove_extra_whitespaces: bool = True
+    treat_whitespace_as_suffix: bool = False
+    allow_whitespace_only_pieces: bool = False
+    split_by_whitespace: bool = True
+    split_by_unicode_script: bool = True
+    split_by_number: bool = True
+    split_digits: bool = False
+    max_token_length: int = 16
+    max_sentence_length: int = 4192
+    input_sentence_size: int | None = None
+    min_frequency: int = 1
+    seed_size: int = 1_000_000
+    shrinking_factor: float = 0.75
+    sub_iterations: int = 2
+    hard_vocab_limit: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0.98 <= self.character_coverage <= 1:
+            raise UsageError(f"a character coverage of {self.character_coverage} does not lie between 0.98 and 1")
+        if self.max_token_length < 1 or self.max_sentence_length < 1:
+            raise UsageError("pieces and sentences are at least 1 long")
+        if not 0 < self.shrinking_factor < 1:
+            raise UsageError(f"a shrinking factor of {self.shrinking_factor} does not lie between 0 and 1")
+        sample = 1 if self.input_sentence_size is None else self.input_sentence_size
+        if min(self.seed_size, self.sub_iterations, sample) < 1:
+            raise UsageError("seed_size, sub_iterations and input_sentence_size are 1 or more")
+        for each in fields(self):
+            models = OF_MODELS.get(each.name, MODELS)
+            if self.model not in models and getattr(self, each.name) != each.default:
+                raise UsageError(
+                    f"a {self.model} model has no {each.name}", hint=f"{' and '.join(models)} models have it"
+                )
+        meta_pieces(self)
+
+
+def meta_pieces(options: Options) -> list[tuple[str, int]]:
+    """Give the pieces that are there before any training, with their types, by id.
+
+    Raises:
+        UsageError: Two have one id or one text, or the ids leave a gap.
+    """
+    fixed: dict[int, tuple[str, int]] = {}
+    for token_id, text, kind in (
+        (options.unk_id, options.unk_piece, UNKNOWN),
+        (options.bos_id, options.bos_piece, CONTROL),
+        (options.eos_id, options.eos_piece, CONTROL),
+        (options.pad_id, options.pad_piece, CONTROL),
+    ):
+        if token_id < 0 and kind != UNKNOWN:
+            continue
+        if token_id < 0 or token_id in fixed:
+            raise UsageError(f"the piece {text!r} cannot have the id {token_id}")
+        fixed[token_id] = text, kind
+    others = [(text, CONTROL) for text in options.special_tokens]
+    for text in options.user_defined:
+        others.append((text, USER_DEFINED))
+        if options.model == "word" and not text.startswith(MARK):
+            others.append((MARK + text, USER_DEFINED))  # as it stands in front of other words
+    for token_id, (text, kind) in fixed.items():
+        # A beginning, an end and a filling keep their ids, and are found in text if they are named there.
+        if kind == CONTROL and (text, USER_DEFINED) in others:
+            fixed[token_id] = text, USER_DEFINED
+            others.remove((text, USER_DEFINED))
+    others += [(f"<0x{byte:02X}>", BYTE) for byte in range(256)] if options.byte_fallback else []
+    waiting = iter(others)
+    pieces: list[tuple[str, int]] = []
+    while len(pieces) < len(fixed) + len(others):
+        following = fixed.get(len(pieces)) or next(waiting, None)
+        if following is None:
+            raise UsageError(f"no piece has the id {len(pieces)}, and higher ids are given out")
+        pieces.append(following)
+    texts = [text for text, _ in pieces]
+    if "" in texts or len(set(texts)) < len(texts):
+        twice = next((text for text in texts if texts.count(text) > 1), "")
+        raise UsageError(f"the piece {twice!r} is empty or stands twice")
+    return pieces

@@ -1,0 +1,86 @@
+"""Show ranked segmentations: a line each, or JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from bpe_cli.views.numbers import count, fraction
+from bpe_cli.views.visible import BAR, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from bpe_cli.reports.nbest import RankedToken, Ranking
+
+RANKING_SCHEMA = "bpe.inspect.nbest/1"
+RANKINGS_SCHEMA = "bpe.inspect.nbests/1"
+
+
+class RankingView:
+    """Show the best segmentations of a text: rank, score, tokens with bars between, number of tokens."""
+
+    def __init__(self, ranking: Ranking, *, ids: bool = False) -> None:
+        """Show a ranking; ``ids`` puts each token's id behind it."""
+        self._ranking = ranking
+        self._ids = ids
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        shown = self._ranking.segmentations
+        scores = [fraction(each.score, 4) for each in shown]
+        wide = max(map(len, scores), default=0)
+        for number, (segmentation, score) in enumerate(zip(shown, scores, strict=True), start=1):
+            tokens = BAR.join(map(self._token, segmentation.tokens))
+            # A line each, however long: folded ones could not be compared.
+            yield Text(f"{number:>{len(str(len(shown)))}}  {score:>{wide}}  {tokens}", no_wrap=True, overflow="ignore")
+        few = "" if len(shown) == self._ranking.wanted else f" of the {self._ranking.wanted:,} asked for: no more exist"
+        yield Text(f"{count(len(shown), 'segmentation')}{few}")
+
+    def _token(self, token: RankedToken) -> str:
+        text = visible(token.content, bars=True)
+        text = f"⟦{text}⟧" if token.special else text
+        return f"{text} {token.token_id}" if self._ids else text
+
+
+def ranking_json(ranking: Ranking) -> dict[str, Any]:
+    """Give the best segmentations of a text.
+
+    Fields:
+        schema: ``bpe.inspect.nbest/1``.
+        tokenizer: Its name, or null.
+        byte_count: Bytes of the text.
+        wanted: How many were asked for.
+        segmentations: The best first, each with ``score`` (a natural logarithm), ``ids`` and ``tokens`` (strings,
+            or ``{"bytes": "e8b0"}`` where a token is no UTF-8).
+    """
+    return {
+        "schema": RANKING_SCHEMA,
+        "tokenizer": None if ranking.tokenizer is None else _text(ranking.tokenizer.encode("utf-8", "surrogateescape")),
+        "byte_count": ranking.byte_count,
+        "wanted": ranking.wanted,
+        "segmentations": [
+            {
+                "score": each.score,
+                "ids": [token.token_id for token in each.tokens],
+                "tokens": [_text(token.content) for token in each.tokens],
+            }
+            for each in ranking.segmentations
+        ],
+    }
+
+
+def rankings_json(rankings: Sequence[Ranking]) -> dict[str, Any]:
+    """Write one ranking as ``ranking_json`` does, and several as one object with a list ``texts`` of them."""
+    if len(rankings) == 1:
+        return ranking_json(rankings[0])
+    return {"schema": RANKINGS_SCHEMA, "texts": [ranking_json(each) for each in rankings]}
+
+
+def _text(content: bytes) -> str | dict[str, str]:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return {"bytes": content.hex()}
