@@ -203,12 +203,13 @@ class Tokenizer:
         from dataclasses import replace
 
         model = self.model
-        if isinstance(model, (RankBpe, MergeBpe)):
-            return replace(self, model=LongestMatch(model.vocabulary, left_to_right))
         if isinstance(model, CharacterBpe) and not model.continuing_subword_prefix:
             suffix = model.end_of_word_suffix
             return replace(self, model=LongestMatch(model.vocabulary, left_to_right, model.unk_id, suffix))
-        raise UsageError(f"longest match is another way to apply a BPE vocabulary, and this is {model.kind}")
+        raise UsageError(
+            f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model.kind}",
+            hint="-a bpe trains one",
+        )
 
     # -- special tokens ------------------------------------------------------------------------
 

@@ -22,7 +22,9 @@ class Format(StrEnum):
 
     tokenizer_json = "tokenizer.json"
     tiktoken = "tiktoken"
+    subword_nmt = "subword-nmt"
     vocab_merges = "vocab-merges"
+    sentencepiece = "sentencepiece"
 
 
 def run(
@@ -42,7 +44,8 @@ def run(
         typer.Option(
             "--allow-loss",
             metavar="NAME,...",
-            help="Leave out what the format cannot hold: pattern, special-tokens, prefix-space, post-processor.",
+            help="Leave out what the format cannot hold: pattern, special-tokens, prefix-space, post-processor, "
+            "normalizer, pre-tokenizer.",
         ),
     ] = "",
     quiet: options.Quiet = False,

@@ -181,6 +181,8 @@ def write_vocabulary(
         FormatError: Two tokens would be written alike, or a special token is not UTF-8.
     """
     vocabulary = tokenizer.model.vocabulary
+    unk_id = getattr(tokenizer.model, "unk_id", None)
+    size = max(vocabulary.size, -1 if unk_id is None else unk_id + 1)  # a model names its unknown token by its text
     entries: dict[int, str] = {}
     owner: dict[str, int] = {}
     for token_id, token in enumerate(visible_tokens(vocabulary) if texts is None else texts):
@@ -201,11 +203,10 @@ def write_vocabulary(
             other = entries.get(special.token_id) or appended[special.token_id]
             raise FormatError(f"id {special.token_id} is both {quote(other)} and {quote(text)}")
         owner[text] = special.token_id
-        if special.token_id < vocabulary.size:
+        if special.token_id < size:
             entries[special.token_id] = text
         else:
             appended[special.token_id] = text
-    size = vocabulary.size
     if all_special or len(entries) != size or list(appended) != list(range(size, size + len(appended))):
         entries |= appended
     return {entries[token_id]: token_id for token_id in sorted(entries)}

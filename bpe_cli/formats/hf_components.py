@@ -145,6 +145,8 @@ def _value(node: Node, kind: str) -> Any:
         return None if node.is_null and "None" in kind else node.boolean()
     if kind == "int":
         return node.integer(below=1 << 31)
+    if kind.startswith("tuple"):
+        return tuple(item.text() for item in node.items())
     text = node.text()
     if kind == "Behavior" and text not in get_args(Behavior):
         raise node.error(f"is {quote(text)}; it can be {', '.join(get_args(Behavior))}")
@@ -226,16 +228,17 @@ def write_pre_tokenizers(stages: Sequence[PreTokenizer], *, bytes_last: bool) ->
 
     Args:
         stages: The stages.
-        bytes_last: Whether the model works on bytes, so that ``ByteLevel`` is to stand at the end.
+        bytes_last: Whether the model works on bytes, so that a ``ByteLevel`` is to stand at the end
+            if there is none before.
 
     Raises:
         FormatError: An expression would be read differently, or a space is put where no component of
             Hugging Face's puts one.
     """
-    ends_so = bool(stages) and isinstance(stages[-1], ByteLevel)
+    spelt = any(isinstance(stage, ByteLevel) for stage in stages)
     written: list[dict[str, Any]] = []
     waiting: list[PreTokenizer] = []  # what a ByteLevel that follows can take along
-    for stage in (*stages, *((ByteLevel(),) if bytes_last and not ends_so else ())):
+    for stage in (*stages, *((ByteLevel(),) if bytes_last and not spelt else ())):
         if isinstance(stage, ByteLevel):
             space = PrefixSpace() in waiting
             regex = Split(GPT2) in waiting

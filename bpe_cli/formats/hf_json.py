@@ -92,14 +92,14 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
         "post_processor": _read_post_processor(root.get("post_processor")),
         "normalizer": normalizer,
     }
-    if kind == "BPE":
+    if kind in hf_models.MERGED:
         ids = byte_level.read_ids(model_node.get("vocab"))
         special_tokens = byte_level.read_special_tokens(ids, tokens, source)
         merges = _read_merges(model_node.get("merges"))
-        if ByteLevel() in pre_tokenizer and _is_byte_level(model_node):
+        if kind == "BPE" and ByteLevel() in pre_tokenizer and _is_byte_level(model_node):
             ignore_merges = model_node.get("ignore_merges").boolean(default=False)
             model = byte_level.read_model(ids, merges, special_tokens, source, ignore_merges=ignore_merges)
-            if pre_tokenizer[-1] == ByteLevel():
+            if pre_tokenizer.index(ByteLevel()) == len(pre_tokenizer) - 1:
                 pre_tokenizer = pre_tokenizer[:-1]  # the model works on bytes anyway
             if decoder == (ByteLevelDecoder(),):
                 decoder = ()  # its tokens are bytes
@@ -119,7 +119,7 @@ class _Carried(TypedDict):
 
 def _is_byte_level(node: Node) -> bool:
     """Tell whether a BPE model works on bytes alone: no symbol of it is decorated, none is unknown."""
-    node.only("type", *_BYTE_LEVEL_ONLY, "ignore_merges", "separate_suffix", "unicode_version", "vocab", "merges")
+    node.only("type", *_BYTE_LEVEL_ONLY, "ignore_merges", "unicode_version", "vocab", "merges")
     return all(
         any(type(node.get(field).value) is type(value) and node.get(field).value == value for value in harmless)
         for field, harmless in _BYTE_LEVEL_ONLY.items()

@@ -1,7 +1,7 @@
 """Read and write the models of a ``tokenizer.json`` whose tokens are text: all but byte-level BPE.
 
 Models that Hugging Face's library does not have are written in the same layout, with a ``type`` of
-their own, which that library refuses: ``ScoredBpe``, ``LongestMatch``, ``MaxMatch``, ``NGram``.
+their own, which that library refuses: ``SuffixBpe``, ``ScoredBpe``, ``LongestMatch``, ``MaxMatch``, ``NGram``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def kind_of(node: Node) -> str:
         name = "WordPiece"
     else:
         name = "WordLevel"
-    known = ("BPE", *SCORED, *READERS)
+    known = (*MERGED, *SCORED, *READERS)
     if name not in known:
         raise kind.error(f"is {quote(name)}, a model that is not known", hint=f"known are {', '.join(known)}")
     return name
@@ -113,7 +113,7 @@ def read_character_bpe(
         FormatError: A merge uses or makes a token that is not there.
     """
     node.only("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
-              "byte_fallback", "ignore_merges", "separate_suffix", "unicode_version", "vocab", "merges")  # fmt: skip
+              "byte_fallback", "ignore_merges", "unicode_version", "vocab", "merges")  # fmt: skip
     prefix, suffix = (_text_or_none(node.get(key)) for key in ("continuing_subword_prefix", "end_of_word_suffix"))
     merges: dict[tuple[int, int], int] = {}
     for number, (left, right) in enumerate(pairs, start=1):
@@ -138,7 +138,7 @@ def read_character_bpe(
         ignore_merges=node.get("ignore_merges").boolean(default=False),
         continuing_subword_prefix=prefix,
         end_of_word_suffix=suffix,
-        separate_suffix=node.get("separate_suffix").boolean(default=False),
+        separate_suffix=node.get("type").value == "SuffixBpe",
     )
 
 
@@ -190,6 +190,9 @@ READERS: dict[str, Callable[[Node, Mapping[str, int], Vocabulary], Model]] = {
     "NGram": _read_ngram,
 }
 """Models whose vocabulary is an object of text -> id."""
+
+MERGED = ("BPE", "SuffixBpe")
+"""Models with merges; in the second the end of a word is a symbol of its own."""
 
 SCORED = ("Unigram", "ScoredBpe")
 """Models whose vocabulary is a list of [text, score]."""
@@ -283,7 +286,7 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
             "ignore_merges": model.ignore_merges,
         }
         if model.separate_suffix:
-            content["separate_suffix"] = True
+            content["type"] = "SuffixBpe"
         return content | {"vocab": vocab, "merges": [(tokens[left], tokens[right]) for left, right, _ in model.merges]}
     if isinstance(model, WordPiece):
         return {

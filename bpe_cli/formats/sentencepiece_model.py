@@ -144,7 +144,8 @@ def _assemble(
     charsmap = normalizer.get(2, b"")
     tables: tuple[Normalizer, ...] = ()
     if isinstance(charsmap, bytes) and charsmap:
-        tables = (Charsmap(base64.b64encode(charsmap).decode()),)
+        given = tuple(text.decode() for text, _, kind in pieces if kind == USER_DEFINED)
+        tables = (Charsmap(base64.b64encode(charsmap).decode(), given),)
     surface = trainer.get(44, UNK_SURFACE.encode())
     model_type = trainer.get(3, UNIGRAM)
     byte_fallback = bool(trainer.get(35, 0))
@@ -156,7 +157,7 @@ def _assemble(
         model = ScoredBpe(vocabulary, scores, unknown[0], kinds, byte_fallback)
     elif model_type == WORD:
         model = WordLevel(vocabulary, unknown[0], fuse_unk=True)
-        cuts = (Split(MARK, "MergedWithPrevious", literal=True) if suffix else WORDS,)
+        cuts = (WORDS,)  # also where marks are at the ends of words: it is so in the library
     else:
         raise FormatError(f"{source}: the model is of a type that is not known ({model_type!r})")
     return Tokenizer(

@@ -37,7 +37,7 @@ class Lowercase:
 
 @dataclass(frozen=True, slots=True)
 class StripAccents:
-    """Leave out nonspacing marks (``Mn``); accents on composed characters stay, so NFD goes before."""
+    """Leave out marks (``M``); accents on composed characters stay, so NFD goes before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +108,11 @@ class Charsmap:
 
     Attributes:
         precompiled_charsmap: As that of ``Precompiled``.
+        user_defined: Texts that are left as they are, wherever the table's rules come to one.
     """
 
     precompiled_charsmap: str
+    user_defined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

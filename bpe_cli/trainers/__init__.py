@@ -59,6 +59,9 @@ def train(texts: Iterable[str | bytes], options: Any) -> Tokenizer:
     if trainer.documents(options) == "lines":
         documents = [line for document in documents for line in document.splitlines()]
     counts = base.new_counts()
-    count(trainer, [Block.of(documents)], options, counts)
+    blocks: Iterable[Block] = [Block.of(documents)]
+    if hasattr(trainer, "chosen"):
+        blocks = trainer.chosen(blocks, options)
+    count(trainer, blocks, options, counts)
     trained: base.Trained = trainer.train(counts, options)
     return trained.tokenizer

@@ -96,6 +96,8 @@ def count(
     try:
         for block in settle(blocks, safe_cutter(stages, matcher)):
             counts.add_staged(stages, matcher, block.data, block.ends, threads, block.continued)
+    except ValueError as error:  # an expression that takes too long, a text that is too long
+        raise TrainingError(f"the text cannot be cut: {error}", hint="cut it in another way, or into lines") from error
     except MemoryError as error:
         raise TrainingError(
             f"the corpus has too many different pieces: {error}",

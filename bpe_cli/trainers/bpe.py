@@ -65,6 +65,9 @@ class Options:
             Encoding is not changed by it.
         boundaries: Segmented words (``un|do``): no merge crosses their ``|`` where the word stands in the
             corpus. Encoding is not changed by them.
+        tie: Which of the most frequent pairs is merged: the one with the ``lowest-ids``, the one with the
+            ``largest-text``, or, as in textbooks, the ``first-seen``. None: that of ``compat``, else
+            ``lowest-ids``.
         compat: Whose result to give: that of ``subword-nmt`` (of equally frequent pairs the one with the
             largest strings) or of ``hf`` (the lowest ids; forms seen; everything that occurs once is
             merged). Without, ids decide.
@@ -93,11 +96,14 @@ class Options:
     max_digits: int | None = None
     boundary_mark: str = ""
     boundaries: tuple[str, ...] = ()
+    tie: Literal["lowest-ids", "largest-text", "first-seen"] | None = None
     compat: Compat | None = None
 
     def __post_init__(self) -> None:
         if self.compat not in (None, "subword-nmt", "hf"):
             raise UsageError(f"BPE has no rules called {self.compat!r}", hint="it has subword-nmt, hf")
+        if self.compat is not None and self.tie is not None:
+            raise UsageError(f"{self.compat} has its own rule for ties: give one or the other")
         if self.vocab_size is None and self.merges is None:
             raise UsageError("how many tokens or merges? one of the two is needed", hint="-s 32000, --set merges=32000")
         if (self.vocab_size or 0) > _core.MAX_TOKENS or (self.merges or 0) > _core.MAX_TOKENS:
@@ -133,9 +139,9 @@ class Options:
         return max(1, usual if self.min_frequency is None else self.min_frequency)
 
     @property
-    def tie(self) -> Literal["largest-text", "lowest-ids"]:
+    def tie_rule(self) -> Literal["lowest-ids", "largest-text", "first-seen"]:
         """Which of the most frequent pairs is merged."""
-        return "largest-text" if self.compat == "subword-nmt" else "lowest-ids"
+        return self.tie or ("largest-text" if self.compat == "subword-nmt" else "lowest-ids")
 
     @property
     def all_forms(self) -> bool:
@@ -194,7 +200,7 @@ def train(
         min_frequency=options.minimum,
         max_token_length=options.max_token_length,
         max_digits=options.max_digits,
-        tie=options.tie,
+        tie=options.tie_rule,
         by_character=not options.by_byte,
         continuing_subword_prefix=options.continuing_subword_prefix,
         end_of_word_suffix=options.end_of_word_suffix,
@@ -354,7 +360,7 @@ def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
         vocab_size=options.vocab_size,
         num_merges=_most_merges(counted, options),
         min_frequency=options.minimum,
-        tie=options.tie,
+        tie=options.tie_rule,
         max_token_length=options.max_token_length,
         prefix=prefix,
         allow=None if digits is None else lambda product: count_digits(product) <= digits,

@@ -15,7 +15,7 @@ import math
 import struct
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -48,8 +48,6 @@ LEFT_OUT = "▅"
 """What SentencePiece writes for a character without a piece; sentences that have it are passed over."""
 BOUNDARY = "\x1f"
 """What stands for a given piece in a sentence: no piece has it, but it counts where coverage is worked out."""
-BOUNDARY_OF_UNIGRAM = "\t"
-"""The same for unigram models, whose trainer in the core knows this one."""
 
 
 def documents(_: Options) -> Literal["lines"]:
@@ -63,11 +61,11 @@ def chosen(blocks: Iterable[Block], options: Options) -> Iterable[Block]:
     return sample(usable, options.input_sentence_size)
 
 
-def normalizer(options: Options) -> tuple[Normalizer, ...]:
-    """Give the stages that normalize text."""
+def normalizer(options: Options, kept: tuple[str, ...] = ()) -> tuple[Normalizer, ...]:
+    """Give the stages that normalize text; in training user-defined pieces are normalized too, later ``kept``."""
     table: tuple[Normalizer, ...] = ()
     if options.normalization != "identity":
-        table = (_table(options.normalization),)
+        table = (replace(_table(options.normalization), user_defined=kept),)
     return (
         *table,
         SpaceMarks(
@@ -89,7 +87,7 @@ def front(options: Options) -> Front:
     given = sorted((text for text, _ in meta_pieces(options)), key=len, reverse=True)
     expression = "|".join(map(_literally, given))
     if options.model == "unigram":
-        return Front((*normalizer(options), Replace(expression, BOUNDARY_OF_UNIGRAM)))
+        return Front((*normalizer(options), Replace(expression, BOUNDARY)))
     return Front((*normalizer(options), Replace(expression, BOUNDARY)), cuts(options))
 
 
@@ -304,7 +302,7 @@ def assemble(options: Options, learnt: list[tuple[str, float]]) -> Tokenizer:
         model,
         cuts(options) if options.model == "word" else (),
         tuple(SpecialToken(text.encode(), n) for n, (text, kind) in enumerate(meta) if kind in (UNKNOWN, CONTROL)),
-        normalizer=normalizer(options),
+        normalizer=normalizer(options, options.user_defined),
         decoder=(
             SpaceMarksDecoder(
                 options.add_dummy_prefix,

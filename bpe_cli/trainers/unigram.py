@@ -17,7 +17,16 @@ from typing import Literal, get_args
 from bpe_cli import _core
 from bpe_cli.blocks import Block
 from bpe_cli.errors import TrainingError, UsageError
-from bpe_cli.stages import Metaspace, MetaspaceDecoder, Normalizer, PreTokenizer, SpecialToken, Unigram
+from bpe_cli.stages import (
+    ByteFallback,
+    Decoder,
+    Metaspace,
+    MetaspaceDecoder,
+    Normalizer,
+    PreTokenizer,
+    SpecialToken,
+    Unigram,
+)
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, Trained, plural, small
 from bpe_cli.trainers.sampling import sample
@@ -190,12 +199,14 @@ def _assemble(options: Options, learnt: list[bytes], scores: list[float]) -> Tok
     )
 
 
-def _decoders(options: Options) -> tuple[MetaspaceDecoder, ...]:
-    return tuple(
+def _decoders(options: Options) -> tuple[Decoder, ...]:
+    bytes_first = (ByteFallback(),) if options.byte_fallback else ()
+    marks = (
         MetaspaceDecoder(stage.replacement, stage.prepend_scheme, stage.split)
         for stage in options.pre_tokenizer
         if isinstance(stage, Metaspace)
     )
+    return (*bytes_first, *marks)
 
 
 def steps(counts: _core.Counts, options: Options) -> Iterator[str]:

@@ -12,7 +12,16 @@ from typing import Literal
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.splitting import compile_splitter
-from bpe_cli.stages import BertPreTokenizer, Normalizer, PreTokenizer, Split, Whitespace, WhitespaceSplit, WordLevel
+from bpe_cli.stages import (
+    BertPreTokenizer,
+    Normalizer,
+    PreTokenizer,
+    Split,
+    Whitespace,
+    WhitespaceSplit,
+    WordLevel,
+    WordPieceDecoder,
+)
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import frequent
 from bpe_cli.trainers.base import Front, Progress, Trained, pieces_of, small
@@ -121,6 +130,8 @@ def _assemble(options: WordOptions, vocabulary: Vocabulary) -> Tokenizer:
         normalizer=options.normalizer,
         pre_tokenizer=front(options).pre_tokenizer,
         special_tokens=frequent.special_stages(options.contents),
+        # Blanks are not kept: between words one comes back. An expression may have kept them.
+        decoder=() if options.pattern is not None else (WordPieceDecoder(cleanup=False),),
     )
 
 

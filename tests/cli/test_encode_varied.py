@@ -225,10 +225,11 @@ def test_sampling_gives_one_of_the_nbest(encode, folder):
             (
                 kind,
                 ("--inference", "longest"),
-                f"longest match is another way to apply a BPE vocabulary, and this is {model}",
-                None,
+                f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model}",
+                "-a bpe trains one",
             )
             for kind, model in (
+                ("bbpe", "bpe-merges"),
                 ("unigram", "unigram"), ("wordpiece", "wordpiece"), ("scored", "bpe-scores"), ("char", "word-level"),
                 ("maxmatch", "max-match"),
             )

@@ -19,6 +19,10 @@ pub(super) struct Charsmap {
     begins: [bool; 256],
     /// Whether a rule may look across a space, except one it begins with.
     holds_space: bool,
+    /// Texts that are left as they are, the longest first.
+    kept: Vec<Vec<u8>>,
+    /// Whether one of those begins with this byte.
+    kept_begins: [bool; 256],
 }
 
 impl Charsmap {
@@ -50,7 +54,23 @@ impl Charsmap {
             trie,
             replacements,
             begins,
+            kept: Vec::new(),
+            kept_begins: [false; 256],
         }))
+    }
+
+    /// Leaves these texts as they are, wherever the rules come to one: of several the longest.
+    pub(super) fn keep(&mut self, texts: &[String]) {
+        self.kept = texts
+            .iter()
+            .filter(|text| !text.is_empty())
+            .map(|text| text.as_bytes().to_vec())
+            .collect();
+        self.kept.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        for text in &self.kept {
+            self.kept_begins[usize::from(text[0])] = true;
+            self.holds_space |= text.contains(&b' ');
+        }
     }
 
     /// Writes a table of rules, ascending by what they replace, none twice.
@@ -91,6 +111,12 @@ impl Charsmap {
             let mut start = 0;
             let mut at = 0;
             while at < old.len() {
+                if self.kept_begins[usize::from(old[at])]
+                    && let Some(kept) = self.kept.iter().find(|kept| old[at..].starts_with(kept))
+                {
+                    at += kept.len();
+                    continue;
+                }
                 if !self.begins[usize::from(old[at])] {
                     at += character_len(old, at);
                     continue;

@@ -75,6 +75,9 @@ pub enum Spec {
     /// The same, applied from left to right, by the longest rule.
     Charsmap {
         precompiled_charsmap: String,
+        /// Texts that are left as they are.
+        #[serde(default)]
+        user_defined: Vec<String>,
     },
     /// Spells each byte as its visible character.
     ByteLevel {},
@@ -169,7 +172,11 @@ impl Normalizer {
             } => read_table(&precompiled_charsmap)?.map_or(Kind::Identity, Kind::Graphemes),
             Spec::Charsmap {
                 precompiled_charsmap,
-            } => read_table(&precompiled_charsmap)?.map_or(Kind::Identity, Kind::Charsmap),
+                user_defined,
+            } => read_table(&precompiled_charsmap)?.map_or(Kind::Identity, |mut table| {
+                table.keep(&user_defined);
+                Kind::Charsmap(table)
+            }),
             Spec::ByteLevel {} => Kind::ByteLevel,
             Spec::SpaceMarks {
                 add_dummy_prefix,

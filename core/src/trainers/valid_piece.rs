@@ -4,6 +4,8 @@ use crate::split::categories::{COMMON, HAN, HIRAGANA, INHERITED, KATAKANA, UNKNO
 
 /// The mark that stands for a blank.
 pub const MARK: char = '\u{2581}';
+/// What stands for a piece that was given and is not learnt: it divides text.
+pub const BOUNDARY: char = '\u{1F}';
 /// What stands for a character that the vocabulary leaves out.
 pub const LEFT_OUT: char = '\u{2585}';
 const LONG_VOWEL: char = '\u{30FC}';
@@ -74,7 +76,7 @@ pub enum Class {
 pub fn class_of(character: char) -> Class {
     match character {
         MARK => Class::Mark,
-        LEFT_OUT | '\0' | '\t' | ' ' => Class::Never,
+        LEFT_OUT | BOUNDARY | '\0' | ' ' => Class::Never,
         '0'..='9' | '\u{FF10}'..='\u{FF19}' => Class::Digit(script_of(character)),
         LONG_VOWEL => Class::Other(HAN),
         _ => match script_of(character) {

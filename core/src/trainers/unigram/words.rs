@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 use super::Options;
 use crate::error::{Error, Result};
 use crate::text::{characters, read_char};
-use crate::trainers::valid_piece::{LEFT_OUT, MARK, Rules};
+use crate::trainers::valid_piece::{BOUNDARY, LEFT_OUT, MARK, Rules};
 
 /// What stands for a character that is left out: a byte that no character has.
 const GAP: u8 = 0xFF;
@@ -159,7 +159,7 @@ fn choose_characters<'a>(
             break;
         }
         covered += count;
-        if !options.single_precision || character != '\t' {
+        if !options.single_precision || character != BOUNDARY {
             chosen.push((character, count));
         }
     }
