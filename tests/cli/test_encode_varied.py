@@ -164,7 +164,7 @@ def test_sampling_gives_one_of_the_nbest(encode, folder):
             "--sample varies what a unigram model makes of a text",
         ),
         (
-            "bbpe",
+            "bpe",
             ("--inference", "longest", "--dropout", "0.1"),
             "--dropout leaves out merges, and this is longest-match, which has none",
             None,

@@ -40,7 +40,7 @@ DECODED = {
     "unigram sentencepiece": MARKED,
     "char": NEW.replace("q🙂", "<unk><unk>"),
     "char sentencepiece": MARKED,
-    "word": "lowerété\\and\\x41a_btwothreewidest<unk><unk>12",
+    "word": "lower été \\ and \\ x41 a_b two three widest <unk> <unk> 12",
     "word sentencepiece": "lower été \\ and \\x41 a_b two three ⁇  12",
     "ngram": NEW.replace("\nw", "<unk>w").replace(" q🙂", "<unk>" * 3).replace("12\n", "1<unk>\n"),
     "ngram strided": "low" + "<unk>" * 16,
