@@ -48,7 +48,8 @@ import sys
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
 tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-tokenizer.train([sys.argv[1]], trainers.WordLevelTrainer(vocab_size={size}, special_tokens=["<unk>"], show_progress=False))
+trainer = trainers.WordLevelTrainer(vocab_size={size}, special_tokens=["<unk>"], show_progress=False)
+tokenizer.train([sys.argv[1]], trainer)
 tokenizer.save(sys.argv[2])
 """
 SUBWORD_NMT = """
@@ -74,19 +75,19 @@ class Case:
     name: str
     options: tuple[str, ...]
     rival: Rival | None
-    slow_rival: bool = False
+    limit: float | None = None  # seconds after which the rival is stopped, if it would take all day
 
 
 CASES = (
     Case("bbpe", ("-a", "bbpe", "-s", "{size}"), None),
-    Case("bpe (words)", ("-a", "bpe", "-s", "{size}"), Rival("subword-nmt", SUBWORD_NMT), slow_rival=True),
+    Case("bpe (words)", ("-a", "bpe", "-s", "{size}"), Rival("subword-nmt", SUBWORD_NMT), limit=60),
     Case("bpe (SentencePiece's)", ("-a", "bpe", "--compat", "sentencepiece", "-s", "{size}"),
          Rival("sentencepiece", SENTENCEPIECE.replace("{kind!r}", "'bpe'"))),
     Case("wordpiece (frequency)", ("-a", "wordpiece", "-s", "{size}"), Rival("tokenizers", WORDPIECE)),
     Case("wordpiece (score)", ("-a", "wordpiece", "--set", "rule=score", "-s", "{size}"), None),
     Case("wordpiece (TensorFlow's)", ("-a", "wordpiece", "--set", "rule=tensorflow", "-s", "{size}"), None),
     Case("unigram", ("-a", "unigram", "-s", "{size}"),
-         Rival("sentencepiece", SENTENCEPIECE.replace("{kind!r}", "'unigram'")), slow_rival=True),
+         Rival("sentencepiece", SENTENCEPIECE.replace("{kind!r}", "'unigram'"))),
     Case("char", ("-a", "char", "-s", "{size}"), Rival("sentencepiece", SENTENCEPIECE.replace("{kind!r}", "'char'"))),
     Case("word", ("-a", "word", "-s", "{size}"), Rival("tokenizers", WORDLEVEL)),
     Case("ngram", ("-a", "ngram", "-s", "{size}"), None),
@@ -98,7 +99,7 @@ def run(command: Sequence[str], limit: float) -> dict[str, Any]:
     """Run a process and give what it took; ``seconds`` is None when it took longer than the limit."""
     began = time.perf_counter()
     null = os.open(os.devnull, os.O_WRONLY)
-    errors = tempfile.TemporaryFile()
+    errors = tempfile.TemporaryFile()  # noqa: SIM115  # it goes away with the function
     pid = os.posix_spawn(
         command[0], list(command), os.environ,
         file_actions=[(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, errors.fileno(), 2)],
@@ -142,7 +143,7 @@ def measure(limit_bytes: int | None, chosen: Sequence[str], seconds: float) -> d
                 if case.rival is not None:
                     script = case.rival.script.replace("{size}", str(VOCAB_SIZE))
                     row["rival"] = {"library": case.rival.library} | run(
-                        [sys.executable, "-c", script, str(plain), out], seconds
+                        [sys.executable, "-c", script, str(plain), out], case.limit or seconds
                     )
                 rows.append(row)
                 print(json.dumps(row), file=sys.stderr, flush=True)
@@ -168,8 +169,9 @@ def page(results: dict[str, Any]) -> str:
         "# Training, algorithm by algorithm",
         "",
         "Made by `benchmarks/trainers.py`; not to be edited. Whole processes, two threads where a library has them,",
-        f"a vocabulary of {results['vocab_size']:,}; one run each, in one session: wall seconds / CPU seconds / largest",
-        "resident memory in MB. Rules differ between libraries; where ours are asked to be theirs, the name says so.",
+        f"a vocabulary of {results['vocab_size']:,}; one run each, in one session: wall seconds / CPU seconds /",
+        "largest resident memory in MB. Rules differ between libraries; where ours are asked to be theirs, the name",
+        "says so.",
         "",
         f"{results['date']}, {results['machine'].get('cpu', 'unknown processor')}; "
         + ", ".join(f"{name} {number}" for name, number in results["versions"].items() if number),
@@ -181,10 +183,9 @@ def page(results: dict[str, Any]) -> str:
         ours, rival = row["ours"], row.get("rival")
         ratio = f"{rival['cpu'] / ours['cpu']:.1f}" if rival and rival["seconds"] and ours["seconds"] else ""
         megabytes = row["bytes"] / 1e6
-        lines.append(
-            f"| {row['text']}, {megabytes:.0f} MB | {row['case']} | {_figures(ours)} | "
-            f"{rival['library'] if rival else 'none that can be installed'} | {_figures(rival) if rival else ''} | {ratio} |"
-        )
+        name, figures = (rival["library"], _figures(rival)) if rival else ("none that can be installed", "")
+        text = f"{row['text']}, {megabytes:.0f} MB"
+        lines.append(f"| {text} | {row['case']} | {_figures(ours)} | {name} | {figures} | {ratio} |")
     return "\n".join([*lines, ""])
 
 

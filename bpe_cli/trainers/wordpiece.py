@@ -7,9 +7,10 @@ three vocabularies: ``rule`` says which. All of them are encoded in the same way
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -326,7 +327,17 @@ def _assemble(options: Options, tokens: Sequence[bytes], alphabet: Alphabet) -> 
         decoder=(WordPieceDecoder(options.continuing_subword_prefix),),
         special_tokens=tuple(SpecialToken(content, token_id) for content, token_id in special.items()),
         unicode_version=_core.UNICODE_VERSION,
+        post_processor=_around(special),
     )
+
+
+def _around(special: Mapping[bytes, int]) -> str | None:
+    """Give what BERT puts around a text, if its tokens are there."""
+    ids = {content: special.get(content.encode()) for content in ("[SEP]", "[CLS]")}
+    if None in ids.values():
+        return None
+    sep, cls = ([content, token_id] for content, token_id in ids.items())
+    return json.dumps({"type": "BertProcessing", "sep": sep, "cls": cls}, separators=(",", ":"))
 
 
 def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
