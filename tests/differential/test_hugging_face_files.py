@@ -101,7 +101,7 @@ def test_offsets(case):
         ]
         for prefix_space in trims(tokenizer.post_processor):
             spans = trim(spans, contents, add_prefix_space=prefix_space)
-        if reference["tokenizer"].endswith("t5-small") and name == "esc":
+        if "t5-small" in reference["tokenizer"] and name == "esc":
             # Its table leaves the first character out, and the library's offsets slip by that one from there on.
             spans = [(start - 1, end - 1) for start, end in spans]
         assert [list(span) for span in spans] == result["offsets"], name
