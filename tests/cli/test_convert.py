@@ -82,7 +82,8 @@ def test_the_format_comes_from_the_name(tmp_path):
     assert sha256_of(tmp_path / "x") == SHA256["r50k_base"]
     assert call("convert", "gpt2", "-o", "y", cwd=tmp_path) == (
         2, b"", error(
-            "the name 'y' does not say which format to write", "give --format: tokenizer.json, tiktoken, vocab-merges"
+            "the name 'y' does not say which format to write",
+            "give --format: tokenizer.json, tiktoken, subword-nmt, vocab-merges, sentencepiece",
         ),
     )  # fmt: skip
     assert not (tmp_path / "y").exists()
@@ -139,7 +140,8 @@ def test_several_losses_at_once(tmp_path):
 def test_a_loss_that_there_is_not():
     assert call("convert", "gpt2", "-o", "x.json", "--allow-loss", "everything") == (
         2, b"", error(
-            "no format loses 'everything'", "losses are normalizer, pattern, post-processor, pre-tokenizer, prefix-space, special-tokens"
+            "no format loses 'everything'", "losses are normalizer, pattern, post-processor, "
+            "pre-tokenizer, prefix-space, special-tokens"
         ),
     )  # fmt: skip
 
