@@ -187,7 +187,11 @@ def page(results: dict[str, Any]) -> str:
         ours, rival = row["ours"], row.get("rival")
         ratio = f"{rival['cpu'] / ours['cpu']:.1f}" if rival and rival["seconds"] and ours["seconds"] else ""
         megabytes = row["bytes"] / 1e6
-        name, figures = (rival["library"], _figures(rival)) if rival else ("none that can be installed", "")
+        name, figures = (
+            (rival["library"], _figures(rival))
+            if rival
+            else ("see [benchmarks](benchmarks.md)" if row["case"] == "bbpe" else "none that can be installed", "")
+        )
         text = f"{row['text']}, {megabytes:.0f} MB"
         lines.append(f"| {text} | {row['case']} | {_figures(ours)} | {name} | {figures} | {ratio} |")
     return "\n".join([*lines, ""])
