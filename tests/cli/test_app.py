@@ -69,8 +69,10 @@ def test_the_help_lists_every_command():
         (("train", "-a", "lstm"), "'lstm' is not one of 'bbpe', 'bpe', " + KINDS, "bpe train --help explains it"),
         (
             ("encode", "--to", "xml"),
-            "invalid value for '--to': 'xml' is not one of "
-            "'ids', 'tokens', 'jsonl', 'npy', 'bin', 'count', 'segmented'",
+            (
+                "invalid value for '--to': 'xml' is not one of "
+                "'ids', 'tokens', 'jsonl', 'npy', 'bin', 'count', 'segmented'"
+            ),
             "bpe encode --help explains it",
         ),
         (
