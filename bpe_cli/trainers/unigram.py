@@ -151,7 +151,9 @@ def train(counts: _core.Counts, options: Options, progress: Progress | None = No
             progress=progress,
         )
     except ValueError as error:
-        raise TrainingError(str(error), hint="ask for a larger vocabulary, or a lower character coverage") from error
+        too_small = "is smaller than" in str(error)
+        hint = "ask for a larger vocabulary, or a lower character coverage" if too_small else None
+        raise TrainingError(str(error), hint=hint) from error
     blob, ends = trained.tokens()
     learnt = Vocabulary(blob, array("I", bytes(ends)))
     tokenizer = _assemble(options, [learnt.token(place) for place in range(learnt.size)], trained.scores)
