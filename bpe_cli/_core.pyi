@@ -124,7 +124,7 @@ class Pipeline:
         threads: int,
         continued: bool = False,
         sampling: tuple[str, float, int] | None = None,
-        place: tuple[int, int, int] = (0, 0, 0),
+        place: tuple[int, int, int] = ...,
     ) -> tuple[U32Array, U64Array]:
         """Encode a block: ids of all documents, and where each document's ids end.
 
@@ -132,7 +132,8 @@ class Pipeline:
             sampling: How to vary: ("dropout", p, 0), ("lasting-dropout", p, 0) or ("segmentation",
                 alpha, n best or 0 for all).
             place: The seed, the number of the block's first document in the whole input, and how many
-                bytes of that document came in earlier blocks. Nothing else decides what is drawn.
+                bytes of that document came in earlier blocks; all 0 if left out. Nothing else decides
+                what is drawn.
 
         Raises:
             ValueError: The model has no token for a byte: (sentence, offset in ``data``); or it cannot
@@ -355,7 +356,7 @@ def train_bpe(
     continuing_subword_prefix: str = "",
     end_of_word_suffix: str = "",
     separate_suffix: bool = False,
-    boundary_mark: bytes = b"",
+    boundary_mark: bytes = ...,
     character_boundaries: bool = False,
     max_digits: int | None = None,
 ) -> BpeTraining:

@@ -131,20 +131,17 @@ def test_recorded_training(shared, name, files, lowercase):
     inside = [token for token in expected if len(token) == 3 and token.startswith("##")]
     initial = [*special, *letters, *inside]
     assert expected[: len(initial)] == initial
-    try:
-        trained = _core.train_bpe(
-            counted(words),
-            initial=[token.encode() for token in initial],
-            symbols=list(range(len(special), len(special) + len(letters))),
-            vocab_size=len(expected),
-            min_frequency=2,
-            max_token_length=None,
-            tie="lowest-ids",
-            by_character=True,
-            progress=None,
-            continuing_subword_prefix="##",
-        )
-    except TypeError:
-        pytest.skip("needs a core whose train_bpe knows a prefix")
+    trained = _core.train_bpe(
+        counted(words),
+        initial=[token.encode() for token in initial],
+        symbols=list(range(len(special), len(special) + len(letters))),
+        vocab_size=len(expected),
+        min_frequency=2,
+        max_token_length=None,
+        tie="lowest-ids",
+        by_character=True,
+        progress=None,
+        continuing_subword_prefix="##",
+    )
     blob, ends = trained.tokens()
     assert [blob[start:end].decode() for start, end in pairwise([0, *memoryview(ends)])] == expected

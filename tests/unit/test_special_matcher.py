@@ -188,19 +188,6 @@ def found_by(matcher: _core.SpecialMatcher, normalizer: _core.Stages, text: str)
     return [found for found in zip(*columns, strict=True) if found[2]]
 
 
-def pipeline_of_words_runs() -> bool:
-    """Tell whether this core has the stages and the model that these tests look through."""
-    try:
-        found_by(compile_tokens([("a", NORMALIZED)]), stages({"type": "Lowercase"}), "A b")
-    except ValueError:
-        return False
-    return True
-
-
-behind_a_normalizer = pytest.mark.skipif(not pipeline_of_words_runs(), reason="the core has no such stages")
-
-
-@behind_a_normalizer
 @given(
     texts.map(lambda text: text.replace("a", "A")),
     st.lists(tokens_with_flags, min_size=1, max_size=5, unique_by=lambda token: token[0].lower()),
@@ -214,7 +201,6 @@ def test_normalized_tokens_as_tokenizers_finds_them(text, tokens):
     assert ours == in_bytes(text, by_tokenizers(text, tokens, tokenizers.normalizers.Lowercase()))
 
 
-@behind_a_normalizer
 def test_contents_are_normalized_and_the_first_of_equal_ones_counts():
     lowercase = stages({"type": "Lowercase"})
     matcher = compile_tokens([("AB", NORMALIZED), ("ab", NORMALIZED), ("Ab", 0)], lowercase)
@@ -223,7 +209,6 @@ def test_contents_are_normalized_and_the_first_of_equal_ones_counts():
     assert matcher.find_all(b"ab aB Ab") == [(6, 8, 3)]
 
 
-@behind_a_normalizer
 def test_content_of_which_nothing_is_left_is_never_found():
     """Theirs finds it everywhere: an empty match splits the text at each place."""
     tokenizers = pytest.importorskip("tokenizers")
@@ -236,7 +221,6 @@ def test_content_of_which_nothing_is_left_is_never_found():
     assert len(rival.encode("xay").ids) > 1
 
 
-@behind_a_normalizer
 def test_cuts_behind_a_normalizer_are_answered_from_the_text_around():
     lowercase = stages({"type": "Lowercase"}, {"type": "WhitespaceSplit"})
     matcher = compile_tokens([("MID CUT", NORMALIZED)], lowercase)

@@ -6,14 +6,10 @@ from array import array
 from collections.abc import Iterable
 from itertools import accumulate
 
-import pytest
-
 from bpe_cli import _core
 from bpe_cli.stages.component_json import core_model, core_spec
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, new_counts
-
-NOT_BUILT = "not built yet"
 
 
 def bytes_of(text: str | bytes) -> bytes:
@@ -29,35 +25,25 @@ def counted(texts: Iterable[str | bytes]) -> _core.Counts:
 
 
 def counted_by(front: Front, texts: Iterable[str | bytes]) -> _core.Counts:
-    """Send texts through stages and count what comes out; the test skips where a stage is not built."""
+    """Send texts through stages and count what comes out."""
     data = [bytes_of(text) for text in texts]
     counts = new_counts()
-    try:
-        counts.add_staged(front.compile(), None, b"".join(data), array("Q", accumulate(map(len, data))), 1)
-    except ValueError as error:
-        _skip_if_missing(error)
-        raise
+    counts.add_staged(front.compile(), None, b"".join(data), array("Q", accumulate(map(len, data))), 1)
     return counts
 
 
 def pipeline_of(tokenizer: Tokenizer, *, stages: bool = True) -> _core.Pipeline:
-    """Compile a tokenizer, or its model alone; the test skips where the core has not got all of it."""
+    """Compile a tokenizer, or its model alone."""
     spec = core_spec(tokenizer.normalizer, tokenizer.pre_tokenizer) if stages else "{}"
     vocabulary = tokenizer.model.vocabulary
     merges = getattr(tokenizer.model, "merges", None)
-    try:
-        compiled = _core.Stages(spec)
-        compiled.pre_tokenize(b"a b")  # says what is missing
-        return _core.Pipeline(
-            compiled,
-            core_model(tokenizer.model),
-            blob=vocabulary.blob,
-            ends=vocabulary.ends,
-            merges=None if merges is None else merges.triples,
-        )
-    except ValueError as error:
-        _skip_if_missing(error)
-        raise
+    return _core.Pipeline(
+        _core.Stages(spec),
+        core_model(tokenizer.model),
+        blob=vocabulary.blob,
+        ends=vocabulary.ends,
+        merges=None if merges is None else merges.triples,
+    )
 
 
 def spans(pipeline: _core.Pipeline, text: str | bytes) -> list[tuple[int, bytes]]:
@@ -88,8 +74,3 @@ def tokens(tokenizer: Tokenizer) -> dict[str, int]:
     return {
         token.decode("utf-8", "surrogateescape"): token_id for token_id, token in tokenizer.model.vocabulary.items()
     }
-
-
-def _skip_if_missing(error: ValueError) -> None:
-    if NOT_BUILT in str(error):
-        pytest.skip(f"the core has no such part yet: {error}")

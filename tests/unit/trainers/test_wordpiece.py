@@ -28,12 +28,7 @@ def counted(words: Mapping[str, int]) -> _core.Counts:
 
 
 def train(words: Mapping[str, int], vocab_size: int, **settings) -> Trained:
-    try:
-        return wordpiece.train(counted(words), wordpiece.Options(vocab_size, **settings))
-    except TypeError as error:
-        if "continuing_subword_prefix" not in str(error):
-            raise
-        pytest.skip("needs a core whose train_bpe knows a prefix")
+    return wordpiece.train(counted(words), wordpiece.Options(vocab_size, **settings))
 
 
 def tokens_of(tokenizer: Tokenizer) -> list[str]:
