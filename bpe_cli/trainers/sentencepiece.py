@@ -40,6 +40,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, Trained, pieces_of, plural, small
 from bpe_cli.trainers.sampling import sample, without
 from bpe_cli.trainers.sentencepiece_options import CONTROL, MARK, MODELS, NORMAL, UNKNOWN, Options, meta_pieces
+from bpe_cli.trainers.unigram import refusal
 from bpe_cli.vocabulary import Vocabulary
 
 __all__ = ["MODELS", "Options", "meta_pieces"]
@@ -183,7 +184,8 @@ def learn(counts: _core.Counts, options: Options, progress: Progress | None = No
     if room < needed:
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its alphabet and special pieces",
-            hint=f"ask for {options.vocab_size - room + needed} or more, or for a lower --set character_coverage",
+            hint=f"ask for {options.vocab_size - room + needed} or more, "
+            "or for fewer characters with --set character_coverage=X",
         )
     if options.model == "bpe":
         return _merges(counts, options, characters, room - needed, progress)
@@ -232,7 +234,7 @@ def _unigram(counts: _core.Counts, options: Options, progress: Progress | None, 
             progress=progress,
         )
     except ValueError as error:
-        raise TrainingError(str(error), hint="ask for a larger vocabulary, or a lower character coverage") from error
+        raise refusal(error) from error
     blob, ends = trained.tokens()
     tokens = Vocabulary(blob, array("I", bytes(ends)))
     pieces = [(tokens.token(place).decode(), score) for place, score in enumerate(trained.scores)]

@@ -151,9 +151,7 @@ def train(counts: _core.Counts, options: Options, progress: Progress | None = No
             progress=progress,
         )
     except ValueError as error:
-        too_small = "is smaller than" in str(error)
-        hint = "ask for a larger vocabulary, or a lower character coverage" if too_small else None
-        raise TrainingError(str(error), hint=hint) from error
+        raise refusal(error, covers=not textbook) from error
     blob, ends = trained.tokens()
     learnt = Vocabulary(blob, array("I", bytes(ends)))
     tokenizer = _assemble(options, [learnt.token(place) for place in range(learnt.size)], trained.scores)
@@ -168,6 +166,19 @@ def train(counts: _core.Counts, options: Options, progress: Progress | None = No
         ),
         "no more substrings occur often enough" if short else None,
     )
+
+
+def refusal(error: ValueError, covers: bool = True) -> TrainingError:
+    """Say what the core says, and how a vocabulary that is too small gets room.
+
+    Args:
+        error: What the core raised.
+        covers: Whether the rule has a character coverage.
+    """
+    if "is smaller than" not in str(error):
+        return TrainingError(str(error))
+    fewer = ", or for fewer characters with --set character_coverage=X" if covers else ""
+    return TrainingError(str(error), hint=f"ask for a larger vocabulary{fewer}")
 
 
 def untrained(options: Options) -> Tokenizer:

@@ -300,7 +300,7 @@ def _check_size(options: Options, initial: int, symbols: int) -> None:
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {symbols} symbols "
             f"and {len(options.special_tokens)} special",
-            hint=f"ask for {initial} or more, or set limit_alphabet",
+            hint=f"ask for {initial} or more, or for fewer characters with --set limit_alphabet=N",
         )
 
 

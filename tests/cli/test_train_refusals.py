@@ -38,17 +38,17 @@ def refuses(options, message, hint=None, data=WALK):
         (
             ("-a", "bpe", "-s", "9", "--compat", "sentencepiece"),
             "a vocabulary of 9 is smaller than its alphabet and special pieces",
-            "ask for 14 or more, or for a lower --set character_coverage",
+            "ask for 14 or more, or for fewer characters with --set character_coverage=X",
         ),
         (
             ("-a", "wordpiece", "-s", "9"),
             "a vocabulary of 9 is smaller than its initial tokens: 20 symbols and 5 special",
-            "ask for 25 or more, or set limit_alphabet",
+            "ask for 25 or more, or for fewer characters with --set limit_alphabet=N",
         ),
         (
             ("-a", "wordpiece", "-s", "9", "--set", "rule=score"),
             "a vocabulary of 9 is smaller than its initial tokens: 20 symbols and 5 special",
-            "ask for 25 or more, or set limit_alphabet",
+            "ask for 25 or more, or for fewer characters with --set limit_alphabet=N",
         ),
         (
             ("-a", "char", "-s", "1"),
@@ -78,13 +78,18 @@ def test_a_vocabulary_smaller_than_the_alphabet(options, message, hint):
     refuses(options, message, hint)
 
 
-@pytest.mark.parametrize("options", [(), ("--set", "rule=textbook"), ("--compat", "sentencepiece")])
-def test_a_unigram_vocabulary_smaller_than_its_characters(options):
+FEWER = ", or for fewer characters with --set character_coverage=X"
+
+
+@pytest.mark.parametrize(
+    ("options", "fewer"), [((), FEWER), (("--set", "rule=textbook"), ""), (("--compat", "sentencepiece"), FEWER)]
+)
+def test_a_unigram_vocabulary_smaller_than_its_characters(options, fewer):
     result = call("train", "-a", "unigram", "-s", "9", *options, input=WALK.encode())
     assert (result.status, result.out) == (2, b"")
     assert result.err.startswith("error: a vocabulary of ")
     assert " is smaller than its 1" in result.err
-    assert "\nhint: ask for " in result.err
+    assert result.err.endswith(f"\nhint: ask for a larger vocabulary{fewer}\n")
 
 
 def test_what_tensorflow_gives_when_nothing_is_small_enough():

@@ -226,7 +226,7 @@ def test_the_hint_names_a_size_that_does(tmp_path) -> None:
     arguments += ["--set", "normalization=identity"]
     assert call(*arguments, "-s", "8").err == error(
         "a vocabulary of 8 is smaller than its alphabet and special pieces",
-        "ask for 9 or more, or for a lower --set character_coverage",
+        "ask for 9 or more, or for fewer characters with --set character_coverage=X",
     )
     assert call(*arguments, "-s", "9").status == 0
 
