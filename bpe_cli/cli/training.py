@@ -41,14 +41,15 @@ def check_compat(algorithm: str, compat: str | None) -> None:
     """Make sure that an algorithm can follow somebody's rules.
 
     Raises:
-        UsageError: It cannot; the hint names whose it can follow.
+        UsageError: It cannot; the hint names whose it can follow, and which algorithms can follow these.
     """
+    from bpe_cli.trainers import TRAINERS
+
     known = compats_of(algorithm)
     if compat is not None and compat not in known:
-        raise UsageError(
-            f"-a {algorithm} has no --compat {compat}",
-            hint=f"it has {', '.join(known)}" if known else "there are no other rules for it: leave --compat out",
-        )
+        own = f"it has {', '.join(known)}" if known else "there are no other rules for it"
+        others = ", ".join(f"-a {other}" for other in TRAINERS if compat in compats_of(other))
+        raise UsageError(f"-a {algorithm} has no --compat {compat}", hint=f"{own}; {others} can follow {compat}")
 
 
 def compats_of(algorithm: str) -> tuple[str, ...]:

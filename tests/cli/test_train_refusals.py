@@ -340,11 +340,16 @@ COMPATS = {
 @pytest.mark.parametrize("algorithm", COMPATS)
 def test_compat_that_an_algorithm_does_not_have(algorithm):
     known = COMPATS[algorithm]
-    hint = f"it has {known}" if known else "there are no other rules for it: leave --compat out"
+    own = f"it has {known}" if known else "there are no other rules for it"
     for compat in ("hf", "rustbpe", "minbpe", "subword-nmt", "sentencepiece", "tensorflow"):
         if known is None or compat not in known.split(", "):
+            others = ", ".join(
+                f"-a {other}" for other, rules in COMPATS.items() if rules and compat in rules.split(", ")
+            )
             refuses(
-                ("-a", algorithm, "-s", "300", "--compat", compat), f"-a {algorithm} has no --compat {compat}", hint
+                ("-a", algorithm, "-s", "300", "--compat", compat),
+                f"-a {algorithm} has no --compat {compat}",
+                f"{own}; {others} can follow {compat}",
             )
         else:
             assert call("train", "-a", algorithm, "-s", "300", "--compat", compat, input=WALK.encode()).status == 0
