@@ -10,6 +10,7 @@ from dataclasses import fields
 
 from bpe_cli.stages.component_json import component
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import NO_USAGE
 from bpe_cli.vocabulary import Merges
 
 
@@ -45,4 +46,6 @@ def fingerprint(tokenizer: Tokenizer) -> str:
         add(str(len(stages)), *(json.dumps(component(stage)) for stage in stages))
     add(str(len(tokenizer.special_tokens)), *(repr(token) for token in tokenizer.special_tokens))
     add(tokenizer.unicode_version, tokenizer.post_processor)
+    if tokenizer.usage != NO_USAGE:
+        add(repr(tokenizer.usage))
     return digest.hexdigest()

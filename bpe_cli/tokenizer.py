@@ -31,6 +31,7 @@ from bpe_cli.stages import (
     SpecialToken,
     Split,
 )
+from bpe_cli.usage import NO_USAGE, Origin, Usage
 
 Specials = Literal["all"] | Collection[str]
 """Which special tokens are looked for in text: all of them, or those with these contents."""
@@ -59,6 +60,8 @@ class Tokenizer:
         post_processor: Hugging Face's post-processor as canonical JSON, carried unread; None if absent.
         normalizer: What rewrites text before it is cut, in order.
         decoder: What makes text of tokens again, in order; without any, their bytes are joined.
+        usage: How it is meant to be used: roles of special tokens, chat templates, truncation, padding.
+        origin: What the file it was read from says of itself, if there was one; not part of its value.
         name: What to call it in reports; not part of its value.
     """
 
@@ -69,6 +72,8 @@ class Tokenizer:
     post_processor: str | None = None
     normalizer: tuple[Normalizer, ...] = ()
     decoder: tuple[Decoder, ...] = ()
+    usage: Usage = NO_USAGE
+    origin: Origin | None = field(default=None, compare=False)
     name: str | None = field(default=None, compare=False)
 
     # -- parts ---------------------------------------------------------------------------------

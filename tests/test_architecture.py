@@ -26,6 +26,7 @@ LAYERS = (
         "segmenting",
         "encoding_ops",
         "streaming",
+        "usage",
     },
     {"views", "reports", "trainers", "formats", "corpus", "sinks"},
     {"cli"},

@@ -17,6 +17,7 @@ import orjson
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import counts_file, hf_json, sentencepiece_model, subword_nmt, tiktoken_ranks, vocab_merges
+from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
 
@@ -28,8 +29,16 @@ class Format(Protocol):
     """What a format's module has."""
 
     @property
-    def LOSSES(self) -> frozenset[str]:  # noqa: N802  # a constant in the modules
-        """What a caller may agree to lose."""
+    def FILES(self) -> tuple[str, ...]:  # noqa: N802  # a constant in the modules, as are the next two
+        """Names that files of it have, as patterns; in a folder the first that fits stands for it."""
+
+    @property
+    def MODELS(self) -> frozenset[str]:  # noqa: N802
+        """The kinds of models that it can write."""
+
+    @property
+    def HOLDS(self) -> frozenset[str]:  # noqa: N802
+        """What it can write of ``features.FEATURES``, at least in some cases."""
 
     def sniff(self, head: bytes) -> bool:
         """Tell from the first bytes whether a file has this format."""
@@ -65,35 +74,31 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
     """
     path = Path(path)
     expression = None if pattern is None else resolve_pattern(pattern)
-    return replace(FORMATS[identify(path)].load(_inside(path), expression), name=str(path))
-
-
-def _inside(path: Path) -> Path:
-    """Give the file that stands for a folder."""
-    inner = path / "tokenizer.json"
-    return inner if path.is_dir() and inner.is_file() else path
+    found, name = locate(path)
+    return replace(FORMATS[name].load(found, expression), name=str(path))
 
 
 def identify(path: str | Path) -> str:
     """Tell the format of a file or folder.
 
     Raises:
+        InputError, FormatError: As for ``locate``.
+    """
+    return locate(Path(path))[1]
+
+
+def locate(path: Path) -> tuple[Path, str]:
+    """Find the file that a path stands for, and tell its format.
+
+    Of a folder it is the first file that has a usual name of a format, in the order of ``FORMATS``.
+
+    Raises:
         InputError: There is no such file, or it cannot be read.
         FormatError: No format fits; the message says what the file looks like.
     """
-    path = Path(path)
     try:
         if path.is_dir():
-            if (path / "tokenizer.json").is_file():
-                return "tokenizer.json"
-            if vocab_merges.find_pair(path):
-                return "vocab-merges"
-            names = sorted(entry.name for entry in path.iterdir())
-            shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
-            raise FormatError(
-                f"the folder {path} holds no tokenizer, {shown}",
-                hint="it needs tokenizer.json, or vocab.json with merges.txt; or name a file in it",
-            )
+            path = _in_folder(path)
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is not a regular file", hint="save it to disk first")
         with path.open("rb") as file:
@@ -106,10 +111,29 @@ def identify(path: str | Path) -> str:
     for name, module in FORMATS.items():
         # A list of merges with ends of words belongs to the vocabulary that lies beside it, if one does.
         if module.sniff(head) and not (module is subword_nmt and vocab_merges.find_pair(path.parent)):
-            return name
+            return path, name
     raise FormatError(
         f"{path} is {_describe(head)}, not a tokenizer in a format that can be read",
         hint=f"formats are {', '.join(FORMATS)}",
+    )
+
+
+def _in_folder(folder: Path) -> Path:
+    """Give the file that stands for a folder.
+
+    Raises:
+        FormatError: No file in it has a name that tokenizers have.
+    """
+    names = sorted(entry.name for entry in folder.iterdir())
+    for module in FORMATS.values():
+        for usual in module.FILES:
+            fitting = [name for name in names if usual in (name, "*" + Path(name).suffix)]
+            if len(fitting) == 1 and (module is not vocab_merges or vocab_merges.find_pair(folder)):
+                return folder / fitting[0]
+    shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
+    raise FormatError(
+        f"the folder {folder} holds no tokenizer, {shown}",
+        hint="it needs tokenizer.json, or vocab.json with merges.txt; or name a file in it",
     )
 
 
@@ -153,7 +177,7 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
     Args:
         tokenizer: What is to be held.
         format_name: One of ``FORMATS``.
-        allow_loss: What may be left out, by the names in the format's ``LOSSES``.
+        allow_loss: What may be left out, by the names in ``features.LOSSES``.
 
     Returns:
         File name -> content. The name ``""`` is the output path itself; others lie in it as a folder.
@@ -165,10 +189,9 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
     module = FORMATS.get(format_name)
     if module is None:
         raise UsageError(f"unknown format {format_name!r}", hint=f"formats are {', '.join(FORMATS)}")
-    known = {loss for each in FORMATS.values() for loss in each.LOSSES}
     for loss in allow_loss:
-        if loss not in known:
-            raise UsageError(f"no format loses {loss!r}", hint=f"losses are {', '.join(sorted(known))}")
+        if loss not in LOSSES:
+            raise UsageError(f"no format loses {loss!r}", hint=f"losses are {', '.join(sorted(LOSSES))}")
     return module.dump(tokenizer, frozenset(allow_loss))
 
 

@@ -16,13 +16,18 @@ from typing import Any, TypedDict
 import orjson
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import byte_level, hf_components, hf_models
+from bpe_cli.formats import byte_level, features, hf_components, hf_models
 from bpe_cli.formats.checked import Node, quote, read
 from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 
 NAME = "tokenizer.json"
-LOSSES: frozenset[str] = frozenset()  # it holds everything
+FILES = ("tokenizer.json", "*.json")
+MODELS = frozenset(
+    {"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "wordpiece", "word-level", "unigram", "longest-match"}
+    | {"max-match", "n-gram"}
+)
+HOLDS = features.LOSSES | {"truncation", "padding", "unicode-version"}
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
 _TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES)

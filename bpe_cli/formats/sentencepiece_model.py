@@ -33,7 +33,9 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
 
 NAME = "sentencepiece"
-LOSSES: frozenset[str] = frozenset()
+FILES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "*.model")
+MODELS = frozenset({"bpe-scores", "unigram", "word-level"})
+HOLDS = frozenset({"normalizer", "decoder", "special-tokens", "pattern", "pre-tokenizer"})
 
 MARK = "▁"
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6

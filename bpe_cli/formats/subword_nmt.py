@@ -11,21 +11,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote, read
-from bpe_cli.formats.tiktoken_ranks import refuse_losses
+from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.stages import ByteLevelNormalizer, CharacterBpe, SpecialToken
 from bpe_cli.stages.words import word_decoder, word_stages
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
 
 NAME = "subword-nmt"
-LOSSES = frozenset({"normalizer", "pre-tokenizer", "special-tokens", "post-processor"})
+FILES = ("*.codes",)
+MODELS = frozenset({"bpe-characters"})
+HOLDS = frozenset({"decoder"})
 SUFFIX = "</w>"
 UNKNOWN = "<unk>"
 
@@ -178,7 +180,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
     Args:
         tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``LOSSES``.
+        allow_loss: What may be left out, of ``features.LOSSES``.
 
     Returns:
         The content of the output path itself (the key ``""``).
@@ -189,17 +191,18 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     content = dump_codes(tokenizer)
     by_byte = any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer)
     normalizer, pre_tokenizer = word_stages(by_byte)
-    lost = {}
-    if tokenizer.normalizer != normalizer:
-        lost["normalizer"] = "the normalizer"
-    if tokenizer.pre_tokenizer != pre_tokenizer:
-        lost["pre-tokenizer"] = "the pre-tokenizer"
     unknown = getattr(tokenizer.model, "unk_id", None)
-    others = [token for token in tokenizer.special_tokens if token.token_id != unknown]
-    if others:
-        lost["special-tokens"] = f"the special tokens ({', '.join(quote(token.content) for token in others[:3])})"
-    if tokenizer.post_processor is not None:
-        lost["post-processor"] = "the post-processor"
+    others = tuple(token for token in tokenizer.special_tokens if token.token_id != unknown)
+    lost = losses(replace(tokenizer, special_tokens=others), HOLDS)
+    for name, found, held in (
+        ("normalizer", tokenizer.normalizer, normalizer),
+        ("pre-tokenizer", tokenizer.pre_tokenizer, pre_tokenizer),
+    ):
+        lost.pop(name, None)
+        if found != held:
+            lost[name] = f"the {name}"
+    if tokenizer.pre_tokenizer == pre_tokenizer:
+        lost.pop("pattern", None)
     refuse_losses(lost, allow_loss, "a file of codes")
     return {"": content}
 

@@ -16,13 +16,16 @@ from bpe_cli import _core, encodings
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import merges_as_ranks, refuse_other_stages
 from bpe_cli.formats.checked import quote, read
+from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, RankBpe, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
 
 NAME = "tiktoken"
-LOSSES = frozenset({"pattern", "special-tokens", "prefix-space", "post-processor"})
+FILES = ("*.tiktoken",)
+MODELS = frozenset({"bpe-ranks", "bpe-merges"})
+HOLDS: frozenset[str] = frozenset()
 
 _LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? [0-9]+\r?")
 
@@ -103,7 +106,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
     Args:
         tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``LOSSES``.
+        allow_loss: What may be left out, of ``features.LOSSES``.
 
     Returns:
         The content of the output path itself (the key ``""``).
@@ -124,29 +127,14 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
             )
     content = b"".join(b"%s %d\n" % (base64.b64encode(token), token_id) for token_id, token in model.vocabulary.items())
     known = encodings.of_ranks(hashlib.sha256(content).hexdigest())
-    lost = {}
-    if tokenizer.patterns != ((PATTERNS[known.pattern].regex,) if known else None):
+    lost = losses(tokenizer, HOLDS)
+    if known is None or tokenizer.patterns != (PATTERNS[known.pattern].regex,):
         lost["pattern"] = "the split pattern"
-    if tokenizer.special_tokens != (known.tokens() if known else ()):
-        shown = ", ".join(quote(token.content) for token in tokenizer.special_tokens[:3])
-        lost["special-tokens"] = f"the special tokens ({len(tokenizer.special_tokens)}: {shown or 'it would get some'})"
-    if tokenizer.prefix_space:
-        lost["prefix-space"] = "the space before the text"
-    if tokenizer.post_processor is not None:
-        lost["post-processor"] = "the post-processor"
+    else:
+        del lost["pattern"]
+    if known is not None and tokenizer.special_tokens == known.tokens():
+        del lost["special-tokens"]
+    elif known is not None and not tokenizer.special_tokens:
+        lost["special-tokens"] = "that there are no special tokens (it would get some)"
     refuse_losses(lost, allow_loss, "a .tiktoken file")
     return {"": content}
-
-
-def refuse_losses(lost: dict[str, str], allow_loss: frozenset[str], holder: str) -> None:
-    """Refuse to write a file that lacks something nobody agreed to lose.
-
-    Raises:
-        FormatError: There is such a thing; all of them are named.
-    """
-    refused = [name for name in lost if name not in allow_loss]
-    if refused:
-        raise FormatError(
-            f"{holder} cannot hold {', '.join(lost[name] for name in refused)}",
-            hint=f"write tokenizer.json, which holds everything, or agree to lose it: --allow-loss {','.join(refused)}",
-        )

@@ -20,13 +20,15 @@ from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import Node, quote, read
-from bpe_cli.formats.tiktoken_ranks import refuse_losses
+from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 
 NAME = "vocab-merges"
-LOSSES = frozenset({"pattern", "post-processor"})
+FILES = ("vocab.json", "encoder.json", "merges.txt", "vocab.bpe")
+MODELS = frozenset({"bpe-ranks", "bpe-merges"})
+HOLDS = frozenset({"prefix-space", "special-tokens", "token-flags", "unicode-version"})
 
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 SIDE_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
@@ -198,7 +200,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
     Args:
         tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``LOSSES``.
+        allow_loss: What may be left out, of ``features.LOSSES``.
 
     Returns:
         File name -> content, to be put into one folder.
@@ -215,11 +217,11 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
                 hint="write tokenizer.json, which holds everything",
             )
     byte_level.refuse_other_stages(tokenizer, "the pair vocab.json and merges.txt")
-    lost = {}
+    lost = losses(tokenizer, HOLDS)
     if tokenizer.patterns != (PATTERNS["gpt2"].regex,):
         lost["pattern"] = "the split pattern"
-    if tokenizer.post_processor is not None:
-        lost["post-processor"] = "the post-processor"
+    else:
+        del lost["pattern"]
     refuse_losses(lost, allow_loss, "the pair vocab.json and merges.txt")
     merges = byte_level.write_merges(tokenizer, "merges.txt")
     files = {

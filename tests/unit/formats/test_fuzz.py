@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import hf_json, tiktoken_ranks, vocab_merges
+from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import PATTERNS
 
 REFUSALS = (FormatError, InputError)
@@ -36,7 +37,7 @@ def try_ranks(data: bytes) -> None:
         tokenizer = tiktoken_ranks.loads(data, pattern="x")
     except REFUSALS:
         return
-    written = tiktoken_ranks.dump(tokenizer, tiktoken_ranks.LOSSES)[""]
+    written = tiktoken_ranks.dump(tokenizer, LOSSES)[""]
     assert tiktoken_ranks.loads(written, pattern="x") == tokenizer
 
 
@@ -51,7 +52,7 @@ def test_json_cut_at_every_byte(document):
 
 
 def test_ranks_cut_at_every_byte(make):
-    data = tiktoken_ranks.dump(make(alphabet=b"helo w!", ranks=True), tiktoken_ranks.LOSSES)[""]
+    data = tiktoken_ranks.dump(make(alphabet=b"helo w!", ranks=True), LOSSES)[""]
     for end in range(len(data)):
         try_ranks(data[:end])
 

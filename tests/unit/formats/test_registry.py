@@ -11,6 +11,7 @@ import pytest
 from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.fingerprint import fingerprint
+from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import SpecialToken
 from bpe_cli.trainers import bpe, sentencepiece, train
 
@@ -27,7 +28,7 @@ def of_kind(name, make):
 @pytest.mark.parametrize("name", list(formats.FORMATS))
 def test_format_is_found_by_content_not_by_name(make, tmp_path, name):
     tokenizer = of_kind(name, make)
-    files = formats.dump(tokenizer, name, formats.FORMATS[name].LOSSES)
+    files = formats.dump(tokenizer, name, LOSSES)
     for suffix, content in files.items():
         (tmp_path / (suffix or "x.txt")).write_bytes(content)
     path = tmp_path / ("vocab.json" if len(files) > 1 else "x.txt")

@@ -8,6 +8,7 @@ import pytest
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import subword_nmt
+from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.subword_nmt import Codes, dump, dump_codes, load_codes, load_vocabulary, tokenizer_of
 from bpe_cli.stages import BPEDecoder, CharacterBpe, Lowercase, MergeBpe, SpecialToken, Split
 from bpe_cli.stages.words import VISIBLE_WORDS, WORDS
@@ -107,7 +108,7 @@ def test_what_codes_cannot_hold_is_refused():
     )
     with pytest.raises(FormatError, match=r"normalizer, the pre-tokenizer, the special tokens \(\"<s>\"\)"):
         dump(other)
-    assert dump(other, subword_nmt.LOSSES) == {"": SMALL}
+    assert dump(other, LOSSES) == {"": SMALL}
 
 
 def test_sniffing():

@@ -10,6 +10,7 @@ from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError
 from bpe_cli.fingerprint import fingerprint
 from bpe_cli.formats import tiktoken_ranks
+from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
@@ -94,7 +95,7 @@ def test_what_it_cannot_hold_is_named(make):
     assert "pattern,special-tokens,prefix-space,post-processor" in caught.value.hint
     with pytest.raises(FormatError, match=r"cannot hold the space before the text, the post-processor$"):
         tiktoken_ranks.dump(tokenizer, frozenset({"pattern", "special-tokens"}))
-    data = tiktoken_ranks.dump(tokenizer, tiktoken_ranks.LOSSES)[""]
+    data = tiktoken_ranks.dump(tokenizer, LOSSES)[""]
     assert data.startswith(b"IQ== 0\nIg== 1\n")
     assert tiktoken_ranks.loads(data, pattern=O200K) == Tokenizer(tokenizer.model, (Split(O200K),))
 
@@ -123,7 +124,7 @@ def test_merges_become_ranks_when_that_is_exact(make):
 def test_merges_that_are_not_ranks_are_refused(tokens, merges, reason):
     model = MergeBpe(Vocabulary.from_tokens(tokens), Merges.from_pairs(merges))
     with pytest.raises(FormatError) as caught:
-        tiktoken_ranks.dump(Tokenizer(model), tiktoken_ranks.LOSSES)
+        tiktoken_ranks.dump(Tokenizer(model), LOSSES)
     assert caught.value.message == f"a .tiktoken file holds ranks, which cannot do what these merges do: {reason}"
 
 

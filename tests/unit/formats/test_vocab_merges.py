@@ -9,6 +9,7 @@ import pytest
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import vocab_merges
+from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
@@ -201,7 +202,7 @@ def test_what_it_cannot_hold_is_named(make):
     assert caught.value.message == (
         "the pair vocab.json and merges.txt cannot hold the split pattern, the post-processor"
     )
-    assert set(vocab_merges.dump(tokenizer, vocab_merges.LOSSES)) == {"vocab.json", "merges.txt"}
+    assert set(vocab_merges.dump(tokenizer, LOSSES)) == {"vocab.json", "merges.txt"}
 
 
 def test_whole_pieces_matter_only_for_tokens_that_merges_do_not_reach(make):

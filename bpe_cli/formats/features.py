@@ -1,0 +1,123 @@
+"""What a tokenizer can have that a format may be unable to hold: one list for errors, notes and the docs.
+
+Each format says in ``MODELS`` which kinds of models and in ``HOLDS`` which features it can write. What
+changes ids or text is refused unless a caller agrees to lose it, by the feature's name; what is only
+about use is left out, and told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import quote
+from bpe_cli.stages import ByteLevel, PrefixSpace, Split
+from bpe_cli.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """Something that a tokenizer may have.
+
+    Attributes:
+        name: Its name, in ``--allow-loss`` and in the table of the docs.
+        what: What it is.
+        found: Tells whether a tokenizer has it, or how a message calls what it has of it.
+        about_use: Whether ids and text stay the same without it.
+    """
+
+    name: str
+    what: str
+    found: Callable[[Tokenizer], bool | str]
+    about_use: bool = False
+
+
+def _special_tokens(tokenizer: Tokenizer) -> bool | str:
+    tokens = tokenizer.special_tokens
+    shown = ", ".join(quote(token.content) for token in tokens[:3])
+    return f"the special tokens ({len(tokens)}: {shown})" if tokens else False
+
+
+def _token_flags(tokenizer: Tokenizer) -> bool:
+    """Tell whether a token has flags; ``special: false`` is one, since such a token is always found."""
+    return any(
+        token.single_word or token.lstrip or token.rstrip or token.normalized or not token.special
+        for token in tokenizer.special_tokens
+    )
+
+
+def _pre_tokenizer(tokenizer: Tokenizer) -> bool | str:
+    others = [
+        stage
+        for stage in tokenizer.pre_tokenizer
+        if not isinstance(stage, (ByteLevel, PrefixSpace)) and stage != Split(getattr(stage, "pattern", ""))
+    ]
+    return f"the pre-tokenizer {type(others[0]).__name__}" if others else False
+
+
+FEATURES: tuple[Feature, ...] = (
+    Feature("pattern", "the split pattern", lambda t: bool(t.patterns)),
+    Feature("prefix-space", "the space before the text", lambda t: t.prefix_space),
+    Feature("pre-tokenizer", "pre-tokenizers that do more than split", _pre_tokenizer),
+    Feature("normalizer", "the normalizer", lambda t: bool(t.normalizer)),
+    Feature("decoder", "the decoder", lambda t: bool(t.decoder)),
+    Feature("special-tokens", "special and added tokens", _special_tokens),
+    Feature("token-flags", "how added tokens are looked for (lstrip, single_word, special, ...)", _token_flags),
+    Feature("post-processor", "the post-processor", lambda t: t.post_processor is not None),
+    Feature("truncation", "the truncation", lambda t: t.usage.truncation is not None, about_use=True),
+    Feature("padding", "the padding", lambda t: t.usage.padding is not None, about_use=True),
+    Feature("roles", "the roles of special tokens", lambda t: bool(t.usage.roles), about_use=True),
+    Feature("chat-templates", "the chat templates", lambda t: bool(t.usage.chat_templates), about_use=True),
+    Feature("unicode-version", "the Unicode version of training", lambda t: bool(t.unicode_version), about_use=True),
+)
+"""All there are, in the order of the stages."""
+
+LOSSES = frozenset(feature.name for feature in FEATURES if not feature.about_use)
+"""What a caller may agree to lose."""
+
+
+def losses(tokenizer: Tokenizer, holds: Collection[str]) -> dict[str, str]:
+    """Give what would be lost that changes ids or text: feature -> how a message calls it.
+
+    A format that can hold a feature in some cases only adds to this, or takes from it, before
+    ``refuse_losses``.
+    """
+    lost = _missing(tokenizer, holds, about_use=False)
+    if "special-tokens" in lost:
+        lost.pop("token-flags", None)  # they go with them
+    return lost
+
+
+def left_behind(tokenizer: Tokenizer, holds: Collection[str]) -> list[str]:
+    """Give what a file will not say about the use of a tokenizer: nothing to refuse, but to tell."""
+    return list(_missing(tokenizer, holds, about_use=True).values())
+
+
+def _missing(tokenizer: Tokenizer, holds: Collection[str], *, about_use: bool) -> dict[str, str]:
+    missing = {}
+    for feature in FEATURES:
+        if feature.about_use == about_use and feature.name not in holds:
+            found = feature.found(tokenizer)
+            if found:
+                missing[feature.name] = feature.what if found is True else found
+    return missing
+
+
+def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: str) -> None:
+    """Refuse to write a file that lacks something nobody agreed to lose.
+
+    Args:
+        lost: What would be lost, by the names of ``LOSSES``.
+        allow_loss: What may be.
+        holder: What the file is called, as in "a .tiktoken file".
+
+    Raises:
+        FormatError: There is such a thing; all of them are named.
+    """
+    refused = [feature.name for feature in FEATURES if feature.name in lost and feature.name not in allow_loss]
+    if refused:
+        raise FormatError(
+            f"{holder} cannot hold {', '.join(lost[name] for name in refused)}",
+            hint=f"write tokenizer.json, which holds everything, or agree to lose it: --allow-loss {','.join(refused)}",
+        )
