@@ -129,8 +129,8 @@ def test_several_losses_at_once(tmp_path):
         "-q",
     )
     assert call("train", *trained, "--compat", "rustbpe", cwd=tmp_path).status == 0
-    lost = 'a .tiktoken file cannot hold the split pattern, the special tokens (1: "<s>"), the space before the text'
-    names = "pattern,special-tokens,prefix-space"
+    lost = 'a .tiktoken file cannot hold the split pattern, the space before the text, the special tokens (1: "<s>")'
+    names = "pattern,prefix-space,special-tokens"
     assert call("convert", "t.json", "-o", "x.tiktoken", cwd=tmp_path) == (2, b"", error(lost, LOSS_HINT + names))
     some = call("convert", "t.json", "-o", "x.tiktoken", "--allow-loss", "pattern, special-tokens", cwd=tmp_path)
     assert some.err == error("a .tiktoken file cannot hold the space before the text", LOSS_HINT + "prefix-space")
@@ -140,8 +140,8 @@ def test_several_losses_at_once(tmp_path):
 def test_a_loss_that_there_is_not():
     assert call("convert", "gpt2", "-o", "x.json", "--allow-loss", "everything") == (
         2, b"", error(
-            "no format loses 'everything'", "losses are normalizer, pattern, post-processor, "
-            "pre-tokenizer, prefix-space, special-tokens"
+            "no format loses 'everything'", "losses are decoder, normalizer, pattern, "
+            "post-processor, pre-tokenizer, prefix-space, special-tokens, token-flags"
         ),
     )  # fmt: skip
 

@@ -106,7 +106,7 @@ def test_what_codes_cannot_hold_is_refused():
         pre_tokenizer=(Split("x"),),
         special_tokens=(*tokenizer.special_tokens, SpecialToken(b"<s>", 99)),
     )
-    with pytest.raises(FormatError, match=r"normalizer, the pre-tokenizer, the special tokens \(\"<s>\"\)"):
+    with pytest.raises(FormatError, match=r"pre-tokenizer, the normalizer, the special tokens \(1: \"<s>\"\)"):
         dump(other)
     assert dump(other, LOSSES) == {"": SMALL}
 

@@ -89,10 +89,10 @@ def test_what_it_cannot_hold_is_named(make):
     with pytest.raises(FormatError) as caught:
         tiktoken_ranks.dump(tokenizer)
     assert caught.value.message == (
-        'a .tiktoken file cannot hold the split pattern, the special tokens (2: "<a>", "<b>"), '
-        "the space before the text, the post-processor"
+        "a .tiktoken file cannot hold the split pattern, the space before the text, "
+        'the special tokens (2: "<a>", "<b>"), the post-processor'
     )
-    assert "pattern,special-tokens,prefix-space,post-processor" in caught.value.hint
+    assert "pattern,prefix-space,special-tokens,post-processor" in caught.value.hint
     with pytest.raises(FormatError, match=r"cannot hold the space before the text, the post-processor$"):
         tiktoken_ranks.dump(tokenizer, frozenset({"pattern", "special-tokens"}))
     data = tiktoken_ranks.dump(tokenizer, LOSSES)[""]
