@@ -11,7 +11,7 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note
-from bpe_cli.errors import OutputError, UsageError
+from bpe_cli.errors import OutputError
 
 NAME = "convert"
 EPILOG = "What the target format cannot hold is an error that names it, unless --allow-loss says otherwise."
@@ -25,6 +25,10 @@ class Format(StrEnum):
     subword_nmt = "subword-nmt"
     vocab_merges = "vocab-merges"
     sentencepiece = "sentencepiece"
+
+
+_FOLDER = Format.vocab_merges.value
+"""What a folder is written as."""
 
 
 def run(
@@ -44,8 +48,8 @@ def run(
         typer.Option(
             "--allow-loss",
             metavar="NAME,...",
-            help="Leave out what the format cannot hold: pattern, special-tokens, prefix-space, post-processor, "
-            "normalizer, pre-tokenizer.",
+            help="Leave out what the format cannot hold: pattern, prefix-space, pre-tokenizer, normalizer, decoder, "
+            "special-tokens, token-flags, post-processor.",
         ),
     ] = "",
     quiet: options.Quiet = False,
@@ -60,10 +64,12 @@ def run(
 
         bpe convert tokenizer.json -o folder/ --format vocab-merges
     """
-    from bpe_cli.formats import dump
+    from bpe_cli.formats import FORMATS, dump, format_of_name
+    from bpe_cli.formats.features import left_behind
     from bpe_cli.sinks.atomic import check_writable, write_file
 
-    chosen = (format or _format_of(output)).value
+    as_folder = output.endswith(os.sep) or os.path.isdir(output)
+    chosen = format.value if format else _FOLDER if as_folder else format_of_name(output)
     model = options.tokenizer_of(source, pattern, add_special)
     losses = frozenset(word.strip() for word in allow_loss.split(",") if word.strip())
     files = dump(model, chosen, losses)
@@ -78,21 +84,6 @@ def run(
     for path, content in paths.items():
         write_file(path, content)
     note(f"{source} -> {', '.join(paths)} ({chosen})", quiet=quiet)
-
-
-def _format_of(output: str) -> Format:
-    """Tell the format from the name of the file to write.
-
-    Raises:
-        UsageError: The name does not say.
-    """
-    if output.endswith(".json"):
-        return Format.tokenizer_json
-    if output.endswith(".tiktoken"):
-        return Format.tiktoken
-    if output.endswith(os.sep) or os.path.isdir(output):
-        return Format.vocab_merges
-    raise UsageError(
-        f"the name {output!r} does not say which format to write",
-        hint=f"give --format: {', '.join(each.value for each in Format)}",
-    )
+    left = left_behind(model, FORMATS[chosen].HOLDS)
+    if left:
+        note(f"note: this format does not hold {', '.join(left)}: ids are the same without", quiet=quiet)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
 
@@ -101,8 +102,7 @@ def locate(path: Path) -> tuple[Path, str]:
             path = _in_folder(path)
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is not a regular file", hint="save it to disk first")
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
+        head = _head(path)
     except FileNotFoundError:
         raise InputError(f"cannot read {path}: no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
@@ -119,22 +119,31 @@ def locate(path: Path) -> tuple[Path, str]:
 
 
 def _in_folder(folder: Path) -> Path:
-    """Give the file that stands for a folder.
+    """Give the file that stands for a folder: by its whole name, else the only one with a usual ending.
 
     Raises:
         FormatError: No file in it has a name that tokenizers have.
     """
+    files = {entry.name: entry for entry in sorted(folder.iterdir()) if entry.is_file()}
+    usual = [(module, name) for module in FORMATS.values() for name in module.FILES]
+    for module, name in usual:
+        if name in files and (module is not vocab_merges or vocab_merges.find_pair(folder)):
+            return files[name]
+    for module, pattern in usual:
+        fitting = [entry for name, entry in files.items() if fnmatchcase(name, pattern) and "*" in pattern]
+        if len(fitting) == 1 and module.sniff(_head(fitting[0])):
+            return fitting[0]
     names = sorted(entry.name for entry in folder.iterdir())
-    for module in FORMATS.values():
-        for usual in module.FILES:
-            fitting = [name for name in names if usual in (name, "*" + Path(name).suffix)]
-            if len(fitting) == 1 and (module is not vocab_merges or vocab_merges.find_pair(folder)):
-                return folder / fitting[0]
     shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
     raise FormatError(
         f"the folder {folder} holds no tokenizer, {shown}",
         hint="it needs tokenizer.json, or vocab.json with merges.txt; or name a file in it",
     )
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD_BYTES)
 
 
 def _describe(head: bytes) -> str:
@@ -169,6 +178,21 @@ def _describe(head: bytes) -> str:
         return "binary"
     first = head.decode("utf-8", "replace").split("\n", 1)[0]
     return f"text that begins {first[:40]!r}"
+
+
+def format_of_name(output: str) -> str:
+    """Tell the format to write from the name of a file: the first that has such names.
+
+    Raises:
+        UsageError: No format has.
+    """
+    name = Path(output).name
+    for format_name, module in FORMATS.items():
+        if any(fnmatchcase(name, pattern) for pattern in module.FILES):
+            return format_name
+    raise UsageError(
+        f"the name {output!r} does not say which format to write", hint=f"give --format: {', '.join(FORMATS)}"
+    )
 
 
 def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = ()) -> dict[str, bytes]:
