@@ -1,4 +1,8 @@
-"""Write docs/cli.md from the ``--help`` of every command; with ``--check``, say whether it is up to date."""
+"""Write what the docs say from the code itself; with ``--check``, say whether it is up to date.
+
+docs/cli.md is the ``--help`` of every command. The tables in docs/formats.md between the lines
+``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module says it can write.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,10 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent / "cli.md"
+DOCS = Path(__file__).resolve().parent
 
 HEAD = """\
 # The command line
@@ -46,14 +51,44 @@ def render() -> str:
     return "\n".join([HEAD, first, *rest])
 
 
+BEGIN, END = "<!-- made by docs/generate.py -->\n", "<!-- end -->\n"
+
+
+def formats_page() -> str:
+    """Give docs/formats.md with its tables made anew."""
+    from bpe_cli.formats import FORMATS
+    from bpe_cli.formats.features import FEATURES
+    from bpe_cli.reports.vocabulary_report import ALGORITHMS
+
+    tables = [
+        _table(list(ALGORITHMS), {name: module.MODELS for name, module in FORMATS.items()}),
+        _table([each.name for each in FEATURES], {name: module.HOLDS for name, module in FORMATS.items()}),
+    ]
+    text = (DOCS / "formats.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + "\n" + "\n".join(tables) + "\n" + END + after
+
+
+def _table(columns: list[str], held: Mapping[str, Collection[str]]) -> str:
+    """Give a table of formats and what they hold; a no is written out."""
+    head = f"| format | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}\n"
+    rows = (
+        f"| `{name}` | {' | '.join('yes' if column in found else 'no' for column in columns)} |\n"
+        for name, found in held.items()
+    )
+    return head + "".join(rows)
+
+
 def main() -> int:
-    """Write the page, or check it."""
-    page = render()
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(page, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page:
-        print("error: docs/cli.md is not what --help says\n\nhint: run make docs", file=sys.stderr)
-        return 1
+    """Write the pages, or check them."""
+    for name, page in (("cli.md", render()), ("formats.md", formats_page())):
+        path = DOCS / name
+        if "--check" not in sys.argv[1:]:
+            path.write_text(page, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != page:
+            print(f"error: docs/{name} is not what the code says\n\nhint: run make docs", file=sys.stderr)
+            return 1
     return 0
 
 

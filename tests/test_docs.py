@@ -29,6 +29,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "corp
 _specification = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
 generate = importlib.util.module_from_spec(_specification)
 _specification.loader.exec_module(generate)
+CLI_PAGE = generate.DOCS / "cli.md"
 
 
 def name_of(path: Path) -> str:
@@ -171,7 +172,11 @@ def test_all_commands_are_found(commands):
 
 
 def test_reference_page_is_what_help_says():
-    assert generate.PAGE.read_text(encoding="utf-8") == generate.render(), "run make docs"
+    assert CLI_PAGE.read_text(encoding="utf-8") == generate.render(), "run make docs"
+
+
+def test_format_tables_are_what_the_code_says():
+    assert (generate.DOCS / "formats.md").read_text(encoding="utf-8") == generate.formats_page(), "run make docs"
 
 
 def test_help_shows_examples(commands):
@@ -183,7 +188,7 @@ def test_help_shows_examples(commands):
 
 
 def test_every_command_is_documented_by_hand(commands):
-    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES if page != generate.PAGE)
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES if page != CLI_PAGE)
     assert [name for name in commands if f"bpe {name}" not in text] == []
 
 

@@ -1,0 +1,104 @@
+"""From every kind of tokenizer into every format and on: the same ids, or an error that says what is lost."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from bpe_cli.errors import FormatError
+from bpe_cli.formats import FORMATS, dump, load
+from bpe_cli.formats.features import FEATURES, left_behind
+from bpe_cli.tokenizer import Tokenizer
+from tests.cli.training_kinds import KINDS
+from tests.cli_runner import call
+
+CORPUS = "low lower lowest\nnew newer newest wide wider widest\nslow slower slowest, 12 345!\n"
+TEXTS = (
+    "",
+    " ",
+    "low",
+    "lowest newest widest",
+    " low  lower ",
+    "slow, 12345!\n",
+    "new\tlow\n\n",
+    "unknown ß 漢字 e\u0301 👩\u200d👧",
+    "<s> low </s> <unk> [UNK] ▁low</w> ##er @@ <0x41>",
+    "lowlowlowlowlow" * 5,
+    "\x00\x1f\ufeff\u3000",
+)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+
+    @cache
+    def make(kind: str) -> Tokenizer:
+        path = folder / f"{kind}.json"
+        done = call("train", "-T", CORPUS, *KINDS[kind], "-o", str(path), "-q")
+        assert done.status == 0, done
+        return load(path)
+
+    return make
+
+
+def read_back(tokenizer: Tokenizer, name: str, folder) -> tuple[Tokenizer, dict[str, bytes]] | None:
+    """Write a tokenizer in a format and read it again; None if the format refuses."""
+    try:
+        files = dump(tokenizer, name)
+    except FormatError as error:
+        assert error.message
+        assert error.hint, f"{name} refuses without a way out: {error.message}"
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, content in files.items():
+        (folder / (file or f"t.{name}")).write_bytes(content)
+    path = folder / f"t.{name}" if "" in files else folder
+    needs_pattern = name == "tiktoken"
+    return load(path, "none" if needs_pattern else None), files
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_stay_the_same_wherever_a_tokenizer_can_go(kind, trained, tmp_path):
+    tokenizer = trained(kind)
+    expected = [tokenizer.encode(text) for text in TEXTS]
+    decoded = [tokenizer.decode(ids) for ids in expected]
+    held = {}
+    for name in FORMATS:
+        found = read_back(tokenizer, name, tmp_path / name)
+        if found is None:
+            continue
+        again, files = found
+        held[name] = again
+        assert again.model.kind in FORMATS[name].MODELS
+        assert [again.encode(text) for text in TEXTS] == expected, name
+        assert [again.decode(ids) for ids in expected] == decoded, name
+        assert dump(again, name) == files, f"{name} is written otherwise the second time"
+    assert held, "no format holds it"
+    for first, via in held.items():
+        for second in FORMATS:
+            found = read_back(via, second, tmp_path / first / second)
+            if found is not None:
+                assert [found[0].encode(text) for text in TEXTS] == expected, (first, second)
+
+
+def test_the_own_format_holds_every_kind_whole(trained, tmp_path):
+    for kind in KINDS:
+        found = read_back(trained(kind), "bpe.json", tmp_path / kind)
+        assert found is not None, kind
+        assert found[0] == trained(kind), kind
+
+
+def test_every_feature_is_held_somewhere_and_missing_somewhere():
+    for feature in FEATURES:
+        holding = {name for name, module in FORMATS.items() if feature.name in module.HOLDS}
+        assert holding, feature
+        assert len(holding) < len(FORMATS), feature
+
+
+def test_what_is_left_behind_is_told(trained):
+    tokenizer = trained("bbpe")
+    assert tokenizer.unicode_version is not None
+    assert left_behind(tokenizer, ()) == ["the Unicode version of training"]
+    assert left_behind(tokenizer, {"unicode-version"}) == []
