@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import FORMATS, dump, load
+from bpe_cli.formats import dump, load
 from bpe_cli.formats.features import FEATURES, left_behind
 from bpe_cli.tokenizer import Tokenizer
-from tests.cli.training_kinds import KINDS
-from tests.cli_runner import call
+from tests.every_format import FORMATS, KINDS, pattern_for, put, trained
 
-CORPUS = "low lower lowest\nnew newer newest wide wider widest\nslow slower slowest, 12 345!\n"
 TEXTS = (
     "",
     " ",
@@ -29,38 +25,18 @@ TEXTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("trained")
-
-    @cache
-    def make(kind: str) -> Tokenizer:
-        path = folder / f"{kind}.json"
-        done = call("train", "-T", CORPUS, *KINDS[kind], "-o", str(path), "-q")
-        assert done.status == 0, done
-        return load(path)
-
-    return make
-
-
 def read_back(tokenizer: Tokenizer, name: str, folder) -> tuple[Tokenizer, dict[str, bytes]] | None:
     """Write a tokenizer in a format and read it again; None if the format refuses."""
     try:
         files = dump(tokenizer, name)
     except FormatError as error:
-        assert error.message
-        assert error.hint, f"{name} refuses without a way out: {error.message}"
+        assert error.hint, f"{name} refuses without a way out: {error.message}"  # noqa: PT017  # whichever it is
         return None
-    folder.mkdir(parents=True, exist_ok=True)
-    for file, content in files.items():
-        (folder / (file or f"t.{name}")).write_bytes(content)
-    path = folder / f"t.{name}" if "" in files else folder
-    needs_pattern = name == "tiktoken"
-    return load(path, "none" if needs_pattern else None), files
+    return load(put(files, folder), pattern_for(name)), files
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_ids_stay_the_same_wherever_a_tokenizer_can_go(kind, trained, tmp_path):
+def test_ids_stay_the_same_wherever_a_tokenizer_can_go(kind, tmp_path):
     tokenizer = trained(kind)
     expected = [tokenizer.encode(text) for text in TEXTS]
     decoded = [tokenizer.decode(ids) for ids in expected]
@@ -83,7 +59,7 @@ def test_ids_stay_the_same_wherever_a_tokenizer_can_go(kind, trained, tmp_path):
                 assert [found[0].encode(text) for text in TEXTS] == expected, (first, second)
 
 
-def test_the_own_format_holds_every_kind_whole(trained, tmp_path):
+def test_the_own_format_holds_every_kind_whole(tmp_path):
     for kind in KINDS:
         found = read_back(trained(kind), "bpe.json", tmp_path / kind)
         assert found is not None, kind
@@ -97,7 +73,7 @@ def test_every_feature_is_held_somewhere_and_missing_somewhere():
         assert len(holding) < len(FORMATS), feature
 
 
-def test_what_is_left_behind_is_told(trained):
+def test_what_is_left_behind_is_told():
     tokenizer = trained("bbpe")
     assert tokenizer.unicode_version is not None
     assert left_behind(tokenizer, ()) == ["the Unicode version of training"]
