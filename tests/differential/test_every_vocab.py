@@ -1,0 +1,126 @@
+"""Every real tokenizer at hand: found by its folder, equal to its library, and the same in every other format."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from bpe_cli import formats
+from bpe_cli.errors import FormatError, InputError
+from bpe_cli.tokenizer import Specials, Tokenizer
+from tests.differential.texts import suite
+from tests.every_format import pattern_for, put
+
+# folder: (path to load in it or "" for itself, pattern, format, expected file, key of the ids, specials)
+VOCABS: dict[str, tuple[str, str | None, str, str, str, Specials]] = {
+    "bert-base-chinese": ("", None, "bert-vocab", "bert/bert-base-chinese", "ids", "all"),
+    "bert-base-uncased": ("", None, "bert-vocab", "bert/bert-base-uncased", "ids", "all"),
+    "chatglm-6b": ("", None, "sentencepiece", "sentencepiece/chatglm-6b", "ids", ()),
+    "clip": ("", None, "tokenizer.json", "hf-tokenizers/clip", "ids", "all"),
+    "falcon": ("", None, "tokenizer.json", "hf-tokenizers/falcon", "ids", "all"),
+    "gguf-bert-bge": ("", None, "gguf", "llamacpp/bert-bge", "ids", ()),
+    "gguf-gpt-2": ("", None, "gguf", "llamacpp/gpt-2", "ids", ()),
+    "gguf-llama-spm": ("", None, "gguf", "llamacpp/llama-spm", "ids", ()),
+    "gguf-phi-3": ("", None, "gguf", "llamacpp/phi-3", "ids", ()),
+    "gguf-qwen2": ("", None, "gguf", "llamacpp/qwen2", "ids", ()),
+    "gpt2-hf": ("", None, "vocab-merges", "tiktoken/gpt2", "ordinary", ()),
+    "gpt2-original": ("", None, "vocab-merges", "tiktoken/gpt2", "ordinary", ()),
+    "hf-llama3": ("", None, "tokenizer.json", "hf-tokenizers/hf-llama3", "ids", "all"),
+    "hf-qwen2_5": ("", None, "tokenizer.json", "hf-tokenizers/hf-qwen2_5", "ids", "all"),
+    "llama2": ("tokenizer.model", None, "sentencepiece", "sentencepiece/llama2", "ids", ()),
+    "llama3-tiktoken": ("", "llama3", "tiktoken", "tiktoken/llama3", "ordinary", ()),
+    "mistral-spm-v1": ("", None, "sentencepiece", "sentencepiece/mistral-spm-v1", "ids", ()),
+    "mistral-spm-v3": ("", None, "sentencepiece", "sentencepiece/mistral-spm-v3", "ids", ()),
+    "phi-3-mini": ("", None, "tokenizer.json", "hf-tokenizers/phi-3-mini", "ids", "all"),
+    "qwen-tiktoken": ("", "qwen2", "tiktoken", "tiktoken/qwen", "ordinary", ()),
+    "roberta-base": ("", None, "tokenizer.json", "hf-tokenizers/roberta-base", "ids", "all"),
+    "spm-bpe_example": ("", None, "sentencepiece", "sentencepiece/spm-bpe_example", "ids", ()),
+    "spm-test_ja_model": ("", None, "sentencepiece", "sentencepiece/spm-test_ja_model", "ids", ()),
+    "spm-test_model": ("", None, "sentencepiece", "sentencepiece/spm-test_model", "ids", ()),
+    "t5-small": ("", None, "tokenizer.json", "hf-tokenizers/t5-small", "ids", "all"),
+    "tekken-240718": ("", None, "tekken", "mistral/tekken-240718", "ids", ()),
+    "tiktoken-cl100k_base": ("", None, "tiktoken", "tiktoken/cl100k_base", "ordinary", ()),
+    "tiktoken-o200k_base": ("", None, "tiktoken", "tiktoken/o200k_base", "ordinary", ()),
+    "tiktoken-p50k_base": ("", None, "tiktoken", "tiktoken/p50k_base", "ordinary", ()),
+    "tiktoken-r50k_base": ("", None, "tiktoken", "tiktoken/r50k_base", "ordinary", ()),
+    "whisper-tiny": ("", None, "tokenizer.json", "hf-tokenizers/whisper-tiny", "ids", "all"),
+    "xlnet-base-cased": ("", None, "sentencepiece", "sentencepiece/xlnet-base-cased", "ids", ()),
+}
+
+WITHOUT_ANSWERS = {"llama2-repaired", "rwkv-world"}
+"""No library's answers are recorded: held against others of their kind, or the textbook, elsewhere."""
+
+REFUSED = {
+    "added-tokens-test": "merges",
+    "llama2": "merge",
+    "subword-nmt-ref": "holds no tokenizer",
+}
+"""Folders that cannot be read as they are, and a word of the reason."""
+
+every_vocab = pytest.mark.parametrize("name", VOCABS)
+
+
+@cache
+def loaded(folder: Path, inside: str, pattern: str | None) -> Tokenizer:
+    return formats.load(folder / inside, pattern)
+
+
+def tokenizer_of(shared: Path, name: str) -> Tokenizer:
+    inside, pattern, *_ = VOCABS[name]
+    return loaded(shared / "vocabs" / name, inside, pattern)
+
+
+def ids_of(tokenizer: Tokenizer, text: str, specials: Specials) -> list[int] | None:
+    try:
+        return tokenizer.encode(text, specials)
+    except InputError:  # a character without a token, and no unknown one
+        return None
+
+
+def test_every_folder_is_spoken_of(shared):
+    folders = {folder.name for folder in (shared / "vocabs").iterdir() if folder.is_dir()}
+    assert folders == VOCABS.keys() | WITHOUT_ANSWERS | REFUSED.keys()
+
+
+@every_vocab
+def test_format_is_told_and_ids_are_equal(name, shared):
+    inside, _, format_name, reference, key, specials = VOCABS[name]
+    assert formats.identify(shared / "vocabs" / name / inside) == format_name
+    tokenizer = tokenizer_of(shared, name)
+    cases = json.loads((shared / "expected" / f"{reference}.json").read_bytes())["cases"]
+    texts = suite(shared)
+    wrong = {
+        case: (ids, result[key])
+        for case, result in cases.items()
+        if key in result and (ids := ids_of(tokenizer, texts[case], specials)) is not None and ids != result[key]
+    }
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_its_own_library_refuses_is_refused_with_the_place(name, shared):
+    with pytest.raises(FormatError, match=REFUSED[name]) as caught:
+        formats.load(shared / "vocabs" / name)
+    assert name in caught.value.message
+
+
+@pytest.mark.slow
+@every_vocab
+def test_ids_stay_the_same_in_every_format_that_holds_it(name, shared, tmp_path):
+    tokenizer = tokenizer_of(shared, name)
+    texts = {case: text for case, text in suite(shared).items() if len(text) <= 10_000}
+    specials = VOCABS[name][-1]
+    expected = {case: ids_of(tokenizer, text, specials) for case, text in texts.items()}
+    for format_name in formats.FORMATS:
+        try:
+            files = formats.dump(tokenizer, format_name)
+        except FormatError as error:
+            assert error.hint, (format_name, error.message)  # noqa: PT017  # whichever it is
+            continue
+        pattern = VOCABS[name][1] if format_name == "tiktoken" else pattern_for(format_name)
+        again = formats.load(put(files, tmp_path / format_name), pattern)
+        wrong = [case for case, text in texts.items() if ids_of(again, text, specials) != expected[case]]
+        assert not wrong, format_name
