@@ -16,7 +16,15 @@ import orjson
 
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import counts_file, hf_json, sentencepiece_model, subword_nmt, tiktoken_ranks, vocab_merges
+from bpe_cli.formats import (
+    counts_file,
+    hf_json,
+    own_json,
+    sentencepiece_model,
+    subword_nmt,
+    tiktoken_ranks,
+    vocab_merges,
+)
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
@@ -52,6 +60,7 @@ class Format(Protocol):
 
 FORMATS: dict[str, Format] = {
     "tokenizer.json": hf_json,
+    "bpe.json": own_json,
     "tiktoken": tiktoken_ranks,
     "subword-nmt": subword_nmt,
     "vocab-merges": vocab_merges,

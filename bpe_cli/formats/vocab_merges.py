@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -210,7 +211,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """
     model = tokenizer.model
     if isinstance(model, MergeBpe) and model.ignore_merges:
-        reason = byte_level.merges_as_ranks(model)
+        reason = byte_level.merges_as_ranks(replace(model, ignore_merges=False))
         if reason is not None:
             raise FormatError(
                 f"merges.txt cannot say that a whole piece may be a token before merging: {reason}",
