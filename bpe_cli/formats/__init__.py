@@ -17,7 +17,9 @@ import orjson
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import (
+    companions,
     counts_file,
+    hf_folder,
     hf_json,
     own_json,
     sentencepiece_model,
@@ -61,6 +63,7 @@ class Format(Protocol):
 FORMATS: dict[str, Format] = {
     "tokenizer.json": hf_json,
     "bpe.json": own_json,
+    "huggingface": hf_folder,
     "tiktoken": tiktoken_ranks,
     "subword-nmt": subword_nmt,
     "vocab-merges": vocab_merges,
@@ -84,7 +87,10 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
     path = Path(path)
     expression = None if pattern is None else resolve_pattern(pattern)
     found, name = locate(path)
-    return replace(FORMATS[name].load(found, expression), name=str(path))
+    tokenizer = FORMATS[name].load(found, expression)
+    if companions.go_with(found, name):
+        tokenizer = companions.apply(tokenizer, found)
+    return replace(tokenizer, name=str(path))
 
 
 def identify(path: str | Path) -> str:

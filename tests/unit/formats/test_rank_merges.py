@@ -143,9 +143,7 @@ def test_llama3_gives_equal_ids(shared):
     again = hf_json.loads(document)
     theirs = rival.Tokenizer.from_str(document.decode())
     ranks = {token: rank for rank, token in tokenizer.model.vocabulary.items()}
-    reference = tiktoken.Encoding(
-        "llama3", pat_str=PATTERNS["llama3"].regex, mergeable_ranks=ranks, special_tokens={}
-    )
+    reference = tiktoken.Encoding("llama3", pat_str=PATTERNS["llama3"].regex, mergeable_ranks=ranks, special_tokens={})
     texts = [case["text"] for case in json.loads((shared / "expected" / "suite.json").read_bytes())["cases"]]
     for token_id, token in tokenizer.model.vocabulary.items():
         if token_id >= 100_000 and token.isascii():
