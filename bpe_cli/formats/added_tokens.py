@@ -116,7 +116,6 @@ def _without(model: Model, tokens: Iterable[SpecialToken]) -> Model:
             b"" if token_id in hidden else vocabulary.token(token_id) for token_id in range(vocabulary.size)
         )
     else:
-        kept = Vocabulary.from_ids(
-            {token: token_id for token_id, token in vocabulary.items() if token_id not in hidden}
-        )
+        ids = {token: token_id for token_id, token in vocabulary.items() if token_id not in hidden}
+        kept = Vocabulary.from_ids(ids)
     return replace(model, vocabulary=kept)

@@ -236,7 +236,7 @@ def refuse_other_stages(tokenizer: Tokenizer, format_name: str) -> None:
     if not is_plain(tokenizer):
         raise FormatError(
             f"{format_name} cannot hold a normalizer, a decoder, or pre-tokenizers that do more than split",
-            hint="write tokenizer.json, which holds everything",
+            hint="write bpe.json, which holds everything (--format bpe.json)",
         )
 
 
@@ -328,6 +328,6 @@ def merges_as_ranks(model: MergeBpe) -> str | None:
             return f"merge {number} makes {quote(vocabulary.token(product))} (id {product}) after id {previous}"
         previous = product
     if missing:
-        left, right, product = (quote(vocabulary.token(each)) for each in min(missing, key=lambda merge: merge[2]))
-        return f"the ranks make {product} of {left} and {right}, and no merge does"
+        parts = [quote(vocabulary.token(each)) for each in min(missing, key=lambda merge: merge[2])]
+        return f"the ranks make {parts[2]} of {parts[0]} and {parts[1]}, and no merge does"
     return None

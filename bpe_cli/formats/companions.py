@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
@@ -268,3 +269,55 @@ def _origin(origin: Origin, found: Companions) -> Origin:
     if origin.format != TOKENIZER_JSON:
         return Origin(origin.format, facts, origin.carried)
     return Origin(FOLDER, facts, () if found.config_data is None else ((CONFIG, found.config_data),))
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def config_of(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Give what ``tokenizer_config.json`` says of a tokenizer: roles, added tokens, chat templates.
+
+    Raises:
+        FormatError: A role is that of an ordinary token, which would become special.
+    """
+    config: dict[str, Any] = {key: byte_level.special_text(token) for key, token in _roles_of(tokenizer).items()}
+    if tokenizer.special_tokens:
+        config["added_tokens_decoder"] = {
+            str(token.token_id): {"content": byte_level.special_text(token), **_flags(token), "special": token.special}
+            for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
+        }
+    templates = tokenizer.usage.chat_templates
+    if [name for name, _ in templates] == ["default"]:
+        config["chat_template"] = templates[0][1]
+    elif templates:
+        config["chat_template"] = [{"name": name, "template": template} for name, template in templates]
+    return config
+
+
+def special_tokens_map(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Give ``special_tokens_map.json``.
+
+    Raises:
+        FormatError: As for ``config_of``.
+    """
+    return {
+        key: {"content": byte_level.special_text(token), **_flags(token)} for key, token in _roles_of(tokenizer).items()
+    }
+
+
+def _roles_of(tokenizer: Tokenizer) -> dict[str, SpecialToken]:
+    roles = {}
+    for role, token_id in tokenizer.usage.roles:
+        token = tokenizer.special_ids.get(token_id)
+        if token is None:
+            raise FormatError(
+                f"{quote(tokenizer.token_bytes(token_id))} (id {token_id}) is the {role}_token without being special, "
+                f"and in {CONFIG} a role makes a token special",
+                hint="write tokenizer.json, which has no roles, or bpe.json, which keeps them (--format bpe.json)",
+            )
+        roles[f"{role}_token"] = token
+    return roles
+
+
+def _flags(token: SpecialToken) -> dict[str, bool]:
+    return {flag: getattr(token, flag) for flag in ("lstrip", "normalized", "rstrip", "single_word")}

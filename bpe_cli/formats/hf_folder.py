@@ -13,8 +13,6 @@ from typing import Any
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level, companions, hf_json
-from bpe_cli.formats.checked import quote
-from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 
 NAME = companions.FOLDER
@@ -24,8 +22,6 @@ HOLDS = hf_json.HOLDS | {"roles", "chat-templates"}
 
 _ENDLESS = 1000000000000000019884624838656
 """What ``transformers`` writes as ``model_max_length`` where there is no limit: the integer of 1e30."""
-
-_FLAGS = ("lstrip", "normalized", "rstrip", "single_word")
 
 
 def sniff(head: bytes) -> bool:  # noqa: ARG001
@@ -60,28 +56,14 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     Raises:
         FormatError: As ``hf_json.dump``; or a role is that of an ordinary token, which would become special.
     """
-    roles = {f"{role}_token": _token_of(tokenizer, role, token_id) for role, token_id in tokenizer.usage.roles}
     return {
         "tokenizer.json": hf_json.dump(tokenizer, allow_loss)[""],
-        companions.CONFIG: _json(_config(tokenizer, roles)),
-        companions.SPECIAL_TOKENS: _json(
-            {key: {"content": byte_level.special_text(token), **_flags(token)} for key, token in roles.items()}
-        ),
+        companions.CONFIG: _json(_config(tokenizer)),
+        companions.SPECIAL_TOKENS: _json(companions.special_tokens_map(tokenizer)),
     }
 
 
-def _token_of(tokenizer: Tokenizer, role: str, token_id: int) -> SpecialToken:
-    token = tokenizer.special_ids.get(token_id)
-    if token is None:
-        raise FormatError(
-            f"the token {quote(tokenizer.token_bytes(token_id))} (id {token_id}) is the {role}_token without being "
-            "special, and in a folder of Hugging Face's a role makes it special",
-            hint="write tokenizer.json, which has no roles, or bpe.json, which keeps them",
-        )
-    return token
-
-
-def _config(tokenizer: Tokenizer, roles: dict[str, SpecialToken]) -> dict[str, Any]:
+def _config(tokenizer: Tokenizer) -> dict[str, Any]:
     """Give ``tokenizer_config.json``: what was carried from one, and what the tokenizer is."""
     carried = tokenizer.origin.kept(NAME, companions.CONFIG) if tokenizer.origin else None
     config: dict[str, Any] = {
@@ -90,26 +72,15 @@ def _config(tokenizer: Tokenizer, roles: dict[str, SpecialToken]) -> dict[str, A
         "tokenizer_class": "PreTrainedTokenizerFast",
     }
     if carried is not None:
-        config = {key: value for key, value in json.loads(carried).items() if key not in companions.HELD_ELSEWHERE}
+        try:
+            stated = json.loads(carried)  # keeps integers of any length, as model_max_length is one
+        except (RecursionError, ValueError) as error:  # an integer of thousands of digits
+            raise FormatError(f"{companions.CONFIG} cannot be written again: {error}") from error
+        config = {key: value for key, value in stated.items() if key not in companions.HELD_ELSEWHERE}
     _keep_special(config, {byte_level.special_text(token) for token in tokenizer.special_tokens})
-    config |= {key: byte_level.special_text(token) for key, token in roles.items()}
-    if tokenizer.special_tokens:
-        config["added_tokens_decoder"] = {
-            str(token.token_id): {
-                "content": byte_level.special_text(token),
-                **_flags(token),
-                "special": token.special,
-            }
-            for token in tokenizer.special_tokens
-        }
     if tokenizer.has_bytes:  # classes in Python put this into the pre-tokenizer that they have read
         config["add_prefix_space"] = tokenizer.prefix_space
-    templates = tokenizer.usage.chat_templates
-    if [name for name, _ in templates] == ["default"]:
-        config["chat_template"] = templates[0][1]
-    elif templates:
-        config["chat_template"] = [{"name": name, "template": template} for name, template in templates]
-    return config
+    return config | companions.config_of(tokenizer)
 
 
 def _keep_special(config: dict[str, Any], texts: set[str]) -> None:
@@ -127,9 +98,8 @@ def _text(listed: str | dict[str, Any]) -> str:
     return listed if isinstance(listed, str) else str(listed.get("content"))
 
 
-def _flags(token: SpecialToken) -> dict[str, bool]:
-    return {flag: getattr(token, flag) for flag in _FLAGS}
-
-
 def _json(content: dict[str, Any]) -> bytes:
-    return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    try:
+        return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    except (RecursionError, UnicodeEncodeError) as error:
+        raise FormatError(f"the folder's settings cannot be written as JSON: {error}") from error

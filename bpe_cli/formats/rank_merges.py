@@ -16,6 +16,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
@@ -85,7 +86,7 @@ def of_ranks(vocabulary: Vocabulary) -> RankMerges:
 def _last_parts(token: bytes, ranks: Mapping[bytes, int]) -> tuple[bytes, bytes] | None:
     """Merge a token's bytes by ranks until two parts are left; None if more are."""
     parts = [token[at : at + 1] for at in range(len(token))]
-    joined = [ranks.get(left + right, _NO_TOKEN) for left, right in zip(parts, parts[1:], strict=False)]
+    joined = [ranks.get(left + right, _NO_TOKEN) for left, right in pairwise(parts)]
     while len(parts) > 2:
         best = min(joined)
         if best == _NO_TOKEN:

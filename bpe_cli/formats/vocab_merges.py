@@ -30,7 +30,7 @@ from bpe_cli.usage import Origin
 NAME = "vocab-merges"
 FILES = ("vocab.json", "encoder.json", "merges.txt", "vocab.bpe")
 MODELS = frozenset({"bpe-ranks", "bpe-merges"})
-HOLDS = frozenset({"prefix-space", "special-tokens", "token-flags", "unicode-version"})
+HOLDS = frozenset({"prefix-space", "special-tokens", "token-flags", "unicode-version", "roles", "chat-templates"})
 
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 
@@ -164,7 +164,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         if reason is not None:
             raise FormatError(
                 f"merges.txt cannot say that a whole piece may be a token before merging: {reason}",
-                hint="write tokenizer.json, which holds everything",
+                hint="write tokenizer.json, which can",
             )
     byte_level.refuse_other_stages(tokenizer, "the pair vocab.json and merges.txt")
     lost = losses(tokenizer, HOLDS)
@@ -178,19 +178,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         "vocab.json": orjson.dumps(byte_level.write_vocabulary(tokenizer, all_special=True)),
         "merges.txt": "".join(["#version: 0.2\n", *(f"{left} {right}\n" for left, right in merges)]).encode(),
     }
-    config: dict[str, object] = {}
-    if tokenizer.special_tokens:
-        config["added_tokens_decoder"] = {
-            str(token.token_id): {
-                "content": byte_level.special_text(token),
-                "lstrip": token.lstrip,
-                "normalized": token.normalized,
-                "rstrip": token.rstrip,
-                "single_word": token.single_word,
-                "special": token.special,
-            }
-            for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
-        }
+    config = companions.config_of(tokenizer)
     if tokenizer.unicode_version is not None:
         config["unicode_version"] = tokenizer.unicode_version
     if config or tokenizer.prefix_space:

@@ -15,7 +15,7 @@ SHA256 = {
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
 }
-LOSS_HINT = "write tokenizer.json, which holds everything, or agree to lose it: --allow-loss "
+LOSS_HINT = "write bpe.json, which holds everything (--format bpe.json), or agree to lose it: --allow-loss "
 
 
 def sha256_of(path):

@@ -135,7 +135,10 @@ def test_prefix_space_is_read(lay):
         ({"special_tokens_map": [1]}, "special_tokens_map.json is to be an object, not an array"),
         ({"tokenizer_config": {"added_tokens_decoder": {"x": {}}}}, 'has the key "x", which is no id'),
         ({"tokenizer_config": {"added_tokens_decoder": {"5": {"content": "<t>"}}}}, 'has id 5, which is "<s>"'),
-        ({"tokenizer_config": {"add_bos_token": True}}, "add_bos_token is true, which this version cannot carry over"),
+        (
+            {"tokenizer_config": {"add_bos_token": True}},
+            "add_bos_token is true, and what that does is known only of some classes",
+        ),
         ({"added_tokens": {"<x>": -5}}, 'gives "<x>" the id -5'),
         ({"added_tokens": {"": 7}}, "has an empty token"),
         (
