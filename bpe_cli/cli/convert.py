@@ -91,6 +91,8 @@ def _format_of(output: str) -> Format:
     Raises:
         UsageError: The name does not say.
     """
+    if os.path.basename(output) == "bpe.json":
+        return Format.bpe_json
     if output.endswith(".json"):
         return Format.tokenizer_json
     if output.endswith(".tiktoken"):

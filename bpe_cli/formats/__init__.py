@@ -142,7 +142,7 @@ def _in_folder(folder: Path) -> Path:
     names = sorted(entry.name for entry in folder.iterdir())
     for module in FORMATS.values():
         for usual in module.FILES:
-            fitting = [name for name in names if usual in (name, "*" + Path(name).suffix)]
+            fitting = [name for name in names if usual == name or _fits(usual, module, folder / name)]
             if len(fitting) == 1 and (module is not vocab_merges or vocab_merges.find_pair(folder)):
                 return folder / fitting[0]
     shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
@@ -150,6 +150,14 @@ def _in_folder(folder: Path) -> Path:
         f"the folder {folder} holds no tokenizer, {shown}",
         hint="it needs tokenizer.json, or vocab.json with merges.txt; or name a file in it",
     )
+
+
+def _fits(usual: str, module: Format, path: Path) -> bool:
+    """Tell whether a file has the ending of a format's files, and begins like one: settings end in .json too."""
+    if usual != "*" + path.suffix or path.name in companions.NAMES or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return module.sniff(file.read(HEAD_BYTES))
 
 
 def _describe(head: bytes) -> str:

@@ -28,6 +28,7 @@ ADDED_TOKENS = "added_tokens.json"
 TEMPLATE = "chat_template.jinja"
 TEMPLATE_JSON = "chat_template.json"
 TEMPLATES = "additional_chat_templates"
+NAMES = frozenset({CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, TEMPLATE, TEMPLATE_JSON})
 
 TOKENIZER_JSON = "tokenizer.json"
 FOLDER = "huggingface"
