@@ -24,10 +24,12 @@ class Format(StrEnum):
     tiktoken = "tiktoken"
     subword_nmt = "subword-nmt"
     vocab_merges = "vocab-merges"
+    huggingface = "huggingface"
+    bpe_json = "bpe.json"
     sentencepiece = "sentencepiece"
 
 
-_FOLDER = Format.vocab_merges.value
+_FOLDER = Format.huggingface.value
 """What a folder is written as."""
 
 
@@ -36,7 +38,10 @@ def run(
         str, typer.Argument(metavar="SOURCE", help="A tokenizer file or folder, an encoding or a model.")
     ],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", help="The file to write; a folder for vocab-merges.")
+        str,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="The file to write; a folder for vocab-merges and huggingface."
+        ),
     ],
     format: Annotated[  # noqa: A002  # the option's name
         Format | None, typer.Option("--format", "-f", help="The format to write.", show_default="by OUT's name")

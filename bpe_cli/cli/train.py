@@ -64,6 +64,7 @@ class Compat(StrEnum):
 class Format(StrEnum):
     """What kind of file to write."""
 
+    bpe_json = "bpe.json"
     tokenizer_json = "tokenizer.json"
     subword_nmt = "subword-nmt"
     sentencepiece = "sentencepiece"
@@ -215,8 +216,9 @@ def run(
         typer.Option(
             "--format",
             rich_help_panel="Output",
-            show_default="tokenizer.json",
-            help="The file's format. With -a bpe --compat subword-nmt it is its codes file unless this says otherwise.",
+            show_default="bpe.json",
+            help="The file's format: bpe.json is tokenizer.json and, where Hugging Face's library lacks something, more. "
+            "With -a bpe --compat subword-nmt it is its codes file unless this says otherwise.",
         ),
     ] = None,
     counts_out: Annotated[
@@ -307,7 +309,7 @@ def run(
         if path is not None:
             check_writable(path)
     codes = algorithm == Algorithm.bpe and compat == Compat.subword_nmt
-    file_format = format_.value if format_ else "subword-nmt" if codes else "tokenizer.json"
+    file_format = format_.value if format_ else "subword-nmt" if codes else "bpe.json"
     if not counting_only:
         _rehearse(trainer, settings, file_format)
     memory = DEFAULT_MAX_MEMORY if max_memory is None else max_memory << 20

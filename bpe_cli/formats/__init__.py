@@ -17,7 +17,17 @@ import orjson
 
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import counts_file, hf_json, sentencepiece_model, subword_nmt, tiktoken_ranks, vocab_merges
+from bpe_cli.formats import (
+    companions,
+    counts_file,
+    hf_folder,
+    hf_json,
+    own_json,
+    sentencepiece_model,
+    subword_nmt,
+    tiktoken_ranks,
+    vocab_merges,
+)
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
@@ -53,6 +63,8 @@ class Format(Protocol):
 
 FORMATS: dict[str, Format] = {
     "tokenizer.json": hf_json,
+    "bpe.json": own_json,
+    "huggingface": hf_folder,
     "tiktoken": tiktoken_ranks,
     "subword-nmt": subword_nmt,
     "vocab-merges": vocab_merges,
@@ -76,7 +88,10 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
     path = Path(path)
     expression = None if pattern is None else resolve_pattern(pattern)
     found, name = locate(path)
-    return replace(FORMATS[name].load(found, expression), name=str(path))
+    tokenizer = FORMATS[name].load(found, expression)
+    if companions.go_with(found, name):
+        tokenizer = companions.apply(tokenizer, found)
+    return replace(tokenizer, name=str(path))
 
 
 def identify(path: str | Path) -> str:
@@ -129,8 +144,10 @@ def _in_folder(folder: Path) -> Path:
     for module, name in usual:
         if name in files and (module is not vocab_merges or vocab_merges.find_pair(folder)):
             return files[name]
-    for module, pattern in usual:
-        fitting = [entry for name, entry in files.items() if fnmatchcase(name, pattern) and "*" in pattern]
+    for module, pattern in (each for each in usual if "*" in each[1]):
+        fitting = [
+            entry for name, entry in files.items() if fnmatchcase(name, pattern) and name not in companions.NAMES
+        ]
         if len(fitting) == 1 and module.sniff(_head(fitting[0])):
             return fitting[0]
     names = sorted(entry.name for entry in folder.iterdir())

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from bpe_cli import _core
 from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import FormatError
+from bpe_cli.formats import rank_merges
 from bpe_cli.formats.checked import Node, quote
 from bpe_cli.running import is_plain
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
@@ -235,21 +236,45 @@ def refuse_other_stages(tokenizer: Tokenizer, format_name: str) -> None:
     if not is_plain(tokenizer):
         raise FormatError(
             f"{format_name} cannot hold a normalizer, a decoder, or pre-tokenizers that do more than split",
-            hint="write tokenizer.json, which holds everything",
+            hint="write bpe.json, which holds everything (--format bpe.json)",
         )
 
 
 def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]]:
-    """Give the merges in visible characters; ranks are turned into merges when that is exact.
+    """Give the merges in visible characters; ranks are turned into merges when merges alone are exact.
 
     Raises:
         FormatError: Merges cannot do what the ranks do, or a merge makes other bytes than its parts have.
     """
     model = tokenizer.model
-    if not isinstance(model, (RankBpe, MergeBpe)):
-        raise FormatError(f"{format_name} can hold byte-level BPE only", hint="tokenizer.json can hold it")
+    merges = ranks_as_merges(model, format_name) if isinstance(model, RankBpe) else None
+    return _written_merges(tokenizer, merges, format_name)
+
+
+def write_merges_and_pieces(tokenizer: Tokenizer) -> tuple[list[tuple[str, str]], bool]:
+    """Give the merges in visible characters, and whether a whole piece that is a token comes before them.
+
+    Ranks that merges do not do alone need that.
+
+    Raises:
+        FormatError: A merge makes other bytes than its parts have, or needs a byte that is no token.
+    """
+    model = tokenizer.model
+    if isinstance(model, RankBpe):
+        found = rank_merges.of_ranks(model.vocabulary)
+        return _written_merges(tokenizer, found.merges, "tokenizer.json"), bool(found.whole)
+    merges = _written_merges(tokenizer, None, "tokenizer.json")
+    return merges, isinstance(model, MergeBpe) and model.ignore_merges
+
+
+def _written_merges(tokenizer: Tokenizer, merges: Merges | None, format_name: str) -> list[tuple[str, str]]:
+    """Write merges, by default the model's own, in visible characters."""
+    model = tokenizer.model
+    if merges is None:
+        if not isinstance(model, MergeBpe):
+            raise FormatError(f"{format_name} can hold byte-level BPE only", hint="tokenizer.json can hold it")
+        merges = model.merges
     tokens = visible_tokens(model.vocabulary)
-    merges = ranks_as_merges(model, format_name) if isinstance(model, RankBpe) else model.merges
     written = []
     for number, (left, right, product) in enumerate(merges, start=1):
         if tokens[left] + tokens[right] != tokens[product]:
@@ -262,46 +287,47 @@ def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]
 
 
 def ranks_as_merges(model: RankBpe, format_name: str) -> Merges:
-    """Turn ranks into the merges that do the same.
-
-    Invariant: if merging with lower ids leaves every token of several bytes as exactly two parts, the
-    merges of those parts in order of id encode every text as the ranks do.
+    """Turn ranks into the merges that do the same without looking up whole pieces.
 
     Raises:
-        FormatError: It leaves some token otherwise.
+        FormatError: Some token arises only as a whole piece, or a merge needs a byte that is no token.
     """
-    triples, unreachable = _core.recover_merges(model.vocabulary.blob, model.vocabulary.ends)
-    lost = memoryview(unreachable)
-    if len(lost):
-        first = lost[0]
+    found = rank_merges.of_ranks(model.vocabulary)
+    if found.whole:
+        first = found.whole[0]
         raise FormatError(
-            f"{format_name} holds merges, and no merge reaches {len(lost):,} of the ranked tokens; "
+            f"{format_name} holds merges, and no merge reaches {len(found.whole):,} of the ranked tokens; "
             f"the first is {quote(model.vocabulary.token(first))} (id {first})",
-            hint="keep it as a .tiktoken file",
+            hint="write tokenizer.json, which can say that a whole piece comes first, or keep it as a .tiktoken file",
         )
-    return Merges(array("I", memoryview(triples).tobytes()))
+    return found.merges
 
 
 def merges_as_ranks(model: MergeBpe) -> str | None:
     """Tell why ranks cannot do what merges do; None when they can.
 
-    They can if products were numbered in the order of the merges, and the ranks give back those merges.
+    They can if the merges that do what the ranks do are all there, in the order of the ids: no other
+    merge is ever used then (``rank_merges``). And ranks look up whole pieces; where the model does not,
+    merging is to come to the same.
     """
-    previous = -1
     vocabulary = model.vocabulary
-    for number, (_, _, product) in enumerate(model.merges, start=1):
-        if product <= previous:
+    try:
+        found = rank_merges.of_ranks(vocabulary)
+    except FormatError as error:
+        return error.message
+    if found.whole and not model.ignore_merges:
+        return f"no merge reaches {quote(vocabulary.token(found.whole[0]))} (id {found.whole[0]})"
+    missing = set(found.merges)
+    previous = -1
+    for number, merge in enumerate(model.merges, start=1):
+        if merge not in missing:
+            continue  # it never finds a place
+        missing.remove(merge)
+        product = merge[2]
+        if product < previous:
             return f"merge {number} makes {quote(vocabulary.token(product))} (id {product}) after id {previous}"
         previous = product
-    triples, unreachable = _core.recover_merges(vocabulary.blob, vocabulary.ends)
-    lost = memoryview(unreachable)
-    if len(lost):
-        return f"no merge reaches {quote(vocabulary.token(lost[0]))} (id {lost[0]})"
-    recovered = Merges(array("I", memoryview(triples).tobytes()))
-    if recovered != model.merges:
-        for number, (ours, theirs) in enumerate(zip(model.merges, recovered, strict=False), start=1):
-            if ours != theirs:
-                parts = [quote(vocabulary.token(part)) for part in ours]
-                return f"merge {number} makes {parts[2]} of {parts[0]} and {parts[1]}, and the ranks do not"
-        return "there are tokens that no merge makes"
+    if missing:
+        parts = [quote(vocabulary.token(each)) for each in min(missing, key=lambda merge: merge[2])]
+        return f"the ranks make {parts[2]} of {parts[0]} and {parts[1]}, and no merge does"
     return None

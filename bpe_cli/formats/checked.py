@@ -15,6 +15,7 @@ from pathlib import Path
 import orjson
 
 from bpe_cli.errors import FormatError, InputError
+from bpe_cli.usage import Fact
 
 MAX_FILE_BYTES = 1 << 30
 """Largest tokenizer file that is read (1 GiB; the largest in use are about 30 MB)."""
@@ -160,3 +161,15 @@ class Node:
         shown = {dict: "an object", list: "an array", type(None): "null", str: "a string", bool: "true or false"}
         found = shown.get(type(self.value), repr(self.value)[:40])
         return self.error(f"is to be {what}, not {found}")
+
+
+def facts_of(node: Node, prefix: str = "") -> tuple[tuple[str, Fact], ...]:
+    """Give the settings that an object states, in its order: members that are one string, number or boolean.
+
+    Args:
+        node: The object.
+        prefix: What is put before their names.
+    """
+    return tuple(
+        (prefix + name, value) for name, value in node.members().items() if isinstance(value, (str, int, float))
+    )

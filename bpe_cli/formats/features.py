@@ -119,5 +119,6 @@ def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: 
     if refused:
         raise FormatError(
             f"{holder} cannot hold {', '.join(lost[name] for name in refused)}",
-            hint=f"write tokenizer.json, which holds everything, or agree to lose it: --allow-loss {','.join(refused)}",
+            hint="write bpe.json, which holds everything (--format bpe.json), or agree to lose it: "
+            f"--allow-loss {','.join(refused)}",
         )

@@ -1,9 +1,10 @@
 """Read and write Hugging Face's ``tokenizer.json`` (tokenizers 0.23).
 
 What is written is, byte for byte, what Hugging Face's own ``Tokenizer.save`` writes for the same
-tokenizer, plus ``model.unicode_version`` where it is known (its reader passes over that key). Fields
-that this version cannot carry out are refused by name, never dropped. Components that only this
-project has are written in the same layout, and refused by Hugging Face's library.
+tokenizer, plus ``model.unicode_version`` where it is known (its reader passes over that key). What its
+library would not load, or would run otherwise, is refused: ``own_json`` writes that, in the same layout,
+and what it writes is read here. Fields that this version cannot carry out are refused by name, never
+dropped.
 """
 
 from __future__ import annotations
@@ -16,21 +17,20 @@ from typing import Any, TypedDict
 import orjson
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import byte_level, features, hf_components, hf_models
-from bpe_cli.formats.checked import Node, quote, read
+from bpe_cli.formats import byte_level, features, hf_components, hf_models, hf_usage
+from bpe_cli.formats.checked import Node, facts_of, quote, read
+from bpe_cli.formats.dialects import to_hugging_face
 from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Origin, Usage
 
 NAME = "tokenizer.json"
 FILES = ("tokenizer.json", "*.json")
-MODELS = frozenset(
-    {"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "wordpiece", "word-level", "unigram", "longest-match"}
-    | {"max-match", "n-gram"}
-)
+MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "wordpiece", "word-level", "unigram"})
 HOLDS = features.LOSSES | {"truncation", "padding", "unicode-version"}
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
-_TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES)
+_TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES, "usage")
 _BYTE_LEVEL_ONLY = {
     "dropout": (None, 0, 0.0),
     "unk_token": (None,),
@@ -75,9 +75,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     root.only(*_TOP)
     if root.get("version").value not in (None, "1.0"):
         raise root.get("version").error('is to be "1.0"', hint="no other version is known")
-    for field in ("truncation", "padding"):
-        if not root.get(field).is_null:
-            raise root.get(field).error("cannot be carried over", hint=f'set "{field}" to null in the file')
+    usage = hf_usage.read(root)
     model_node = root.get("model")
     kind = hf_models.kind_of(model_node)
     dropout = model_node.get("dropout").value
@@ -96,6 +94,8 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
         "unicode_version": None if version.is_null else version.text(),
         "post_processor": _read_post_processor(root.get("post_processor")),
         "normalizer": normalizer,
+        "usage": usage,
+        "origin": Origin(NAME, (*facts_of(root), *facts_of(model_node, "model."))),
     }
     if kind in hf_models.MERGED:
         ids = byte_level.read_ids(model_node.get("vocab"))
@@ -120,6 +120,8 @@ class _Carried(TypedDict):
     unicode_version: str | None
     post_processor: str | None
     normalizer: tuple[Normalizer, ...]
+    usage: Usage
+    origin: Origin
 
 
 def _is_byte_level(node: Node) -> bool:
@@ -174,7 +176,16 @@ def dump(
         The content of the output path itself (the key ``""``).
 
     Raises:
-        FormatError: The tokenizer has what the file cannot say.
+        FormatError: The tokenizer has what that library cannot do, or what the file cannot say.
+    """
+    return {"": write(content_of(to_hugging_face(tokenizer)))}
+
+
+def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Give what is to be written, be it Hugging Face's or our own.
+
+    Raises:
+        FormatError: The layout cannot say what the tokenizer has.
     """
     on_bytes = isinstance(tokenizer.model, (RankBpe, MergeBpe))
     model = _write_byte_level(tokenizer) if on_bytes else hf_models.write(tokenizer)
@@ -184,10 +195,10 @@ def dump(
         model |= {"unicode_version": tokenizer.unicode_version, "vocab": vocab}
         model |= {} if merges is None else {"merges": merges}
     decoders = tokenizer.decoder or ((ByteLevelDecoder(),) if on_bytes else ())
-    content = {
+    return {
         "version": "1.0",
-        "truncation": None,
-        "padding": None,
+        "truncation": hf_usage.write_truncation(tokenizer.usage.truncation),
+        "padding": hf_usage.write_padding(tokenizer.usage.padding),
         "added_tokens": [
             {
                 "id": token.token_id,
@@ -206,15 +217,23 @@ def dump(
         "decoder": hf_components.write_decoders(decoders),
         "model": model,
     }
+
+
+def write(content: dict[str, Any]) -> bytes:
+    """Write a document as Hugging Face's library lays it out.
+
+    Raises:
+        FormatError: A text in it is none.
+    """
     try:
-        return {"": orjson.dumps(content, option=orjson.OPT_INDENT_2)}
+        return orjson.dumps(content, option=orjson.OPT_INDENT_2)
     except orjson.JSONEncodeError as error:  # a lone surrogate in a pattern
         raise FormatError(f"the tokenizer cannot be written as JSON: {error}") from error
 
 
 def _write_byte_level(tokenizer: Tokenizer) -> dict[str, Any]:
     """Write a model that works on bytes."""
-    merges = byte_level.write_merges(tokenizer, "tokenizer.json")
+    merges, ignore_merges = byte_level.write_merges_and_pieces(tokenizer)
     return {
         "type": "BPE",
         "dropout": None,
@@ -223,7 +242,7 @@ def _write_byte_level(tokenizer: Tokenizer) -> dict[str, Any]:
         "end_of_word_suffix": None,
         "fuse_unk": False,
         "byte_fallback": False,
-        "ignore_merges": isinstance(tokenizer.model, MergeBpe) and tokenizer.model.ignore_merges,
+        "ignore_merges": ignore_merges,
         "vocab": byte_level.write_vocabulary(tokenizer),
         "merges": merges,
     }

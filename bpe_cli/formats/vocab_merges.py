@@ -12,26 +12,27 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import byte_level
+from bpe_cli.formats import byte_level, companions
 from bpe_cli.formats.checked import Node, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Origin
 
 NAME = "vocab-merges"
 FILES = ("vocab.json", "encoder.json", "merges.txt", "vocab.bpe")
 MODELS = frozenset({"bpe-ranks", "bpe-merges"})
-HOLDS = frozenset({"prefix-space", "special-tokens", "token-flags", "unicode-version"})
+HOLDS = frozenset({"prefix-space", "special-tokens", "token-flags", "unicode-version", "roles", "chat-templates"})
 
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
-SIDE_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 
 OPENAI_VOCABULARIES = frozenset(
     {
@@ -41,7 +42,6 @@ OPENAI_VOCABULARIES = frozenset(
 )
 """sha256 of GPT-2's ``encoder.json``, whose last entry is a special token."""
 
-_NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _VOCABULARY_HEAD = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*-?\d')
 _MERGE = re.compile(r"\S+ \S+")
 
@@ -107,22 +107,20 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     ids = byte_level.read_ids(vocabulary)
     openai = hashlib.sha256(data).hexdigest() in OPENAI_VOCABULARIES
     declared = [SpecialToken(b"<|endoftext|>", 50256)] if openai else []
-    sides = {name: vocabulary_path.with_name(name) for name in SIDE_FILES}
-    nodes = {name: Node.parse(read(side), str(side)) for name, side in sides.items() if side.is_file()}
-    config = nodes.get("tokenizer_config.json", Node({}, "tokenizer_config.json"))
-    declared += _read_side_files(nodes, ids)
+    found = companions.find(vocabulary_path.parent)
+    config = found.config
+    declared += [each.token for each in companions.declared(found, ids.get)]
     special_tokens = byte_level.read_special_tokens(ids, declared, str(vocabulary_path.parent))
     merges = _read_merges(read(merges_path), str(merges_path))
     model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))
-    for field in ("add_bos_token", "add_eos_token"):
-        if config.get(field).boolean(default=False):
-            raise config.get(field).error("is true, which this version cannot carry over", hint="tokenizer.json can")
     expression = PATTERNS["gpt2"].regex if pattern is None else pattern
     stages: tuple[PreTokenizer, ...] = (Split(expression),) if expression else ()
     if config.get("add_prefix_space").boolean(default=False):
         stages = (PrefixSpace(), *stages)
     version = config.get("unicode_version")
-    return Tokenizer(model, stages, special_tokens, unicode_version=None if version.is_null else version.text())
+    return Tokenizer(
+        model, stages, special_tokens, unicode_version=None if version.is_null else version.text(), origin=Origin(NAME)
+    )
 
 
 def _read_merges(data: bytes, source: str) -> Iterator[tuple[str, str]]:
@@ -144,54 +142,6 @@ def _read_merges(data: bytes, source: str) -> Iterator[tuple[str, str]]:
         yield left, right
 
 
-def _read_side_files(nodes: dict[str, Node], ids: dict[str, int]) -> Iterator[SpecialToken]:
-    """Yield the tokens that the files beside the pair declare, those with an id of their own first."""
-    config = nodes.get("tokenizer_config.json", Node({}, "tokenizer_config.json"))
-    known: dict[bytes, SpecialToken] = {}
-    decoder = config.get("added_tokens_decoder")
-    for key in {} if decoder.is_null else decoder.members():
-        if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < byte_level.MAX_ID):
-            raise decoder.error(f"has the key {quote(key)}, which is no id")
-        token = byte_level.read_added_token(decoder.get(key), int(key))
-        known[token.content] = token
-        yield token
-    named = list(_read_named(nodes))
-    special = {token.content for token in named}
-    for text, token_id in byte_level.read_ids(nodes.get("added_tokens.json", Node({}, ""))).items():
-        if not text:
-            raise nodes["added_tokens.json"].error("has an empty token")
-        content = text.encode()
-        if content not in known or known[content].token_id != token_id:  # a contradiction is found later
-            token = SpecialToken(content, token_id, content in special)
-            known.setdefault(content, token)
-            yield token
-    for token in named:
-        if token.content not in known:
-            token_id = ids.get(token.content.decode(), -1)
-            if token_id < 0:
-                raise FormatError(
-                    f"{next(iter(nodes.values())).source}: the special token {quote(token.content)} has no id",
-                    hint="its id stands in vocab.json, added_tokens.json or tokenizer_config.json",
-                )
-            known[token.content] = SpecialToken(token.content, token_id)
-            yield known[token.content]
-
-
-def _read_named(nodes: dict[str, Node]) -> Iterator[SpecialToken]:
-    """Yield special tokens that are declared by their role, still without ids."""
-    for name in ("tokenizer_config.json", "special_tokens_map.json"):
-        if name not in nodes:
-            continue
-        tokens = [nodes[name].get(role) for role in _NAMED]
-        additional = nodes[name].get("additional_special_tokens")
-        tokens += [] if additional.is_null else additional.items()
-        for token in tokens:
-            if isinstance(token.value, dict):
-                yield byte_level.read_added_token(token, 0)
-            elif not token.is_null and token.text():
-                yield SpecialToken(token.text().encode(), 0)
-
-
 # -- writing -----------------------------------------------------------------------------------
 
 
@@ -210,11 +160,11 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """
     model = tokenizer.model
     if isinstance(model, MergeBpe) and model.ignore_merges:
-        reason = byte_level.merges_as_ranks(model)
+        reason = byte_level.merges_as_ranks(replace(model, ignore_merges=False))
         if reason is not None:
             raise FormatError(
                 f"merges.txt cannot say that a whole piece may be a token before merging: {reason}",
-                hint="write tokenizer.json, which holds everything",
+                hint="write tokenizer.json, which can",
             )
     byte_level.refuse_other_stages(tokenizer, "the pair vocab.json and merges.txt")
     lost = losses(tokenizer, HOLDS)
@@ -228,19 +178,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         "vocab.json": orjson.dumps(byte_level.write_vocabulary(tokenizer, all_special=True)),
         "merges.txt": "".join(["#version: 0.2\n", *(f"{left} {right}\n" for left, right in merges)]).encode(),
     }
-    config: dict[str, object] = {}
-    if tokenizer.special_tokens:
-        config["added_tokens_decoder"] = {
-            str(token.token_id): {
-                "content": byte_level.special_text(token),
-                "lstrip": token.lstrip,
-                "normalized": token.normalized,
-                "rstrip": token.rstrip,
-                "single_word": token.single_word,
-                "special": token.special,
-            }
-            for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
-        }
+    config = companions.config_of(tokenizer)
     if tokenizer.unicode_version is not None:
         config["unicode_version"] = tokenizer.unicode_version
     if config or tokenizer.prefix_space:

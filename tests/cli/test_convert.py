@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from bpe_cli.cli.convert import Format
 from tests.cli_runner import call, error, run
 
 SHA256 = {
@@ -15,7 +16,7 @@ SHA256 = {
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
 }
-LOSS_HINT = "write tokenizer.json, which holds everything, or agree to lose it: --allow-loss "
+LOSS_HINT = "write bpe.json, which holds everything (--format bpe.json), or agree to lose it: --allow-loss "
 
 
 def sha256_of(path):
@@ -83,7 +84,7 @@ def test_the_format_comes_from_the_name(tmp_path):
     assert call("convert", "gpt2", "-o", "y", cwd=tmp_path) == (
         2, b"", error(
             "the name 'y' does not say which format to write",
-            "give --format: tokenizer.json, tiktoken, subword-nmt, vocab-merges, sentencepiece",
+            f"give --format: {', '.join(Format)}",
         ),
     )  # fmt: skip
     assert not (tmp_path / "y").exists()

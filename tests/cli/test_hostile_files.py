@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from bpe_cli import formats
 from tests.cli_runner import call, error, run
 
 BASE = {
@@ -19,7 +20,7 @@ IDS = "ids are integers from 0 to 4,294,967,295"
 STAGES = ("pre_tokenizer", "post_processor", "decoder", "model")
 SPLIT = "t.json: pre_tokenizer.pretokenizers[0].pattern"
 SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`"
-FORMATS = "formats are tokenizer.json, tiktoken, subword-nmt, vocab-merges, sentencepiece"
+FORMATS = f"formats are {', '.join(formats.FORMATS)}"
 
 
 def changed(path, value):
@@ -105,7 +106,7 @@ def test_the_base_is_fine(tmp_path):
         (
             changed("dangerous", True),
             't.json has a field that this version does not know: "dangerous"',
-            f"known are version, truncation, padding, added_tokens, normalizer, {', '.join(STAGES)}",
+            f"known are version, truncation, padding, added_tokens, normalizer, {', '.join(STAGES)}, usage",
         ),
     ],
 )

@@ -211,7 +211,7 @@ def test_comparing_kinds(tmp_path):
 
 @all_kinds
 def test_converting_changes_nothing(kind, tokenizer, tmp_path):
-    assert call("convert", tokenizer, "-o", tmp_path / "copy.json", "-q") == (0, b"", "")
+    assert call("convert", tokenizer, "-o", tmp_path / "copy.json", "-f", "bpe.json", "-q") == (0, b"", "")
     assert (tmp_path / "copy.json").read_bytes() == trained(kind)
 
 

@@ -196,8 +196,6 @@ def test_post_processor_is_kept():
         ({"normalizer": {"type": "Magic"}}, 'tokenizer.json: normalizer: cannot run the normalizer "Magic"'),
         ({"normalizer": {"type": "Strip", "strip_left": 1}}, "normalizer.strip_left is to be true or false, not 1"),
         ({"normalizer": {"type": "Prepend"}}, 'normalizer has no "prepend"'),
-        ({"truncation": {"max_length": 5}}, "tokenizer.json: truncation cannot be carried over"),
-        ({"padding": {"strategy": "BatchLongest"}}, "tokenizer.json: padding cannot be carried over"),
         ({"decoder": {"type": "Magic"}}, 'tokenizer.json: decoder: cannot run the decoder "Magic"'),
         ({"pre_tokenizer": {"type": "Magic"}}, 'pre_tokenizer: cannot run the pre-tokenizer "Magic"'),
         (

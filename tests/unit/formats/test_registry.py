@@ -25,6 +25,10 @@ def of_kind(name, make):
     return make()
 
 
+SAME_READER = {"bpe.json": "tokenizer.json", "huggingface": "tokenizer.json"}
+"""Formats that are read as another: one writes more of the same layout, one more files beside it."""
+
+
 @pytest.mark.parametrize("name", list(formats.FORMATS))
 def test_format_is_found_by_content_not_by_name(make, tmp_path, name):
     tokenizer = of_kind(name, make)
@@ -32,7 +36,9 @@ def test_format_is_found_by_content_not_by_name(make, tmp_path, name):
     for suffix, content in files.items():
         (tmp_path / (suffix or "x.txt")).write_bytes(content)
     path = tmp_path / ("vocab.json" if len(files) > 1 else "x.txt")
-    assert formats.identify(path) == name
+    if name in SAME_READER:
+        path = next(tmp_path.glob("tokenizer.json"), path)
+    assert formats.identify(path) == SAME_READER.get(name, name)
     loaded = formats.load(path, "gpt2" if name in ("tiktoken", "vocab-merges") else None)
     decoded = [loaded.decode([token_id]) for token_id in loaded.encode("lowest")]
     assert decoded == [tokenizer.decode([token_id]) for token_id in tokenizer.encode("lowest")]

@@ -1,0 +1,324 @@
+"""Read what Hugging Face's ``transformers`` lays beside a tokenizer file: names, roles, chat templates, settings.
+
+``tokenizer_config.json``, ``special_tokens_map.json`` and ``added_tokens.json`` say which tokens are
+special, what for, and under which ids; chat templates stand in the first of them or in files of their own,
+which come before it, as there. What the files say of one thing is to be the same: a contradiction is an
+error that names them. Settings that change no id, or only those of classes in Python, are facts for reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bpe_cli.errors import FormatError
+from bpe_cli.formats import byte_level
+from bpe_cli.formats.added_tokens import Declared, ids_of, put_in
+from bpe_cli.formats.checked import Node, facts_of, quote, read
+from bpe_cli.formats.class_templates import post_processor_of
+from bpe_cli.stages import SpecialToken
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import ROLES, Fact, Origin, roles_in_order
+
+CONFIG = "tokenizer_config.json"
+SPECIAL_TOKENS = "special_tokens_map.json"
+ADDED_TOKENS = "added_tokens.json"
+TEMPLATE = "chat_template.jinja"
+TEMPLATE_JSON = "chat_template.json"
+TEMPLATES = "additional_chat_templates"
+NAMES = frozenset({CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, TEMPLATE, TEMPLATE_JSON})
+
+TOKENIZER_JSON = "tokenizer.json"
+FOLDER = "huggingface"
+"""The format that a ``tokenizer.json`` has together with its companions."""
+
+ROLE_KEYS = {f"{role}_token": role for role in ROLES}
+HELD_ELSEWHERE = frozenset({*ROLE_KEYS, "chat_template", "added_tokens_decoder"})
+"""Keys of ``tokenizer_config.json`` that become part of a tokenizer's value."""
+
+LISTS = ("additional_special_tokens", "extra_special_tokens")
+"""Keys under which special tokens without a role stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A special token that a file names without its id.
+
+    Attributes:
+        token: The token; its id means nothing.
+        role: What it is for, if that is a role.
+        source: The file.
+    """
+
+    token: SpecialToken
+    role: str | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Companions:
+    """What the files beside a tokenizer file say.
+
+    Attributes:
+        config: ``tokenizer_config.json``; an empty object if there is none.
+        config_data: Its bytes.
+        numbered: Tokens that have an id there, those of ``tokenizer_config.json`` first.
+        named: Tokens that are special, without ids.
+        chat_templates: (name, template), the one called ``default`` first.
+    """
+
+    config: Node
+    config_data: bytes | None
+    numbered: tuple[Declared, ...]
+    named: tuple[Named, ...]
+    chat_templates: tuple[tuple[str, str], ...]
+
+    @property
+    def facts(self) -> tuple[tuple[str, Fact], ...]:
+        """The settings of ``tokenizer_config.json``, as it states them."""
+        return tuple((name, value) for name, value in facts_of(self.config) if name not in HELD_ELSEWHERE)
+
+    def __bool__(self) -> bool:
+        return self.config_data is not None or bool(self.numbered or self.named or self.chat_templates)
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def go_with(path: Path, format_name: str) -> bool:
+    """Tell whether files beside a tokenizer file are about it: under the names that ``transformers`` looks for."""
+    if format_name == TOKENIZER_JSON:
+        return path.name == TOKENIZER_JSON
+    return format_name in ("vocab-merges", "sentencepiece") or path.name == "vocab.txt"
+
+
+def find(folder: Path) -> Companions:
+    """Read all of the files that lie in a folder.
+
+    Raises:
+        InputError: One cannot be read.
+        FormatError: One is broken, or two contradict each other.
+    """
+    data = {name: read(folder / name) for name in (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS) if (folder / name).is_file()}
+    nodes = {
+        name: Node.parse(data[name], str(folder / name)) if name in data else Node({}, name)
+        for name in (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS)
+    }
+    named = [each for name in (CONFIG, SPECIAL_TOKENS) for each in _named(nodes[name])]
+    _one_token_a_role(named)
+    special = {each.token.content for each in named}
+    numbered = [*_decoder(nodes[CONFIG]), *_added(nodes[ADDED_TOKENS], special)]
+    return Companions(nodes[CONFIG], data.get(CONFIG), tuple(numbered), tuple(named), _templates(folder, nodes[CONFIG]))
+
+
+def _named(node: Node) -> Iterator[Named]:
+    """Yield the tokens that are declared by their role, or in a list of special ones."""
+    places: list[tuple[str | None, Node]] = [(role, node.get(key)) for key, role in ROLE_KEYS.items()]
+    for key in LISTS:
+        more = node.get(key)
+        if isinstance(more.value, dict):  # tokens by names of the model's own
+            places += [(ROLE_KEYS.get(name), more.get(name)) for name in more.members()]
+        elif not more.is_null:
+            places += [(None, each) for each in more.items()]
+    for role, place in places:
+        if isinstance(place.value, dict):
+            token = replace(byte_level.read_added_token(place, 0), special=True)
+        elif place.is_null or not place.text():
+            continue
+        else:
+            token = SpecialToken(place.text().encode(), 0)
+        yield Named(token, role, node.source)
+
+
+def _one_token_a_role(named: list[Named]) -> None:
+    held: dict[str, Named] = {}
+    for each in named:
+        if each.role is not None:
+            other = held.setdefault(each.role, each)
+            if other.token.content != each.token.content:
+                raise FormatError(
+                    f"{other.source} has {quote(other.token.content)} as {each.role}_token, "
+                    f"and {each.source} has {quote(each.token.content)}",
+                    hint="make them the same: which of the two counts depends on the version of transformers",
+                )
+
+
+def _decoder(config: Node) -> Iterator[Declared]:
+    """Yield the tokens of ``added_tokens_decoder``."""
+    decoder = config.get("added_tokens_decoder")
+    for key in {} if decoder.is_null else decoder.members():
+        if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < byte_level.MAX_ID):
+            raise decoder.error(f"has the key {quote(key)}, which is no id")
+        yield Declared(byte_level.read_added_token(decoder.get(key), int(key)), config.source, whole=True)
+
+
+def _added(added: Node, special: set[bytes]) -> Iterator[Declared]:
+    """Yield the tokens of ``added_tokens.json``, which has no flags."""
+    for text, token_id in byte_level.read_ids(added).items():
+        if not text:
+            raise added.error("has an empty token")
+        yield Declared(SpecialToken(text.encode(), token_id, text.encode() in special), added.source)
+
+
+def _templates(folder: Path, config: Node) -> tuple[tuple[str, str], ...]:
+    """Give the chat templates: those of files of their own, else those of ``tokenizer_config.json``."""
+    templates: dict[str, str] = {}
+    if (folder / TEMPLATE).is_file():
+        templates["default"] = _template_file(folder / TEMPLATE)
+    if (folder / TEMPLATES).is_dir():
+        for path in sorted((folder / TEMPLATES).glob("*.jinja")):
+            templates[path.stem] = _template_file(path)
+    json_path = folder / TEMPLATE_JSON
+    if not templates and json_path.is_file():
+        templates = _read_templates(Node.parse(read(json_path), str(json_path)).get("chat_template"))
+    if not templates:
+        templates = _read_templates(config.get("chat_template"))
+    return tuple(sorted(templates.items(), key=lambda each: each[0] != "default"))
+
+
+def _template_file(path: Path) -> str:
+    try:
+        return read(path).decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: byte {error.start} is not UTF-8") from None
+
+
+def _read_templates(node: Node) -> dict[str, str]:
+    """Read one template, or a list of them with names."""
+    if node.is_null:
+        return {}
+    if isinstance(node.value, str):
+        return {"default": node.value}
+    templates: dict[str, str] = {}
+    for each in node.items():
+        each.only("name", "template")
+        name = each.get("name").text()
+        if name in templates:
+            raise each.error(f"is the second template called {quote(name)}")
+        templates[name] = each.get("template").text()
+    return templates
+
+
+# -- applying ----------------------------------------------------------------------------------
+
+
+def declared(found: Companions, id_of: Callable[[str], int | None]) -> Iterator[Declared]:
+    """Yield the tokens that the files declare, those with an id of their own first.
+
+    Args:
+        found: The files.
+        id_of: Gives the id that the tokenizer file has for a text; None if it has none.
+
+    Raises:
+        FormatError: A token has no id in any of the files.
+    """
+    ids: dict[bytes, int] = {}
+    for numbered in found.numbered:
+        token = numbered.token
+        if ids.get(token.content) != token.token_id:  # a contradiction is found when they are put together
+            ids.setdefault(token.content, token.token_id)
+            yield numbered
+    for each in found.named:
+        content = each.token.content
+        if content not in ids:
+            token_id = id_of(content.decode())
+            if token_id is None:
+                raise FormatError(
+                    f"{each.source}: the special token {quote(content)} has no id",
+                    hint=f"its id stands in the tokenizer file, {ADDED_TOKENS} or {CONFIG}: add it there, "
+                    "or leave the token out here",
+                )
+            ids[content] = token_id
+            yield Declared(replace(each.token, token_id=token_id), each.source)
+
+
+def apply(tokenizer: Tokenizer, path: Path) -> Tokenizer:
+    """Give a tokenizer what the files beside its own say of it.
+
+    Args:
+        tokenizer: What the file holds.
+        path: The file, for its folder and for messages.
+
+    Raises:
+        InputError: A companion cannot be read.
+        FormatError: A companion is broken, or contradicts the file.
+    """
+    found = find(path.parent)
+    if not found:
+        return tokenizer
+    is_tokenizer_json = tokenizer.origin is not None and tokenizer.origin.format == TOKENIZER_JSON
+    tokenizer = put_in(tokenizer, declared(found, ids_of(tokenizer)), str(path))
+    id_of = ids_of(tokenizer)
+    roles = {each.role: id_of(each.token.content.decode()) for each in found.named if each.role is not None}
+    known = {role: token_id for role, token_id in roles.items() if token_id is not None}
+    usage = replace(
+        tokenizer.usage,
+        roles=roles_in_order(dict(tokenizer.usage.roles) | known),
+        chat_templates=found.chat_templates or tokenizer.usage.chat_templates,
+    )
+    tokenizer = replace(tokenizer, usage=usage, origin=_origin(tokenizer.origin or Origin(""), found))
+    if tokenizer.post_processor is None and not is_tokenizer_json:  # which has its own, whatever a class does
+        tokenizer = replace(tokenizer, post_processor=post_processor_of(found.config, tokenizer))
+    return tokenizer
+
+
+def _origin(origin: Origin, found: Companions) -> Origin:
+    """Add what the files say of themselves, and keep the settings for writing such a folder again."""
+    facts = (*origin.facts, *found.facts)
+    if origin.format != TOKENIZER_JSON:
+        return Origin(origin.format, facts, origin.carried)
+    return Origin(FOLDER, facts, () if found.config_data is None else ((CONFIG, found.config_data),))
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def config_of(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Give what ``tokenizer_config.json`` says of a tokenizer: roles, added tokens, chat templates.
+
+    Raises:
+        FormatError: A role is that of an ordinary token, which would become special.
+    """
+    config: dict[str, Any] = {key: byte_level.special_text(token) for key, token in _roles_of(tokenizer).items()}
+    if tokenizer.special_tokens:
+        config["added_tokens_decoder"] = {
+            str(token.token_id): {"content": byte_level.special_text(token), **_flags(token), "special": token.special}
+            for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
+        }
+    templates = tokenizer.usage.chat_templates
+    if [name for name, _ in templates] == ["default"]:
+        config["chat_template"] = templates[0][1]
+    elif templates:
+        config["chat_template"] = [{"name": name, "template": template} for name, template in templates]
+    return config
+
+
+def special_tokens_map(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Give ``special_tokens_map.json``.
+
+    Raises:
+        FormatError: As for ``config_of``.
+    """
+    return {
+        key: {"content": byte_level.special_text(token), **_flags(token)} for key, token in _roles_of(tokenizer).items()
+    }
+
+
+def _roles_of(tokenizer: Tokenizer) -> dict[str, SpecialToken]:
+    roles = {}
+    for role, token_id in tokenizer.usage.roles:
+        token = tokenizer.special_ids.get(token_id)
+        if token is None:
+            raise FormatError(
+                f"{quote(tokenizer.token_bytes(token_id))} (id {token_id}) is the {role}_token without being special, "
+                f"and in {CONFIG} a role makes a token special",
+                hint="write tokenizer.json, which has no roles, or bpe.json, which keeps them (--format bpe.json)",
+            )
+        roles[f"{role}_token"] = token
+    return roles
+
+
+def _flags(token: SpecialToken) -> dict[str, bool]:
+    return {flag: getattr(token, flag) for flag in ("lstrip", "normalized", "rstrip", "single_word")}

@@ -1,0 +1,105 @@
+"""Write a folder as Hugging Face's ``save_pretrained`` lays it, and read it: ``tokenizer.json`` and companions.
+
+The tokenizer is in ``tokenizer.json``; ``tokenizer_config.json`` and ``special_tokens_map.json`` say what
+its special tokens are for, and how a chat is written down. Settings that came from such a folder and are
+part of no tokenizer's value, such as ``model_max_length``, are written again as they were.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from bpe_cli.errors import FormatError, InputError
+from bpe_cli.formats import byte_level, companions, hf_json
+from bpe_cli.tokenizer import Tokenizer
+
+NAME = companions.FOLDER
+FILES = ("tokenizer.json",)
+MODELS = hf_json.MODELS
+HOLDS = hf_json.HOLDS | {"roles", "chat-templates"}
+
+_ENDLESS = 1000000000000000019884624838656
+"""What ``transformers`` writes as ``model_max_length`` where there is no limit: the integer of 1e30."""
+
+
+def sniff(head: bytes) -> bool:  # noqa: ARG001
+    """Tell whether a file has this format: never, since it is a folder's, and its file is a ``tokenizer.json``."""
+    return False
+
+
+def load(path: Path, pattern: str | None = None) -> Tokenizer:
+    """Read a folder, given by its path or by that of its ``tokenizer.json``.
+
+    Raises:
+        InputError: A file is missing or cannot be read.
+        FormatError: A file is broken, or two contradict each other.
+        UsageError: A pattern is given; the folder has its own.
+    """
+    file = path / "tokenizer.json" if path.is_dir() else path
+    if not file.is_file():
+        raise InputError(f"cannot read {file}: no such file")
+    return companions.apply(hf_json.load(file, pattern), file)
+
+
+def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
+    """Write the three files of a folder.
+
+    Args:
+        tokenizer: What is to be held.
+        allow_loss: What may be left out; the folder holds everything that a ``tokenizer.json`` holds.
+
+    Returns:
+        File name -> content, to be put into one folder.
+
+    Raises:
+        FormatError: As ``hf_json.dump``; or a role is that of an ordinary token, which would become special.
+    """
+    return {
+        "tokenizer.json": hf_json.dump(tokenizer, allow_loss)[""],
+        companions.CONFIG: _json(_config(tokenizer)),
+        companions.SPECIAL_TOKENS: _json(companions.special_tokens_map(tokenizer)),
+    }
+
+
+def _config(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Give ``tokenizer_config.json``: what was carried from one, and what the tokenizer is."""
+    carried = tokenizer.origin.kept(NAME, companions.CONFIG) if tokenizer.origin else None
+    config: dict[str, Any] = {
+        "clean_up_tokenization_spaces": False,  # where nothing is said, decoding would take blanks away
+        "model_max_length": _ENDLESS,
+        "tokenizer_class": "PreTrainedTokenizerFast",
+    }
+    if carried is not None:
+        try:
+            stated = json.loads(carried)  # keeps integers of any length, as model_max_length is one
+        except (RecursionError, ValueError) as error:  # an integer of thousands of digits
+            raise FormatError(f"{companions.CONFIG} cannot be written again: {error}") from error
+        config = {key: value for key, value in stated.items() if key not in companions.HELD_ELSEWHERE}
+    _keep_special(config, {byte_level.special_text(token) for token in tokenizer.special_tokens})
+    if tokenizer.has_bytes:  # classes in Python put this into the pre-tokenizer that they have read
+        config["add_prefix_space"] = tokenizer.prefix_space
+    return config | companions.config_of(tokenizer)
+
+
+def _keep_special(config: dict[str, Any], texts: set[str]) -> None:
+    """Leave out of the lists of special tokens those that the tokenizer has no longer, or has as roles."""
+    for key in companions.LISTS:
+        listed = config.get(key)
+        if isinstance(listed, list):
+            config[key] = [each for each in listed if _text(each) in texts]
+        elif isinstance(listed, dict):
+            kept = {name: each for name, each in listed.items() if name not in companions.ROLE_KEYS}
+            config[key] = {name: each for name, each in kept.items() if _text(each) in texts}
+
+
+def _text(listed: str | dict[str, Any]) -> str:
+    return listed if isinstance(listed, str) else str(listed.get("content"))
+
+
+def _json(content: dict[str, Any]) -> bytes:
+    try:
+        return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    except (RecursionError, UnicodeEncodeError) as error:
+        raise FormatError(f"the folder's settings cannot be written as JSON: {error}") from error

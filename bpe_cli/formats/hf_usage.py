@@ -1,0 +1,148 @@
+"""Read and write what a ``tokenizer.json`` says of a tokenizer's use: ``truncation`` and ``padding``.
+
+They are kept and never applied unasked: encoding is for data sets, and nothing of those is cut silently.
+A third field, ``usage``, is this project's own: roles and chat templates, which Hugging Face's library has
+in other files. It stands in ``bpe.json`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, get_args
+
+from bpe_cli.encoding_ops import Direction, Padding, Strategy, Truncation
+from bpe_cli.formats.checked import Node, quote
+from bpe_cli.usage import ROLES, Usage, roles_in_order
+
+_Choice = TypeVar("_Choice")
+
+_SIZE = 1 << 64
+_ID = 1 << 32
+_STRATEGIES: dict[str, Strategy] = {
+    "LongestFirst": "longest_first",
+    "OnlyFirst": "only_first",
+    "OnlySecond": "only_second",
+}
+_DIRECTIONS: dict[str, Direction] = {each.capitalize(): each for each in get_args(Direction)}
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def read(root: Node) -> Usage:
+    """Read what stands in a document about use.
+
+    Raises:
+        FormatError: A field is missing, unknown or of another type.
+    """
+    own = root.get("usage")
+    roles: dict[str, int] = {}
+    templates: list[tuple[str, str]] = []
+    if not own.is_null:
+        own.only("roles", "chat_templates")
+        roles = _read_roles(own.get("roles"))
+        templates = [] if own.get("chat_templates").is_null else _read_templates(own.get("chat_templates"))
+    return Usage(
+        _read_truncation(root.get("truncation")),
+        _read_padding(root.get("padding")),
+        roles_in_order(roles),
+        tuple(templates),
+    )
+
+
+def _read_truncation(node: Node) -> Truncation | None:
+    if node.is_null:
+        return None
+    node.only("direction", "max_length", "strategy", "stride")
+    return Truncation(
+        node.get("max_length").integer(below=_SIZE),
+        node.get("stride").integer(below=_SIZE),
+        _one_of(node.get("strategy"), _STRATEGIES),
+        "right" if node.get("direction").is_null else _one_of(node.get("direction"), _DIRECTIONS),
+    )
+
+
+def _read_padding(node: Node) -> Padding | None:
+    if node.is_null:
+        return None
+    node.only("strategy", "direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token")
+    strategy, multiple = node.get("strategy"), node.get("pad_to_multiple_of")
+    length = None
+    if strategy.value != "BatchLongest":
+        if not isinstance(strategy.value, dict):
+            raise strategy.error('is to be "BatchLongest" or {"Fixed": length}')
+        strategy.only("Fixed")
+        length = strategy.get("Fixed").integer(below=_SIZE)
+    return Padding(
+        length,
+        _one_of(node.get("direction"), _DIRECTIONS),
+        None if multiple.is_null else multiple.integer(below=_SIZE),
+        node.get("pad_id").integer(below=_ID),
+        node.get("pad_type_id").integer(below=_ID),
+        node.get("pad_token").text(),
+    )
+
+
+def _one_of(node: Node, choices: Mapping[str, _Choice]) -> _Choice:
+    if node.text() not in choices:
+        raise node.error(f"is {quote(node.text())}; it can be {', '.join(choices)}")
+    return choices[node.text()]
+
+
+def _read_roles(node: Node) -> dict[str, int]:
+    roles = {} if node.is_null else {role: node.get(role).integer(below=_ID) for role in node.members()}
+    for role in roles:
+        if role not in ROLES:
+            raise node.error(f"has {quote(role)}, which is no role", hint=f"roles are {', '.join(ROLES)}")
+    return roles
+
+
+def _read_templates(node: Node) -> list[tuple[str, str]]:
+    templates: dict[str, str] = {}
+    for each in node.items():
+        each.only("name", "template")
+        name = each.get("name").text()
+        if name in templates:
+            raise each.error(f"is the second template called {quote(name)}")
+        templates[name] = each.get("template").text()
+    return list(templates.items())
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def write_truncation(truncation: Truncation | None) -> dict[str, Any] | None:
+    """Write the field ``truncation``."""
+    if truncation is None:
+        return None
+    names = {strategy: name for name, strategy in _STRATEGIES.items()}
+    return {
+        "direction": truncation.direction.capitalize(),
+        "max_length": truncation.max_length,
+        "strategy": names[truncation.strategy],
+        "stride": truncation.stride,
+    }
+
+
+def write_padding(padding: Padding | None) -> dict[str, Any] | None:
+    """Write the field ``padding``."""
+    if padding is None:
+        return None
+    return {
+        "strategy": "BatchLongest" if padding.length is None else {"Fixed": padding.length},
+        "direction": padding.direction.capitalize(),
+        "pad_to_multiple_of": padding.pad_to_multiple_of,
+        "pad_id": padding.pad_id,
+        "pad_type_id": padding.pad_type_id,
+        "pad_token": padding.pad_token,
+    }
+
+
+def write_own(usage: Usage) -> dict[str, Any]:
+    """Write the project's own field ``usage``, if there is something for it to say."""
+    said: dict[str, Any] = {}
+    if usage.roles:
+        said["roles"] = dict(usage.roles)
+    if usage.chat_templates:
+        said["chat_templates"] = [{"name": name, "template": text} for name, text in usage.chat_templates]
+    return {"usage": said} if said else {}
