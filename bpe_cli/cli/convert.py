@@ -23,6 +23,7 @@ class Format(StrEnum):
     tokenizer_json = "tokenizer.json"
     tiktoken = "tiktoken"
     subword_nmt = "subword-nmt"
+    bert_vocab = "bert-vocab"
     vocab_merges = "vocab-merges"
     sentencepiece = "sentencepiece"
 
@@ -32,7 +33,10 @@ def run(
         str, typer.Argument(metavar="SOURCE", help="A tokenizer file or folder, an encoding or a model.")
     ],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", help="The file to write; a folder for vocab-merges.")
+        str,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="The file to write; a folder for vocab-merges and bert-vocab."
+        ),
     ],
     format: Annotated[  # noqa: A002  # the option's name
         Format | None, typer.Option("--format", "-f", help="The format to write.", show_default="by OUT's name")

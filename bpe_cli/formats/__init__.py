@@ -16,7 +16,15 @@ import orjson
 
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import counts_file, hf_json, sentencepiece_model, subword_nmt, tiktoken_ranks, vocab_merges
+from bpe_cli.formats import (
+    bert_vocab,
+    counts_file,
+    hf_json,
+    sentencepiece_model,
+    subword_nmt,
+    tiktoken_ranks,
+    vocab_merges,
+)
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
@@ -54,6 +62,7 @@ FORMATS: dict[str, Format] = {
     "tokenizer.json": hf_json,
     "tiktoken": tiktoken_ranks,
     "subword-nmt": subword_nmt,
+    "bert-vocab": bert_vocab,
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
 }
@@ -109,13 +118,23 @@ def locate(path: Path) -> tuple[Path, str]:
         reason = error.strerror if isinstance(error, OSError) else None
         raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
     for name, module in FORMATS.items():
-        # A list of merges with ends of words belongs to the vocabulary that lies beside it, if one does.
-        if module.sniff(head) and not (module is subword_nmt and vocab_merges.find_pair(path.parent)):
+        if module.sniff(head) and not _belongs_to_pair(module, path):
             return path, name
     raise FormatError(
         f"{path} is {_describe(head)}, not a tokenizer in a format that can be read",
         hint=f"formats are {', '.join(FORMATS)}",
     )
+
+
+def _belongs_to_pair(module: Format, path: Path) -> bool:
+    """Tell whether a file that looks like another format's is one of vocab.json and merges.txt.
+
+    A list of merges with ends of words belongs to the vocabulary that lies beside it, if one does; a
+    vocabulary as JSON to the merges.
+    """
+    if module is subword_nmt:
+        return vocab_merges.find_pair(path.parent) is not None
+    return module is bert_vocab and vocab_merges.find_pair(path) is not None
 
 
 def _in_folder(folder: Path) -> Path:
@@ -125,15 +144,16 @@ def _in_folder(folder: Path) -> Path:
         FormatError: No file in it has a name that tokenizers have.
     """
     names = sorted(entry.name for entry in folder.iterdir())
-    for module in FORMATS.values():
-        for usual in module.FILES:
-            fitting = [name for name in names if usual in (name, "*" + Path(name).suffix)]
-            if len(fitting) == 1 and (module is not vocab_merges or vocab_merges.find_pair(folder)):
-                return folder / fitting[0]
+    usual_names = [(module, usual) for module in FORMATS.values() for usual in module.FILES]
+    # A whole name says more than an ending: vocab.txt stands for a folder with tokenizer_config.json in it.
+    for module, usual in sorted(usual_names, key=lambda item: item[1].startswith("*")):
+        fitting = [name for name in names if usual in (name, "*" + Path(name).suffix)]
+        if len(fitting) == 1 and (module is not vocab_merges or vocab_merges.find_pair(folder)):
+            return folder / fitting[0]
     shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
     raise FormatError(
         f"the folder {folder} holds no tokenizer, {shown}",
-        hint="it needs tokenizer.json, or vocab.json with merges.txt; or name a file in it",
+        hint="it needs tokenizer.json, vocab.txt, or vocab.json with merges.txt; or name a file in it",
     )
 
 
