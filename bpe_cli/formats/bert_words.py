@@ -60,7 +60,9 @@ def reading(tokens: Collection[str], prefix: str) -> Reading:
     Complexity: linear in the vocabulary.
     """
     bodies = [token.removeprefix(prefix) for token in tokens]
-    alphabet = sorted(set().union(*bodies) - {"\n"})
+    alphabet = sorted(set().union(*bodies) - {"\n"})  # a line feed is no part of any word
+    if not alphabet:
+        return Reading(upper_case=False, accents=False)
     cut = _cut(alphabet)
     words = [body for body in bodies if len(body) == 1 or cut.isdisjoint(body)]
     used = set().union(*words)
