@@ -18,6 +18,7 @@ from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import (
     bert_vocab,
+    caches,
     counts_file,
     hf_json,
     sentencepiece_model,
@@ -231,7 +232,10 @@ def resolve_pattern(name_or_regex: str) -> str:
 
 
 def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
-    """Give the tokenizer that a user means: a path, a named encoding, or a model.
+    """Give the tokenizer that a user means: a path, a place in a cache, a named encoding, or a model.
+
+    ``hf:org/name`` and ``tiktoken:name`` are looked up in the folders where other programs keep what they
+    have fetched (``caches``); nothing is fetched here.
 
     >>> find_tokenizer("gpt-4o").name
     'o200k_base'
@@ -246,11 +250,38 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
         is_path = False
     if is_path:
         return load(spec, pattern)
+    if spec.startswith(caches.HUGGING_FACE):
+        return _from_hugging_face(spec, pattern)
+    if spec.startswith(caches.TIKTOKEN):
+        if pattern is not None:
+            raise UsageError(f"{spec} has a split pattern of its own; no pattern can be given with it")
+        return replace(caches.tiktoken_encoding(spec.removeprefix(caches.TIKTOKEN)), name=spec)
     name = spec if spec in encodings.ENCODINGS else encodings.encoding_for_model(spec)
     if name is None:
         if re.search(r"[/\\]|\.(json|tiktoken|txt|model|bpe)$", spec):
-            raise InputError(f"cannot read {spec}: no such file")
-        raise encodings.unknown(spec)
+            raise InputError(f"cannot read {spec}: no such file", hint=_hint_of_cache(spec))
+        error = encodings.unknown(spec)
+        raise UsageError(error.message, hint=_hint_of_cache(spec) or error.hint)
     if pattern is not None:
         raise UsageError(f"{name} has a split pattern of its own; no pattern can be given with it")
     return encodings.named(name)
+
+
+def _from_hugging_face(spec: str, pattern: str | None) -> Tokenizer:
+    """Read a tokenizer from the cache of Hugging Face's hub.
+
+    Raises:
+        UsageError, InputError, FormatError: As for ``caches.snapshot`` and ``load``.
+    """
+    reference = spec.removeprefix(caches.HUGGING_FACE)
+    folder = caches.snapshot(reference)
+    try:
+        locate(folder)
+    except FormatError as error:  # perhaps only the model's weights have been fetched
+        raise FormatError(error.message, hint=caches.fetch_hint(reference)) from None
+    return replace(load(folder, pattern), name=spec)
+
+
+def _hint_of_cache(spec: str) -> str | None:
+    found = caches.has_model(spec)
+    return f"there is a model of this name in Hugging Face's cache: {caches.HUGGING_FACE}{spec}" if found else None
