@@ -14,8 +14,7 @@ The same vocabulary as a JSON object of token -> id is read too, not written.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import orjson
@@ -23,14 +22,16 @@ import orjson
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import bert_words, byte_level
+from bpe_cli.formats.bert_sniff import sniff
 from bpe_cli.formats.checked import Node, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
-from bpe_cli.formats.vocab_merges import SIDE_FILES, _read_side_files
 from bpe_cli.postprocess import layout
 from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
 from bpe_cli.vocabulary import Vocabulary
+
+__all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "loads", "sniff"]
 
 NAME = "bert-vocab"
 FILES = ("vocab.txt",)
@@ -41,6 +42,8 @@ HOLDS = frozenset(
 
 MAX_BYTES = 1 << 25
 """Largest file that is read (32 MiB; the largest in use, of 500,000 tokens, has 5)."""
+
+CONFIG = "tokenizer_config.json"
 
 NAMES = {"unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]", "mask": "[MASK]"}
 """BERT's special tokens by role; some vocabularies have them in lower case."""
@@ -59,43 +62,8 @@ SILENT_CLASSES = frozenset({"PreTrainedTokenizer", "TokenizersBackend"})
 PREFIX = "##"
 LONGEST_WORD = 100
 
-_UNKNOWN = (b"[UNK]", b"[unk]")
-_FRAMES = ((b"[CLS]", b"[SEP]"), (b"[cls]", b"[sep]"))
-_JSON_HEAD = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.){0,400}"\s*:\s*\d')
-_JSON_KEY = re.compile(rb'"((?:[^"\\]|\\.){0,400})"\s*:\s*\d')
-
 
 # -- reading -----------------------------------------------------------------------------------
-
-
-def sniff(head: bytes) -> bool:
-    """Tell whether a file begins like BERT's vocabulary, as lines or as a JSON object."""
-    return _sniff_json(head) if head.lstrip()[:1] == b"{" else _sniff_lines(head)
-
-
-def _sniff_lines(head: bytes) -> bool:
-    """Look for BERT's special tokens, each on a line of its own, among lines that are different and have no blanks."""
-    cut = head.rfind(b"\n")
-    lines = [line.removesuffix(b"\r") for line in head[: cut if cut >= 0 else None].split(b"\n")]
-    distinct = set(lines)
-    unknown = [name for name in _UNKNOWN if name in distinct]
-    framed = any(frame[0] in distinct and frame[1] in distinct for frame in _FRAMES)
-    if not unknown or not (framed or any(line[:2] == b"##" and len(line) > 2 for line in distinct)):
-        return False
-    # Texts about BERT, and tokens written one a line, have these lines too.
-    blank = sum(b" " in line or b"\t" in line for line in lines)
-    return blank * 100 <= len(lines) and len(distinct) * 100 >= len(lines) * 99 and lines.count(unknown[0]) == 1
-
-
-def _sniff_json(head: bytes) -> bool:
-    """Look for tokens that go on inside a word; a byte-level vocabulary has next to none."""
-    if not _JSON_HEAD.match(head):
-        return False
-    keys = _JSON_KEY.findall(head)
-    continuing = sum(key[:2] == b"##" and key[2:3] not in (b"", b"#") for key in keys)
-    byte_level_words = any(key.startswith(("Ġ".encode(), b"\\u0120")) for key in keys)
-    named = any(name in keys for name in _UNKNOWN)
-    return not byte_level_words and continuing > 0 and (named or continuing * 50 >= len(keys))
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
@@ -108,40 +76,44 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """
     if pattern is not None:
         raise UsageError(f"{path} is a vocabulary of BERT, which cuts text in its own way; no pattern can be given")
-    sides = {name: path.with_name(name) for name in SIDE_FILES}
-    nodes = {name: Node.parse(read(side), str(side)) for name, side in sides.items() if side.is_file()}
-    return loads(read(path, MAX_BYTES), str(path), nodes)
+    beside = path.with_name(CONFIG)
+    config = Node.parse(read(beside), str(beside)) if beside.is_file() else None
+    return loads(read(path, MAX_BYTES), str(path), config)
 
 
-def loads(data: bytes, source: str = "vocab.txt", nodes: Mapping[str, Node] | None = None) -> Tokenizer:
+def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) -> Tokenizer:
     """Read the content of a ``vocab.txt``.
 
     Args:
         data: The content.
         source: What to call it in errors.
-        nodes: The files beside it that Hugging Face's library writes, by name, parsed.
+        config: The ``tokenizer_config.json`` that belongs to it; None if there is none.
 
     Raises:
         FormatError: As for ``load``.
     """
-    nodes = dict(nodes or {})
     lines = _read_json(data, source) if data.lstrip()[:1] == b"{" else _read_lines(data, source)
     ids = {line: number for number, line in enumerate(lines) if line}
-    config = nodes.get("tokenizer_config.json")
-    declared = list(_read_side_files(nodes, ids))
-    names = _role_names(nodes, ids.keys() | {token.content.decode() for token in declared})
+    declared = [] if config is None else list(_added_tokens(config))
+    known = ids | {token.content.decode(): token.token_id for token in declared}
+    names = _role_names(config, known)
     if "unk" not in names:
         raise FormatError(
-            f"{source} has no {NAMES['unk']}, the token of words that cannot be spelt",
-            hint="if another token is the unknown one, tokenizer.json can name it",
+            f"{source} has no token for words that cannot be spelt: {NAMES['unk']}, or what {CONFIG} names",
+            hint="tokenizer.json can say what is done without one",
         )
-    declared += [SpecialToken(name.encode(), ids[name]) for name in names.values() if name in ids]
+    declared += [SpecialToken(name.encode(), known[name]) for name in names.values()]
     specials = byte_level.read_special_tokens(ids, declared, source)
-    special_ids = {token.content.decode(): token.token_id for token in specials}
     hidden = {token.content.decode() for token in specials if token.special}
     words = {token: number for token, number in ids.items() if token not in hidden}
-    roles = {role: special_ids[name] for role, name in names.items()}
-    normalizer, facts = _read_normalizer(config, words)
+    roles = {role: known[name] for role, name in names.items()}
+    facts: list[tuple[str, Fact]] = []
+    if config is not None:
+        normalizer = _read_normalizer(config)
+    else:
+        reading = bert_words.reading(words, PREFIX)
+        normalizer = reading.normalizer()
+        facts += reading.facts()
     repeated = [(f"line {number + 1}", line) for number, line in enumerate(lines) if ids.get(line) != number]
     if repeated:
         facts.append(("lines that stand for nothing", len(repeated)))
@@ -188,28 +160,32 @@ def _read_json(data: bytes, source: str) -> list[str]:
     return lines
 
 
-def _role_names(nodes: Mapping[str, Node], present: Iterable[str]) -> dict[str, str]:
-    """Give the token of each role: the one that a file beside the vocabulary names, else BERT's if it is there."""
-    present = set(present)
+def _added_tokens(config: Node) -> Iterator[SpecialToken]:
+    """Yield the tokens that ``tokenizer_config.json`` gives ids and flags."""
+    decoder = config.get("added_tokens_decoder")
+    for key in {} if decoder.is_null else decoder.members():
+        if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < byte_level.MAX_ID):
+            raise decoder.error(f"has the key {quote(key)}, which is no id")
+        yield byte_level.read_added_token(decoder.get(key), int(key))
+
+
+def _role_names(config: Node | None, known: Collection[str]) -> dict[str, str]:
+    """Give the token of each role: the one that ``tokenizer_config.json`` names, else BERT's; if it is there."""
     found = {}
     for role in STATED_ROLES:
-        stated = [node.get(f"{role}_token") for node in nodes.values() if f"{role}_token" in node.members()]
-        if stated:
-            token = stated[0].get("content") if isinstance(stated[0].value, dict) else stated[0]
-            if not token.is_null and token.text():
-                found[role] = token.text()
-        elif role in NAMES:
-            spellings = [name for name in (NAMES[role], NAMES[role].lower()) if name in present]
-            if spellings:
-                found[role] = spellings[0]
+        key = f"{role}_token"
+        spellings = [NAMES[role], NAMES[role].lower()] if role in NAMES else []
+        if config is not None and key in config.members():
+            stated = config.get(key).get("content") if isinstance(config.get(key).value, dict) else config.get(key)
+            spellings = [] if stated.is_null else [stated.text()]
+        present = [name for name in spellings if name in known]
+        if present:
+            found[role] = present[0]
     return found
 
 
-def _read_normalizer(config: Node | None, words: Mapping[str, int]) -> tuple[BertNormalizer, list[tuple[str, Fact]]]:
-    """Give the normalizer as ``tokenizer_config.json`` states it, else as the words show it; and the facts."""
-    if config is None:
-        reading = bert_words.reading(words, PREFIX)
-        return reading.normalizer(), list(reading.facts())
+def _read_normalizer(config: Node) -> BertNormalizer:
+    """Give the normalizer as ``tokenizer_config.json`` states it; what that leaves out is as in transformers."""
     kind = config.get("tokenizer_class")
     name = None if kind.is_null else kind.text().removesuffix("Fast")
     if name not in (None, *CLASSES, *SILENT_CLASSES):
@@ -219,18 +195,12 @@ def _read_normalizer(config: Node | None, words: Mapping[str, int]) -> tuple[Ber
         )
     if not config.get("do_basic_tokenize").boolean(default=True):
         raise config.get("do_basic_tokenize").error("is false, which this version cannot carry over")
-    # What the file leaves out is what its reader, transformers, takes it to be.
-    normalizer = BertNormalizer(
+    accents = config.get("strip_accents")
+    return BertNormalizer(
         handle_chinese_chars=config.get("tokenize_chinese_chars").boolean(default=True),
-        strip_accents=None if config.get("strip_accents").is_null else config.get("strip_accents").boolean(),
+        strip_accents=None if accents.is_null else accents.boolean(),
         lowercase=config.get("do_lower_case").boolean(default=True),
     )
-    facts: list[tuple[str, Fact]] = []
-    for key in ("tokenizer_class", "do_lower_case", "strip_accents", "tokenize_chinese_chars"):
-        value = config.get(key).value
-        if isinstance(value, (str, bool)):
-            facts.append((key, value))
-    return normalizer, facts
 
 
 def _template(names: Mapping[str, str], roles: Mapping[str, int]) -> str | None:
@@ -294,7 +264,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     config = _config(tokenizer, roles, lines)
     return {
         "vocab.txt": "".join(f"{line}\n" for line in lines).encode(),
-        "tokenizer_config.json": (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode(),
+        CONFIG: (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode(),
     }
 
 

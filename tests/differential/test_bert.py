@@ -40,8 +40,8 @@ def tokenizer_of(vocabulary: Path, options: str) -> Tokenizer:
         "strip_accents": settings["strip_accents"],
         "tokenize_chinese_chars": settings["handle_chinese_chars"],
     }
-    nodes = {"tokenizer_config.json": Node(config, "tokenizer_config.json")}
-    tokenizer = bert_vocab.loads(vocabulary.read_bytes(), str(vocabulary), nodes)
+    stated = Node(config, "tokenizer_config.json")
+    tokenizer = bert_vocab.loads(vocabulary.read_bytes(), str(vocabulary), stated)
     assert tokenizer.model.max_input_chars_per_word == settings["max_input_chars_per_word"]
     return tokenizer
 
