@@ -7,7 +7,7 @@ import re
 _UNKNOWN = (b"[UNK]", b"[unk]")
 _FRAMES = ((b"[CLS]", b"[SEP]"), (b"[cls]", b"[sep]"))
 _JSON_HEAD = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.){0,400}"\s*:\s*\d')
-_JSON_KEY = re.compile(rb'"((?:[^"\\]|\\.){0,400})"\s*:\s*\d')
+_JSON_KEY = re.compile(rb'"((?:[^"\\]|\\.){0,100})"\s*:\s*\d')
 
 
 def sniff(head: bytes) -> bool:

@@ -1,7 +1,8 @@
 """Read and write GPT-2's pair of files: ``vocab.json`` and ``merges.txt``.
 
 ``encoder.json`` and ``vocab.bpe`` are OpenAI's names for the same two. The pair does not name its
-split pattern: it stands for GPT-2's, which is used unless another is given. Special tokens are read from
+split pattern: it stands for GPT-2's, which is used unless another is given, or the class that
+``tokenizer_config.json`` names has another (``pair_classes``). Special tokens are read from
 the files that Hugging Face puts beside the pair; without those, only OpenAI's own files are known to
 have one. Nothing else is taken for special: an entry that no merge makes stays an ordinary token.
 """
@@ -11,18 +12,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import orjson
 
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import byte_level
+from bpe_cli.formats import byte_level, hf_models, pair_classes
 from bpe_cli.formats.checked import Node, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.patterns import PATTERNS
-from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
+from bpe_cli.stages import MergeBpe, Model, PrefixSpace, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 
 NAME = "vocab-merges"
@@ -89,7 +90,7 @@ def find_pair(path: Path) -> tuple[Path, Path] | None:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read the pair, given its folder or either file; ``pattern`` replaces GPT-2's.
+    """Read the pair, given its folder or either file; ``pattern`` replaces what is known of how text is cut.
 
     Raises:
         InputError: A file is missing or cannot be read.
@@ -111,18 +112,43 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     nodes = {name: Node.parse(read(side), str(side)) for name, side in sides.items() if side.is_file()}
     config = nodes.get("tokenizer_config.json", Node({}, "tokenizer_config.json"))
     declared += _read_side_files(nodes, ids)
+    merges = list(_read_merges(read(merges_path), str(merges_path)))
+    known = {token.content.decode() for token in declared}
+    convention = pair_classes.convention(config, pattern, ids, merges, known, str(merges_path))
+    declared += [SpecialToken(text.encode(), ids[text]) for text in convention.special if text in ids]
     special_tokens = byte_level.read_special_tokens(ids, declared, str(vocabulary_path.parent))
-    merges = _read_merges(read(merges_path), str(merges_path))
-    model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))
+    model: Model
+    if convention.on_bytes:
+        model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))
+    else:
+        settings = {"end_of_word_suffix": convention.suffix, "unk_token": _unknown(nodes, ids, convention.unk)}
+        model = hf_models.read_character_bpe(Node(settings, str(merges_path)), ids, merges, special_tokens)
     for field in ("add_bos_token", "add_eos_token"):
         if config.get(field).boolean(default=False):
             raise config.get(field).error("is true, which this version cannot carry over", hint="tokenizer.json can")
-    expression = PATTERNS["gpt2"].regex if pattern is None else pattern
-    stages: tuple[PreTokenizer, ...] = (Split(expression),) if expression else ()
+    stages = convention.pre_tokenizer
     if config.get("add_prefix_space").boolean(default=False):
         stages = (PrefixSpace(), *stages)
     version = config.get("unicode_version")
-    return Tokenizer(model, stages, special_tokens, unicode_version=None if version.is_null else version.text())
+    tokenizer = Tokenizer(
+        model,
+        stages,
+        special_tokens,
+        unicode_version=None if version.is_null else version.text(),
+        normalizer=convention.normalizer,
+        decoder=convention.decoder,
+    )
+    return hf_models.with_unknown(tokenizer, ids)
+
+
+def _unknown(nodes: Mapping[str, Node], ids: Mapping[str, int], usual: str | None) -> str | None:
+    """Give the unknown token: as a file beside the pair names it, else the usual one if it is there."""
+    for node in nodes.values():
+        if "unk_token" in node.members():
+            stated = node.get("unk_token")
+            stated = stated.get("content") if isinstance(stated.value, dict) else stated
+            return None if stated.is_null else stated.text()
+    return usual if usual in ids else None
 
 
 def _read_merges(data: bytes, source: str) -> Iterator[tuple[str, str]]:
