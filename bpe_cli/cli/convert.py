@@ -23,6 +23,7 @@ class Format(StrEnum):
     tokenizer_json = "tokenizer.json"
     tiktoken = "tiktoken"
     subword_nmt = "subword-nmt"
+    bert_vocab = "bert-vocab"
     vocab_merges = "vocab-merges"
     huggingface = "huggingface"
     bpe_json = "bpe.json"
@@ -40,7 +41,10 @@ def run(
     output: Annotated[
         str,
         typer.Option(
-            "--output", "-o", metavar="OUT", help="The file to write; a folder for vocab-merges and huggingface."
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="The file to write; a folder for huggingface, vocab-merges and bert-vocab.",
         ),
     ],
     format: Annotated[  # noqa: A002  # the option's name

@@ -57,7 +57,8 @@ TokenizerName = Annotated[
     str | None,
     typer.Option(
         "--tokenizer", "-t", metavar="TOKENIZER", rich_help_panel=_TOKENIZER, show_default=DEFAULT_TOKENIZER,
-        help="A file or folder, an encoding (gpt2, cl100k_base) or a model (gpt-4o). Else $BPE_TOKENIZER.",
+        help="A file or folder, an encoding (gpt2, cl100k_base), a model (gpt-4o), or hf:ORG/NAME of the local cache. "
+        "Else $BPE_TOKENIZER.",
     ),
 ]  # fmt: skip
 PatternName = Annotated[

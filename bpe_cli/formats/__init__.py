@@ -18,6 +18,8 @@ import orjson
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import (
+    bert_vocab,
+    caches,
     companions,
     counts_file,
     hf_folder,
@@ -67,6 +69,7 @@ FORMATS: dict[str, Format] = {
     "huggingface": hf_folder,
     "tiktoken": tiktoken_ranks,
     "subword-nmt": subword_nmt,
+    "bert-vocab": bert_vocab,
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
 }
@@ -124,13 +127,23 @@ def locate(path: Path) -> tuple[Path, str]:
         reason = error.strerror if isinstance(error, OSError) else None
         raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
     for name, module in FORMATS.items():
-        # A list of merges with ends of words belongs to the vocabulary that lies beside it, if one does.
-        if module.sniff(head) and not (module is subword_nmt and vocab_merges.find_pair(path.parent)):
+        if module.sniff(head) and not _belongs_to_pair(module, path):
             return path, name
     raise FormatError(
         f"{path} is {_describe(head)}, not a tokenizer in a format that can be read",
         hint=f"formats are {', '.join(FORMATS)}",
     )
+
+
+def _belongs_to_pair(module: Format, path: Path) -> bool:
+    """Tell whether a file that looks like another format's is one of vocab.json and merges.txt.
+
+    A list of merges with ends of words belongs to the vocabulary that lies beside it, if one does; a
+    vocabulary as JSON to the merges.
+    """
+    if module is subword_nmt:
+        return vocab_merges.find_pair(path.parent) is not None
+    return module is bert_vocab and vocab_merges.find_pair(path) is not None
 
 
 def _in_folder(folder: Path) -> Path:
@@ -139,22 +152,20 @@ def _in_folder(folder: Path) -> Path:
     Raises:
         FormatError: No file in it has a name that tokenizers have.
     """
-    files = {entry.name: entry for entry in sorted(folder.iterdir()) if entry.is_file()}
+    files = {entry.name: entry for entry in sorted(folder.iterdir()) if not entry.is_dir()}
     usual = [(module, name) for module in FORMATS.values() for name in module.FILES]
     for module, name in usual:
         if name in files and (module is not vocab_merges or vocab_merges.find_pair(folder)):
             return files[name]
     for module, pattern in (each for each in usual if "*" in each[1]):
-        fitting = [
-            entry for name, entry in files.items() if fnmatchcase(name, pattern) and name not in companions.NAMES
-        ]
-        if len(fitting) == 1 and module.sniff(_head(fitting[0])):
-            return fitting[0]
+        names = [name for name in files if fnmatchcase(name, pattern) and name not in companions.NAMES]
+        if len(names) == 1 and files[names[0]].is_file() and module.sniff(_head(files[names[0]])):
+            return files[names[0]]
     names = sorted(entry.name for entry in folder.iterdir())
     shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
     raise FormatError(
         f"the folder {folder} holds no tokenizer, {shown}",
-        hint="it needs tokenizer.json, or vocab.json with merges.txt; or name a file in it",
+        hint="it needs tokenizer.json, vocab.txt, or vocab.json with merges.txt; or name a file in it",
     )
 
 
@@ -252,7 +263,10 @@ def resolve_pattern(name_or_regex: str) -> str:
 
 
 def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
-    """Give the tokenizer that a user means: a path, a named encoding, or a model.
+    """Give the tokenizer that a user means: a path, a place in a cache, a named encoding, or a model.
+
+    ``hf:org/name`` and ``tiktoken:name`` are looked up in the folders where other programs keep what they
+    have fetched (``caches``); nothing is fetched here.
 
     >>> find_tokenizer("gpt-4o").name
     'o200k_base'
@@ -267,11 +281,38 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
         is_path = False
     if is_path:
         return load(spec, pattern)
+    if spec.startswith(caches.HUGGING_FACE):
+        return _from_hugging_face(spec, pattern)
+    if spec.startswith(caches.TIKTOKEN):
+        if pattern is not None:
+            raise UsageError(f"{spec} has a split pattern of its own; no pattern can be given with it")
+        return replace(caches.tiktoken_encoding(spec.removeprefix(caches.TIKTOKEN)), name=spec)
     name = spec if spec in encodings.ENCODINGS else encodings.encoding_for_model(spec)
     if name is None:
         if re.search(r"[/\\]|\.(json|tiktoken|txt|model|bpe)$", spec):
-            raise InputError(f"cannot read {spec}: no such file")
-        raise encodings.unknown(spec)
+            raise InputError(f"cannot read {spec}: no such file", hint=_hint_of_cache(spec))
+        error = encodings.unknown(spec)
+        raise UsageError(error.message, hint=_hint_of_cache(spec) or error.hint)
     if pattern is not None:
         raise UsageError(f"{name} has a split pattern of its own; no pattern can be given with it")
     return encodings.named(name)
+
+
+def _from_hugging_face(spec: str, pattern: str | None) -> Tokenizer:
+    """Read a tokenizer from the cache of Hugging Face's hub.
+
+    Raises:
+        UsageError, InputError, FormatError: As for ``caches.snapshot`` and ``load``.
+    """
+    reference = spec.removeprefix(caches.HUGGING_FACE)
+    folder = caches.snapshot(reference)
+    try:
+        locate(folder)
+    except FormatError as error:  # perhaps only the model's weights have been fetched
+        raise FormatError(error.message, hint=caches.fetch_hint(reference)) from None
+    return replace(load(folder, pattern), name=spec)
+
+
+def _hint_of_cache(spec: str) -> str | None:
+    found = caches.has_model(spec)
+    return f"there is a model of this name in Hugging Face's cache: {caches.HUGGING_FACE}{spec}" if found else None

@@ -21,8 +21,8 @@ MAX_FILE_BYTES = 1 << 30
 """Largest tokenizer file that is read (1 GiB; the largest in use are about 30 MB)."""
 
 
-def read(path: Path) -> bytes:
-    """Read a whole regular file.
+def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
+    """Read a whole regular file of at most ``limit`` bytes.
 
     Raises:
         InputError: It is missing, unreadable or no regular file.
@@ -33,10 +33,9 @@ def read(path: Path) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
             raise InputError(f"{path} is {kind}", hint="a tokenizer is read more than once: give a file on disk")
-        if status.st_size > MAX_FILE_BYTES:
-            raise FormatError(
-                f"{path} has {status.st_size:,} bytes; a tokenizer file may have {MAX_FILE_BYTES:,} (1 GiB)"
-            )
+        if status.st_size > limit:
+            shown = f"{limit >> 30} GiB" if limit >> 30 else f"{limit >> 20} MiB"
+            raise FormatError(f"{path} has {status.st_size:,} bytes; a tokenizer file may have {limit:,} ({shown})")
         return path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"cannot read {path}: no such file") from None

@@ -31,6 +31,7 @@ HOLDS = features.LOSSES | {"truncation", "padding", "unicode-version"}
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
 _TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES, "usage")
+_OWN_KEY = rb'"(?:added_tokens|pre_tokenizer|truncation|model)"(?!\s*:\s*[\d-])'
 _BYTE_LEVEL_ONLY = {
     "dropout": (None, 0, 0.0),
     "unk_token": (None,),
@@ -47,9 +48,8 @@ _BYTE_LEVEL_ONLY = {
 
 def sniff(head: bytes) -> bool:
     """Tell whether a file begins like a ``tokenizer.json``."""
-    return bool(re.match(rb"\s*\{", head)) and any(
-        f'"{key}"'.encode() in head for key in ("added_tokens", "pre_tokenizer", "truncation", "model")
-    )
+    # A vocabulary of token -> id may have "model" among its tokens.
+    return bool(re.match(rb"\s*\{", head) and re.search(_OWN_KEY, head))
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:

@@ -1,7 +1,8 @@
 """Read and write GPT-2's pair of files: ``vocab.json`` and ``merges.txt``.
 
 ``encoder.json`` and ``vocab.bpe`` are OpenAI's names for the same two. The pair does not name its
-split pattern: it stands for GPT-2's, which is used unless another is given. Special tokens are read from
+split pattern: it stands for GPT-2's, which is used unless another is given, or the class that
+``tokenizer_config.json`` names has another (``pair_classes``). Special tokens are read from
 the files that Hugging Face puts beside the pair; without those, only OpenAI's own files are known to
 have one. Nothing else is taken for special: an entry that no merge makes stays an ordinary token.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +20,11 @@ import orjson
 
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import byte_level, companions
+from bpe_cli.formats import byte_level, companions, hf_models, pair_classes
 from bpe_cli.formats.checked import Node, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.patterns import PATTERNS
-from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
+from bpe_cli.stages import MergeBpe, Model, PrefixSpace, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
 
@@ -89,7 +90,7 @@ def find_pair(path: Path) -> tuple[Path, Path] | None:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read the pair, given its folder or either file; ``pattern`` replaces GPT-2's.
+    """Read the pair, given its folder or either file; ``pattern`` replaces what is known of how text is cut.
 
     Raises:
         InputError: A file is missing or cannot be read.
@@ -110,17 +111,39 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     found = companions.find(vocabulary_path.parent)
     config = found.config
     declared += [each.token for each in companions.declared(found, ids.get)]
+    merges = list(_read_merges(read(merges_path), str(merges_path)))
+    known = {token.content.decode() for token in declared}
+    convention = pair_classes.convention(config, pattern, ids, merges, known, str(merges_path))
+    declared += [SpecialToken(text.encode(), ids[text]) for text in convention.special if text in ids]
     special_tokens = byte_level.read_special_tokens(ids, declared, str(vocabulary_path.parent))
-    merges = _read_merges(read(merges_path), str(merges_path))
-    model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))
-    expression = PATTERNS["gpt2"].regex if pattern is None else pattern
-    stages: tuple[PreTokenizer, ...] = (Split(expression),) if expression else ()
+    model: Model
+    if convention.on_bytes:
+        model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))
+    else:
+        settings = {"end_of_word_suffix": convention.suffix, "unk_token": _unknown(found, ids, convention.unk)}
+        model = hf_models.read_character_bpe(Node(settings, str(merges_path)), ids, merges, special_tokens)
+    stages = convention.pre_tokenizer
     if config.get("add_prefix_space").boolean(default=False):
         stages = (PrefixSpace(), *stages)
     version = config.get("unicode_version")
-    return Tokenizer(
-        model, stages, special_tokens, unicode_version=None if version.is_null else version.text(), origin=Origin(NAME)
+    tokenizer = Tokenizer(
+        model,
+        stages,
+        special_tokens,
+        unicode_version=None if version.is_null else version.text(),
+        normalizer=convention.normalizer,
+        decoder=convention.decoder,
+        origin=Origin(NAME),
     )
+    return hf_models.with_unknown(tokenizer, ids)
+
+
+def _unknown(found: companions.Companions, ids: Mapping[str, int], usual: str | None) -> str | None:
+    """Give the unknown token: as a file beside the pair names it, else the usual one if it is there."""
+    for each in found.named:
+        if each.role == "unk":
+            return each.token.content.decode()
+    return usual if usual in ids and "unk_token" not in found.config.members() else None
 
 
 def _read_merges(data: bytes, source: str) -> Iterator[tuple[str, str]]:

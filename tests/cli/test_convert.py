@@ -42,13 +42,17 @@ def test_round_the_formats(tmp_path):
     """gpt2 -> tokenizer.json -> a pair -> tokenizer.json -> ranks, which are OpenAI's."""
     steps = [
         ("gpt2", "a.json", "a.json (tokenizer.json)"),
-        ("a.json", "pair/", "pair/vocab.json, pair/merges.txt, pair/tokenizer_config.json (vocab-merges)"),
+        (
+            "a.json",
+            "pair/ -f vocab-merges",
+            "pair/vocab.json, pair/merges.txt, pair/tokenizer_config.json (vocab-merges)",
+        ),
         ("pair", "b.json", "b.json (tokenizer.json)"),
         ("pair/merges.txt", "ranks.tiktoken", "ranks.tiktoken (tiktoken)"),
         ("ranks.tiktoken", "c.json", "c.json (tokenizer.json)"),
     ]
     for source, target, said in steps:
-        assert call("convert", source, "-o", target, cwd=tmp_path) == (0, b"", f"{source} -> {said}\n")
+        assert call("convert", source, "-o", *target.split(), cwd=tmp_path) == (0, b"", f"{source} -> {said}\n")
     assert sha256_of(tmp_path / "ranks.tiktoken") == SHA256["r50k_base"]
     assert sha256_of(tmp_path / "a.json") == sha256_of(tmp_path / "b.json") == sha256_of(tmp_path / "c.json")
     assert len({fingerprint_of(tmp_path / name) for name in ("a.json", "pair", "b.json")}) == 1
@@ -78,7 +82,7 @@ def test_special_tokens_and_pattern_on_the_way(tmp_path):
 def test_the_format_comes_from_the_name(tmp_path):
     (tmp_path / "folder").mkdir()
     assert call("convert", "gpt2", "-o", "folder", "-q", cwd=tmp_path).status == 0
-    assert (tmp_path / "folder" / "merges.txt").is_file()
+    assert (tmp_path / "folder" / "tokenizer.json").is_file()
     assert call("convert", "gpt2", "-o", "x", "-f", "tiktoken", "-q", cwd=tmp_path).status == 0
     assert sha256_of(tmp_path / "x") == SHA256["r50k_base"]
     assert call("convert", "gpt2", "-o", "y", cwd=tmp_path) == (
@@ -98,7 +102,12 @@ def test_to_a_pipe(tmp_path):
 @pytest.mark.parametrize(
     ("source", "output", "message", "losses"),
     [
-        ("cl100k_base", "x/", "the pair vocab.json and merges.txt cannot hold the split pattern", "pattern"),
+        (
+            "cl100k_base",
+            "x/ -f vocab-merges",
+            "the pair vocab.json and merges.txt cannot hold the split pattern",
+            "pattern",
+        ),
         (
             "p50k_edit",
             "x.tiktoken",
@@ -108,10 +117,10 @@ def test_to_a_pipe(tmp_path):
     ],
 )
 def test_what_is_lost_is_named(tmp_path, source, output, message, losses):
-    result = run("convert", source, "-o", output, cwd=tmp_path)
+    result = run("convert", source, "-o", *output.split(), cwd=tmp_path)
     assert result == (2, b"", error(message, LOSS_HINT + losses))
     assert list(tmp_path.iterdir()) == []
-    assert call("convert", source, "-o", output, "-q", "--allow-loss", losses, cwd=tmp_path) == (0, b"", "")
+    assert call("convert", source, "-o", *output.split(), "-q", "--allow-loss", losses, cwd=tmp_path) == (0, b"", "")
 
 
 def test_several_losses_at_once(tmp_path):

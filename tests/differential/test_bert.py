@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from bpe_cli import formats
+from bpe_cli.formats import bert_vocab, hf_json
+from bpe_cli.formats.checked import Node
 from bpe_cli.postprocess import affixes, process
-from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
 from tests.differential.test_hugging_face_files import character_span
 from tests.differential.texts import suite
 
 RECORDED = ("bert-base-uncased", "bert-base-chinese", "bert-base-uncased.nocjk-noaccents")
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 class Case(NamedTuple):
@@ -32,26 +32,18 @@ class Case(NamedTuple):
 
 @cache
 def tokenizer_of(vocabulary: Path, options: str) -> Tokenizer:
-    """Build BERT's tokenizer of a vocabulary: a token a line, its id the line's number."""
+    """Read BERT's tokenizer of a ``vocab.txt``, with the settings that ``tokenizer_config.json`` would hold."""
     settings = json.loads(options)
-    lines = vocabulary.read_bytes().decode().removesuffix("\n").split("\n")
-    ids = {line: number for number, line in enumerate(lines)}
-    assert len(ids) == len(lines)
-    return Tokenizer(
-        WordPiece(
-            Vocabulary.from_tokens(b"" if line in SPECIAL else line.encode() for line in lines),
-            ids[settings.pop("unk_token")],
-            settings.pop("wordpieces_prefix"),
-            settings.pop("max_input_chars_per_word"),
-        ),
-        (BertPreTokenizer(),),
-        tuple(sorted((SpecialToken(text.encode(), ids[text]) for text in SPECIAL), key=lambda token: token.token_id)),
-        post_processor=json.dumps(
-            {"type": "BertProcessing", "sep": ["[SEP]", ids["[SEP]"]], "cls": ["[CLS]", ids["[CLS]"]]}
-        ),
-        normalizer=(BertNormalizer(**settings),),
-        decoder=(WordPieceDecoder(),),
-    )
+    assert [settings[name] for name in ("clean_text", "unk_token", "wordpieces_prefix")] == [True, "[UNK]", "##"]
+    config = {
+        "do_lower_case": settings["lowercase"],
+        "strip_accents": settings["strip_accents"],
+        "tokenize_chinese_chars": settings["handle_chinese_chars"],
+    }
+    stated = Node(config, "tokenizer_config.json")
+    tokenizer = bert_vocab.loads(vocabulary.read_bytes(), str(vocabulary), stated)
+    assert tokenizer.model.max_input_chars_per_word == settings["max_input_chars_per_word"]
+    return tokenizer
 
 
 def case_of(shared: Path, name: str) -> Case:
@@ -113,6 +105,54 @@ def test_decoded(case):
         # Hugging Face's decode leaves special tokens out unless it is told not to.
         ids = [token_id for token_id in result["ids"] if token_id not in case.tokenizer.special_ids]
         assert case.tokenizer.decode(ids).decode() == result["decoded"], name
+
+
+@pytest.mark.parametrize("name", RECORDED[:2])
+def test_bare_vocabulary_is_read_in_lower_case(name, shared):
+    """No word in these two has a capital letter or an accent, so the file alone gives what is recorded."""
+    assert formats.load(shared / "vocabs" / name / "vocab.txt") == case_of(shared, name).tokenizer
+    assert formats.load(shared / "vocabs" / name) == case_of(shared, name).tokenizer
+
+
+@pytest.mark.parametrize("name", RECORDED[:2])
+def test_written_vocabulary_is_the_one_that_was_read(name, shared, tmp_path):
+    tokenizer = case_of(shared, name).tokenizer
+    files = formats.dump(tokenizer, "bert-vocab")
+    assert files["vocab.txt"] == (shared / "vocabs" / name / "vocab.txt").read_bytes()
+    for file, content in files.items():
+        (tmp_path / file).write_bytes(content)
+    assert formats.load(tmp_path) == tokenizer
+
+
+def test_pairs_are_those_of_hugging_face(case, shared):
+    rival = pytest.importorskip("tokenizers")
+    theirs = rival.Tokenizer.from_str(formats.dump(case.tokenizer, "tokenizer.json")[""].decode())
+    texts = [text for text in case.texts.values() if len(text) < 200][:60]
+    for first, second in zip(texts, reversed(texts), strict=True):
+        expected = theirs.encode(first, second)
+        ours = process(case.tokenizer.post_processor, *(case.tokenizer.encode(text, "all") for text in (first, second)))
+        assert (ours.ids, ours.type_ids) == (expected.ids, expected.type_ids)
+
+
+def test_library_reads_the_same_file_into_the_same_tokenizer(shared):
+    """But for what frames a text, which ``BertWordPieceTokenizer`` and ``transformers`` write in two ways."""
+    rival = pytest.importorskip("tokenizers")
+    path = shared / "vocabs" / RECORDED[0] / "vocab.txt"
+    theirs = hf_json.loads(rival.BertWordPieceTokenizer(str(path)).to_str().encode())
+    ours = formats.load(path)
+    assert replace(theirs, post_processor=ours.post_processor, usage=ours.usage) == ours
+    assert formats.dump(theirs, "bert-vocab") == formats.dump(ours, "bert-vocab")
+
+
+def test_library_takes_more_off_a_line_than_its_end(shared):
+    """The Chinese vocabulary has U+2028 as a token; text cannot become it, for BERT takes it for a blank."""
+    rival = pytest.importorskip("tokenizers")
+    path = shared / "vocabs" / RECORDED[1] / "vocab.txt"
+    theirs, ours = rival.BertWordPieceTokenizer(str(path)), formats.load(path)
+    token_id = ours.model.vocabulary.id_of("\u2028".encode())
+    assert token_id is not None
+    assert theirs.id_to_token(token_id) == ""
+    assert ours.encode("a\u2028b") == theirs.encode("a\u2028b", add_special_tokens=False).ids
 
 
 # -- Google's own code -----------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.fingerprint import fingerprint
+from bpe_cli.formats import bert_vocab
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import SpecialToken
 from bpe_cli.trainers import bpe, sentencepiece, train
@@ -22,6 +23,8 @@ def of_kind(name, make):
         return train(["low lower lowest"], sentencepiece.Options(30))
     if name == "subword-nmt":
         return train(["low low lower lower"], bpe.Options(30, compat="subword-nmt"))
+    if name == "bert-vocab":
+        return bert_vocab.loads(b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nlow\n##est\n")
     return make()
 
 
@@ -35,9 +38,7 @@ def test_format_is_found_by_content_not_by_name(make, tmp_path, name):
     files = formats.dump(tokenizer, name, LOSSES)
     for suffix, content in files.items():
         (tmp_path / (suffix or "x.txt")).write_bytes(content)
-    path = tmp_path / ("vocab.json" if len(files) > 1 else "x.txt")
-    if name in SAME_READER:
-        path = next(tmp_path.glob("tokenizer.json"), path)
+    path = tmp_path / (next(iter(files)) or "x.txt")
     assert formats.identify(path) == SAME_READER.get(name, name)
     loaded = formats.load(path, "gpt2" if name in ("tiktoken", "vocab-merges") else None)
     decoded = [loaded.decode([token_id]) for token_id in loaded.encode("lowest")]

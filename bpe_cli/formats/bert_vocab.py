@@ -1,0 +1,378 @@
+r"""Read and write BERT's ``vocab.txt``: one token a line, whose id is the number of the line.
+
+The file holds tokens only. The stages are BERT's: ``BertNormalizer``, ``BertPreTokenizer``, WordPiece with
+``##``, ``[CLS] $A [SEP]`` around a text. How text is written before it is looked up stands in
+``tokenizer_config.json`` (``do_lower_case``, ``strip_accents``, ``tokenize_chinese_chars``), which counts when it
+lies beside the vocabulary. Without it the vocabulary shows it: see ``bert_words.reading``.
+
+What the readers of this file agree on is done here too: lines end in LF, or CR and LF; of a token that stands
+twice the last line counts, and the id of the first stands for nothing. Where they differ, only the line end is
+taken off (Google's code takes white space off both ends, Hugging Face's ``tokenizers`` off the right end).
+The same vocabulary as a JSON object of token -> id is read too, not written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+import orjson
+
+from bpe_cli import _core
+from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.formats import bert_words, byte_level
+from bpe_cli.formats.bert_sniff import sniff
+from bpe_cli.formats.checked import Node, quote, read
+from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.postprocess import layout
+from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
+from bpe_cli.vocabulary import Vocabulary
+
+__all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "loads", "sniff"]
+
+NAME = "bert-vocab"
+FILES = ("vocab.txt",)
+MODELS = frozenset({"wordpiece"})
+HOLDS = frozenset(
+    {"normalizer", "pre-tokenizer", "decoder", "special-tokens", "token-flags", "post-processor", "roles"}
+)
+
+MAX_BYTES = 1 << 25
+"""Largest file that is read (32 MiB; the largest in use, of 500,000 tokens, has 5)."""
+
+CONFIG = "tokenizer_config.json"
+
+NAMES = {"unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]", "mask": "[MASK]"}
+"""BERT's special tokens by role; some vocabularies have them in lower case."""
+
+STATED_ROLES = ("bos", "eos", *NAMES)
+"""Roles that ``tokenizer_config.json`` can name (``bos_token``, ...)."""
+
+_BERT_LIKE = ("Bert", "DistilBert", "Electra", "MobileBert", "SqueezeBert", "ConvBert", "LayoutLM", "Lxmert")
+_OLDER = ("RetriBert", "DPRQuestionEncoder", "DPRContextEncoder", "DPRReader")
+CLASSES = frozenset(f"{name}Tokenizer" for name in (*_BERT_LIKE, *_OLDER))
+"""Classes of ``transformers`` whose stages are BERT's; with ``Fast`` behind they are the same."""
+
+SILENT_CLASSES = frozenset({"PreTrainedTokenizer", "TokenizersBackend"})
+"""Classes that say nothing of the stages."""
+
+PREFIX = "##"
+LONGEST_WORD = 100
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def load(path: Path, pattern: str | None = None) -> Tokenizer:
+    """Read a ``vocab.txt`` and what lies beside it.
+
+    Raises:
+        InputError: A file cannot be read.
+        FormatError: One is broken, or is not of BERT's family.
+        UsageError: A pattern is given; BERT has its own way to cut text.
+    """
+    if pattern is not None:
+        raise UsageError(f"{path} is a vocabulary of BERT, which cuts text in its own way; no pattern can be given")
+    beside = path.with_name(CONFIG)
+    config = Node.parse(read(beside), str(beside)) if beside.is_file() else None
+    return loads(read(path, MAX_BYTES), str(path), config)
+
+
+def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) -> Tokenizer:
+    """Read the content of a ``vocab.txt``.
+
+    Args:
+        data: The content.
+        source: What to call it in errors.
+        config: The ``tokenizer_config.json`` that belongs to it; None if there is none.
+
+    Raises:
+        FormatError: As for ``load``.
+    """
+    lines = _read_json(data, source) if data.lstrip()[:1] == b"{" else _read_lines(data, source)
+    ids = {line: number for number, line in enumerate(lines) if line}
+    declared = [] if config is None else list(_added_tokens(config))
+    known = ids | {token.content.decode(): token.token_id for token in declared}
+    names = _role_names(config, known)
+    if "unk" not in names:
+        raise FormatError(
+            f"{source} has no token for words that cannot be spelt: {NAMES['unk']}, or what {CONFIG} names",
+            hint="tokenizer.json can say what is done without one",
+        )
+    declared += [SpecialToken(name.encode(), known[name]) for name in names.values()]
+    specials = byte_level.read_special_tokens(ids, declared, source)
+    hidden = {token.content.decode() for token in specials if token.special}
+    words = {token: number for token, number in ids.items() if token not in hidden}
+    roles = {role: known[name] for role, name in names.items()}
+    facts: list[tuple[str, Fact]] = []
+    if config is not None:
+        normalizer = _read_normalizer(config)
+    else:
+        reading = bert_words.reading(words, PREFIX)
+        normalizer = reading.normalizer()
+        facts += reading.facts()
+    repeated = [(f"line {number + 1}", line) for number, line in enumerate(lines) if ids.get(line) != number]
+    if repeated:
+        facts.append(("lines that stand for nothing", len(repeated)))
+    return Tokenizer(
+        WordPiece(
+            Vocabulary.from_ids({token.encode(): number for token, number in words.items()}),
+            roles["unk"],
+            PREFIX,
+            LONGEST_WORD,
+        ),
+        (BertPreTokenizer(),),
+        specials,
+        post_processor=_template(names, roles),
+        normalizer=(normalizer,),
+        decoder=(WordPieceDecoder(PREFIX),),
+        usage=Usage(roles=roles_in_order(roles)),
+        origin=Origin(NAME, tuple(facts), tuple((place, line.encode()) for place, line in repeated)),
+    )
+
+
+def _read_lines(data: bytes, source: str) -> list[str]:
+    """Give the tokens of all lines."""
+    if data.count(b"\n") > _core.MAX_TOKENS:
+        raise FormatError(f"{source} has more than {_core.MAX_TOKENS:,} lines")
+    try:
+        lines = data.decode().split("\n")
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(f"byte {error.start} is not UTF-8 ({source}:{row})") from None
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _read_json(data: bytes, source: str) -> list[str]:
+    """Give the tokens of an object of token -> id; an id that it leaves out has the empty token."""
+    ids = byte_level.read_ids(Node.parse(data, source))
+    size = max(ids.values(), default=-1) + 1
+    if size > _core.MAX_TOKENS:
+        raise FormatError(f"{source} has the id {size - 1:,}; ids run to {_core.MAX_TOKENS - 1:,}")
+    lines = [""] * size
+    for token, number in ids.items():
+        lines[number] = token
+    return lines
+
+
+def _added_tokens(config: Node) -> Iterator[SpecialToken]:
+    """Yield the tokens that ``tokenizer_config.json`` gives ids and flags."""
+    decoder = config.get("added_tokens_decoder")
+    for key in {} if decoder.is_null else decoder.members():
+        if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < byte_level.MAX_ID):
+            raise decoder.error(f"has the key {quote(key)}, which is no id")
+        yield byte_level.read_added_token(decoder.get(key), int(key))
+
+
+def _role_names(config: Node | None, known: Collection[str]) -> dict[str, str]:
+    """Give the token of each role: the one that ``tokenizer_config.json`` names, else BERT's; if it is there."""
+    found = {}
+    for role in STATED_ROLES:
+        key = f"{role}_token"
+        spellings = [NAMES[role], NAMES[role].lower()] if role in NAMES else []
+        if config is not None and key in config.members():
+            stated = config.get(key).get("content") if isinstance(config.get(key).value, dict) else config.get(key)
+            spellings = [] if stated.is_null else [stated.text()]
+        present = [name for name in spellings if name in known]
+        if present:
+            found[role] = present[0]
+    return found
+
+
+def _read_normalizer(config: Node) -> BertNormalizer:
+    """Give the normalizer as ``tokenizer_config.json`` states it; what that leaves out is as in transformers."""
+    kind = config.get("tokenizer_class")
+    name = None if kind.is_null else kind.text().removesuffix("Fast")
+    if name not in (None, *CLASSES, *SILENT_CLASSES):
+        raise kind.error(
+            f"is {quote(kind.text())}, whose stages are not known to be BERT's",
+            hint="tokenizer.json says what they are",
+        )
+    if not config.get("do_basic_tokenize").boolean(default=True):
+        raise config.get("do_basic_tokenize").error("is false, which this version cannot carry over")
+    accents = config.get("strip_accents")
+    return BertNormalizer(
+        handle_chinese_chars=config.get("tokenize_chinese_chars").boolean(default=True),
+        strip_accents=None if accents.is_null else accents.boolean(),
+        lowercase=config.get("do_lower_case").boolean(default=True),
+    )
+
+
+def _template(names: Mapping[str, str], roles: Mapping[str, int]) -> str | None:
+    """Give the post-processor ``[CLS] $A [SEP]``, as transformers' BERT has it; None without these two tokens."""
+    if "cls" not in names or "sep" not in names:
+        return None
+
+    def special(role: str, type_id: int) -> dict[str, object]:
+        return {"SpecialToken": {"id": names[role], "type_id": type_id}}
+
+    def text(letter: str, type_id: int) -> dict[str, object]:
+        return {"Sequence": {"id": letter, "type_id": type_id}}
+
+    single = [special("cls", 0), text("A", 0), special("sep", 0)]
+    return orjson.dumps(
+        {
+            "type": "TemplateProcessing",
+            "single": single,
+            "pair": [*single, text("B", 1), special("sep", 1)],
+            "special_tokens": {
+                names[role]: {"id": names[role], "ids": [roles[role]], "tokens": [names[role]]}
+                for role in sorted(("cls", "sep"), key=lambda role: names[role])
+            },
+        }
+    ).decode()
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
+    """Write ``vocab.txt``, and the ``tokenizer_config.json`` that says how text is to be written for it.
+
+    Args:
+        tokenizer: What is to be held.
+        allow_loss: What may be left out, of ``features.LOSSES``; in its place BERT's own stage is meant.
+
+    Returns:
+        File name -> content, to be put into one folder.
+
+    Raises:
+        FormatError: It is no WordPiece as BERT's, ids have gaps, a token cannot stand on a line, or something
+            would be lost that may not be.
+    """
+    model = tokenizer.model
+    if not isinstance(model, WordPiece):
+        raise FormatError("a vocab.txt holds WordPiece only", hint="tokenizer.json can hold the rest")
+    for what, value, fixed in (
+        ("continuing tokens begin with", model.continuing_subword_prefix, PREFIX),
+        ("the longest known word has", model.max_input_chars_per_word, LONGEST_WORD),
+    ):
+        if value != fixed:
+            raise FormatError(
+                f"a vocab.txt cannot say that {what} {value!r}: with BERT it is {fixed!r}",
+                hint="write tokenizer.json, which holds everything",
+            )
+    special = {token.token_id: byte_level.special_text(token) for token in tokenizer.special_tokens}
+    roles = _roles_to_write(tokenizer, special) | {"unk": model.unk_id}
+    refuse_losses(_losses(tokenizer, roles, special), allow_loss, "a vocab.txt")
+    lines = _lines(tokenizer, model.unk_id)
+    config = _config(tokenizer, roles, lines)
+    return {
+        "vocab.txt": "".join(f"{line}\n" for line in lines).encode(),
+        CONFIG: (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode(),
+    }
+
+
+def _roles_to_write(tokenizer: Tokenizer, special: Mapping[int, str]) -> dict[str, int]:
+    """Give the roles as they are stated; where none is, those that BERT's names stand for."""
+    if tokenizer.usage.roles:
+        return {role: number for role, number in tokenizer.usage.roles if role in STATED_ROLES and number in special}
+    by_name = {name: token_id for token_id, name in special.items()}
+    found = {role: by_name.get(name, by_name.get(name.lower())) for role, name in NAMES.items()}
+    return {role: number for role, number in found.items() if number is not None}
+
+
+def _losses(tokenizer: Tokenizer, roles: Mapping[str, int], special: Mapping[int, str]) -> dict[str, str]:
+    """Give what the file would say otherwise than it is."""
+    lost = losses(tokenizer, HOLDS)
+    stages = tokenizer.normalizer
+    if len(stages) != 1 or not isinstance(stages[0], BertNormalizer) or not stages[0].clean_text:
+        lost["normalizer"] = "another normalizer than BERT's" if stages else "the lack of a normalizer"
+    if tokenizer.pre_tokenizer != (BertPreTokenizer(),):
+        lost["pre-tokenizer"] = "another pre-tokenizer than BERT's"
+        lost.pop("pattern", None)
+        lost.pop("prefix-space", None)
+    if tokenizer.decoder != (WordPieceDecoder(PREFIX),):
+        lost["decoder"] = "another decoder than BERT's"
+    names = {role: special[number] for role, number in roles.items() if number in special}
+    if "unk" not in names:
+        lost["special-tokens"] = "that the unknown token is an ordinary one"
+    if _order(tokenizer.post_processor) != _order(_template(names, roles)):
+        lost["post-processor"] = "another post-processor than BERT's"
+    return lost
+
+
+def _order(post_processor: str | None) -> list[list[tuple[int | None, int, tuple[int, ...] | None]]]:
+    """Give what a post-processor does to a text and to a pair, however it is written."""
+    return [
+        [(part.sequence, part.type_id, part.ids) for part in layout(post_processor, pair=pair)]
+        for pair in (False, True)
+    ]
+
+
+def _lines(tokenizer: Tokenizer, unk_id: int) -> list[str]:
+    """Give the tokens of all lines; special tokens that follow the others without a gap stand there too.
+
+    Raises:
+        FormatError: An id has no token, or a token cannot stand on a line.
+    """
+    vocabulary = tokenizer.model.vocabulary
+    texts = [""] * vocabulary.size
+    for number, content in vocabulary.items():
+        try:
+            texts[number] = content.decode()
+        except UnicodeDecodeError:
+            raise FormatError(f"the token {quote(content)} (id {number}) is not UTF-8, as a vocab.txt is") from None
+    entries = byte_level.write_vocabulary(tokenizer, texts, all_special=True)
+    by_id = {number: token for token, number in entries.items()}
+    size = max(vocabulary.size, unk_id + 1)
+    while size in tokenizer.special_ids and tokenizer.special_ids[size].special:
+        size += 1
+    lines = []
+    for number in range(size):
+        token = by_id.get(number)
+        if token is None:
+            token = _line_for_nothing(tokenizer, number, entries)
+        elif not token or "\n" in token or token.endswith("\r"):
+            raise FormatError(f"the token {quote(token)} (id {number}) has a line end, and cannot stand on a line")
+        lines.append(token)
+    return lines
+
+
+def _line_for_nothing(tokenizer: Tokenizer, number: int, entries: Mapping[str, int]) -> str:
+    """Give the line of an id that no token has, as it was read: empty, or a token that a later line has again."""
+    kept = tokenizer.origin.kept(NAME, f"line {number + 1}") if tokenizer.origin is not None else None
+    if kept is None or (kept and entries.get(kept.decode(), -1) < number):
+        raise FormatError(
+            f"id {number} has no token, and in a vocab.txt the number of the line is the id",
+            hint="write tokenizer.json, which can leave ids out",
+        )
+    return kept.decode()
+
+
+def _config(tokenizer: Tokenizer, roles: Mapping[str, int], lines: list[str]) -> dict[str, object]:
+    """Give the content of ``tokenizer_config.json``."""
+    normalizer = next((stage for stage in tokenizer.normalizer if isinstance(stage, BertNormalizer)), None)
+    settings = normalizer or BertNormalizer(handle_chinese_chars=False, lowercase=False)
+    config: dict[str, object] = {}
+    plain = [
+        SpecialToken(lines[number].encode(), number) for number in sorted(set(roles.values())) if number < len(lines)
+    ]
+    if list(tokenizer.special_tokens) != plain:
+        config["added_tokens_decoder"] = {
+            str(token.token_id): {
+                "content": byte_level.special_text(token),
+                "lstrip": token.lstrip,
+                "normalized": token.normalized,
+                "rstrip": token.rstrip,
+                "single_word": token.single_word,
+                "special": token.special,
+            }
+            for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
+        }
+    for role in STATED_ROLES:
+        if role in roles:
+            config[f"{role}_token"] = tokenizer.token_bytes(roles[role]).decode()
+        elif role in NAMES:
+            config[f"{role}_token"] = None
+    return config | {
+        "do_lower_case": settings.lowercase,
+        "strip_accents": settings.strip_accents,
+        "tokenize_chinese_chars": settings.handle_chinese_chars,
+        "tokenizer_class": "BertTokenizer",
+    }

@@ -1,0 +1,189 @@
+"""Find tokenizers in the folders where other programs keep what they have fetched; fetch nothing.
+
+``hf:org/name`` (or ``hf:org/name@revision``) is a model in the cache of Hugging Face's hub, whose layout is::
+
+    models--org--name/refs/main               the name of a commit
+    models--org--name/snapshots/<commit>/...  its files, as links into blobs/
+
+``tiktoken:NAME`` is an encoding in the cache of tiktoken, where a file's name is the SHA-1 of the address that it
+came from. This module is the only one of the library that reads the environment:
+
+    Hugging Face  $HF_HUB_CACHE, $HUGGINGFACE_HUB_CACHE, $HF_HOME/hub, $XDG_CACHE_HOME/huggingface/hub,
+                  ~/.cache/huggingface/hub; the first that is set counts, as in huggingface_hub
+    tiktoken      $TIKTOKEN_CACHE_DIR, $DATA_GYM_CACHE_DIR, data-gym-cache in the folder for temporary files;
+                  the first that is set counts, and if that is empty tiktoken keeps nothing
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from bpe_cli import encodings
+from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.formats import tiktoken_ranks
+from bpe_cli.formats.checked import quote, read
+from bpe_cli.tokenizer import Tokenizer
+
+HUGGING_FACE = "hf:"
+TIKTOKEN = "tiktoken:"
+
+WANTED = ("*token*", "vocab*", "merges.txt", "*.model", "*.tiktoken")
+"""What of a repository is fetched to have its tokenizer."""
+
+_BLOBS = "https://openaipublic.blob.core.windows.net/encodings/"
+_RANKS = {"gpt2": "r50k_base", "p50k_edit": "p50k_base", "o200k_harmony": "o200k_base"}
+"""Encodings that use another one's ranks (gpt2 is kept by tiktoken as two files of other formats)."""
+
+_NAME = re.compile(r"(?:\w[\w.-]{0,95}/)?\w[\w.-]{0,95}", re.ASCII)
+_REVISION = re.compile(r"\w[\w./+-]{0,255}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_LONGEST_REF = 1 << 10
+
+
+# -- Hugging Face ------------------------------------------------------------------------------
+
+
+def hugging_face_folder() -> Path:
+    """Give the folder of the hub's cache, whether it is there or not."""
+    for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if os.environ.get(variable):
+            return _expanded(os.environ[variable])
+    if os.environ.get("HF_HOME"):
+        return _expanded(os.environ["HF_HOME"]) / "hub"
+    return _expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface" / "hub"
+
+
+def _expanded(path: str) -> Path:
+    return Path(os.path.expandvars(os.path.expanduser(path)))
+
+
+def snapshot(reference: str) -> Path:
+    """Give the folder with the files of a model, ``org/name`` or ``org/name@revision``.
+
+    The revision is a branch, a tag or a whole commit; without one it is ``main``.
+
+    Raises:
+        UsageError: This is no name that a model can have.
+        InputError: The cache does not have it; the hint says how to fetch it.
+        FormatError: What the cache says of it is broken.
+    """
+    name, revision = _checked(reference)
+    model = _model_folder(name)
+    if not model.is_dir():
+        raise InputError(f"{name} is not in the cache {hugging_face_folder()}", hint=fetch_hint(reference))
+    commit = revision if _COMMIT.fullmatch(revision) else _commit_of(model, reference, revision)
+    found = model / "snapshots" / commit
+    if not found.is_dir():
+        raise InputError(f"the cache {model} has no files of commit {commit}", hint=fetch_hint(reference))
+    return found
+
+
+def _checked(reference: str) -> tuple[str, str]:
+    """Take a reference apart, and make sure that no part of it leads out of the cache.
+
+    Raises:
+        UsageError: One does, or might.
+    """
+    name, at, revision = reference.partition("@")
+    if not _NAME.fullmatch(name) or ".." in name or "--" in name:
+        raise UsageError(
+            f"{quote(HUGGING_FACE + reference)} names no model",
+            hint="as in hf:openai-community/gpt2, or hf:openai-community/gpt2@main with a branch, tag or commit",
+        )
+    if at and (not _REVISION.fullmatch(revision) or {"", ".", ".."} & set(revision.split("/"))):
+        raise UsageError(f"{quote(revision)} is no revision", hint="it is a branch, a tag, or a commit's 40 digits")
+    return name, revision or "main"
+
+
+def _model_folder(name: str) -> Path:
+    return hugging_face_folder() / f"models--{name.replace('/', '--')}"
+
+
+def _commit_of(model: Path, reference: str, revision: str) -> str:
+    """Read which commit a branch or a tag was at when it was fetched."""
+    path = model / "refs" / revision
+    if not path.is_file():
+        refs = model / "refs"
+        known = sorted(str(each.relative_to(refs)) for each in refs.rglob("*") if each.is_file())[:5]
+        has = f"it has {', '.join(known)}" if known else "it has none"
+        raise InputError(f"the cache {model} has no revision {quote(revision)}: {has}", hint=fetch_hint(reference))
+    content = read(path, _LONGEST_REF).decode("utf-8", "replace").strip()
+    if not _COMMIT.fullmatch(content):
+        raise FormatError(f"{path} is to hold a commit's 40 digits, not {quote(content)}", hint=fetch_hint(reference))
+    return content
+
+
+def fetch_hint(reference: str) -> str:
+    """Give the command that fetches the tokenizer of a model into the cache."""
+    name, revision = _checked(reference)
+    at = "" if revision == "main" else f" --revision {revision}"
+    wanted = " ".join(f'--include "{pattern}"' for pattern in WANTED)
+    return f"fetch it: hf download {name}{at} {wanted} (once: huggingface-cli download {name}{at})"
+
+
+def has_model(name: str) -> bool:
+    """Tell whether the hub's cache has a model of this name."""
+    try:
+        _checked(name)
+        return "@" not in name and (_model_folder(name) / "snapshots").is_dir()
+    except (UsageError, OSError, ValueError):
+        return False
+
+
+# -- tiktoken ----------------------------------------------------------------------------------
+
+
+def tiktoken_folder() -> Path | None:
+    """Give the folder of tiktoken's cache, whether it is there or not; None if it is turned off."""
+    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        if variable in os.environ:
+            return Path(os.environ[variable]) if os.environ[variable] else None
+    return Path(tempfile.gettempdir()) / "data-gym-cache"
+
+
+def tiktoken_encoding(name: str) -> Tokenizer:
+    """Read an encoding of tiktoken's, by its name or a model's, from tiktoken's cache.
+
+    A file is used only if its SHA-256 is the published one.
+
+    Raises:
+        UsageError: There is no encoding of this name.
+        InputError: The cache does not have it; the hint says how to fetch it.
+        FormatError: The file there is another.
+    """
+    encoding_name = name if name in encodings.ENCODINGS else encodings.encoding_for_model(name)
+    if encoding_name is None:
+        raise encodings.unknown(name)
+    encoding = encodings.ENCODINGS[encoding_name]
+    ranks = _RANKS.get(encoding_name, encoding_name)
+    fetch = f"fetch it: python -c \"import tiktoken; tiktoken.get_encoding('{ranks}')\""
+    folder = tiktoken_folder()
+    if folder is None:
+        raise InputError(
+            "tiktoken's cache is turned off: TIKTOKEN_CACHE_DIR or DATA_GYM_CACHE_DIR is empty",
+            hint=f"{encoding_name} is built in: -t {encoding_name}",
+        )
+    path = folder / tiktoken_file_name(ranks)
+    if not path.is_file():
+        raise InputError(
+            f"{ranks} is not in tiktoken's cache ({path})",
+            hint=f"{fetch}; or use the one that is built in: -t {encoding_name}",
+        )
+    data = read(path)
+    if hashlib.sha256(data).hexdigest() != encoding.sha256:
+        raise FormatError(f"{path} is not the published file of {ranks}", hint=f"remove it, and {fetch}")
+    return replace(tiktoken_ranks.loads(data, str(path)), special_tokens=encoding.tokens())
+
+
+def tiktoken_file_name(encoding: str) -> str:
+    """Give the name that tiktoken's cache has for the ranks of an encoding.
+
+    >>> tiktoken_file_name("cl100k_base")
+    '9b5ad71b2ce5302211f9c61530b329a4922fc6a4'
+    """
+    return hashlib.sha1(f"{_BLOBS}{encoding}.tiktoken".encode(), usedforsecurity=False).hexdigest()

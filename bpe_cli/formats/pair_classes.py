@@ -1,0 +1,165 @@
+"""Say what a pair of ``vocab.json`` and ``merges.txt`` leaves unsaid: how text is cut into words.
+
+The class that ``tokenizer_config.json`` names says it (facts of ``transformers``' slow classes and their
+converters). A byte-level pair without a class stands for GPT-2's; merges with ``</w>`` stand for nothing in
+particular: CLIP writes bytes and GPT-1 characters, and each cuts text in its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from bpe_cli.byte_alphabet import ALPHABET_ORDER, from_visible, to_visible
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import Node, quote
+from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages import (
+    NFC,
+    BertNormalizer,
+    BertPreTokenizer,
+    BPEDecoder,
+    ByteLevel,
+    ByteLevelDecoder,
+    Decoder,
+    Lowercase,
+    Normalizer,
+    PreTokenizer,
+    Replace,
+    Split,
+)
+from bpe_cli.stages.words import word_decoder
+
+SUFFIX = "</w>"
+"""What marks the end of a word in pairs that mark it."""
+
+GPT2 = PATTERNS["gpt2"].regex
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """The stages of a pair.
+
+    Attributes:
+        pre_tokenizer: What cuts text.
+        normalizer: What rewrites it before.
+        decoder: What makes text of tokens.
+        on_bytes: Whether tokens are bytes and merges join bytes; else they are characters.
+        suffix: What is written after the last character of a word.
+        special: Special tokens that the class has where nothing else is said.
+        unk: The unknown token, where nothing else is said.
+    """
+
+    pre_tokenizer: tuple[PreTokenizer, ...]
+    normalizer: tuple[Normalizer, ...] = ()
+    decoder: tuple[Decoder, ...] = ()
+    on_bytes: bool = True
+    suffix: str = ""
+    special: tuple[str, ...] = ()
+    unk: str | None = None
+
+
+_GPT2 = Convention((Split(GPT2),))
+_CLIP = Convention(
+    (
+        Split(
+            r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+",
+            "Removed",
+            invert=True,
+        ),
+        Split(GPT2),
+        ByteLevel(),
+    ),
+    (NFC(), Replace(r"\s+", " "), Lowercase()),
+    (ByteLevelDecoder(),),
+    on_bytes=False,
+    suffix=SUFFIX,
+    special=("<|startoftext|>", "<|endoftext|>"),
+    unk="<|endoftext|>",
+)
+_GPT1 = Convention(
+    (BertPreTokenizer(),),
+    (BertNormalizer(),),
+    (BPEDecoder(SUFFIX),),
+    on_bytes=False,
+    suffix=SUFFIX,
+    special=("<unk>",),
+    unk="<unk>",
+)
+_LIKE_GPT2 = ("GPT2", "Roberta", "Bart", "Longformer", "LED", "Blenderbot", "Whisper", "CodeGen", "Deberta")
+
+CLASSES: dict[str, Convention] = {
+    **{f"{name}Tokenizer": _GPT2 for name in _LIKE_GPT2},
+    "Qwen2Tokenizer": Convention((Split(PATTERNS["qwen2"].regex),), (NFC(),)),
+    "CLIPTokenizer": _CLIP,
+    "OpenAIGPTTokenizer": _GPT1,
+}
+"""Classes of ``transformers`` that read such a pair; with ``Fast`` behind they are the same."""
+
+SILENT_CLASSES = frozenset({"PreTrainedTokenizer", "TokenizersBackend"})
+"""Classes that say nothing of the stages."""
+
+
+def convention(
+    config: Node,
+    pattern: str | None,
+    ids: Mapping[str, int],
+    merges: Collection[tuple[str, str]],
+    special: Collection[str],
+    source: str,
+) -> Convention:
+    """Give the stages of a pair.
+
+    Args:
+        config: ``tokenizer_config.json``; an empty object if there is none.
+        pattern: The expression that a user gives in place of what is known.
+        ids: The vocabulary.
+        merges: The merges.
+        special: The tokens that files beside the pair declare.
+        source: The pair, for messages.
+
+    Raises:
+        FormatError: Nothing says how text is cut, or it is a class that is not known.
+    """
+    suffix = SUFFIX if any(right.endswith(SUFFIX) for _, right in merges) else ""
+    if pattern is not None:
+        return _of_pattern(pattern, ids, special, suffix)
+    kind = config.get("tokenizer_class")
+    name = None if kind.is_null else kind.text().removesuffix("Fast")
+    if name is not None and name not in SILENT_CLASSES:
+        known = CLASSES.get(name)
+        if known is None:
+            raise kind.error(
+                f"is {quote(kind.text())}, and how that class cuts text is not known",
+                hint="tokenizer.json says it; or give the split pattern with --pattern",
+            )
+        if known.suffix != suffix:
+            has = f"have {SUFFIX}" if suffix else f"lack {SUFFIX}"
+            raise kind.error(f"is {quote(kind.text())}, and the merges {has}")
+        return known
+    if suffix:
+        raise FormatError(
+            f"{source}: the merges have ends of words ({SUFFIX}), and nothing says how text is cut into words",
+            hint="a tokenizer_config.json beside them can, with tokenizer_class CLIPTokenizer or OpenAIGPTTokenizer; "
+            "tokenizer.json can; or give the pattern of a word with --pattern",
+        )
+    return _GPT2
+
+
+def _of_pattern(pattern: str, ids: Mapping[str, int], special: Collection[str], suffix: str) -> Convention:
+    """Give the stages that follow from a user's pattern: its matches are words.
+
+    With ends of words only the matches are kept: what lies between them is left out, as the marks say
+    where words end. Without them every stretch of text is a piece, as everywhere.
+    """
+    if not suffix:
+        on_bytes = all(from_visible(token) is not None for token in ids if token not in special)
+        return Convention((Split(pattern),) if pattern else (), on_bytes=on_bytes)
+    spelt = all(character in ids for character in to_visible(ALPHABET_ORDER))
+    cut: tuple[PreTokenizer, ...] = (Split(pattern, "Removed", invert=True),) if pattern else ()
+    return Convention(
+        (*cut, *((ByteLevel(),) if spelt else ())),
+        decoder=word_decoder("", suffix, by_byte=spelt),
+        on_bytes=False,
+        suffix=suffix,
+    )

@@ -1,0 +1,207 @@
+"""vocab.json and merges.txt of other classes than GPT-2's: stages that a class, or a pattern, says."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+
+from bpe_cli import formats
+from bpe_cli.byte_alphabet import ALPHABET_ORDER, to_visible
+from bpe_cli.errors import FormatError
+from bpe_cli.formats import hf_json
+from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages import NFC, CharacterBpe, MergeBpe, SpecialToken, Split
+from tests.differential.texts import suite
+
+WORDS = {"l": 0, "o": 1, "w": 2, "w</w>": 3, "lo": 4, "low</w>": 5, "o</w>": 6, "<unk>": 7}
+MERGES = "#version: 0.2\nl o\nlo w</w>\n"
+CORPUS = ["low lower lowest newer newest wide widest", "the lowest of the low, wider than new!"] * 5
+
+
+@pytest.fixture
+def lay(tmp_path):
+    """Write a pair and a tokenizer_config.json."""
+
+    def write(vocab, merges, config=None):
+        (tmp_path / "vocab.json").write_text(json.dumps(vocab), encoding="utf-8")
+        (tmp_path / "merges.txt").write_text(merges, encoding="utf-8")
+        if config is not None:
+            (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+def pair_of(tokenizer_json):
+    """Give the pair that a tokenizer.json's model would be saved as."""
+    model = json.loads(tokenizer_json.read_bytes())["model"]
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
+    return model["vocab"], "".join(f"{line}\n" for line in ["#version: 0.2", *merges])
+
+
+# -- worked examples -------------------------------------------------------------------------------
+
+
+def test_ends_of_words_say_nothing_of_words(lay):
+    with pytest.raises(FormatError) as caught:
+        formats.load(lay(WORDS, MERGES))
+    assert "the merges have ends of words (</w>), and nothing says how text is cut into words" in caught.value.message
+    assert "CLIPTokenizer or OpenAIGPTTokenizer" in caught.value.hint
+
+
+def test_the_pattern_of_a_word_says_it(lay):
+    tokenizer = formats.load(lay(WORDS, MERGES, {"unk_token": "<unk>"}), r"\w+")
+    assert tokenizer.model.unk_id == 7
+    assert tokenizer.encode("low lo! x") == [5, 0, 6, 7]
+    assert tokenizer.decode([5, 0, 6]) == b"low lo"
+    assert formats.load(lay(WORDS, MERGES, {"unk_token": None}), r"\w+").encode("low x") == [5]
+
+
+def test_words_written_in_bytes(lay):
+    alphabet = [*to_visible(ALPHABET_ORDER)]
+    tokens = [*alphabet, *(letter + "</w>" for letter in alphabet), "aÃ", "aÃ¤</w>"]
+    folder = lay({token: number for number, token in enumerate(tokens)}, "a Ã\naÃ ¤</w>\n")
+    tokenizer = formats.load(folder, r"\w+")
+    ids = tokenizer.encode("aä ä")
+    assert ids == [tokens.index("aÃ¤</w>"), tokens.index("Ã"), tokens.index("¤</w>")]
+    assert tokenizer.decode(ids) == "aä ä".encode()
+
+
+def test_characters_without_marks(lay):
+    vocab = {"漢": 0, "字": 1, "漢字": 2, "a": 3}
+    folder = lay(vocab, "#version: 0.2\n漢 字\n")
+    with pytest.raises(FormatError, match="so this is not a byte-level vocabulary"):
+        formats.load(folder)
+    tokenizer = formats.load(folder, "none")
+    assert isinstance(tokenizer.model, CharacterBpe)
+    assert tokenizer.encode("a漢字漢") == [3, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (
+            {"tokenizer_class": "LlamaTokenizer", "add_bos_token": False},
+            'is "LlamaTokenizer", and how that class cuts text is not known',
+        ),
+        ({"tokenizer_class": "CLIPTokenizer"}, 'is "CLIPTokenizer", and the merges lack </w>'),
+    ],
+)
+def test_classes_that_do_not_fit(lay, config, message):
+    folder = lay({"a": 0, "b": 1, "ab": 2}, "a b\n", config)
+    with pytest.raises(FormatError) as caught:
+        formats.load(folder)
+    assert message in caught.value.message
+    assert formats.load(folder, "gpt2").encode("ab") == [2], "a pattern is the user's word"
+
+
+def test_a_class_that_is_no_name(lay):
+    with pytest.raises(FormatError, match="tokenizer_class is to be a string"):
+        formats.load(lay({"a": 0, "b": 1, "ab": 2}, "a b\n", {"tokenizer_class": ["x"]}))
+
+
+def test_gpt2s_marks_do_not_fit_gpt2(lay):
+    with pytest.raises(FormatError, match="and the merges have </w>"):
+        formats.load(lay(WORDS, MERGES, {"tokenizer_class": "GPT2TokenizerFast"}))
+
+
+@pytest.mark.parametrize("name", ["GPT2Tokenizer", "RobertaTokenizerFast", "WhisperTokenizer", None])
+def test_classes_like_gpt2(lay, name):
+    tokenizer = formats.load(lay({"a": 0, "b": 1, "ab": 2}, "a b\n", {"tokenizer_class": name}))
+    assert tokenizer.pre_tokenizer == (Split(PATTERNS["gpt2"].regex),)
+    assert isinstance(tokenizer.model, MergeBpe)
+
+
+def test_qwen2(lay):
+    tokenizer = formats.load(lay({"a": 0, "b": 1, "ab": 2}, "a b\n", {"tokenizer_class": "Qwen2Tokenizer"}))
+    assert tokenizer.pre_tokenizer == (Split(PATTERNS["qwen2"].regex),)
+    assert tokenizer.normalizer == (NFC(),)
+
+
+# -- the library's own pairs -----------------------------------------------------------------------
+
+
+def test_gpt1s_pair_as_the_library_trains_and_saves_it(lay, tmp_path):
+    rival = pytest.importorskip("tokenizers")
+    theirs = rival.Tokenizer(rival.models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    theirs.normalizer = rival.normalizers.BertNormalizer(lowercase=True)
+    theirs.pre_tokenizer = rival.pre_tokenizers.BertPreTokenizer()
+    theirs.decoder = rival.decoders.BPEDecoder(suffix="</w>")
+    trainer = rival.trainers.BpeTrainer(
+        vocab_size=80, special_tokens=["<unk>"], end_of_word_suffix="</w>", show_progress=False
+    )
+    theirs.train_from_iterator(CORPUS, trainer)
+    theirs.model.save(str(tmp_path))
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "OpenAIGPTTokenizer"}')
+    ours = formats.load(tmp_path)
+    assert ours == replace(hf_json.loads(theirs.to_str().encode()), origin=None)
+    draw = random.Random(5)
+    pieces = [*" ".join(CORPUS[:2]).split(), "LÖW", "xyz", "!", "<unk>", "漢"]
+    for _ in range(200):
+        text = "".join(draw.choice(pieces) + draw.choice(["", " ", "\n"]) for _ in range(draw.randrange(1, 7)))
+        expected = theirs.encode(text, add_special_tokens=False).ids
+        assert ours.encode(text, "all") == expected, text
+        plain = [token_id for token_id in expected if token_id != 0]
+        assert ours.decode(plain).decode() == theirs.decode(expected), text
+
+
+# -- real pairs ------------------------------------------------------------------------------------
+
+
+def without_frame(tokenizer):
+    """Give a tokenizer without what a pair does not say."""
+    return replace(tokenizer, post_processor=None, usage=replace(tokenizer.usage, roles=(), chat_templates=()))
+
+
+def test_clip(shared, lay):
+    source = shared / "vocabs" / "clip" / "tokenizer.json"
+    config = json.loads((shared / "vocabs" / "clip" / "tokenizer_config.json").read_bytes())
+    ours = formats.load(lay(*pair_of(source), config))
+    theirs = hf_json.load(source)
+    assert ours.model == theirs.model
+    assert (ours.normalizer, ours.pre_tokenizer, ours.decoder) == (
+        theirs.normalizer, theirs.pre_tokenizer, theirs.decoder,
+    )  # fmt: skip
+    assert [token.content for token in ours.special_tokens] == [token.content for token in theirs.special_tokens]
+    recorded = json.loads((shared / "expected" / "hf-tokenizers" / "clip.json").read_bytes())["cases"]
+    texts = suite(shared)
+    for name in list(recorded)[:150]:
+        assert ours.encode(texts[name], "all") == recorded[name]["ids"], name
+
+
+def test_roberta(shared):
+    """Nothing beside this pair says which tokens are special, so only texts without them have the same ids."""
+    ours = formats.load(shared / "vocabs" / "roberta-base" / "vocab.json")
+    assert ours.special_tokens == ()
+    recorded = json.loads((shared / "expected" / "hf-tokenizers" / "roberta-base.json").read_bytes())["cases"]
+    texts = suite(shared)
+    compared = 0
+    for name, result in recorded.items():
+        if not any(special in texts[name] for special in ("<s>", "<pad>", "</s>", "<unk>", "<mask>")):
+            assert ours.encode(texts[name]) == result["ids"], name
+            compared += 1
+    assert compared > 290
+
+
+def test_whisper_with_its_added_tokens(shared, lay):
+    source = shared / "vocabs" / "whisper-tiny" / "tokenizer.json"
+    vocab, merges = pair_of(source)
+    content = json.loads(source.read_bytes())
+    folder = lay(vocab, merges, {"tokenizer_class": "WhisperTokenizer", "unk_token": "<|endoftext|>"})
+    added = {token["content"]: token["id"] for token in content["added_tokens"]}
+    (folder / "added_tokens.json").write_text(json.dumps(added))
+    (folder / "normalizer.json").write_text('{"colour": "color"}')
+    special = [token["content"] for token in content["added_tokens"] if token["special"]]
+    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": special}))
+    ours, theirs = formats.load(folder), hf_json.load(source)
+    assert ours.model == theirs.model
+    assert ours.pre_tokenizer == theirs.pre_tokenizer
+    flagless = [SpecialToken(token.content, token.token_id, token.special) for token in theirs.special_tokens]
+    assert list(ours.special_tokens) == flagless
+    recorded = json.loads((shared / "expected" / "hf-tokenizers" / "whisper-tiny.json").read_bytes())["cases"]
+    texts = suite(shared)
+    for name in list(recorded)[:150]:
+        assert ours.encode(texts[name], "all") == recorded[name]["ids"], name
