@@ -1,0 +1,142 @@
+"""Say a tokenizer in Hugging Face's terms, or in SentencePiece's, where both say the same.
+
+Each project has its own words for one thing: a table of rules, blanks as marks, pieces with scores. The
+stages of both are kept apart in ``stages``, since each does exactly what its library does. Here one is
+put into the words of the other, so that a ``.model`` becomes a ``tokenizer.json`` that Hugging Face's
+library loads, and the other way round.
+
+What is exact is done without asking. What differs on rare texts only (how a table is applied, in which
+precision scores are added, ...) is done if the caller agrees to lose ``sentencepiece-edges``, and named
+if not. What has no form at all is refused. One thing is left to each library's habits: special tokens
+among ids to be decoded read as nothing in SentencePiece's words, and as their texts in Hugging Face's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from bpe_cli.errors import FormatError
+from bpe_cli.formats import dialect_models, dialect_text
+from bpe_cli.stages import (
+    CharacterBpe,
+    Charsmap,
+    ScoredBpe,
+    SpaceMarks,
+    SpaceMarksDecoder,
+    Unigram,
+    WordLevel,
+)
+from bpe_cli.tokenizer import Tokenizer
+
+EDGES = "sentencepiece-edges"
+"""What a caller agrees to lose: the name in ``features.FEATURES``."""
+
+
+def is_sentencepiece(tokenizer: Tokenizer) -> bool:
+    """Tell whether any part of a tokenizer is in SentencePiece's words.
+
+    >>> from bpe_cli.stages import WordLevel
+    >>> from bpe_cli.vocabulary import Vocabulary
+    >>> is_sentencepiece(Tokenizer(WordLevel(Vocabulary.from_tokens([b"a"]))))
+    False
+    """
+    model = tokenizer.model
+    return (
+        isinstance(model, ScoredBpe)
+        or (isinstance(model, Unigram) and (model.single_precision or bool(model.kinds)))
+        or (isinstance(model, WordLevel) and model.fuse_unk)
+        or any(isinstance(stage, (SpaceMarks, Charsmap)) for stage in tokenizer.normalizer)
+        or any(isinstance(stage, SpaceMarksDecoder) for stage in tokenizer.decoder)
+    )
+
+
+def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> Tokenizer:
+    """Put what is in SentencePiece's words into those of Hugging Face.
+
+    Args:
+        tokenizer: The tokenizer; given back itself if there is nothing to translate.
+        allow_loss: ``sentencepiece-edges`` agrees to differences on rare texts.
+
+    Raises:
+        FormatError: There is no exact form, and nobody agreed; or none at all. Names the part.
+    """
+    if not is_sentencepiece(tokenizer):
+        return tokenizer
+    edges: list[str] = []
+    model = tokenizer.model
+    cuts = tokenizer.pre_tokenizer
+    if isinstance(model, WordLevel) and model.fuse_unk:
+        raise FormatError(
+            "Hugging Face's word model gives each of several unknown words a token, and SentencePiece's all of "
+            "them one",
+            hint="write bpe.json or a .model",
+        )
+    if isinstance(model, ScoredBpe):
+        model, own_cuts = dialect_models.merging_model(model, edges)
+        cuts = (*cuts, *own_cuts)
+    elif isinstance(model, Unigram):
+        model = dialect_models.double_precision(model, edges)
+    normalizer = dialect_text.hugging_face_normalizer(tokenizer.normalizer, edges)
+    decoder = dialect_text.hugging_face_decoder(tokenizer.decoder, *_texts(tokenizer), edges)
+    _settle(edges, allow_loss, "a tokenizer.json for Hugging Face's library", "write bpe.json, which is exact")
+    return replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=cuts, decoder=decoder)
+
+
+def to_sentencepiece(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> Tokenizer:
+    """Put what is in Hugging Face's words into those of SentencePiece.
+
+    Args:
+        tokenizer: The tokenizer; given back itself if there is nothing to translate.
+        allow_loss: ``sentencepiece-edges`` agrees to differences on rare texts.
+
+    Raises:
+        FormatError: There is no exact form, and nobody agreed; or none at all. Names the part.
+    """
+    *before, marks = tokenizer.normalizer or (None,)
+    model = tokenizer.model
+    tables = all(isinstance(stage, Charsmap) for stage in before) and len(before) < 2
+    if isinstance(marks, SpaceMarks) and tables and not isinstance(model, CharacterBpe):
+        return tokenizer  # what else is wrong with it, the writer says
+    edges: list[str] = []
+    cuts = tokenizer.pre_tokenizer
+    if isinstance(model, CharacterBpe):
+        model, cuts = dialect_models.scoring_model(model, tokenizer.special_tokens, cuts, edges)
+    elif isinstance(model, Unigram):
+        model = dialect_models.single_precision(model, tokenizer.special_tokens, edges)
+    elif not isinstance(model, ScoredBpe):
+        raise FormatError(
+            f"a SentencePiece model cannot hold {model.kind}", hint="it holds what --compat sentencepiece trains"
+        )
+    unknown, texts = _texts(tokenizer)
+    normalizer = tokenizer.normalizer
+    if not (isinstance(marks, SpaceMarks) and tables) or cuts:
+        normalizer = dialect_text.sentencepiece_normalizer(normalizer, cuts, texts, edges)
+    handled = normalizer[-1]
+    if isinstance(handled, SpaceMarks):
+        decoder = dialect_text.sentencepiece_decoder(tokenizer.decoder, handled, unknown, texts, edges)
+    _settle(edges, allow_loss, "a SentencePiece model", "write tokenizer.json, which is exact")
+    return replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=(), decoder=decoder)
+
+
+def _texts(tokenizer: Tokenizer) -> tuple[str | None, list[str]]:
+    """Give the text of the unknown token, if encoding can give it, and those of the ordinary ones."""
+    model = tokenizer.model
+    unk_id = getattr(model, "unk_id", None)
+    texts = [token.decode("utf-8", "replace") for token_id, token in model.vocabulary.items() if token_id != unk_id]
+    if unk_id is None or getattr(model, "byte_fallback", False):
+        return None, texts
+    return tokenizer.token_bytes(unk_id).decode("utf-8", "replace"), texts
+
+
+def _settle(edges: list[str], allow_loss: Collection[str], holder: str, hint: str) -> None:
+    """Refuse differences that nobody agreed to.
+
+    Raises:
+        FormatError: There are such; all of them are named.
+    """
+    if edges and EDGES not in allow_loss:
+        raise FormatError(
+            f"{holder} would differ on rare texts: {'; '.join(dict.fromkeys(edges))}",
+            hint=f"{hint}, or agree to the difference: --allow-loss {EDGES}",
+        )
