@@ -104,19 +104,22 @@ def hugging_face_decoder(
     if not any(isinstance(stage, SpaceMarksDecoder) for stage in stages):
         return tuple(stages)
     (marks,) = (stage for stage in stages if isinstance(stage, SpaceMarksDecoder))
-    written: list[Decoder] = []
+    written: list[Decoder] = [ReplaceDecoder(MARK, " ")]
+    strips_all = marks.remove_extra_whitespaces
     if unknown is not None:
         if any(unknown in text for text in texts):
             edges.append(f"tokens that contain {quote(unknown)}, the text of the unknown one")
-        written.append(ReplaceDecoder(unknown, marks.unk_surface))
-    written.append(ReplaceDecoder(MARK, " "))
+        # All other marks have become blanks: those of the surface wait until the beginning is stripped.
+        written.append(ReplaceDecoder(unknown, marks.unk_surface.replace(" ", MARK) if strips_all else marks.unk_surface))
     if marks.byte_fallback and _have_bytes(texts):
         written.append(ByteFallback())
     written.append(Fuse())
-    if marks.remove_extra_whitespaces and any(text.startswith(MARK * 2) for text in texts):
+    if strips_all and any(text.startswith(MARK * 2) for text in texts):
         edges.append("tokens that begin with two marks, of which decoding takes one")
-    if marks.add_dummy_prefix or marks.remove_extra_whitespaces:
-        written.append(StripDecoder(" ", ALL if marks.remove_extra_whitespaces else 1, 0))
+    if marks.add_dummy_prefix or strips_all:
+        written.append(StripDecoder(" ", ALL if strips_all else 1, 0))
+    if unknown is not None and strips_all:
+        written.append(ReplaceDecoder(MARK, " "))
     return tuple(written)
 
 
@@ -206,27 +209,27 @@ def sentencepiece_decoder(
     """
     if len(stages) == 1 and isinstance(stages[0], SpaceMarksDecoder):
         return tuple(stages)
-    rest = tuple(stages)
-    surface = UNK_SURFACE
-    if rest and isinstance(rest[0], ReplaceDecoder) and rest[0].literal and rest[0].pattern == unknown:
-        surface, rest = rest[0].content, rest[1:]
-    elif unknown is not None:
-        edges.append("unknown tokens, which SentencePiece reads as a sign of its own (unk_surface)")
+    surfaces = [stage.content for stage in stages if isinstance(stage, ReplaceDecoder) and stage.pattern == unknown]
     wanted = SpaceMarksDecoder(
-        marks.add_dummy_prefix, marks.remove_extra_whitespaces, marks.treat_whitespace_as_suffix, surface
+        marks.add_dummy_prefix,
+        marks.remove_extra_whitespaces,
+        marks.treat_whitespace_as_suffix,
+        surfaces[0].replace(MARK, " ") if surfaces else UNK_SURFACE,
     )
-    same = hugging_face_decoder([wanted], None, texts, [])
-    one = tuple(StripDecoder(" ", 1, 0) if isinstance(stage, StripDecoder) else stage for stage in same)
-    if rest == same:
+    if tuple(stages) == hugging_face_decoder([wanted], unknown, texts, []):
         return (wanted,)
-    if rest == one:
+    if unknown is not None:
+        edges.append("unknown tokens, which SentencePiece reads as a sign of its own (unk_surface)")
+    usual = hugging_face_decoder([wanted], None, texts, [])
+    one = tuple(StripDecoder(" ", 1, 0) if isinstance(stage, StripDecoder) else stage for stage in usual)
+    if tuple(stages) == one != usual:
         edges.append("marks that the text itself begins with, all of which SentencePiece reads as nothing")
-    elif len(rest) == 1 and isinstance(rest[0], MetaspaceDecoder) and rest[0].replacement == MARK:
-        if (rest[0].prepend_scheme != "never") != (marks.add_dummy_prefix or marks.remove_extra_whitespaces):
+    elif len(stages) == 1 and isinstance(stages[0], MetaspaceDecoder) and stages[0].replacement == MARK:
+        if (stages[0].prepend_scheme != "never") != (marks.add_dummy_prefix or marks.remove_extra_whitespaces):
             edges.append("the blank that decoding leaves at the beginning")
         if _have_bytes(texts):
             edges.append("tokens of bytes, which this tokenizer does not read as such")
-    else:
+    elif tuple(stages) != usual:
         names = ", ".join(type(stage).__name__ for stage in stages) or "none"
         raise FormatError(
             f"SentencePiece decodes by reading marks as blanks, and this tokenizer otherwise (its decoder: {names})",
