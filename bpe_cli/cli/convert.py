@@ -25,6 +25,8 @@ class Format(StrEnum):
     subword_nmt = "subword-nmt"
     vocab_merges = "vocab-merges"
     sentencepiece = "sentencepiece"
+    sentencepiece_vocab = "sentencepiece-vocab"
+    llama2c = "llama2c"
 
 
 def run(

@@ -16,7 +16,16 @@ import orjson
 
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import counts_file, hf_json, sentencepiece_model, subword_nmt, tiktoken_ranks, vocab_merges
+from bpe_cli.formats import (
+    counts_file,
+    hf_json,
+    llama2c,
+    sentencepiece_model,
+    sentencepiece_vocab,
+    subword_nmt,
+    tiktoken_ranks,
+    vocab_merges,
+)
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
@@ -56,6 +65,8 @@ FORMATS: dict[str, Format] = {
     "subword-nmt": subword_nmt,
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
+    "sentencepiece-vocab": sentencepiece_vocab,
+    "llama2c": llama2c,
 }
 """The formats, in the order in which a file is held against them."""
 

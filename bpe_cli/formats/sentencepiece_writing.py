@@ -82,6 +82,13 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
     return content
 
 
+def kept_pieces(tokenizer: Tokenizer) -> dict[bytes, Piece]:
+    """Give the pieces of the ``.model`` that a tokenizer was read from, by text."""
+    file = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
+    values = (value for number, value in wire.fields(file or b"", FORMAT) if number == 1)
+    return {piece[0]: piece for piece in (_parsed_piece(value) for value in values if isinstance(value, bytes))}
+
+
 def _split_normalizer(tokenizer: Tokenizer) -> tuple[bytes, SpaceMarks]:
     """Give the table and the rules for blanks that a tokenizer's normalizer consists of."""
     stages = list(tokenizer.normalizer)

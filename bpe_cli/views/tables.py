@@ -32,6 +32,7 @@ WIDTH = 100
 SPECIAL_LIMIT = 20
 PASSAGE_LIMIT = 4
 FACT_LIMIT = 60
+FACT_CELLS = 300
 
 _BAR_CELLS = 30
 _NAME_CELLS = 34
@@ -142,19 +143,20 @@ def _special_tokens(report: VocabularyReport, full: bool) -> list[RenderableType
 def _stated(report: VocabularyReport, full: bool) -> list[RenderableType]:
     """List what the file states of itself, as protocol buffers are written as text."""
     shown = report.facts if full else report.facts[:FACT_LIMIT]
-    lines: list[RenderableType] = [Folded(f"{harmless(name)}: {_literal(value)}") for name, value in shown]
+    lines: list[RenderableType] = [Folded(f"{harmless(name)}: {_literal(value, full)}") for name, value in shown]
     more = len(report.facts) - len(shown)
-    return [Text(), *lines, Text(f"and {count(more, 'more setting')}" if more else "", style="italic")]
+    return [Text(), *lines, *([Text(f"and {count(more, 'more setting')}", style="italic")] if more else [])]
 
 
-def _literal(value: Fact) -> str:
+def _literal(value: Fact, full: bool = True) -> str:
     """Write a value: texts in quotes, true and false in lower case.
 
     >>> [_literal(value) for value in ("a", True, 3, 0.5)]
     ['"a"', 'true', '3', '0.5']
     """
     if isinstance(value, str):
-        return f'"{harmless(value)}"'
+        cut = len(value) > FACT_CELLS and not full
+        return f'"{harmless(value[:FACT_CELLS])}…"' if cut else f'"{harmless(value)}"'
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
