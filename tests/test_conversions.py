@@ -54,7 +54,7 @@ def test_ids_stay_the_same_wherever_a_tokenizer_can_go(kind, tmp_path):
     assert held, "no format holds it"
     for first, via in held.items():
         for second in FORMATS:
-            found = read_back(via, second, tmp_path / first / second)
+            found = read_back(via, second, tmp_path / f"{first}, {second}")
             if found is not None:
                 assert [found[0].encode(text) for text in TEXTS] == expected, (first, second)
 

@@ -21,13 +21,15 @@ class Format(StrEnum):
     """The formats that can be written."""
 
     tokenizer_json = "tokenizer.json"
+    bpe_json = "bpe.json"
+    huggingface = "huggingface"
     tiktoken = "tiktoken"
     subword_nmt = "subword-nmt"
     bert_vocab = "bert-vocab"
     vocab_merges = "vocab-merges"
-    huggingface = "huggingface"
-    bpe_json = "bpe.json"
     sentencepiece = "sentencepiece"
+    sentencepiece_vocab = "sentencepiece-vocab"
+    llama2c = "llama2c"
 
 
 _FOLDER = Format.huggingface.value

@@ -24,8 +24,10 @@ from bpe_cli.formats import (
     counts_file,
     hf_folder,
     hf_json,
+    llama2c,
     own_json,
     sentencepiece_model,
+    sentencepiece_vocab,
     subword_nmt,
     tiktoken_ranks,
     vocab_merges,
@@ -72,6 +74,8 @@ FORMATS: dict[str, Format] = {
     "bert-vocab": bert_vocab,
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
+    "sentencepiece-vocab": sentencepiece_vocab,
+    "llama2c": llama2c,
 }
 """The formats, in the order in which a file is held against them."""
 

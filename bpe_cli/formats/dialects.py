@@ -1,10 +1,23 @@
-"""Say the same in another library's words: what one of two libraries has and the other has not."""
+"""Say a tokenizer in Hugging Face's terms, or in SentencePiece's, where both say the same.
+
+Each project has its own words for one thing: a table of rules, blanks as marks, pieces with scores. The
+stages of both are kept apart in ``stages``, since each does exactly what its library does. Here one is
+put into the words of the other, so that a ``.model`` becomes a ``tokenizer.json`` that Hugging Face's
+library loads, and the other way round.
+
+What is exact is done without asking. What differs on rare texts only (how a table is applied, in which
+precision scores are added, ...) is done if the caller agrees to lose ``sentencepiece-edges``, and named
+if not. What has no form at all is refused. One thing is left to each library's habits: special tokens
+among ids to be decoded read as nothing in SentencePiece's words, and as their texts in Hugging Face's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection
+from dataclasses import replace
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats import dialect_models, dialect_text
 from bpe_cli.stages import (
     CharacterBpe,
     Charsmap,
@@ -19,41 +32,138 @@ from bpe_cli.stages import (
 )
 from bpe_cli.tokenizer import Tokenizer
 
+EDGES = "sentencepiece-edges"
+"""What a caller agrees to lose: the name in ``features.FEATURES``."""
 
-def to_hugging_face(tokenizer: Tokenizer) -> Tokenizer:
-    """Give a tokenizer that Hugging Face's library has all parts of, and that does the same.
 
-    Returns:
-        The same object if nothing is to be translated.
+def is_sentencepiece(tokenizer: Tokenizer) -> bool:
+    """Tell whether any part of a tokenizer is in SentencePiece's words.
+
+    >>> from bpe_cli.stages import WordLevel
+    >>> from bpe_cli.vocabulary import Vocabulary
+    >>> is_sentencepiece(Tokenizer(WordLevel(Vocabulary.from_tokens([b"a"]))))
+    False
+    """
+    model = tokenizer.model
+    return (
+        isinstance(model, ScoredBpe)
+        or (isinstance(model, Unigram) and (model.single_precision or bool(model.kinds)))
+        or (isinstance(model, WordLevel) and model.fuse_unk)
+        or any(isinstance(stage, (SpaceMarks, Charsmap)) for stage in tokenizer.normalizer)
+        or any(isinstance(stage, SpaceMarksDecoder) for stage in tokenizer.decoder)
+    )
+
+
+def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> Tokenizer:
+    """Put what is in SentencePiece's words into those of Hugging Face.
+
+    Args:
+        tokenizer: The tokenizer; given back itself if there is nothing to translate.
+        allow_loss: ``sentencepiece-edges`` agrees to differences on rare texts.
 
     Raises:
-        FormatError: There is no such tokenizer; the part that stands in the way is named.
+        FormatError: There is no exact form, and nobody agreed; or none at all. Names the part.
     """
-    own = ", ".join(_own_parts(tokenizer))
+    if not is_sentencepiece(tokenizer):
+        _refuse_own(tokenizer)
+        return tokenizer
+    edges: list[str] = []
+    model = tokenizer.model
+    cuts = tokenizer.pre_tokenizer
+    if isinstance(model, WordLevel) and model.fuse_unk:
+        raise FormatError(
+            "Hugging Face's word model gives each of several unknown words a token, and SentencePiece's all of "
+            "them one",
+            hint="write bpe.json or a .model",
+        )
+    if isinstance(model, ScoredBpe):
+        model, own_cuts = dialect_models.merging_model(model, edges)
+        cuts = (*cuts, *own_cuts)
+    elif isinstance(model, Unigram):
+        model = dialect_models.double_precision(model, edges)
+    normalizer = dialect_text.hugging_face_normalizer(tokenizer.normalizer, edges)
+    decoder = dialect_text.hugging_face_decoder(tokenizer.decoder, *_texts(tokenizer), edges)
+    _settle(edges, allow_loss, "a tokenizer.json for Hugging Face's library", "write bpe.json, which is exact")
+    translated = replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=cuts, decoder=decoder)
+    _refuse_own(translated)
+    return translated
+
+
+def _refuse_own(tokenizer: Tokenizer) -> None:
+    """Refuse what only this project has, and neither of the two libraries.
+
+    Raises:
+        FormatError: The model is of such a kind; it is named.
+    """
+    model = tokenizer.model
+    own = None
+    if isinstance(model, (LongestMatch, MaxMatch, NGram)):
+        own = f"model {type(model).__name__}"
+    elif isinstance(model, CharacterBpe) and model.separate_suffix:
+        own = "BPE whose end of a word is a symbol of its own"
+    elif isinstance(model, Unigram) and not model.fuse_unk:
+        own = "Unigram that leaves unknown characters apart"
     if own:
         raise FormatError(
             f"Hugging Face's library has no {own}",
             hint="write bpe.json, which holds everything (--format bpe.json)",
         )
-    return tokenizer
 
 
-def _own_parts(tokenizer: Tokenizer) -> Iterator[str]:
-    """Name what only this project has."""
-    for stage in (*tokenizer.normalizer, *tokenizer.decoder):
-        if isinstance(stage, (Charsmap, SpaceMarks, SpaceMarksDecoder)):
-            yield type(stage).__name__.removesuffix("Decoder")
+def to_sentencepiece(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> Tokenizer:
+    """Put what is in Hugging Face's words into those of SentencePiece.
+
+    Args:
+        tokenizer: The tokenizer; given back itself if there is nothing to translate.
+        allow_loss: ``sentencepiece-edges`` agrees to differences on rare texts.
+
+    Raises:
+        FormatError: There is no exact form, and nobody agreed; or none at all. Names the part.
+    """
+    *before, marks = tokenizer.normalizer or (None,)
     model = tokenizer.model
-    if isinstance(model, (ScoredBpe, LongestMatch, MaxMatch, NGram)):
-        yield f"model {type(model).__name__}"
-    elif isinstance(model, CharacterBpe) and model.separate_suffix:
-        yield "BPE whose end of a word is a symbol of its own"
-    elif isinstance(model, WordLevel) and model.fuse_unk:
-        yield "WordLevel that fuses unknown words"
+    tables = all(isinstance(stage, Charsmap) for stage in before) and len(before) < 2
+    if isinstance(marks, SpaceMarks) and tables and not isinstance(model, CharacterBpe):
+        return tokenizer  # what else is wrong with it, the writer says
+    edges: list[str] = []
+    cuts = tokenizer.pre_tokenizer
+    if isinstance(model, CharacterBpe):
+        model, cuts = dialect_models.scoring_model(model, tokenizer.special_tokens, cuts, edges)
     elif isinstance(model, Unigram):
-        if model.kinds:
-            yield "Unigram whose pieces have SentencePiece's types"
-        elif model.single_precision:
-            yield "Unigram that adds its scores in single precision"
-        elif not model.fuse_unk:
-            yield "Unigram that leaves unknown characters apart"
+        model = dialect_models.single_precision(model, tokenizer.special_tokens, edges)
+    elif not isinstance(model, ScoredBpe):
+        raise FormatError(
+            f"a SentencePiece model cannot hold {model.kind}", hint="it holds what --compat sentencepiece trains"
+        )
+    unknown, texts = _texts(tokenizer)
+    normalizer = tokenizer.normalizer
+    if not (isinstance(marks, SpaceMarks) and tables) or cuts:
+        normalizer = dialect_text.sentencepiece_normalizer(normalizer, cuts, texts, edges)
+    handled = normalizer[-1]
+    if isinstance(handled, SpaceMarks):
+        decoder = dialect_text.sentencepiece_decoder(tokenizer.decoder, handled, unknown, texts, edges)
+    _settle(edges, allow_loss, "a SentencePiece model", "write tokenizer.json, which is exact")
+    return replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=(), decoder=decoder)
+
+
+def _texts(tokenizer: Tokenizer) -> tuple[str | None, list[str]]:
+    """Give the text of the unknown token, if encoding can give it, and those of the ordinary ones."""
+    model = tokenizer.model
+    unk_id = getattr(model, "unk_id", None)
+    texts = [token.decode("utf-8", "replace") for token_id, token in model.vocabulary.items() if token_id != unk_id]
+    if unk_id is None or getattr(model, "byte_fallback", False):
+        return None, texts
+    return tokenizer.token_bytes(unk_id).decode("utf-8", "replace"), texts
+
+
+def _settle(edges: list[str], allow_loss: Collection[str], holder: str, hint: str) -> None:
+    """Refuse differences that nobody agreed to.
+
+    Raises:
+        FormatError: There are such; all of them are named.
+    """
+    if edges and EDGES not in allow_loss:
+        raise FormatError(
+            f"{holder} would differ on rare texts: {'; '.join(dict.fromkeys(edges))}",
+            hint=f"{hint}, or agree to the difference: --allow-loss {EDGES}",
+        )

@@ -62,6 +62,8 @@ FEATURES: tuple[Feature, ...] = (
     Feature("pre-tokenizer", "pre-tokenizers that do more than split", _pre_tokenizer),
     Feature("normalizer", "the normalizer", lambda t: bool(t.normalizer)),
     Feature("decoder", "the decoder", lambda t: bool(t.decoder)),
+    # Only who puts a tokenizer into the other library's words can tell: ``dialects`` refuses it.
+    Feature("sentencepiece-edges", "what SentencePiece and Hugging Face do differently on rare texts", lambda _: False),
     Feature("special-tokens", "special and added tokens", _special_tokens),
     Feature("token-flags", "how added tokens are looked for (lstrip, single_word, special, ...)", _token_flags),
     Feature("post-processor", "the post-processor", lambda t: t.post_processor is not None),

@@ -19,15 +19,15 @@ import orjson
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import byte_level, features, hf_components, hf_models, hf_usage
 from bpe_cli.formats.checked import Node, facts_of, quote, read
-from bpe_cli.formats.dialects import to_hugging_face
+from bpe_cli.formats.dialects import EDGES, to_hugging_face
 from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin, Usage
 
 NAME = "tokenizer.json"
 FILES = ("tokenizer.json", "*.json")
-MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "wordpiece", "word-level", "unigram"})
-HOLDS = features.LOSSES | {"truncation", "padding", "unicode-version"}
+MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "wordpiece", "word-level", "unigram"})
+HOLDS = (features.LOSSES - {EDGES}) | {"truncation", "padding", "unicode-version"}
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
 _TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES, "usage")
@@ -166,11 +166,12 @@ def _read_post_processor(node: Node) -> str | None:
 # -- writing -----------------------------------------------------------------------------------
 
 
-def dump(
-    tokenizer: Tokenizer,
-    allow_loss: frozenset[str] = frozenset(),  # noqa: ARG001  # it loses nothing
-) -> dict[str, bytes]:
+def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a tokenizer as Hugging Face's library would.
+
+    Args:
+        tokenizer: What is to be held.
+        allow_loss: What may be left out, of ``features.LOSSES``.
 
     Returns:
         The content of the output path itself (the key ``""``).
@@ -178,7 +179,7 @@ def dump(
     Raises:
         FormatError: The tokenizer has what that library cannot do, or what the file cannot say.
     """
-    return {"": write(content_of(to_hugging_face(tokenizer)))}
+    return {"": write(content_of(to_hugging_face(tokenizer, allow_loss)))}
 
 
 def content_of(tokenizer: Tokenizer) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""Read and write SentencePiece's ``.model``: pieces, how text is normalized, and what was trained.
+"""Read SentencePiece's ``.model``: pieces, how text is normalized, and what was trained.
 
 The message is that of ``sentencepiece_model.proto``. Its normalizer becomes the stages ``Charsmap``
 and ``SpaceMarks``; unigram, BPE, word and character models become ``Unigram``, ``ScoredBpe``,
-``WordLevel`` behind a cut before each mark, and ``Unigram`` over characters.
+``WordLevel`` behind a cut before each mark, and ``Unigram`` over characters. The file itself is carried
+along, so that writing one again changes nothing that was not changed (``sentencepiece_writing``).
 """
 
 from __future__ import annotations
@@ -10,12 +11,26 @@ from __future__ import annotations
 import base64
 import struct
 from array import array
+from collections.abc import Mapping
 from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import wire
+from bpe_cli.formats import dialects, features, sentencepiece_settings, sentencepiece_writing, wire
 from bpe_cli.formats.checked import quote, read
+from bpe_cli.formats.piece_kinds import (
+    BPE,
+    BYTE,
+    CHAR,
+    CONTROL,
+    MARK,
+    NORMAL,
+    UNIGRAM,
+    UNK_SURFACE,
+    UNKNOWN,
+    USER_DEFINED,
+    WORD,
+)
 from bpe_cli.stages import (
     Charsmap,
     Model,
@@ -30,21 +45,21 @@ from bpe_cli.stages import (
     WordLevel,
 )
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Fact, Origin, Usage
 from bpe_cli.vocabulary import Vocabulary
 
 NAME = "sentencepiece"
 FILES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "*.model")
-MODELS = frozenset({"bpe-scores", "unigram", "word-level"})
-HOLDS = frozenset({"normalizer", "decoder", "special-tokens", "pattern", "pre-tokenizer"})
-
-MARK = "▁"
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
-UNIGRAM, BPE, WORD, CHAR = 1, 2, 3, 4
-
-UNK_SURFACE = " ⁇ "
+MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
+HOLDS = frozenset(
+    {"normalizer", "decoder", "special-tokens", "pattern", "pre-tokenizer", "sentencepiece-edges", "roles"}
+)
 
 WORDS = Split(MARK, "MergedWithNext", literal=True)
 """How a word model cuts: every mark begins a piece."""
+
+Piece = tuple[bytes, float, int]
+"""Text, score and type."""
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -76,21 +91,23 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     Raises:
         FormatError: As for ``load``.
     """
-    pieces: list[tuple[bytes, float, int]] = []
-    trainer: dict[int, int | bytes] = {}
-    normalizer: dict[int, int | bytes] = {}
+    pieces: list[Piece] = []
+    settings: dict[int, bytes] = {}
+    facts: list[tuple[str, Fact]] = []
     for number, value in wire.fields(data, source):
         if number == 1:
-            pieces.append(_read_piece(_message(value, source, "a piece"), source, len(pieces)))
-        elif number == 2:
-            trainer = dict(wire.fields(_message(value, source, "the trainer's settings"), source))
-        elif number == 3:
-            normalizer = dict(wire.fields(_message(value, source, "the normalizer's settings"), source))
+            pieces.append(read_piece(_message(value, source, "a piece"), source, len(pieces)))
+        elif number in sentencepiece_settings.TOP:
+            message = _message(value, source, "a message of settings")
+            settings[number] = settings.get(number, b"") + message
+            facts += sentencepiece_settings.facts(message, number, source)
         if len(pieces) > _core.MAX_TOKENS:
             raise FormatError(f"{source} has more than {_core.MAX_TOKENS:,} pieces")
     if not pieces:
         raise FormatError(f"{source} has no pieces")
-    return _assemble(pieces, trainer, normalizer, source)
+    trainer, normalizer = (dict(wire.fields(settings.get(number, b""), source)) for number in (2, 3))
+    origin = Origin(NAME, tuple(facts), ((sentencepiece_writing.WHOLE, data),))
+    return assemble(pieces, trainer, normalizer, source, origin)
 
 
 def _message(value: int | bytes, source: str, what: str) -> bytes:
@@ -99,7 +116,12 @@ def _message(value: int | bytes, source: str, what: str) -> bytes:
     return value
 
 
-def _read_piece(data: bytes, source: str, number: int) -> tuple[bytes, float, int]:
+def read_piece(data: bytes, source: str, number: int) -> Piece:
+    """Read one piece.
+
+    Raises:
+        FormatError: It is of a type that is not known, or has no text in UTF-8.
+    """
     text, score, kind = b"", 0.0, NORMAL
     for field, value in wire.fields(data, source):
         if field == 1 and isinstance(value, bytes):
@@ -119,12 +141,25 @@ def _read_piece(data: bytes, source: str, number: int) -> tuple[bytes, float, in
     return text, score, kind
 
 
-def _assemble(
-    pieces: list[tuple[bytes, float, int]],
-    trainer: dict[int, int | bytes],
-    normalizer: dict[int, int | bytes],
+def assemble(
+    pieces: list[Piece],
+    trainer: Mapping[int, int | bytes],
+    normalizer: Mapping[int, int | bytes],
     source: str,
+    origin: Origin,
 ) -> Tokenizer:
+    """Make a tokenizer of pieces and settings, as SentencePiece does.
+
+    Args:
+        pieces: The pieces, by id.
+        trainer: The trainer's settings, by field number; what is absent has its default.
+        normalizer: The normalizer's.
+        source: The file, for errors.
+        origin: What the file says of itself.
+
+    Raises:
+        FormatError: The pieces contradict each other, or the model is of a type that is not known.
+    """
     seen: dict[bytes, int] = {}
     for number, (text, _, _) in enumerate(pieces):
         if text in seen:
@@ -136,11 +171,12 @@ def _assemble(
     vocabulary = Vocabulary.from_tokens(b"" if kind in (UNKNOWN, CONTROL) else text for text, _, kind in pieces)
     scores = array("d", (score for _, score, _ in pieces))
     kinds = bytes(kind for _, _, kind in pieces)
-    suffix = bool(trainer.get(24, 0))
+    number = sentencepiece_settings.number
+    suffix = bool(number(trainer, 24, 0))
     marks = SpaceMarks(
-        add_dummy_prefix=bool(normalizer.get(3, 1)),
-        remove_extra_whitespaces=bool(normalizer.get(4, 1)),
-        escape_whitespaces=bool(normalizer.get(5, 1)),
+        add_dummy_prefix=bool(number(normalizer, 3, 1)),
+        remove_extra_whitespaces=bool(number(normalizer, 4, 1)),
+        escape_whitespaces=bool(number(normalizer, 5, 1)),
         treat_whitespace_as_suffix=suffix,
     )
     charsmap = normalizer.get(2, b"")
@@ -148,9 +184,9 @@ def _assemble(
     if isinstance(charsmap, bytes) and charsmap:
         given = tuple(text.decode() for text, _, kind in pieces if kind == USER_DEFINED)
         tables = (Charsmap(base64.b64encode(charsmap).decode(), given),)
-    surface = trainer.get(44, UNK_SURFACE.encode())
-    model_type = trainer.get(3, UNIGRAM)
-    byte_fallback = bool(trainer.get(35, 0))
+    surface = sentencepiece_settings.text(trainer, 44, UNK_SURFACE)
+    model_type = number(trainer, 3, UNIGRAM)
+    byte_fallback = bool(number(trainer, 35, 0))
     cuts: tuple[PreTokenizer, ...] = ()
     model: Model
     if model_type in (UNIGRAM, CHAR):
@@ -172,86 +208,30 @@ def _assemble(
                 add_dummy_prefix=marks.add_dummy_prefix,
                 remove_extra_whitespaces=marks.remove_extra_whitespaces,
                 treat_whitespace_as_suffix=suffix,
-                unk_surface=surface.decode("utf-8", "replace") if isinstance(surface, bytes) else UNK_SURFACE,
+                unk_surface=surface.decode("utf-8", "replace"),
             ),
         ),
+        usage=Usage(
+            roles=sentencepiece_settings.roles(trainer, {text: (n, kind) for n, (text, _, kind) in enumerate(pieces)})
+        ),
+        origin=origin,
     )
 
 
 # -- writing -----------------------------------------------------------------------------------
 
 
-def dump(
-    tokenizer: Tokenizer,
-    allow_loss: frozenset[str] = frozenset(),  # noqa: ARG001  # it loses nothing
-) -> dict[str, bytes]:
-    """Write a tokenizer as a ``.model`` that SentencePiece loads.
+def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
+    """Write a tokenizer as a ``.model`` that SentencePiece loads; one in Hugging Face's words is put into its own.
 
     Raises:
-        FormatError: The tokenizer is none that SentencePiece could have made.
+        FormatError: The tokenizer is none that SentencePiece could have made, or has more than it holds.
     """
-    model = tokenizer.model
-    if not isinstance(model, (Unigram, ScoredBpe, WordLevel)) or model.unk_id is None:
+    if tokenizer.model.kind not in MODELS:
         raise FormatError(
-            f"a SentencePiece model cannot hold {model.kind}",
+            f"a SentencePiece model cannot hold {tokenizer.model.kind}",
             hint="it holds what --compat sentencepiece trains",
         )
-    charsmap, marks = _split_normalizer(tokenizer)
-    specials = {token.token_id: token.content for token in tokenizer.special_tokens}
-    kinds = getattr(model, "kinds", b"")
-    parts = []
-    for number in range(model.vocabulary.size):
-        text = model.vocabulary.token(number)
-        kind = kinds[number] if kinds else NORMAL
-        if not text:
-            if number not in specials:
-                raise FormatError(f"id {number} has no token, and SentencePiece's ids have no gaps")
-            text, kind = specials[number], UNKNOWN if number == model.unk_id else CONTROL
-        score = 0.0 if isinstance(model, WordLevel) else model.scores[number]
-        fields = wire.bytes_field(1, text) + wire.float_field(2, score)
-        parts.append(wire.bytes_field(1, fields + (wire.varint_field(3, kind) if kind != NORMAL else b"")))
-    decoder = tokenizer.decoder[0] if tokenizer.decoder else None
-    surface = decoder.unk_surface if isinstance(decoder, SpaceMarksDecoder) else UNK_SURFACE
-    return {"": b"".join(parts) + _trainer_settings(tokenizer, marks, surface) + _normalizer_settings(charsmap, marks)}
-
-
-def _split_normalizer(tokenizer: Tokenizer) -> tuple[bytes, SpaceMarks]:
-    """Give the table and the rules for blanks that a tokenizer's normalizer consists of."""
-    stages = list(tokenizer.normalizer)
-    marks = stages.pop() if stages else None
-    table = stages.pop() if stages else Charsmap("")
-    if stages or not isinstance(marks, SpaceMarks) or not isinstance(table, Charsmap):
-        raise FormatError(
-            "a SentencePiece model normalizes by one table and by rules for blanks, and this tokenizer otherwise",
-            hint="train with --compat sentencepiece",
-        )
-    return base64.b64decode(table.precompiled_charsmap), marks
-
-
-def _trainer_settings(tokenizer: Tokenizer, marks: SpaceMarks, surface: str) -> bytes:
-    model = tokenizer.model
-    kind = UNIGRAM if isinstance(model, Unigram) else BPE if isinstance(model, ScoredBpe) else WORD
-    ids = {token.content: token.token_id for token in tokenizer.special_tokens}
-    unk_id = getattr(model, "unk_id", None)
-    settings = wire.varint_field(3, kind) + wire.varint_field(4, model.vocabulary.size)
-    if marks.treat_whitespace_as_suffix:
-        settings += wire.varint_field(24, 1)
-    if getattr(model, "byte_fallback", False):
-        settings += wire.varint_field(35, 1)
-    settings += wire.varint_field(40, unk_id or 0)
-    for field, text in ((41, b"<s>"), (42, b"</s>"), (43, b"<pad>")):
-        settings += wire.varint_field(field, ids.get(text, -1))
-    unknown = next((token.content for token in tokenizer.special_tokens if token.token_id == unk_id), b"<unk>")
-    settings += wire.bytes_field(44, surface.encode()) + wire.bytes_field(45, unknown)
-    return wire.bytes_field(2, settings)
-
-
-def _normalizer_settings(charsmap: bytes, marks: SpaceMarks) -> bytes:
-    settings = wire.bytes_field(2, charsmap)
-    for field, value in (
-        (3, marks.add_dummy_prefix),
-        (4, marks.remove_extra_whitespaces),
-        (5, marks.escape_whitespaces),
-    ):
-        settings += wire.varint_field(field, int(value))
-    return wire.bytes_field(3, settings)
+    translated = dialects.to_sentencepiece(tokenizer, allow_loss)
+    features.refuse_losses(features.losses(translated, HOLDS), allow_loss, "a SentencePiece model")
+    return {"": sentencepiece_writing.write(translated)}

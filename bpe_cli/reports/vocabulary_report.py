@@ -15,6 +15,7 @@ from bpe_cli.stages.component_json import component
 if TYPE_CHECKING:
     from bpe_cli.stages import SpecialToken
     from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.usage import Fact
 
 LONGEST = 10
 """How many of the longest tokens are reported."""
@@ -131,6 +132,7 @@ class VocabularyReport:
         length_bins: The same in a few bins, without the empty ones at the end.
         longest: The longest, longest first, then by id.
         fingerprint: The tokenizer's hash, when the caller gave one.
+        facts: (setting, value) that the file states of itself, in its words and order.
     """
 
     name: str | None
@@ -155,6 +157,7 @@ class VocabularyReport:
     longest: tuple[LongToken, ...]
     fingerprint: str | None = None
     settings: tuple[tuple[str, str], ...] = ()
+    facts: tuple[tuple[str, Fact], ...] = ()
 
 
 def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> VocabularyReport:
@@ -204,6 +207,7 @@ def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> Vocabul
         ),
         fingerprint=fingerprint,
         settings=() if on_bytes and not tokenizer.normalizer else tuple(_settings(tokenizer)),
+        facts=tokenizer.origin.facts if tokenizer.origin else (),
     )
 
 

@@ -16,6 +16,8 @@ from bpe_cli.reports.vocabulary_report import VocabularyReport
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bpe_cli.usage import Fact
+
     Json = Mapping[str, Any]
 
 SEGMENTATION_SCHEMA = "bpe.inspect.text/1"
@@ -110,6 +112,8 @@ def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:
         mean_length: Bytes, or null.
         lengths: [bytes, tokens] pairs, ascending.
         longest: Each with ``id``, ``token``, ``byte_count``, ``character_count`` (or null).
+        facts: What the file states of itself: setting -> value, or the list of its values where it states
+            several; empty where it states nothing.
     """
     return {
         "schema": VOCABULARY_SCHEMA,
@@ -153,7 +157,20 @@ def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:
             }
             for token in report.longest
         ],
+        "facts": _facts(report.facts),
     }
+
+
+def _facts(facts: Sequence[tuple[str, Fact]]) -> Json:
+    """Give settings as an object.
+
+    >>> _facts([("a", 1), ("b", "x"), ("b", "y")])
+    {'a': 1, 'b': ['x', 'y']}
+    """
+    values: dict[str, list[Any]] = {}
+    for name, value in facts:
+        values.setdefault(name, []).append(_name(value) if isinstance(value, str) else value)
+    return {name: each[0] if len(each) == 1 else each for name, each in values.items()}
 
 
 def comparison_json(report: Comparison) -> dict[str, Any]:

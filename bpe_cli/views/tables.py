@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
     from bpe_cli.reports.comparison import Comparison, Measure, Passage, Row
     from bpe_cli.reports.vocabulary_report import VocabularyReport
+    from bpe_cli.usage import Fact
 
 WIDTH = 100
 """Columns where stdout is no terminal."""
 
 SPECIAL_LIMIT = 20
 PASSAGE_LIMIT = 4
+FACT_LIMIT = 60
+FACT_CELLS = 300
 
 _BAR_CELLS = 30
 _NAME_CELLS = 34
@@ -53,6 +56,8 @@ def vocabulary_view(report: VocabularyReport, *, full: bool = False) -> Renderab
         parts += [Text("Length of ordinary tokens in bytes", style="bold"), _lengths(report)]
     if report.longest:
         parts += [Text("Longest tokens", style="bold"), _longest(report)]
+    if report.facts:
+        parts += [Text("Settings in the file", style="bold"), *_stated(report, full)]
     return Group(*parts)
 
 
@@ -133,6 +138,26 @@ def _special_tokens(report: VocabularyReport, full: bool) -> list[RenderableType
         table.add_row(str(token.token_id), Text(visible(token.content)), found)
     more = len(report.special_tokens) - len(shown)
     return [table, Text(f"and {count(more, 'more special token')}\n", style="italic")] if more else [table]
+
+
+def _stated(report: VocabularyReport, full: bool) -> list[RenderableType]:
+    """List what the file states of itself, as protocol buffers are written as text."""
+    shown = report.facts if full else report.facts[:FACT_LIMIT]
+    lines: list[RenderableType] = [Folded(f"{harmless(name)}: {_literal(value, full)}") for name, value in shown]
+    more = len(report.facts) - len(shown)
+    return [Text(), *lines, *([Text(f"and {count(more, 'more setting')}", style="italic")] if more else [])]
+
+
+def _literal(value: Fact, full: bool = True) -> str:
+    """Write a value: texts in quotes, true and false in lower case.
+
+    >>> [_literal(value) for value in ("a", True, 3, 0.5)]
+    ['"a"', 'true', '3', '0.5']
+    """
+    if isinstance(value, str):
+        cut = len(value) > FACT_CELLS and not full
+        return f'"{harmless(value[:FACT_CELLS])}…"' if cut else f'"{harmless(value)}"'
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _lengths(report: VocabularyReport) -> Table:

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from bpe_cli import formats
 from bpe_cli.cli.convert import Format
 from tests.cli_runner import call, error, run
 
@@ -40,6 +41,7 @@ def test_ranks_are_those_that_openai_publishes(tmp_path, name):
 
 def test_round_the_formats(tmp_path):
     """gpt2 -> tokenizer.json -> a pair -> tokenizer.json -> ranks, which are OpenAI's."""
+    said_of_pair = "pair/vocab.json, pair/merges.txt, pair/tokenizer_config.json (vocab-merges)"
     steps = [
         ("gpt2", "a.json", "a.json (tokenizer.json)"),
         (
@@ -79,6 +81,10 @@ def test_special_tokens_and_pattern_on_the_way(tmp_path):
     assert result == (0, b"2 7 1 0\n", "")
 
 
+def test_the_formats_of_the_option_are_those_there_are():
+    assert [each.value for each in Format] == list(formats.FORMATS)
+
+
 def test_the_format_comes_from_the_name(tmp_path):
     (tmp_path / "folder").mkdir()
     assert call("convert", "gpt2", "-o", "folder", "-q", cwd=tmp_path).status == 0
@@ -88,7 +94,7 @@ def test_the_format_comes_from_the_name(tmp_path):
     assert call("convert", "gpt2", "-o", "y", cwd=tmp_path) == (
         2, b"", error(
             "the name 'y' does not say which format to write",
-            f"give --format: {', '.join(Format)}",
+            f"give --format: {', '.join(formats.FORMATS)}",
         ),
     )  # fmt: skip
     assert not (tmp_path / "y").exists()

@@ -1,0 +1,255 @@
+r"""Translate models: BPE by scores and by merges, and the unigram model of either library.
+
+What SentencePiece calls the types of its pieces, Hugging Face says otherwise: control pieces are special
+tokens; bytes are known by their texts; pieces of a user's own, which no merge may touch, are cut out by a
+``Split`` before the model, which takes a piece as a whole if it is a token (``ignore_merges``). As added
+tokens they would be looked for before a mark is put before the text, and after each of them the text would
+begin anew.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import quote
+from bpe_cli.formats.piece_kinds import (
+    BYTE,
+    BYTE_TEXT,
+    CONTROL,
+    NORMAL,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    byte_text,
+)
+from bpe_cli.formats.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
+from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
+from bpe_cli.vocabulary import Vocabulary
+
+PRECISION_EDGE = "its scores, which SentencePiece adds in single and Hugging Face's library in double precision"
+BYTES_EDGE = "texts that spell a token of a byte, such as <0x0A>"
+
+
+def own_pieces(model: ScoredBpe | Unigram) -> list[str]:
+    """Give the pieces of a user's own, in order of id."""
+    kinds = model.kinds
+    return [piece.decode() for token_id, piece in model.vocabulary.items() if kinds and kinds[token_id] == USER_DEFINED]
+
+
+def split_at(pieces: Sequence[str]) -> Split:
+    r"""Give what cuts text at pieces, the longest at each place.
+
+    >>> split_at(["<n>", "<n>."]).pattern
+    '<n>\\.|<n>'
+    """
+    ordered = sorted(pieces, key=lambda piece: (-len(piece), piece))
+    return Split("|".join(re.sub(r"[\\.^$|?*+()\[\]{}]", r"\\\g<0>", piece) for piece in ordered))
+
+
+def pieces_split_at(stage: PreTokenizer) -> list[str] | None:
+    """Read what ``split_at`` wrote; None if the stage is another."""
+    if not isinstance(stage, Split):
+        return None
+    pieces = [re.sub(r"\\(.)", r"\1", part) for part in re.findall(r"(?:\\.|[^|\\])+", stage.pattern, re.DOTALL)]
+    return pieces if split_at(pieces) == stage else None
+
+
+# -- SentencePiece's words into Hugging Face's -------------------------------------------------
+
+
+def merging_model(model: ScoredBpe, edges: list[str]) -> tuple[CharacterBpe, tuple[PreTokenizer, ...]]:
+    """Put BPE by scores into merges; gives also what is to cut text before it.
+
+    Raises:
+        FormatError: Merges cannot do the same.
+    """
+    if model.byte_fallback:
+        missing = [byte for byte in range(256) if model.vocabulary.id_of(byte_text(byte)) is None]
+        if missing:
+            raise FormatError(f"there is no token {byte_text(missing[0]).decode()} for a byte that is spelt out")
+    merges = merges_of_scores(model)
+    own = own_pieces(model)
+    cuts: tuple[PreTokenizer, ...] = ()
+    if own:
+        cuts = (split_at(own), *_cut_in_bytes(model, edges))
+        edges.extend(_not_reached(model))
+    written = CharacterBpe(
+        model.vocabulary,
+        merges,
+        model.unk_id,
+        fuse_unk=True,
+        byte_fallback=model.byte_fallback,
+        ignore_merges=bool(own),
+    )
+    return written, cuts
+
+
+def _not_reached(model: ScoredBpe) -> list[str]:
+    """Name the first piece that its text alone does not become, which it would as a whole piece of text."""
+    pieces = normal_pieces(model)
+    spelt = spelt_alone(model, [text.encode() for text in pieces])
+    lost = [text for (text, token_id), ids in zip(pieces.items(), spelt, strict=True) if ids != [token_id]]
+    return [f"the text {quote(lost[0])} between pieces of a user's own"] if lost else []
+
+
+def _cut_in_bytes(model: ScoredBpe, edges: list[str]) -> list[PreTokenizer]:
+    r"""Give what keeps a piece of text that spells ``<0x41>`` from being taken for that token as a whole.
+
+    It is cut in two where merging by scores would leave a border in each of them.
+    """
+    if BYTE not in model.kinds:
+        return []
+    spelt = spelt_alone(model, [byte_text(byte) for byte in range(256)])
+    borders = set(range(1, 6))
+    for ids in spelt:
+        ends, at = set(), 0
+        for token_id in ids:
+            at += len(model.vocabulary.token(token_id)) if token_id != model.unk_id else 7
+            ends.add(at)
+        borders &= ends
+    for border in sorted(borders):
+        left, right = ("<0x[0-9A-F]{2}>"[:border], "<0x[0-9A-F]{2}>"[border:]) if border <= 3 else ("", "")
+        if left:
+            return [Split(rf"(?<![\s\S]){left}(?={right}(?![\s\S]))")]
+    edges.append(BYTES_EDGE)
+    return []
+
+
+def double_precision(model: Unigram, edges: list[str]) -> Unigram:
+    """Put a unigram model of SentencePiece into Hugging Face's words.
+
+    A piece of a user's own has a score of its own in SentencePiece, made from its length and the highest
+    score; here that is written down.
+
+    Raises:
+        FormatError: It has what Hugging Face's library has no form for.
+    """
+    kinds = model.kinds or bytes([NORMAL]) * model.vocabulary.size
+    if UNUSED in kinds:
+        raise FormatError("Hugging Face's unigram model has no unused pieces", hint="write bpe.json or a .model")
+    normal = [model.scores[token_id] for token_id, _ in model.vocabulary.items() if kinds[token_id] == NORMAL]
+    lowest, highest = min(normal, default=0.0), max([*normal, 2.0**-126])
+    scores = array("d", model.scores)
+    for token_id, piece in model.vocabulary.items():
+        if kinds[token_id] == USER_DEFINED:
+            scores[token_id] = _single(len(piece) * highest) - 0.1
+            if scores[token_id] < lowest:
+                edges.append(f"the piece {quote(piece)} of a user's own, whose score would be the lowest of all")
+    if any(kinds[token_id] != NORMAL and scores[token_id] < lowest for token_id in range(len(scores))):
+        edges.append("the score of unknown characters, which is 10 below the lowest of all")
+    if BYTE in kinds:
+        edges.append(BYTES_EDGE)
+    if model.single_precision and any(len(piece.decode()) > 1 for _, piece in model.vocabulary.items()):
+        edges.append(PRECISION_EDGE)
+    return replace(model, scores=scores, single_precision=False, kinds=b"")
+
+
+def _single(number: float) -> float:
+    """Round to single precision."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", number))[0])
+    except OverflowError:
+        raise FormatError(f"the score {number:g} is no number in single precision, which is SentencePiece's") from None
+
+
+# -- Hugging Face's words into SentencePiece's -------------------------------------------------
+
+
+def kinds_of(vocabulary: Vocabulary, specials: Sequence[SpecialToken], unk_id: int, own: Sequence[str]) -> bytes:
+    """Give the type of each piece.
+
+    Raises:
+        FormatError: An id has no token, for SentencePiece's have no gaps.
+    """
+    special_ids = {token.token_id for token in specials}
+    size = max(vocabulary.size, max(special_ids, default=-1) + 1)
+    mine = {piece.encode() for piece in own}
+    kinds = bytearray()
+    for token_id in range(size):
+        text = vocabulary.token(token_id) if token_id < vocabulary.size else b""
+        if token_id == unk_id or token_id in special_ids:
+            kinds.append(UNKNOWN if token_id == unk_id else CONTROL)
+        elif not text:
+            raise FormatError(f"id {token_id} has no token, and SentencePiece's ids have no gaps")
+        elif text in mine:
+            kinds.append(USER_DEFINED)
+        else:
+            kinds.append(BYTE if BYTE_TEXT.fullmatch(text) else NORMAL)
+    return bytes(kinds)
+
+
+def _without_specials(vocabulary: Vocabulary, kinds: bytes) -> Vocabulary:
+    """Leave out the texts of pieces that text never becomes."""
+    return Vocabulary.from_tokens(
+        vocabulary.token(token_id) if token_id < vocabulary.size and kind not in (UNKNOWN, CONTROL) else b""
+        for token_id, kind in enumerate(kinds)
+    )
+
+
+def scoring_model(
+    model: CharacterBpe, specials: Sequence[SpecialToken], cuts: Sequence[PreTokenizer], edges: list[str]
+) -> tuple[ScoredBpe, tuple[PreTokenizer, ...]]:
+    """Put BPE by merges into scores; gives also what of the pre-tokenizers it does not stand for.
+
+    Raises:
+        FormatError: Scores cannot do the same.
+    """
+    if model.unk_id is None:
+        raise FormatError("SentencePiece needs an unknown token, and this tokenizer has none")
+    if model.continuing_subword_prefix or model.end_of_word_suffix:
+        raise FormatError(
+            "SentencePiece marks where words begin by blanks alone, and this model writes "
+            + quote(model.continuing_subword_prefix or model.end_of_word_suffix)
+            + " at symbols",
+            hint="write tokenizer.json, which holds everything",
+        )
+    missing = [byte for byte in range(256) if model.vocabulary.id_of(byte_text(byte)) is None]
+    if model.byte_fallback and missing:
+        raise FormatError(
+            f"there is no token {byte_text(missing[0]).decode()}, and SentencePiece spells bytes out with all of them"
+        )
+    if not model.fuse_unk and not model.byte_fallback:
+        raise FormatError(
+            "SentencePiece gives neighbouring unknown characters one token, and this model one to each",
+            hint="write tokenizer.json, which holds everything",
+        )
+    own = (pieces_split_at(cuts[0]) or []) if cuts and model.ignore_merges else []
+    kinds = kinds_of(model.vocabulary, specials, model.unk_id, own)
+    vocabulary = _without_specials(model.vocabulary, kinds)
+    rest = tuple(cuts[1:]) if own else tuple(cuts)
+    pieces = {piece.decode(): token_id for token_id, piece in vocabulary.items() if kinds[token_id] == NORMAL}
+    given = scores_of_merges(model, pieces)
+    scores = array("d", (given.get(token_id, 0.0) for token_id in range(len(kinds))))
+    written = ScoredBpe(vocabulary, scores, model.unk_id, kinds, model.byte_fallback)
+    if model.ignore_merges:
+        found: list[str] = []
+        rest = tuple(cut for cut in rest if cut not in _cut_in_bytes(written, found))
+        edges.extend(found + _not_reached(written))
+    return written, rest
+
+
+def single_precision(model: Unigram, specials: Sequence[SpecialToken], edges: list[str]) -> Unigram:
+    """Put a unigram model of Hugging Face's into SentencePiece's words.
+
+    Raises:
+        FormatError: It has what SentencePiece has no form for.
+    """
+    if model.unk_id is None:
+        raise FormatError("SentencePiece needs an unknown token, and this tokenizer has none")
+    if not model.fuse_unk:
+        raise FormatError("SentencePiece gives neighbouring unknown characters one token, and this model one to each")
+    kinds = kinds_of(model.vocabulary, specials, model.unk_id, ())
+    if not model.byte_fallback:
+        kinds = kinds.replace(bytes([BYTE]), bytes([NORMAL]))
+    elif BYTE in kinds:
+        edges.append(BYTES_EDGE)
+    scores = array("d", (_single(score) for score in model.scores))
+    scores.extend([0.0] * (len(kinds) - len(scores)))
+    edges.append(PRECISION_EDGE)
+    vocabulary = _without_specials(model.vocabulary, kinds)
+    return replace(model, vocabulary=vocabulary, scores=scores, single_precision=True, kinds=kinds)

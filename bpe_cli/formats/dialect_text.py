@@ -1,0 +1,237 @@
+r"""Translate what happens to text before and after the model: rules, blanks, marks.
+
+SentencePiece has one table and one way with blanks, with four switches; Hugging Face has components. The
+switches are said by these, in this order:
+
+    remove_extra_whitespaces    Replace " {2,}" by " ", then Replace what stands at the ends by nothing
+    add_dummy_prefix            Prepend "▁", which leaves an empty text empty, as SentencePiece does
+    escape_whitespaces          Replace " " by "▁"
+
+A mark that stands in the text itself goes at its end (it looks like a blank there), and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import quote
+from bpe_cli.formats.piece_kinds import BYTE_TEXT, MARK, UNK_SURFACE
+from bpe_cli.stages import (
+    ByteFallback,
+    Charsmap,
+    Decoder,
+    Fuse,
+    Metaspace,
+    MetaspaceDecoder,
+    Normalizer,
+    Precompiled,
+    Prepend,
+    PreTokenizer,
+    Replace,
+    ReplaceDecoder,
+    SpaceMarks,
+    SpaceMarksDecoder,
+    StripDecoder,
+    WhitespaceSplit,
+)
+
+COLLAPSE = Replace(" {2,}", " ")
+TRIM = Replace(r"(?<![\s\S]) +|(?<![ ▁])[ ▁]+(?![\s\S])", "")
+"""What takes blanks off the ends of a text, and marks off its end; a text has many places, and few ends."""
+
+TRIM_BLANKS = Replace(r"(?<![\s\S]) +|(?<! ) +(?![\s\S])", "")
+"""The same where blanks stay blanks."""
+
+ALL = (1 << 31) - 1
+"""How many blanks are taken off where all are."""
+
+TABLE_EDGE = (
+    "its table of rules, which SentencePiece applies by the longest match and Hugging Face's library by grapheme "
+    "clusters"
+)
+
+
+# -- SentencePiece's words into Hugging Face's -------------------------------------------------
+
+
+def hugging_face_normalizer(stages: Sequence[Normalizer], edges: list[str]) -> tuple[Normalizer, ...]:
+    """Put a normalizer into Hugging Face's words; what differs on rare texts is added to ``edges``.
+
+    Raises:
+        FormatError: Marks are put behind words, which no component does.
+    """
+    written: list[Normalizer] = []
+    for stage in stages:
+        if isinstance(stage, Charsmap):
+            edges.append(TABLE_EDGE)
+            written.append(Precompiled(stage.precompiled_charsmap))
+        elif isinstance(stage, SpaceMarks):
+            if stage.treat_whitespace_as_suffix and stage.add_dummy_prefix:
+                raise FormatError(
+                    "no component of Hugging Face's puts a mark behind the text (treat_whitespace_as_suffix)",
+                    hint="write bpe.json or a .model",
+                )
+            written.extend(_components(stage))
+        else:
+            written.append(stage)
+    return tuple(written)
+
+
+def _components(marks: SpaceMarks) -> list[Normalizer]:
+    """Give the components that handle blanks like one of SentencePiece's settings."""
+    written: list[Normalizer] = []
+    if marks.remove_extra_whitespaces:
+        written += [COLLAPSE, TRIM if marks.escape_whitespaces else TRIM_BLANKS]
+    if marks.add_dummy_prefix:
+        written.append(Prepend(MARK if marks.escape_whitespaces else " "))
+    if marks.escape_whitespaces:
+        written.append(Replace(" ", MARK, literal=True))
+    return written
+
+
+def hugging_face_decoder(
+    stages: Sequence[Decoder], unknown: str | None, texts: Sequence[str], edges: list[str]
+) -> tuple[Decoder, ...]:
+    """Put a decoder into Hugging Face's words; what differs on rare texts is added to ``edges``.
+
+    Args:
+        stages: The decoder.
+        unknown: The text of the unknown token, if encoding can give it.
+        texts: Those of all other tokens.
+        edges: What was found.
+    """
+    if not any(isinstance(stage, SpaceMarksDecoder) for stage in stages):
+        return tuple(stages)
+    (marks,) = (stage for stage in stages if isinstance(stage, SpaceMarksDecoder))
+    written: list[Decoder] = [ReplaceDecoder(MARK, " ")]
+    strips_all = marks.remove_extra_whitespaces
+    if unknown is not None:
+        if any(unknown in text for text in texts):
+            edges.append(f"tokens that contain {quote(unknown)}, the text of the unknown one")
+        # All other marks have become blanks: those of the surface wait until the beginning is stripped.
+        written.append(
+            ReplaceDecoder(unknown, marks.unk_surface.replace(" ", MARK) if strips_all else marks.unk_surface)
+        )
+    if marks.byte_fallback and _have_bytes(texts):
+        written.append(ByteFallback())
+    written.append(Fuse())
+    if strips_all and any(text.startswith(MARK * 2) for text in texts):
+        edges.append("tokens that begin with two marks, of which decoding takes one")
+    if marks.add_dummy_prefix or strips_all:
+        written.append(StripDecoder(" ", ALL if strips_all else 1, 0))
+    if unknown is not None and strips_all:
+        written.append(ReplaceDecoder(MARK, " "))
+    return tuple(written)
+
+
+def _have_bytes(texts: Sequence[str]) -> bool:
+    return any(BYTE_TEXT.fullmatch(text.encode()) for text in texts if text.startswith("<0x"))
+
+
+# -- Hugging Face's words into SentencePiece's -------------------------------------------------
+
+
+def sentencepiece_normalizer(
+    normalizers: Sequence[Normalizer],
+    pre_tokenizers: Sequence[PreTokenizer],
+    texts: Sequence[str],
+    edges: list[str],
+) -> tuple[Normalizer, ...]:
+    """Put what rewrites and cuts text into SentencePiece's words; what differs on rare texts is added to ``edges``.
+
+    Raises:
+        FormatError: It says something that SentencePiece has no switch for.
+    """
+    stages = list(normalizers)
+    table: tuple[Normalizer, ...] = ()
+    if stages and isinstance(stages[0], (Precompiled, Charsmap)):
+        first = stages.pop(0)
+        if isinstance(first, Precompiled):
+            edges.append(TABLE_EDGE)
+            first = Charsmap(first.precompiled_charsmap) if first.precompiled_charsmap else None
+        table = (first,) if first else ()
+    for switches in _SWITCHES:
+        if _components(switches) == stages and not pre_tokenizers:
+            return (*table, switches)
+    if not stages and pre_tokenizers:
+        return (*table, _of_metaspace(pre_tokenizers, texts, edges))
+    found = ", ".join(type(stage).__name__ for stage in (*stages, *pre_tokenizers))
+    raise FormatError(
+        f"SentencePiece normalizes by one table and by rules for blanks, and this tokenizer otherwise ({found})",
+        hint="write tokenizer.json, which holds everything; --compat sentencepiece trains what a .model can hold",
+    )
+
+
+_SWITCHES = [
+    SpaceMarks(prefix, extra, escape) for escape in (True, False) for prefix in (True, False) for extra in (True, False)
+]
+
+
+def _of_metaspace(stages: Sequence[PreTokenizer], texts: Sequence[str], edges: list[str]) -> SpaceMarks:
+    """Read Metaspace, alone or behind WhitespaceSplit."""
+    *before, last = stages
+    if not isinstance(last, Metaspace) or last.replacement != MARK or before not in ([], [WhitespaceSplit()]):
+        names = ", ".join(type(stage).__name__ for stage in stages)
+        raise FormatError(
+            f"SentencePiece cuts text by its tokens alone, and this tokenizer has pre-tokenizers ({names})",
+            hint="write tokenizer.json, which holds everything",
+        )
+    if last.split or before:
+        inner = next((text for text in texts if MARK in text[1:]), None)
+        if inner is not None:
+            raise FormatError(
+                f"the token {quote(inner)} goes across a mark, where this tokenizer cuts and SentencePiece does not",
+                hint="write tokenizer.json, which holds everything",
+            )
+    if before:
+        edges.append("white space other than blanks, at which this tokenizer cuts and SentencePiece does not")
+    elif last.prepend_scheme != "never":
+        edges.append("texts that begin with a blank, before which SentencePiece puts a mark all the same")
+    return SpaceMarks(last.prepend_scheme != "never", remove_extra_whitespaces=bool(before))
+
+
+def sentencepiece_decoder(
+    stages: Sequence[Decoder], marks: SpaceMarks, unknown: str | None, texts: Sequence[str], edges: list[str]
+) -> tuple[Decoder, ...]:
+    """Put a decoder into SentencePiece's words; what differs on rare texts is added to ``edges``.
+
+    Args:
+        stages: The decoder.
+        marks: The normalizer in SentencePiece's words.
+        unknown: The text of the unknown token, if encoding can give it.
+        texts: Those of all other tokens.
+        edges: What was found.
+
+    Raises:
+        FormatError: It says something that SentencePiece does not do.
+    """
+    if len(stages) == 1 and isinstance(stages[0], SpaceMarksDecoder):
+        return tuple(stages)
+    surfaces = [stage.content for stage in stages if isinstance(stage, ReplaceDecoder) and stage.pattern == unknown]
+    wanted = SpaceMarksDecoder(
+        marks.add_dummy_prefix,
+        marks.remove_extra_whitespaces,
+        marks.treat_whitespace_as_suffix,
+        surfaces[0].replace(MARK, " ") if surfaces else UNK_SURFACE,
+    )
+    if tuple(stages) == hugging_face_decoder([wanted], unknown, texts, []):
+        return (wanted,)
+    if unknown is not None:
+        edges.append("unknown tokens, which SentencePiece reads as a sign of its own (unk_surface)")
+    usual = hugging_face_decoder([wanted], None, texts, [])
+    one = tuple(StripDecoder(" ", 1, 0) if isinstance(stage, StripDecoder) else stage for stage in usual)
+    if tuple(stages) == one != usual:
+        edges.append("marks that the text itself begins with, all of which SentencePiece reads as nothing")
+    elif len(stages) == 1 and isinstance(stages[0], MetaspaceDecoder) and stages[0].replacement == MARK:
+        if (stages[0].prepend_scheme != "never") != (marks.add_dummy_prefix or marks.remove_extra_whitespaces):
+            edges.append("the blank that decoding leaves at the beginning")
+        if _have_bytes(texts):
+            edges.append("tokens of bytes, which this tokenizer does not read as such")
+    elif tuple(stages) != usual:
+        names = ", ".join(type(stage).__name__ for stage in stages) or "none"
+        raise FormatError(
+            f"SentencePiece decodes by reading marks as blanks, and this tokenizer otherwise (its decoder: {names})",
+            hint="write tokenizer.json, which holds everything",
+        )
+    return (wanted,)

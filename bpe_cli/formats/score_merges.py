@@ -1,0 +1,219 @@
+"""Translate between the two ways to say what BPE merges first: scores of pieces, and a list of pairs.
+
+By scores (SentencePiece) any two neighbours may merge whose concatenation is a piece; by merges
+(Hugging Face) only the pairs of a list. What makes the two exchangeable:
+
+Invariant: What merging does inside of a stretch of text whose borders it has not crossed is what it
+does to that stretch alone, for what comes first is decided by the pair, and among equals by the place.
+So a piece that is ever made of two neighbours is made of the same two whenever its text stands alone:
+its *own pair*. A piece that its text alone does not become (one that is not *reached*) is never made.
+
+So scores say the same as merges if the own pairs of all reached pieces are in the list in the order of
+the scores, no two of which are equal; other pairs of the list are never neighbours, wherever they stand
+in it. The other way round, one thing more is needed: two tokens that together are a token that is not
+reached must not be what is left of its text, for scores would merge them.
+
+Equal scores are common in one case: runs of one character (Llama's blanks); see ``run_merges``.
+"""
+
+from __future__ import annotations
+
+import heapq
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+
+from bpe_cli.blocks import Block
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import quote
+from bpe_cli.formats.piece_kinds import NORMAL, UNUSED
+from bpe_cli.formats.run_merges import order_of_runs
+from bpe_cli.stages import CharacterBpe, ScoredBpe
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+HINT = "write bpe.json or a .model, which hold scores"
+
+
+def spelt_alone(model: ScoredBpe | CharacterBpe, texts: Sequence[bytes]) -> list[list[int]]:
+    """Give the ids that a model makes of each text by itself, without any other stage."""
+    ids, ends = Tokenizer(model).encode_block(Block.of(texts))
+    starts = [0, *ends]
+    return [ids[start:end].tolist() for start, end in zip(starts, ends, strict=False)]
+
+
+def normal_pieces(model: ScoredBpe) -> dict[str, int]:
+    """Give the pieces that merging can make or use: text -> id."""
+    kinds = model.kinds
+    return {
+        piece.decode(): token_id
+        for token_id, piece in model.vocabulary.items()
+        if not kinds or kinds[token_id] == NORMAL
+    }
+
+
+def merges_of_scores(model: ScoredBpe) -> Merges:
+    """Give the merges that do what scores do: all pairs that make a piece, by score.
+
+    Among pairs of equal scores the one with the longer left part stands first, as Hugging Face's
+    converters write them.
+
+    Raises:
+        FormatError: A list of merges cannot do the same: pieces are unused, two of those that occur
+            have the same score, or one has a character that is no piece by itself.
+
+    Complexity: of each piece every cut is tried; the core takes none that is longer than 1,024 bytes.
+    """
+    if UNUSED in model.kinds:
+        raise FormatError(
+            f"a list of merges cannot say that pieces are unused, and {model.kinds.count(UNUSED):,} are",
+            hint=HINT,
+        )
+    pieces = normal_pieces(model)
+    longer = [(text, token_id) for text, token_id in pieces.items() if len(text) > 1]
+    spelt = spelt_alone(model, [text.encode() for text, _ in longer])
+    groups: dict[float, list[str]] = {}
+    for (text, token_id), ids in zip(longer, spelt, strict=True):
+        if ids != [token_id]:
+            continue  # it is never made, so its score does not matter
+        groups.setdefault(model.scores[token_id], []).append(text)
+        stranger = next((character for character in text if character not in pieces), None)
+        if stranger is not None:
+            raise FormatError(
+                f"the piece {quote(text)} is made of {quote(stranger)}, which is no piece itself, and merges join "
+                "pieces",
+                hint=HINT,
+            )
+    places: dict[str, dict[tuple[int, int], int]] = {}
+    for score, group in groups.items():
+        if len(group) > 1:
+            above = [text for text, token_id in longer if model.scores[token_id] >= score]
+            places |= _places_of_equal(group, above, pieces, score)
+    written = []
+    for text, token_id in longer:
+        for middle in range(1, len(text)):
+            left, right = text[:middle], text[middle:]
+            if left in pieces and right in pieces:
+                place = places[text][len(left), len(right)] if text in places else 0
+                written.append((-model.scores[token_id], place, pieces[left], pieces[right], token_id))
+    triples = array("I")
+    for *_, left_id, right_id, token_id in sorted(written):
+        triples.extend((left_id, right_id, token_id))
+    return Merges(triples)
+
+
+def _places_of_equal(
+    group: Sequence[str], above: Sequence[str], pieces: Mapping[str, int], score: float
+) -> dict[str, dict[tuple[int, int], int]]:
+    """Give the order of the merges that make pieces with one score: piece -> (lengths of a pair) -> its place.
+
+    Args:
+        group: The pieces, which are all reached.
+        above: All pieces that have this score, or a higher one.
+        pieces: The ids of all.
+        score: It.
+
+    Raises:
+        FormatError: They are no runs for which a list of merges does the same, or a run could become part
+            of a piece that is merged before it has grown.
+    """
+    runs: dict[str, list[str]] = {}
+    for text in group:
+        runs.setdefault(text[0], []).append(text)
+    given: dict[str, dict[tuple[int, int], int]] = {}
+    held = set(group)
+    for character, texts in runs.items():
+        others = any(character * 2 in (text[:2], text[-2:]) for text in above if text not in held)
+        uniform = all(text.count(character) == len(text) for text in texts)
+        ids = {len(text): pieces[text] for text in (character, *texts)}
+        order = order_of_runs([len(text) for text in texts], ids) if uniform and not others else None
+        if order is None:
+            shown = " and ".join(quote(text) for text in group[:2])
+            raise FormatError(
+                f"the pieces {shown} have the same score ({score:g}), so which is merged first depends on where "
+                "they stand, and a list of merges has an order",
+                hint=HINT,
+            )
+        given |= dict.fromkeys(texts, {pair: place for place, pair in enumerate(order)})
+    return given
+
+
+def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int, float]:
+    """Give the scores that do what merges do: 0, -1, -2, ... in the order of the own pairs.
+
+    Args:
+        model: The model, without prefix and suffix.
+        pieces: The tokens that scores could merge or make: text -> id.
+
+    Returns:
+        A score for each of ``pieces``; those that merging does not make come last, in order of id.
+
+    Raises:
+        FormatError: By scores a token would be made that no merge makes.
+    """
+    texts = {token_id: text for text, token_id in pieces.items()}
+    ranks: dict[tuple[int, int], tuple[int, int]] = {}
+    pairs: dict[int, list[tuple[int, int]]] = {}
+    for rank, (left, right, product) in enumerate(model.merges):
+        known = left in texts and right in texts and product in texts
+        if not known or texts[left] + texts[right] != texts[product]:
+            raise FormatError(
+                f"merge {rank + 1} does not join two pieces to one, and scores can do nothing else",
+                hint="write tokenizer.json",
+            )
+        ranks[left, right] = rank, product
+        pairs.setdefault(product, []).append((left, right))
+    longer = [(text, token_id) for text, token_id in pieces.items() if len(text) > 1]
+    merging = CharacterBpe(
+        Vocabulary.from_ids({text.encode(): token_id for text, token_id in pieces.items()}),
+        model.merges,
+        model.unk_id,
+    )
+    reached: set[int] = set()
+    for (text, token_id), ids in zip(longer, spelt_alone(merging, [text.encode() for text, _ in longer]), strict=True):
+        if ids == [token_id]:
+            reached.add(token_id)
+        elif len(ids) == 2 and all(part in texts for part in ids):
+            parts = " and ".join(quote(texts[part]) for part in ids)
+            raise FormatError(
+                f"no merge makes the token {quote(text)} (id {token_id}) of {parts}, and by scores it would be made",
+                hint="write tokenizer.json",
+            )
+    whole = {token_id for text, token_id in pieces.items() if len(text) == 1} | reached
+    order = []
+    for token_id in reached:
+        own = [pair for pair in pairs[token_id] if pair[0] in whole and pair[1] in whole]
+        rank = ranks[own[0]][0] if len(own) == 1 else _last_rank([pieces[each] for each in texts[token_id]], ranks)
+        order.append((rank, token_id))
+    ordered = [token_id for _, token_id in sorted(order)]
+    ordered += sorted(token_id for token_id in texts if token_id not in reached)
+    return {token_id: -float(number) for number, token_id in enumerate(ordered)}
+
+
+def _last_rank(symbols: list[int], ranks: Mapping[tuple[int, int], tuple[int, int]]) -> int:
+    """Merge symbols to one, and give the rank of the last merge."""
+    following = [*range(1, len(symbols)), -1]
+    before = [*range(-1, len(symbols) - 1)]
+    queue: list[tuple[int, int, int, int]] = []
+
+    def offer(places: Iterable[int]) -> None:
+        for place in places:
+            after = following[place] if place >= 0 else -1
+            if after >= 0 and (symbols[place], symbols[after]) in ranks:
+                rank, product = ranks[symbols[place], symbols[after]]
+                heapq.heappush(queue, (rank, place, after, product))
+
+    offer(range(len(symbols)))
+    last = -1
+    while queue:
+        rank, place, after, product = heapq.heappop(queue)
+        if following[place] != after or ranks.get((symbols[place], symbols[after]), (-1, 0))[0] != rank:
+            continue  # one of the two has become part of something else
+        last = rank
+        symbols[place] = product
+        following[place] = following[after]
+        following[after] = -1
+        if following[place] >= 0:
+            before[following[place]] = place
+        symbols[after] = -1
+        offer((before[place], place))
+    return last

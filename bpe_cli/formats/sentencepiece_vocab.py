@@ -1,0 +1,132 @@
+r"""Read and write SentencePiece's ``.vocab``: a piece, a tab and its score on each line, the id is the line's number.
+
+It lies beside each ``.model`` for people to look at. It has neither the types of pieces nor how text is
+normalized, so what is read goes by conventions, and says so (``bpe inspect`` shows them): whole numbers as
+scores mean BPE; the pieces ``<0x00>`` to ``<0xFF>`` are bytes if all are there; another piece with the
+score 0 is a control piece; and text is not normalized but for SentencePiece's usual handling of blanks.
+Scores have six digits. Where the ``.model`` is at hand nothing of this need be assumed, so if it lies
+beside the file it is not passed over.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+from bpe_cli import _core
+from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.formats import dialects, features, sentencepiece_model, sentencepiece_writing
+from bpe_cli.formats.checked import quote, read
+from bpe_cli.formats.piece_kinds import BPE, BYTE, BYTE_TEXT, CONTROL, NORMAL, UNIGRAM, UNKNOWN
+from bpe_cli.stages import SpaceMarks, SpaceMarksDecoder
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Origin
+
+NAME = "sentencepiece-vocab"
+FILES = ("*.vocab",)
+MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
+HOLDS = frozenset({"normalizer", "decoder", "special-tokens", "sentencepiece-edges", "roles"})
+
+UNKNOWN_PIECE = b"<unk>"
+
+_LINE = re.compile(rb"[^\n]+\t-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf|nan)")
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether a file begins like a ``.vocab``: pieces with scores, ``<unk>`` with 0 among the first."""
+    lines = head.split(b"\n")[:16]
+    whole = lines[:-1] if len(lines) < 16 and len(head) >= 1 << 16 else lines
+    unknown = any(line in (UNKNOWN_PIECE + b"\t0", UNKNOWN_PIECE + b"\t-0") for line in whole)
+    return unknown and all(_LINE.fullmatch(line) for line in whole if line)
+
+
+def load(path: Path, pattern: str | None = None) -> Tokenizer:
+    """Read a ``.vocab`` that lies alone.
+
+    Raises:
+        InputError: The file cannot be read.
+        FormatError: It is broken, or the ``.model`` that it belongs to lies beside it.
+        UsageError: A pattern is given; text is not split.
+    """
+    if pattern is not None:
+        raise UsageError(f"{path} is for text that is not split; no pattern can be given with it")
+    model = path.with_suffix(".model")
+    if model != path and model.is_file():
+        raise FormatError(
+            f"{path} lists the pieces of {model.name}, which says also what they are and how text is normalized",
+            hint=f"read {model}",
+        )
+    return loads(read(path), str(path))
+
+
+def loads(data: bytes, source: str = NAME) -> Tokenizer:
+    """Read the content of a ``.vocab``.
+
+    Raises:
+        FormatError: As for ``load``.
+    """
+    entries: list[tuple[bytes, float]] = []
+    for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), start=1):
+        if not _LINE.fullmatch(line):
+            raise FormatError(
+                f"{source}:{number}: {quote(line)} is not a piece, a tab and a score",
+                hint=None if b"\t" in line else "without scores nobody can tell how text becomes pieces",
+            )
+        piece, _, score = line.rpartition(b"\t")
+        entries.append((piece, float(score)))
+        if math.isnan(entries[-1][1]):
+            raise FormatError(f"{source}:{number}: the score is not a number")
+        if number > _core.MAX_TOKENS:
+            raise FormatError(f"{source} has more than {_core.MAX_TOKENS:,} pieces")
+    spelt = {piece for piece, score in entries if score == 0 and BYTE_TEXT.fullmatch(piece)}
+    bytes_there = len(spelt) == 256
+    pieces = [(piece, score, _kind(piece, score, bytes_there)) for piece, score in entries]
+    if not any(kind == UNKNOWN for _, _, kind in pieces):
+        raise FormatError(f"{source} has no piece <unk>")
+    # The first piece that BPE makes has the score -0.
+    scores = [score for _, score, kind in pieces if kind == NORMAL]
+    model_type = BPE if all(score.is_integer() for score in scores) else UNIGRAM
+    origin = Origin(
+        NAME,
+        (
+            ("model_type", f"{'BPE' if model_type == BPE else 'UNIGRAM'}, by the scores"),
+            ("byte_fallback", bytes_there),
+            ("normalization", "none: the file does not say"),
+        ),
+    )
+    return sentencepiece_model.assemble(pieces, {3: model_type, 35: int(bytes_there)}, {}, source, origin)
+
+
+def _kind(piece: bytes, score: float, bytes_there: bool) -> int:
+    """Tell the type of a piece, as far as a line shows it."""
+    if piece == UNKNOWN_PIECE:
+        return UNKNOWN
+    if score == 0 and math.copysign(1, score) > 0:
+        return BYTE if bytes_there and BYTE_TEXT.fullmatch(piece) else CONTROL
+    return NORMAL
+
+
+def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
+    r"""Write a tokenizer as a ``.vocab``, as SentencePiece's trainer and ``spm_export_vocab`` do.
+
+    Raises:
+        FormatError: It is none of SentencePiece's, or has what the file does not say.
+    """
+    if tokenizer.model.kind not in MODELS:
+        raise FormatError(
+            f"a .vocab cannot hold {tokenizer.model.kind}", hint="it holds what --compat sentencepiece trains"
+        )
+    translated = dialects.to_sentencepiece(tokenizer, allow_loss)
+    lost = features.losses(translated, HOLDS)
+    if translated.normalizer != (SpaceMarks(),):
+        lost["normalizer"] = "how text is normalized"
+    if translated.decoder != (SpaceMarksDecoder(),):
+        lost["decoder"] = "how tokens are decoded"
+    features.refuse_losses(lost, allow_loss, "a .vocab")
+    lines = []
+    for text, score, _ in sentencepiece_writing.pieces_of(translated, sentencepiece_writing.kept_pieces(translated)):
+        if b"\n" in text:
+            raise FormatError(f"the piece {quote(text)} has a line end, and a .vocab has one piece a line")
+        lines.append(text + f"\t{score:g}\n".encode())
+    return {"": b"".join(lines)}

@@ -1,0 +1,277 @@
+"""Write SentencePiece's ``.model``: anew, or by changing the file that a tokenizer was read from.
+
+Of such a file everything stays where it is and as it is that the tokenizer does not say otherwise: fields
+that no stage stands for, fields of extensions and of younger versions, and the bytes of what is said alike.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Mapping, Sequence
+
+from bpe_cli.errors import FormatError
+from bpe_cli.formats import wire
+from bpe_cli.formats.piece_kinds import BPE, CHAR, CONTROL, NORMAL, UNIGRAM, UNK_SURFACE, UNKNOWN, WORD
+from bpe_cli.formats.sentencepiece_settings import ROLES, number, roles, text
+from bpe_cli.stages import Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
+from bpe_cli.tokenizer import Tokenizer
+
+WHOLE = "file"
+"""Where ``Origin.carried`` has the file."""
+
+FORMAT = "sentencepiece"
+
+Piece = tuple[bytes, float, int]
+"""Text, score and type."""
+
+Settings = Mapping[int, int | bytes]
+"""Field number -> value."""
+
+
+def write(tokenizer: Tokenizer) -> bytes:
+    """Write a tokenizer that is in SentencePiece's words.
+
+    Raises:
+        FormatError: Its ids have gaps, or it is in other words after all.
+    """
+    charsmap, marks = _split_normalizer(tokenizer)
+    carried = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
+    if carried is None:
+        content = pieces_of(tokenizer)
+        written = b"".join(wire.bytes_field(1, _write_piece(piece)) for piece in content)
+        return written + _trainer_settings(tokenizer, marks, content) + _normalizer_settings(charsmap, marks)
+    return _changed(carried, tokenizer, charsmap, marks)
+
+
+def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -> list[Piece]:
+    """Give the pieces of a tokenizer, by id.
+
+    Args:
+        tokenizer: The tokenizer.
+        kept: Pieces of the file that it was read from, by text: a word model has no scores and types.
+
+    Raises:
+        FormatError: An id has no token, or the model is none of SentencePiece's.
+    """
+    model = tokenizer.model
+    if not isinstance(model, (Unigram, ScoredBpe, WordLevel)) or model.unk_id is None:
+        raise FormatError(
+            f"a SentencePiece model cannot hold {model.kind} without an unknown token"
+            if hasattr(model, "unk_id")
+            else f"a SentencePiece model cannot hold {model.kind}",
+            hint="it holds what --compat sentencepiece trains",
+        )
+    specials = {token.token_id: token.content for token in tokenizer.special_tokens}
+    size = model.vocabulary.size
+    kinds = b"" if isinstance(model, WordLevel) else model.kinds
+    scores = None if isinstance(model, WordLevel) else model.scores
+    content = []
+    for token_id in range(max(size, max(specials, default=-1) + 1)):
+        piece = model.vocabulary.token(token_id) if token_id < size else b""
+        kind = kinds[token_id] if token_id < len(kinds) else NORMAL
+        score = scores[token_id] if scores is not None and token_id < len(scores) else 0.0
+        if token_id in specials and (not piece or kind == NORMAL):
+            piece, kind = specials[token_id], UNKNOWN if token_id == model.unk_id else CONTROL
+        if not piece:
+            raise FormatError(f"id {token_id} has no token, and SentencePiece's ids have no gaps")
+        if scores is None and kept and piece in kept:
+            _, score, old = kept[piece]
+            kind = kind if kind in (UNKNOWN, CONTROL) or old in (UNKNOWN, CONTROL) else old
+        content.append((piece, score, kind))
+    return content
+
+
+def kept_pieces(tokenizer: Tokenizer) -> dict[bytes, Piece]:
+    """Give the pieces of the ``.model`` that a tokenizer was read from, by text."""
+    file = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
+    values = (value for number, value in wire.fields(file or b"", FORMAT) if number == 1)
+    return {piece[0]: piece for piece in (_parsed_piece(value) for value in values if isinstance(value, bytes))}
+
+
+def _split_normalizer(tokenizer: Tokenizer) -> tuple[bytes, SpaceMarks]:
+    """Give the table and the rules for blanks that a tokenizer's normalizer consists of."""
+    stages = list(tokenizer.normalizer)
+    marks = stages.pop() if stages else None
+    table = stages.pop() if stages else Charsmap("")
+    if stages or not isinstance(marks, SpaceMarks) or not isinstance(table, Charsmap):
+        raise FormatError(
+            "a SentencePiece model normalizes by one table and by rules for blanks, and this tokenizer otherwise",
+            hint="train with --compat sentencepiece",
+        )
+    return base64.b64decode(table.precompiled_charsmap), marks
+
+
+def _surface(tokenizer: Tokenizer) -> str:
+    decoder = tokenizer.decoder[0] if tokenizer.decoder else None
+    return decoder.unk_surface if isinstance(decoder, SpaceMarksDecoder) else UNK_SURFACE
+
+
+def _write_piece(piece: Piece) -> bytes:
+    content, score, kind = piece
+    written = wire.bytes_field(1, content) + wire.float_field(2, score)
+    return written + (wire.varint_field(3, kind) if kind != NORMAL else b"")
+
+
+# -- anew --------------------------------------------------------------------------------------
+
+
+def _trainer_settings(tokenizer: Tokenizer, marks: SpaceMarks, content: Sequence[Piece]) -> bytes:
+    model = tokenizer.model
+    kind = UNIGRAM if isinstance(model, Unigram) else BPE if isinstance(model, ScoredBpe) else WORD
+    settings = wire.varint_field(3, kind) + wire.varint_field(4, len(content))
+    if marks.treat_whitespace_as_suffix:
+        settings += wire.varint_field(24, 1)
+    if getattr(model, "byte_fallback", False):
+        settings += wire.varint_field(35, 1)
+    ids = {piece: token_id for token_id, (piece, _, _) in enumerate(content)}
+    named = _named_roles(tokenizer, content)
+    for role, (field, _, default) in ROLES.items():
+        settings += wire.varint_field(field, ids.get(named.get(role, default.encode()), -1))
+    settings += wire.bytes_field(44, _surface(tokenizer).encode())
+    for role, (_, field, default) in ROLES.items():
+        if role == "unk" or named.get(role, default.encode()) != default.encode():
+            settings += wire.bytes_field(field, named[role])
+    return wire.bytes_field(2, settings)
+
+
+def _named_roles(tokenizer: Tokenizer, content: Sequence[Piece]) -> dict[str, bytes]:
+    """Give the pieces of the roles that SentencePiece knows, as far as they are of the type that it takes."""
+    named = {}
+    for role, token_id in tokenizer.usage.roles:
+        if role in ROLES and role != "unk" and content[token_id][2] == CONTROL:
+            named[role] = content[token_id][0]
+    unknown = getattr(tokenizer.model, "unk_id", None)
+    return named | {"unk": content[unknown or 0][0]}
+
+
+def _normalizer_settings(charsmap: bytes, marks: SpaceMarks) -> bytes:
+    settings = wire.bytes_field(2, charsmap)
+    for field, value in _switches(marks).items():
+        settings += wire.varint_field(field, int(value))
+    return wire.bytes_field(3, settings)
+
+
+def _switches(marks: SpaceMarks) -> dict[int, bool]:
+    return {3: marks.add_dummy_prefix, 4: marks.remove_extra_whitespaces, 5: marks.escape_whitespaces}
+
+
+# -- by changing a file ------------------------------------------------------------------------
+
+
+def _changed(file: bytes, tokenizer: Tokenizer, charsmap: bytes, marks: SpaceMarks) -> bytes:
+    """Write a file again with what the tokenizer says otherwise."""
+    there = list(wire.placed_fields(file, FORMAT))
+    old = {}
+    for field in there:
+        if field.number == 1 and isinstance(field.value, bytes):
+            piece = _parsed_piece(field.value)
+            old[piece[0]] = piece, field.value
+    content = pieces_of(tokenizer, {piece: parsed for piece, (parsed, _) in old.items()})
+    waiting = iter(content)
+    last = {field.number: place for place, field in enumerate(there)}
+    out = []
+    for place, field in enumerate(there):
+        as_it_was = file[field.start : field.end]
+        if field.number == 1:
+            piece = next(waiting, None)
+            out.append(b"" if piece is None else _kept_piece(piece, old, field, as_it_was))
+            if place == last[1]:
+                out += [_kept_piece(piece, old, None, b"") for piece in waiting]
+        elif field.number in (2, 3) and place == last[field.number]:
+            parts = [each.value for each in there if each.number == field.number and isinstance(each.value, bytes)]
+            settings = dict(wire.fields(b"".join(parts), FORMAT))
+            if field.number == 2:
+                changes = _trainer_changes(settings, tokenizer, marks, content, old)
+            else:
+                changes = _normalizer_changes(settings, charsmap, marks)
+            message = field.value if isinstance(field.value, bytes) else b""
+            edited = wire.edited(message, changes, FORMAT)
+            out.append(wire.bytes_field(field.number, edited) if changes else as_it_was)
+        else:
+            out.append(as_it_was)
+    if 2 not in last:
+        changes = _trainer_changes({}, tokenizer, marks, content, old)
+        out.append(wire.bytes_field(2, wire.edited(b"", changes, FORMAT)) if changes else b"")
+    if 3 not in last:
+        changes = _normalizer_changes({}, charsmap, marks)
+        out.append(wire.bytes_field(3, wire.edited(b"", changes, FORMAT)) if changes else b"")
+    return b"".join(out)
+
+
+def _parsed_piece(message: bytes) -> Piece:
+    content, score, kind = b"", 0.0, NORMAL
+    for field, value in wire.fields(message, FORMAT):
+        if field == 1 and isinstance(value, bytes):
+            content = value
+        elif field == 2 and isinstance(value, bytes) and len(value) == 4:
+            (score,) = struct.unpack("<f", value)
+        elif field == 3 and isinstance(value, int):
+            kind = value
+    return content, score, kind
+
+
+def _kept_piece(
+    piece: Piece, old: Mapping[bytes, tuple[Piece, bytes]], field: wire.Field | None, as_it_was: bytes
+) -> bytes:
+    """Write a piece: with the bytes that it had, or with its score and type changed in them, or anew."""
+    parsed, message = old.get(piece[0], (None, b""))
+    if parsed is None:
+        return wire.bytes_field(1, _write_piece(piece))
+    changes = {}
+    if wire.float_field(2, piece[1]) != wire.float_field(2, parsed[1]):
+        changes[2] = wire.float_field(2, piece[1])
+    if piece[2] != parsed[2]:
+        changes[3] = wire.varint_field(3, piece[2])
+    if not changes and field is not None and field.value == message:
+        return as_it_was
+    return wire.bytes_field(1, wire.edited(message, changes, FORMAT))
+
+
+def _trainer_changes(
+    settings: Settings,
+    tokenizer: Tokenizer,
+    marks: SpaceMarks,
+    content: Sequence[Piece],
+    old: Mapping[bytes, tuple[Piece, bytes]],
+) -> dict[int, bytes]:
+    """Give the fields of the trainer's settings that say something else than the tokenizer."""
+    model = tokenizer.model
+    changes = {}
+
+    def say(field: int, value: int, default: int) -> None:
+        if number(settings, field, default) != value:
+            changes[field] = wire.varint_field(field, value)
+
+    kind = UNIGRAM if isinstance(model, Unigram) else BPE if isinstance(model, ScoredBpe) else WORD
+    longer = (piece for piece, _, kind in content if kind == NORMAL and piece not in old and len(piece.decode()) > 1)
+    if kind == UNIGRAM and number(settings, 3, UNIGRAM) == CHAR and next(longer, None) is None:
+        kind = CHAR
+    say(3, kind, UNIGRAM)
+    if len(content) != len(old):
+        say(4, len(content), 8000)
+    for field, switch in ((24, marks.treat_whitespace_as_suffix), (35, getattr(model, "byte_fallback", False))):
+        if bool(number(settings, field, 0)) != switch:
+            say(field, int(switch), 0)
+    surface = _surface(tokenizer)
+    if text(settings, 44, UNK_SURFACE).decode("utf-8", "replace") != surface:
+        changes[44] = wire.bytes_field(44, surface.encode())
+    there = dict(roles(settings, {piece: (token_id, kind) for token_id, (piece, _, kind) in enumerate(content)}))
+    named = _named_roles(tokenizer, content)
+    for token_id, (piece, _, _) in enumerate(content):
+        for role in (role for role, wanted in named.items() if wanted == piece and there.get(role) != token_id):
+            changes[ROLES[role][0]] = wire.varint_field(ROLES[role][0], token_id)
+            changes[ROLES[role][1]] = wire.bytes_field(ROLES[role][1], piece)
+    return changes
+
+
+def _normalizer_changes(settings: Settings, charsmap: bytes, marks: SpaceMarks) -> dict[int, bytes]:
+    """Give the fields of the normalizer's settings that say something else than the tokenizer."""
+    changes = {
+        field: wire.varint_field(field, int(value))
+        for field, value in _switches(marks).items()
+        if bool(number(settings, field, 1)) != value
+    }
+    if text(settings, 2, "") != charsmap:
+        changes[2] = wire.bytes_field(2, charsmap)
+    return changes
