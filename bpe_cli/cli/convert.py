@@ -25,6 +25,7 @@ class Format(StrEnum):
     subword_nmt = "subword-nmt"
     vocab_merges = "vocab-merges"
     sentencepiece = "sentencepiece"
+    minbpe = "minbpe"
 
 
 def run(

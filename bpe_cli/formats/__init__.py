@@ -16,7 +16,15 @@ import orjson
 
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import counts_file, hf_json, sentencepiece_model, subword_nmt, tiktoken_ranks, vocab_merges
+from bpe_cli.formats import (
+    counts_file,
+    hf_json,
+    minbpe,
+    sentencepiece_model,
+    subword_nmt,
+    tiktoken_ranks,
+    vocab_merges,
+)
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
@@ -56,6 +64,7 @@ FORMATS: dict[str, Format] = {
     "subword-nmt": subword_nmt,
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
+    "minbpe": minbpe,
 }
 """The formats, in the order in which a file is held against them."""
 

@@ -13,7 +13,7 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.fingerprint import fingerprint
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import SpecialToken
-from bpe_cli.trainers import bpe, sentencepiece, train
+from bpe_cli.trainers import bbpe, bpe, sentencepiece, train
 
 
 def of_kind(name, make):
@@ -22,6 +22,8 @@ def of_kind(name, make):
         return train(["low lower lowest"], sentencepiece.Options(30))
     if name == "subword-nmt":
         return train(["low low lower lower"], bpe.Options(30, compat="subword-nmt"))
+    if name == "minbpe":
+        return train(["low low lower lower"], bbpe.BbpeOptions(260, compat="minbpe"))
     return make()
 
 
