@@ -20,6 +20,7 @@ from bpe_cli.formats import (
     counts_file,
     hf_json,
     minbpe,
+    rwkv,
     sentencepiece_model,
     subword_nmt,
     tiktoken_ranks,
@@ -65,6 +66,7 @@ FORMATS: dict[str, Format] = {
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
     "minbpe": minbpe,
+    "rwkv": rwkv,
 }
 """The formats, in the order in which a file is held against them."""
 
