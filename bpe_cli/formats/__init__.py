@@ -23,6 +23,7 @@ from bpe_cli.formats import (
     rwkv,
     sentencepiece_model,
     subword_nmt,
+    tekken,
     tiktoken_ranks,
     vocab_merges,
 )
@@ -66,6 +67,7 @@ FORMATS: dict[str, Format] = {
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
     "minbpe": minbpe,
+    "tekken": tekken,
     "rwkv": rwkv,
 }
 """The formats, in the order in which a file is held against them."""

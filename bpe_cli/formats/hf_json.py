@@ -47,9 +47,9 @@ _BYTE_LEVEL_ONLY = {
 
 def sniff(head: bytes) -> bool:
     """Tell whether a file begins like a ``tokenizer.json``."""
-    return bool(re.match(rb"\s*\{", head)) and any(
-        f'"{key}"'.encode() in head for key in ("added_tokens", "pre_tokenizer", "truncation", "model")
-    )
+    # With the colon: a token of another JSON file may be one of these words.
+    keys = re.search(rb'"(?:added_tokens|pre_tokenizer|truncation|model)"\s*:', head)
+    return bool(re.match(rb"\s*\{", head)) and keys is not None
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:

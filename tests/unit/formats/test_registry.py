@@ -23,7 +23,7 @@ def of_kind(name, make):
         return train(["low lower lowest"], sentencepiece.Options(30))
     if name == "subword-nmt":
         return train(["low low lower lower"], bpe.Options(30, compat="subword-nmt"))
-    if name == "minbpe":
+    if name in ("minbpe", "tekken"):
         return train(["low low lower lower"], bbpe.BbpeOptions(260, compat="minbpe"))
     if name == "rwkv":
         tokens = [*(bytes([byte]) for byte in range(256)), b"low", b"est"]
