@@ -26,6 +26,7 @@ from bpe_cli.formats import (
     tekken,
     tiktoken_ranks,
     vocab_merges,
+    youtokentome,
 )
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
@@ -67,6 +68,7 @@ FORMATS: dict[str, Format] = {
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
     "minbpe": minbpe,
+    "youtokentome": youtokentome,
     "tekken": tekken,
     "rwkv": rwkv,
 }

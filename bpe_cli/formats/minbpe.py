@@ -190,7 +190,9 @@ def _merges_of(tokenizer: Tokenizer) -> Merges:
         if vocabulary.token(left) + vocabulary.token(right) != vocabulary.token(made):
             raise FormatError(f"merge {product - 255} makes other bytes than its parts have")
     if vocabulary.size != 256 + len(merges):
-        raise FormatError(f"id {256 + len(merges)} is made by no merge, and minbpe's .model holds only merges", hint=hint)
+        raise FormatError(
+            f"id {256 + len(merges)} is made by no merge, and minbpe's .model holds only merges", hint=hint
+        )
     return merges
 
 

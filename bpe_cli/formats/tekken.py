@@ -104,7 +104,9 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
 
 def _usage_of(texts: list[str]) -> Usage:
     """Give the roles that tokens have by their names."""
-    return Usage(roles=roles_in_order({_ROLES[text]: token_id for token_id, text in enumerate(texts) if text in _ROLES}))
+    return Usage(
+        roles=roles_in_order({_ROLES[text]: token_id for token_id, text in enumerate(texts) if text in _ROLES})
+    )
 
 
 def _read_tokens(vocab: Node, used: int) -> Iterator[bytes]:
@@ -124,7 +126,9 @@ def _read_tokens(vocab: Node, used: int) -> Iterator[bytes]:
         except (binascii.Error, ValueError):
             raise FormatError(f"{vocab.where}[{rank}] has token_bytes that are not base64: {quote(encoded)}") from None
         if not token or (rank < 256 and token != bytes([rank])):
-            what = "an empty token" if not token else f"the token {quote(token)}, and the first 256 are the bytes in order"
+            what = (
+                "an empty token" if not token else f"the token {quote(token)}, and the first 256 are the bytes in order"
+            )
             raise FormatError(f"{vocab.where}[{rank}] has {what}")
         if seen.setdefault(token, rank) != rank:
             raise FormatError(f"{vocab.where}[{rank}] has the token of rank {seen[token]}: {quote(token)}")
@@ -252,15 +256,15 @@ def _special_texts(tokenizer: Tokenizer, tokens: list[tuple[int, bytes]]) -> lis
         if token_id != count + rank:
             raise FormatError(f"tekken.json has no unused ids, and here id {count + rank} is none's", hint=hint)
         if rank < 256 and token != bytes([rank]):
-            raise FormatError(f"the first 256 ranks of tekken.json are the bytes in order, and here {rank} is another", hint=hint)
+            raise FormatError(
+                f"the first 256 ranks of tekken.json are the bytes in order, and here {rank} is another", hint=hint
+            )
     if len(tokens) < 256:
         raise FormatError(f"tekken.json has all 256 bytes, and here are {len(tokens)} tokens", hint=hint)
     return [special_text(token) for token in special]
 
 
-def _listed(
-    texts: list[str], listed: list[dict[str, Any]] | None, *, foreign: bool
-) -> list[dict[str, Any]] | None:
+def _listed(texts: list[str], listed: list[dict[str, Any]] | None, *, foreign: bool) -> list[dict[str, Any]] | None:
     """Give the list of special tokens as the file had it, where that still says the same; None for no list.
 
     ``foreign``: There was no file; all are listed.

@@ -9,7 +9,18 @@ from collections.abc import Callable, Iterator
 
 from bpe_cli.errors import FormatError
 
-NUMBERS = (b"-1", b"0", b"1", b"255", b"65536", b"2097151", b"2097152", b"4294967295", b"4294967296", b"1" + b"0" * 9999)
+NUMBERS = (
+    b"-1",
+    b"0",
+    b"1",
+    b"255",
+    b"65536",
+    b"2097151",
+    b"2097152",
+    b"4294967295",
+    b"4294967296",
+    b"1" + b"0" * 9999,
+)
 
 
 def mutations(data: bytes) -> Iterator[bytes]:

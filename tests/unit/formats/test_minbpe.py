@@ -131,7 +131,9 @@ def test_what_minbpe_cannot_hold_is_refused(make):
     with pytest.raises(FormatError, match="cannot hold a normalizer"):
         minbpe.dump(replace(tokenizer, normalizer=(Lowercase(),)))
     lossy = replace(
-        tokenizer, pre_tokenizer=(PrefixSpace(), Split("a\nb")), special_tokens=(SpecialToken(b"<a>", 300, special=False),)
+        tokenizer,
+        pre_tokenizer=(PrefixSpace(), Split("a\nb")),
+        special_tokens=(SpecialToken(b"<a>", 300, special=False),),
     )
     with pytest.raises(FormatError) as caught:
         minbpe.dump(lossy)

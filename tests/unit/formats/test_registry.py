@@ -11,7 +11,7 @@ import pytest
 from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.fingerprint import fingerprint
-from bpe_cli.formats import rwkv
+from bpe_cli.formats import rwkv, youtokentome
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import SpecialToken
 from bpe_cli.trainers import bbpe, bpe, sentencepiece, train
@@ -25,6 +25,9 @@ def of_kind(name, make):
         return train(["low low lower lower"], bpe.Options(30, compat="subword-nmt"))
     if name in ("minbpe", "tekken"):
         return train(["low low lower lower"], bbpe.BbpeOptions(260, compat="minbpe"))
+    if name == "youtokentome":
+        letters = [f"{ord(letter)} {number}" for number, letter in enumerate("▁lowerst", start=4)]
+        return youtokentome.loads("\n".join(["8 2", *letters, "5 6 12", "12 7 13", "1 0 2 3", ""]).encode())
     if name == "rwkv":
         tokens = [*(bytes([byte]) for byte in range(256)), b"low", b"est"]
         return rwkv.tokenizer_of({token: number for number, token in enumerate(tokens, start=1)})

@@ -79,7 +79,9 @@ def test_files_come_out_as_they_went_in(tmp_path):
 
 
 @given(
-    words=st.lists(st.binary(min_size=2, max_size=5) | st.text("ab é你", min_size=2).map(str.encode), max_size=20, unique=True),
+    words=st.lists(
+        st.binary(min_size=2, max_size=5) | st.text("ab é你", min_size=2).map(str.encode), max_size=20, unique=True
+    ),
     text=st.lists(st.binary(max_size=3) | st.sampled_from(["ab", "a é", "你a", "\ufeff"]).map(str.encode), max_size=20),
 )
 def test_longest_match_over_bytes_is_the_oracle_s(words, text):
@@ -92,7 +94,9 @@ def test_longest_match_over_bytes_is_the_oracle_s(words, text):
     assert rwkv.loads(rwkv.dump(tokenizer)[""]) == tokenizer
 
 
-@given(st.lists(st.binary(min_size=1) | st.text(st.characters(blacklist_categories=["Cs"]), min_size=1).map(str.encode)))
+@given(
+    st.lists(st.binary(min_size=1) | st.text(st.characters(blacklist_categories=["Cs"]), min_size=1).map(str.encode))
+)
 def test_literals_are_those_of_python(tokens):
     for token, literal in zip(tokens, rwkv.write_literals(tokens), strict=True):
         value = ast.literal_eval(literal)

@@ -31,7 +31,9 @@ def entry(rank: int, token: bytes) -> dict:
     return {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": text}
 
 
-def document(*words: bytes, specials=("<unk>", "<s>", "</s>", "[X]"), room: int = 5, used: int | None = None, **more) -> dict:
+def document(
+    *words: bytes, specials=("<unk>", "<s>", "</s>", "[X]"), room: int = 5, used: int | None = None, **more
+) -> dict:
     """Give a file: 256 bytes and words, and special tokens with room for some without a name."""
     tokens = [*(bytes([byte]) for byte in range(256)), *words]
     used = len(tokens) if used is None else used
@@ -107,9 +109,16 @@ def test_what_was_changed_is_written_as_it_is():
     renamed = replace(tokenizer, special_tokens=(*tokenizer.special_tokens[:4], SpecialToken(b"[Y]", 4)))
     written = json.loads(tekken.dump(renamed)[""])
     assert written["special_tokens"] == [*SMALL["special_tokens"], {"rank": 4, "token_str": "[Y]", "is_control": True}]
-    fewer = replace(tokenizer, model=RankBpe(Vocabulary.from_tokens([tokenizer.model.vocabulary.token(n) if n > 4 else b"" for n in range(262)])))
+    fewer = replace(
+        tokenizer,
+        model=RankBpe(
+            Vocabulary.from_tokens([tokenizer.model.vocabulary.token(n) if n > 4 else b"" for n in range(262)])
+        ),
+    )
     written = json.loads(tekken.dump(fewer)[""])
-    assert (len(written["vocab"]), written["config"]["num_vocab_tokens"]) == (257, 257), "no longer the ranks that follow"
+    assert (len(written["vocab"]), written["config"]["num_vocab_tokens"]) == (257, 257), (
+        "no longer the ranks that follow"
+    )
     unlisted = loads(document(specials=None, room=3))
     other = replace(unlisted, special_tokens=(SpecialToken(b"<x>", 0), *unlisted.special_tokens[1:]))
     assert tekken.loads(tekken.dump(other)[""]).special_tokens == other.special_tokens
@@ -149,7 +158,10 @@ def test_what_is_trained_can_be_written():
         (lambda d: d["config"].update(default_vocab_size=4), "that takes -1 ranks"),
         (lambda d: d["config"].update(default_vocab_size=1 << 60), "an integer from 0 to 2,097,152"),
         (lambda d: d["config"].update(default_num_special_tokens=1 << 21), "an integer from 0 to 65,536"),
-        (lambda d: d["config"].update(default_num_special_tokens=3, default_vocab_size=261), "has 4 tokens; the file announces 3"),
+        (
+            lambda d: d["config"].update(default_num_special_tokens=3, default_vocab_size=261),
+            "has 4 tokens; the file announces 3",
+        ),
         (lambda d: d["vocab"][256].update(rank=7), "f: vocab[256] is to be an object with the rank 256"),
         (lambda d: d["vocab"][9].update(token_bytes=None), "f: vocab[9] is to be an object with the rank 9"),
         (lambda d: d["vocab"].insert(3, 5), "f: vocab[3] is to be an object"),
@@ -184,8 +196,13 @@ def test_mutations():
     for end in range(0, len(data), 97):
         with pytest.raises(FormatError):
             tekken.loads(data[:end])
-    broken = [data[:place] + bytes([draw.randrange(256)]) + data[place + 1 :] for place in draw.choices(range(len(data)), k=150)]
-    interesting = [path for path in places(SMALL) if path[:1] != ("vocab",) or (len(path) > 1 and path[1] in (0, 200, 256, 258))]
+    broken = [
+        data[:place] + bytes([draw.randrange(256)]) + data[place + 1 :]
+        for place in draw.choices(range(len(data)), k=150)
+    ]
+    interesting = [
+        path for path in places(SMALL) if path[:1] != ("vocab",) or (len(path) > 1 and path[1] in (0, 200, 256, 258))
+    ]
     for path in interesting:
         for new in (None, True, -1, 0, 1 << 70, 0.5, "", "ab", [], {}, [[]], {"rank": 0}):
             broken.append(json.dumps(altered(SMALL, path, new)).encode())
@@ -222,9 +239,12 @@ def test_what_tekken_cannot_hold_is_refused(make):
     with pytest.raises(FormatError, match="are the bytes in order, and here 0 is another"):
         tekken.dump(make())
     with pytest.raises(FormatError, match="has no unused ids, and here id 256 is none's"):
-        tekken.dump(Tokenizer(
-            RankBpe(Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b"", b"ab"])), (Split(PATTERN),)
-        ))
+        tekken.dump(
+            Tokenizer(
+                RankBpe(Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b"", b"ab"])),
+                (Split(PATTERN),),
+            )
+        )
     with pytest.raises(FormatError, match="has all 256 bytes, and here are 3 tokens"):
         tekken.dump(Tokenizer(RankBpe(Vocabulary.from_tokens([b"\0", b"\1", b"\2"])), (Split(PATTERN),)))
     with pytest.raises(FormatError, match="which begin at 5; here they are at 0, 1"):
