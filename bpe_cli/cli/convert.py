@@ -26,6 +26,7 @@ class Format(StrEnum):
     vocab_merges = "vocab-merges"
     sentencepiece = "sentencepiece"
     minbpe = "minbpe"
+    fastbpe = "fastbpe"
     youtokentome = "youtokentome"
     tekken = "tekken"
     rwkv = "rwkv"

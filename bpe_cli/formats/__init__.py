@@ -18,6 +18,7 @@ from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import (
     counts_file,
+    fastbpe,
     hf_json,
     minbpe,
     rwkv,
@@ -68,6 +69,7 @@ FORMATS: dict[str, Format] = {
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
     "minbpe": minbpe,
+    "fastbpe": fastbpe,
     "youtokentome": youtokentome,
     "tekken": tekken,
     "rwkv": rwkv,

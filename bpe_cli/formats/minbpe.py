@@ -184,7 +184,8 @@ def _merges_of(tokenizer: Tokenizer) -> Merges:
     for product, (left, right, made) in enumerate(merges, start=256):
         if made != product or max(left, right) >= product:
             raise FormatError(
-                f"minbpe's merge {product - 255} makes id {product} of lower ones, and here {made} of {left} and {right}",
+                f"minbpe's merge {product - 255} makes id {product} of lower ones, "
+                f"and here {made} of {left} and {right}",
                 hint=hint,
             )
         if vocabulary.token(left) + vocabulary.token(right) != vocabulary.token(made):

@@ -83,8 +83,8 @@ def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
     character_count, rule_count = (number(count, MAX_ID, where) for count in counts)
     if len(lines) != character_count + rule_count + 2:
         raise FormatError(
-            f"{character_count:,} characters and {rule_count:,} rules are announced, and {len(lines) - 1:,} lines follow, "
-            f"not {character_count + rule_count + 1:,} ({where})"
+            f"{character_count:,} characters and {rule_count:,} rules are announced, "
+            f"and {len(lines) - 1:,} lines follow, not {character_count + rule_count + 1:,} ({where})"
         )
     end = 1 + character_count
     characters = _read_characters(lines[1:end], source)

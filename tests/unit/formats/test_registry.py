@@ -21,7 +21,7 @@ def of_kind(name, make):
     """Give a tokenizer that a format can hold."""
     if name == "sentencepiece":
         return train(["low lower lowest"], sentencepiece.Options(30))
-    if name == "subword-nmt":
+    if name in ("subword-nmt", "fastbpe"):
         return train(["low low lower lower"], bpe.Options(30, compat="subword-nmt"))
     if name in ("minbpe", "tekken"):
         return train(["low low lower lower"], bbpe.BbpeOptions(260, compat="minbpe"))
@@ -45,6 +45,14 @@ def test_format_is_found_by_content_not_by_name(make, tmp_path, name):
     loaded = formats.load(path, "gpt2" if name in ("tiktoken", "vocab-merges") else None)
     decoded = [loaded.decode([token_id]) for token_id in loaded.encode("lowest")]
     assert decoded == [tokenizer.decode([token_id]) for token_id in tokenizer.encode("lowest")]
+
+
+@pytest.mark.parametrize("name", list(formats.FORMATS))
+def test_no_other_format_claims_the_file(make, name):
+    for content in formats.dump(of_kind(name, make), name, LOSSES).values():
+        claiming = [other for other, module in formats.FORMATS.items() if module.sniff(content[: formats.HEAD_BYTES])]
+        assert set(claiming) <= {name, "vocab-merges"}, "a list of merges with a header may be of subword-nmt, too"
+        assert claiming[:1] == [name] or name == "vocab-merges"
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_vocabulary_is_read():
     tokenizer = rwkv.loads(SMALL)
     assert tokenizer.encode("ait's\0é\na") == [2, 7, 1, 8, 2]
     assert tokenizer.encode(b"\xffa") == [3, 2]
-    assert tokenizer.decode([7, 3, 8]) == "it's".encode() + b"\xff" + "é\n".encode()
+    assert tokenizer.decode([7, 3, 8]) == b"it's" + b"\xff" + "é\n".encode()
     assert tokenizer.special_tokens == (SpecialToken(b"<|endoftext|>", 0),)
     assert tokenizer.usage.role("eos") == 0
     assert [tokenizer.decode([token.token_id]) for token in tokenizer.tokens("aé\n")] == [b"a", "é\n".encode()]
