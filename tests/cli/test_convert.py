@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from bpe_cli import formats
 from tests.cli_runner import call, error, run
 
 SHA256 = {
@@ -83,7 +84,7 @@ def test_the_format_comes_from_the_name(tmp_path):
     assert call("convert", "gpt2", "-o", "y", cwd=tmp_path) == (
         2, b"", error(
             "the name 'y' does not say which format to write",
-            "give --format: tokenizer.json, tiktoken, subword-nmt, vocab-merges, sentencepiece",
+            f"give --format: {', '.join(formats.FORMATS)}",
         ),
     )  # fmt: skip
     assert not (tmp_path / "y").exists()
@@ -164,3 +165,9 @@ def test_merges_that_are_no_ranks(tmp_path):
             "keep it as tokenizer.json",
         ),
     )  # fmt: skip
+
+
+def test_every_format_can_be_asked_for():
+    from bpe_cli.cli.convert import Format
+
+    assert [each.value for each in Format] == list(formats.FORMATS)

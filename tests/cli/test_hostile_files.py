@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from bpe_cli import formats
 from tests.cli_runner import call, error, run
 
 BASE = {
@@ -19,7 +20,7 @@ IDS = "ids are integers from 0 to 4,294,967,295"
 STAGES = ("pre_tokenizer", "post_processor", "decoder", "model")
 SPLIT = "t.json: pre_tokenizer.pretokenizers[0].pattern"
 SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`"
-FORMATS = "formats are tokenizer.json, tiktoken, subword-nmt, vocab-merges, sentencepiece"
+FORMATS = f"formats are {', '.join(formats.FORMATS)}"
 
 
 def changed(path, value):
