@@ -30,10 +30,20 @@ class Format(StrEnum):
     sentencepiece = "sentencepiece"
     sentencepiece_vocab = "sentencepiece-vocab"
     llama2c = "llama2c"
+    minbpe = "minbpe"
+    fastbpe = "fastbpe"
+    youtokentome = "youtokentome"
+    tekken = "tekken"
+    rwkv = "rwkv"
 
 
 _FOLDER = Format.huggingface.value
 """What a folder is written as."""
+    minbpe = "minbpe"
+    fastbpe = "fastbpe"
+    youtokentome = "youtokentome"
+    tekken = "tekken"
+    rwkv = "rwkv"
 
 
 def run(

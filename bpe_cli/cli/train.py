@@ -77,6 +77,10 @@ class Alphabet(StrEnum):
     seen = "seen"
 
 
+NEW = ("ids",)
+"""What a file of a new tokenizer may do without: nobody knows its ids yet."""
+
+
 def run(
     inputs: options.Inputs = None,
     algorithm: Annotated[
@@ -349,7 +353,7 @@ def _rehearse(trainer: ModuleType, settings: Any, file_format: str) -> None:
     """
     from bpe_cli.formats import dump
 
-    dump(trainer.untrained(settings), file_format)
+    dump(trainer.untrained(settings), file_format, NEW)
 
 
 def _train(
@@ -383,7 +387,7 @@ def _train(
             name = which[1] if which else "a setting"
             raise UsageError(f"{name} is below 0, or larger than what fits") from error
     if output is not None or not steps:
-        content = dump(trained.tokenizer, file_format)[""]
+        content = dump(trained.tokenizer, file_format, NEW)[""]
         with open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out:
             out.write(content)
     size = trained.tokenizer.vocab_size

@@ -22,15 +22,20 @@ from bpe_cli.formats import (
     caches,
     companions,
     counts_file,
+    fastbpe,
     hf_folder,
     hf_json,
     llama2c,
+    minbpe,
     own_json,
+    rwkv,
     sentencepiece_model,
     sentencepiece_vocab,
     subword_nmt,
+    tekken,
     tiktoken_ranks,
     vocab_merges,
+    youtokentome,
 )
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
@@ -76,6 +81,11 @@ FORMATS: dict[str, Format] = {
     "sentencepiece": sentencepiece_model,
     "sentencepiece-vocab": sentencepiece_vocab,
     "llama2c": llama2c,
+    "minbpe": minbpe,
+    "fastbpe": fastbpe,
+    "youtokentome": youtokentome,
+    "tekken": tekken,
+    "rwkv": rwkv,
 }
 """The formats, in the order in which a file is held against them."""
 

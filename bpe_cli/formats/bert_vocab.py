@@ -37,7 +37,7 @@ NAME = "bert-vocab"
 FILES = ("vocab.txt",)
 MODELS = frozenset({"wordpiece"})
 HOLDS = frozenset(
-    {"normalizer", "pre-tokenizer", "decoder", "special-tokens", "token-flags", "post-processor", "roles"}
+    {"ids", "normalizer", "pre-tokenizer", "decoder", "special-tokens", "token-flags", "post-processor", "roles"}
 )
 
 MAX_BYTES = 1 << 25

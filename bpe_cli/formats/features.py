@@ -57,6 +57,7 @@ def _pre_tokenizer(tokenizer: Tokenizer) -> bool | str:
 
 
 FEATURES: tuple[Feature, ...] = (
+    Feature("ids", "the ids (its readers number tokens anew)", lambda t: True),  # noqa: ARG005  # all have some
     Feature("pattern", "the split pattern", lambda t: bool(t.patterns)),
     Feature("prefix-space", "the space before the text", lambda t: t.prefix_space),
     Feature("pre-tokenizer", "pre-tokenizers that do more than split", _pre_tokenizer),

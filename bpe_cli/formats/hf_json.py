@@ -31,7 +31,7 @@ HOLDS = (features.LOSSES - {EDGES}) | {"truncation", "padding", "unicode-version
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
 _TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES, "usage")
-_OWN_KEY = rb'"(?:added_tokens|pre_tokenizer|truncation|model)"(?!\s*:\s*[\d-])'
+_OWN_KEY = rb'"(?:added_tokens|pre_tokenizer|truncation|model)"\s*:\s*[^\d\s-]'
 _BYTE_LEVEL_ONLY = {
     "dropout": (None, 0, 0.0),
     "unk_token": (None,),
@@ -48,7 +48,7 @@ _BYTE_LEVEL_ONLY = {
 
 def sniff(head: bytes) -> bool:
     """Tell whether a file begins like a ``tokenizer.json``."""
-    # A vocabulary of token -> id may have "model" among its tokens.
+    # Other files may have these words among their tokens, or as tokens with ids.
     return bool(re.match(rb"\s*\{", head) and re.search(_OWN_KEY, head))
 
 

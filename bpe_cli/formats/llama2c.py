@@ -24,7 +24,7 @@ from bpe_cli.usage import Origin
 NAME = "llama2c"
 FILES = ("tokenizer.bin",)
 MODELS = frozenset({"bpe-scores", "bpe-characters"})
-HOLDS = frozenset({"normalizer", "decoder", "special-tokens", "sentencepiece-edges", "roles"})
+HOLDS = frozenset({"ids", "normalizer", "decoder", "special-tokens", "sentencepiece-edges", "roles"})
 
 NAMES = ((b"<unk>", b"<unk>", UNKNOWN), (b"\n<s>\n", b"<s>", CONTROL), (b"\n</s>\n", b"</s>", CONTROL))
 """The first pieces: as they are written, as the model has them, and their types."""

@@ -52,7 +52,7 @@ NAME = "sentencepiece"
 FILES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "*.model")
 MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
 HOLDS = frozenset(
-    {"normalizer", "decoder", "special-tokens", "pattern", "pre-tokenizer", "sentencepiece-edges", "roles"}
+    {"ids", "normalizer", "decoder", "special-tokens", "pattern", "pre-tokenizer", "sentencepiece-edges", "roles"}
 )
 
 WORDS = Split(MARK, "MergedWithNext", literal=True)

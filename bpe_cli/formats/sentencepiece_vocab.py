@@ -26,7 +26,7 @@ from bpe_cli.usage import Origin
 NAME = "sentencepiece-vocab"
 FILES = ("*.vocab",)
 MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
-HOLDS = frozenset({"normalizer", "decoder", "special-tokens", "sentencepiece-edges", "roles"})
+HOLDS = frozenset({"ids", "normalizer", "decoder", "special-tokens", "sentencepiece-edges", "roles"})
 
 UNKNOWN_PIECE = b"<unk>"
 

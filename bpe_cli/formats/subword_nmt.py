@@ -86,12 +86,17 @@ def load_codes(data: bytes, source: str = "codes") -> Codes:
         if len(symbols) != 2 or not all(symbols):
             raise FormatError(f"not two symbols with a blank between: {quote(line)} ({source}:{number})")
         if not by_byte:
-            _check_text(line, f"{source}:{number}")
+            check_text(line, f"{source}:{number}")
         merges.append((symbols[0], symbols[1]))
     return Codes(tuple(merges), "0.2" if version == "0.2" else "0.1", by_byte)
 
 
-def _check_text(line: bytes, where: str) -> None:
+def check_text(line: bytes, where: str) -> None:
+    """Check that a line is UTF-8.
+
+    Raises:
+        FormatError: It is not.
+    """
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -105,6 +110,24 @@ def dump_codes(tokenizer: Tokenizer) -> bytes:
         FormatError: It does not mark the ends of words with ``</w>`` alone, or a token has a blank or a
             line end in it.
     """
+    pairs = pairs_of(tokenizer)
+    model = tokenizer.model
+    separate = isinstance(model, CharacterBpe) and model.separate_suffix
+    header = b"#version: 0.1" if separate else b"#version: 0.2 byte" if is_by_byte(tokenizer) else b"#version: 0.2"
+    return b"".join(line + b"\n" for line in [header, *map(b" ".join, pairs)])
+
+
+def is_by_byte(tokenizer: Tokenizer) -> bool:
+    """Tell whether its symbols are bytes, spelt as visible characters."""
+    return any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer)
+
+
+def pairs_of(tokenizer: Tokenizer) -> list[tuple[bytes, bytes]]:
+    """Give the merges of a tokenizer as codes spell them, in order of priority.
+
+    Raises:
+        FormatError: As for ``dump_codes``.
+    """
     model = tokenizer.model
     if not isinstance(model, CharacterBpe):
         raise FormatError(
@@ -113,14 +136,14 @@ def dump_codes(tokenizer: Tokenizer) -> bytes:
         )
     if model.end_of_word_suffix != SUFFIX or model.continuing_subword_prefix:
         raise FormatError(f"codes mark the ends of words with {SUFFIX}, and nothing else; this tokenizer does not")
-    by_byte = any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer)
+    by_byte = is_by_byte(tokenizer)
     texts = {token_id: _spell(token) if by_byte else token for token_id, token in model.vocabulary.items()}
-    lines = [b"#version: 0.1" if model.separate_suffix else b"#version: 0.2 byte" if by_byte else b"#version: 0.2"]
+    pairs = []
     for left, right, _ in model.merges:
         if any(blank in texts[part] for part in (left, right) for blank in (b" ", b"\n", b"\r")):
             raise FormatError(f"codes cannot hold a token with a blank in it: {quote(texts[left] + texts[right])}")
-        lines.append(texts[left] + b" " + texts[right])
-    return b"\n".join([*lines, b""])
+        pairs.append((texts[left], texts[right]))
+    return pairs
 
 
 def _spell(token: bytes) -> bytes:
@@ -189,8 +212,17 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         FormatError: Codes cannot hold its merges, or something would be lost that may not be.
     """
     content = dump_codes(tokenizer)
-    by_byte = any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer)
-    normalizer, pre_tokenizer = word_stages(by_byte)
+    refuse_other_words(tokenizer, allow_loss)
+    return {"": content}
+
+
+def refuse_other_words(tokenizer: Tokenizer, allow_loss: frozenset[str]) -> None:
+    """Refuse to write codes of a tokenizer that makes words in another way than at blanks, or has more to it.
+
+    Raises:
+        FormatError: Something would be lost that may not be.
+    """
+    normalizer, pre_tokenizer = word_stages(is_by_byte(tokenizer))
     unknown = getattr(tokenizer.model, "unk_id", None)
     others = tuple(token for token in tokenizer.special_tokens if token.token_id != unknown)
     lost = losses(replace(tokenizer, special_tokens=others), HOLDS)
@@ -203,8 +235,9 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
             lost[name] = f"the {name}"
     if tokenizer.pre_tokenizer == pre_tokenizer:
         lost.pop("pattern", None)
+    if tokenizer_of(load_codes(dump_codes(tokenizer))).model.vocabulary == tokenizer.model.vocabulary:
+        del lost["ids"]
     refuse_losses(lost, allow_loss, "a file of codes")
-    return {"": content}
 
 
 # -- words or tokens with their counts ---------------------------------------------------------------
@@ -221,7 +254,7 @@ def load_vocabulary(data: bytes, source: str = "vocabulary") -> dict[str, int]:
     """
     counts: dict[str, int] = {}
     for number, line in enumerate(data.rstrip(b"\n").split(b"\n") if data else (), start=1):
-        _check_text(line, f"{source}:{number}")
+        check_text(line, f"{source}:{number}")
         match = re.fullmatch(r"([^ ]+) ([0-9]{1,18})", line.decode().strip("\r\n "))
         if match is None:
             raise FormatError(f"not a token, a blank and a count: {quote(line)} ({source}:{number})")

@@ -25,7 +25,7 @@ from bpe_cli.vocabulary import Vocabulary
 NAME = "tiktoken"
 FILES = ("*.tiktoken",)
 MODELS = frozenset({"bpe-ranks", "bpe-merges"})
-HOLDS: frozenset[str] = frozenset()
+HOLDS = frozenset({"ids"})
 
 _LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? [0-9]+\r?")
 

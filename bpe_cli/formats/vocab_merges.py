@@ -31,7 +31,9 @@ from bpe_cli.usage import Origin
 NAME = "vocab-merges"
 FILES = ("vocab.json", "encoder.json", "merges.txt", "vocab.bpe")
 MODELS = frozenset({"bpe-ranks", "bpe-merges"})
-HOLDS = frozenset({"prefix-space", "special-tokens", "token-flags", "unicode-version", "roles", "chat-templates"})
+HOLDS = frozenset(
+    {"ids", "prefix-space", "special-tokens", "token-flags", "unicode-version", "roles", "chat-templates"}
+)
 
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 

@@ -8,7 +8,6 @@ import json
 import pytest
 
 from bpe_cli import formats
-from bpe_cli.cli.convert import Format
 from tests.cli_runner import call, error, run
 
 SHA256 = {
@@ -79,10 +78,6 @@ def test_special_tokens_and_pattern_on_the_way(tmp_path):
     assert call("convert", "r.tiktoken", *options, cwd=tmp_path).status == 0
     result = call("encode", "-T", "ab<s>ba", "-t", "t.json", "--special", "all", cwd=tmp_path)
     assert result == (0, b"2 7 1 0\n", "")
-
-
-def test_the_formats_of_the_option_are_those_there_are():
-    assert [each.value for each in Format] == list(formats.FORMATS)
 
 
 def test_the_format_comes_from_the_name(tmp_path):
@@ -180,3 +175,9 @@ def test_merges_that_are_no_ranks(tmp_path):
             "keep it as tokenizer.json",
         ),
     )  # fmt: skip
+
+
+def test_every_format_can_be_asked_for():
+    from bpe_cli.cli.convert import Format
+
+    assert [each.value for each in Format] == list(formats.FORMATS)

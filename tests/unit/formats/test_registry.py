@@ -11,20 +11,30 @@ import pytest
 from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.fingerprint import fingerprint
-from bpe_cli.formats import bert_vocab
+from bpe_cli.formats import bert_vocab, rwkv, youtokentome
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import SpecialToken
-from bpe_cli.trainers import bpe, sentencepiece, train
+from bpe_cli.trainers import bbpe, bpe, sentencepiece, train
 
 
 def of_kind(name, make):
     """Give a tokenizer that a format can hold."""
-    if name == "sentencepiece":
+    if name in ("sentencepiece", "sentencepiece-vocab"):
         return train(["low lower lowest"], sentencepiece.Options(30))
-    if name == "subword-nmt":
+    if name == "llama2c":
+        return train(["low lower lowest"], sentencepiece.Options(280, model="bpe", byte_fallback=True))
+    if name in ("subword-nmt", "fastbpe"):
         return train(["low low lower lower"], bpe.Options(30, compat="subword-nmt"))
     if name == "bert-vocab":
         return bert_vocab.loads(b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nlow\n##est\n")
+    if name in ("minbpe", "tekken"):
+        return train(["low low lower lower"], bbpe.BbpeOptions(260, compat="minbpe"))
+    if name == "youtokentome":
+        letters = [f"{ord(letter)} {number}" for number, letter in enumerate("▁lowerst", start=4)]
+        return youtokentome.loads("\n".join(["8 2", *letters, "5 6 12", "12 7 13", "1 0 2 3", ""]).encode())
+    if name == "rwkv":
+        tokens = [*(bytes([byte]) for byte in range(256)), b"low", b"est"]
+        return rwkv.tokenizer_of({token: number for number, token in enumerate(tokens, start=1)})
     return make()
 
 
@@ -43,6 +53,16 @@ def test_format_is_found_by_content_not_by_name(make, tmp_path, name):
     loaded = formats.load(path, "gpt2" if name in ("tiktoken", "vocab-merges") else None)
     decoded = [loaded.decode([token_id]) for token_id in loaded.encode("lowest")]
     assert decoded == [tokenizer.decode([token_id]) for token_id in tokenizer.encode("lowest")]
+
+
+@pytest.mark.parametrize("name", list(formats.FORMATS))
+def test_no_other_format_claims_the_file(make, name):
+    for content in formats.dump(of_kind(name, make), name, LOSSES).values():
+        claiming = [other for other, module in formats.FORMATS.items() if module.sniff(content[: formats.HEAD_BYTES])]
+        assert set(claiming) <= {SAME_READER.get(name, name), "vocab-merges"}, (
+            "a list of merges with a header may be of subword-nmt, too"
+        )
+        assert claiming[:1] == [SAME_READER.get(name, name)] or name == "vocab-merges"
 
 
 @pytest.mark.parametrize(
