@@ -39,11 +39,6 @@ class Format(StrEnum):
 
 _FOLDER = Format.huggingface.value
 """What a folder is written as."""
-    minbpe = "minbpe"
-    fastbpe = "fastbpe"
-    youtokentome = "youtokentome"
-    tekken = "tekken"
-    rwkv = "rwkv"
 
 
 def run(
