@@ -258,7 +258,12 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
     for loss in allow_loss:
         if loss not in LOSSES:
             raise UsageError(f"no format loses {loss!r}", hint=f"losses are {', '.join(sorted(LOSSES))}")
-    return module.dump(tokenizer, frozenset(allow_loss))
+    try:
+        return module.dump(tokenizer, frozenset(allow_loss))
+    except FormatError as error:
+        if error.hint is None and module is not own_json:
+            raise FormatError(error.message, hint="bpe.json holds every tokenizer whole: --format bpe.json") from error
+        raise
 
 
 def resolve_pattern(name_or_regex: str) -> str:

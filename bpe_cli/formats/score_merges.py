@@ -133,7 +133,8 @@ def _places_of_equal(
                 "they stand, and a list of merges has an order",
                 hint=HINT,
             )
-        given |= dict.fromkeys(texts, {pair: place for place, pair in enumerate(order)})
+        places = {pair: place for place, pair in enumerate(order)}
+        given |= dict.fromkeys(texts, places)
     return given
 
 

@@ -46,7 +46,7 @@ def test_round_the_formats(tmp_path):
         (
             "a.json",
             "pair/ -f vocab-merges",
-            "pair/vocab.json, pair/merges.txt, pair/tokenizer_config.json (vocab-merges)",
+            said_of_pair,
         ),
         ("pair", "b.json", "b.json (tokenizer.json)"),
         ("pair/merges.txt", "ranks.tiktoken", "ranks.tiktoken (tiktoken)"),
@@ -151,8 +151,8 @@ def test_several_losses_at_once(tmp_path):
 def test_a_loss_that_there_is_not():
     assert call("convert", "gpt2", "-o", "x.json", "--allow-loss", "everything") == (
         2, b"", error(
-            "no format loses 'everything'", "losses are decoder, normalizer, pattern, "
-            "post-processor, pre-tokenizer, prefix-space, special-tokens, token-flags"
+            "no format loses 'everything'", "losses are decoder, ids, normalizer, "
+            "pattern, post-processor, pre-tokenizer, prefix-space, sentencepiece-edges, special-tokens, token-flags"
         ),
     )  # fmt: skip
 

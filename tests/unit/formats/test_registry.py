@@ -57,7 +57,8 @@ def test_format_is_found_by_content_not_by_name(make, tmp_path, name):
 
 @pytest.mark.parametrize("name", list(formats.FORMATS))
 def test_no_other_format_claims_the_file(make, name):
-    for content in formats.dump(of_kind(name, make), name, LOSSES).values():
+    contents = formats.dump(of_kind(name, make), name, LOSSES)
+    for content in [content for file, content in contents.items() if not file.endswith(("_config.json", "_map.json"))]:
         claiming = [other for other, module in formats.FORMATS.items() if module.sniff(content[: formats.HEAD_BYTES])]
         assert set(claiming) <= {SAME_READER.get(name, name), "vocab-merges"}, (
             "a list of merges with a header may be of subword-nmt, too"
