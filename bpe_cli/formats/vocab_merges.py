@@ -112,11 +112,12 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     nodes = {name: Node.parse(read(side), str(side)) for name, side in sides.items() if side.is_file()}
     config = nodes.get("tokenizer_config.json", Node({}, "tokenizer_config.json"))
     declared += _read_side_files(nodes, ids)
-    merges = list(_read_merges(read(merges_path), str(merges_path)))
+    written = read(merges_path)
     known = {token.content.decode() for token in declared}
-    convention = pair_classes.convention(config, pattern, ids, merges, known, str(merges_path))
+    convention = pair_classes.convention(config, pattern, ids, written, known, str(merges_path))
     declared += [SpecialToken(text.encode(), ids[text]) for text in convention.special if text in ids]
     special_tokens = byte_level.read_special_tokens(ids, declared, str(vocabulary_path.parent))
+    merges = _read_merges(written, str(merges_path))
     model: Model
     if convention.on_bytes:
         model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))
