@@ -111,8 +111,7 @@ def locate(path: Path) -> tuple[Path, str]:
             path = _in_folder(path)
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is not a regular file", hint="save it to disk first")
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
+        head = _head(path)
     except FileNotFoundError:
         raise InputError(f"cannot read {path}: no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
@@ -125,6 +124,11 @@ def locate(path: Path) -> tuple[Path, str]:
         f"{path} is {_describe(head)}, not a tokenizer in a format that can be read",
         hint=f"formats are {', '.join(FORMATS)}",
     )
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD_BYTES)
 
 
 def _belongs_to_pair(module: Format, path: Path) -> bool:
@@ -149,7 +153,9 @@ def _in_folder(folder: Path) -> Path:
     # A whole name says more than an ending: vocab.txt stands for a folder with tokenizer_config.json in it.
     for module, usual in sorted(usual_names, key=lambda item: item[1].startswith("*")):
         fitting = [name for name in names if usual in (name, "*" + Path(name).suffix)]
-        if len(fitting) == 1 and (module is not vocab_merges or vocab_merges.find_pair(folder)):
+        if len(fitting) != 1 or (module is vocab_merges and not vocab_merges.find_pair(folder)):
+            continue
+        if not usual.startswith("*") or module.sniff(_head(folder / fitting[0])):
             return folder / fitting[0]
     shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
     raise FormatError(
