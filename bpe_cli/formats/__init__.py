@@ -149,6 +149,11 @@ def locate(path: Path) -> tuple[Path, str]:
     )
 
 
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD_BYTES)
+
+
 def _belongs_to_pair(module: Format, path: Path) -> bool:
     """Tell whether a file that looks like another format's is one of vocab.json and merges.txt.
 

@@ -37,7 +37,17 @@ NAME = "bert-vocab"
 FILES = ("vocab.txt",)
 MODELS = frozenset({"wordpiece"})
 HOLDS = frozenset(
-    {"ids", "normalizer", "pre-tokenizer", "decoder", "special-tokens", "token-flags", "post-processor", "roles"}
+    {
+        "ids",
+        "normalizer",
+        "pre-tokenizer",
+        "decoder",
+        "special-tokens",
+        "token-flags",
+        "post-processor",
+        "roles",
+        "unicode-version",
+    }
 )
 
 MAX_BYTES = 1 << 25
@@ -108,6 +118,7 @@ def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) ->
     words = {token: number for token, number in ids.items() if token not in hidden}
     roles = {role: known[name] for role, name in names.items()}
     facts: list[tuple[str, Fact]] = []
+    version = Node(None, CONFIG) if config is None else config.get("unicode_version")
     if config is not None:
         normalizer = _read_normalizer(config)
     else:
@@ -126,6 +137,7 @@ def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) ->
         ),
         (BertPreTokenizer(),),
         specials,
+        unicode_version=None if version.is_null else version.text(),
         post_processor=_template(names, roles),
         normalizer=(normalizer,),
         decoder=(WordPieceDecoder(PREFIX),),
@@ -370,6 +382,8 @@ def _config(tokenizer: Tokenizer, roles: Mapping[str, int], lines: list[str]) ->
             config[f"{role}_token"] = tokenizer.token_bytes(roles[role]).decode()
         elif role in NAMES:
             config[f"{role}_token"] = None
+    if tokenizer.unicode_version is not None:
+        config["unicode_version"] = tokenizer.unicode_version
     return config | {
         "do_lower_case": settings.lowercase,
         "strip_accents": settings.strip_accents,

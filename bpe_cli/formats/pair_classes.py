@@ -104,7 +104,7 @@ def convention(
     config: Node,
     pattern: str | None,
     ids: Mapping[str, int],
-    merges: Collection[tuple[str, str]],
+    merges: bytes,
     special: Collection[str],
     source: str,
 ) -> Convention:
@@ -114,14 +114,14 @@ def convention(
         config: ``tokenizer_config.json``; an empty object if there is none.
         pattern: The expression that a user gives in place of what is known.
         ids: The vocabulary.
-        merges: The merges.
+        merges: The content of ``merges.txt``.
         special: The tokens that files beside the pair declare.
         source: The pair, for messages.
 
     Raises:
         FormatError: Nothing says how text is cut, or it is a class that is not known.
     """
-    suffix = SUFFIX if any(right.endswith(SUFFIX) for _, right in merges) else ""
+    suffix = SUFFIX if f"{SUFFIX}\n".encode() in merges or merges.endswith(SUFFIX.encode()) else ""
     if pattern is not None:
         return _of_pattern(pattern, ids, special, suffix)
     kind = config.get("tokenizer_class")

@@ -113,11 +113,12 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     found = companions.find(vocabulary_path.parent)
     config = found.config
     declared += [each.token for each in companions.declared(found, ids.get)]
-    merges = list(_read_merges(read(merges_path), str(merges_path)))
+    written = read(merges_path)
     known = {token.content.decode() for token in declared}
-    convention = pair_classes.convention(config, pattern, ids, merges, known, str(merges_path))
+    convention = pair_classes.convention(config, pattern, ids, written, known, str(merges_path))
     declared += [SpecialToken(text.encode(), ids[text]) for text in convention.special if text in ids]
     special_tokens = byte_level.read_special_tokens(ids, declared, str(vocabulary_path.parent))
+    merges = _read_merges(written, str(merges_path))
     model: Model
     if convention.on_bytes:
         model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))

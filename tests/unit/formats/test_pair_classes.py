@@ -83,10 +83,7 @@ def test_characters_without_marks(lay):
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        (
-            {"tokenizer_class": "LlamaTokenizer", "add_bos_token": False},
-            'is "LlamaTokenizer", and how that class cuts text is not known',
-        ),
+        ({"tokenizer_class": "XLNetTokenizer"}, 'is "XLNetTokenizer", and how that class cuts text is not known'),
         ({"tokenizer_class": "CLIPTokenizer"}, 'is "CLIPTokenizer", and the merges lack </w>'),
     ],
 )
@@ -95,7 +92,12 @@ def test_classes_that_do_not_fit(lay, config, message):
     with pytest.raises(FormatError) as caught:
         formats.load(folder)
     assert message in caught.value.message
-    assert formats.load(folder, "gpt2").encode("ab") == [2], "a pattern is the user's word"
+
+
+def test_a_pattern_counts_more_than_a_class(lay):
+    folder = lay({"a": 0, "b": 1, "ab": 2}, "a b\n", {"tokenizer_class": "Qwen2Tokenizer"})
+    assert formats.load(folder, "gpt2").pre_tokenizer == (Split(PATTERNS["gpt2"].regex),)
+    assert formats.load(folder, "gpt2").normalizer == ()
 
 
 def test_a_class_that_is_no_name(lay):
