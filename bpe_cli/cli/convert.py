@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bpe_cli.cli import options
+from bpe_cli.cli import options, surgery
 from bpe_cli.cli.console import note
 from bpe_cli.errors import OutputError, UsageError
 
@@ -48,9 +48,21 @@ def run(
             "normalizer, pre-tokenizer.",
         ),
     ] = "",
+    add_tokens: surgery.AddTokens = None,
+    prune_to: surgery.PruneTo = None,
+    counts_from: surgery.CountsFrom = None,
+    extend: surgery.Extend = None,
+    vocab_size: surgery.VocabSize = None,
+    merge: surgery.Merge = None,
+    id_map: surgery.IdMap = None,
+    lines: options.Lines = False,
+    jsonl: options.Jsonl = False,
+    field: options.Field = "text",
+    threads: options.Threads = None,
+    block_size: options.BlockSize = options.BLOCK_BYTES,
     quiet: options.Quiet = False,
 ) -> None:
-    """Convert a tokenizer into another format, losing nothing unasked.
+    """Convert a tokenizer into another format, losing nothing unasked; or change it.
 
     [bold]Examples[/bold]
 
@@ -59,25 +71,44 @@ def run(
         bpe convert ranks.tiktoken --pattern cl100k -o tokenizer.json
 
         bpe convert tokenizer.json -o folder/ --format vocab-merges
+
+        bpe convert tokenizer.json --extend corpus.txt -s 60000 -o longer.json
     """
     from bpe_cli.formats import dump
     from bpe_cli.sinks.atomic import check_writable, write_file
+    from bpe_cli.surgery import id_map as id_map_of
 
     chosen = (format or _format_of(output)).value
     model = options.tokenizer_of(source, pattern, add_special)
     losses = frozenset(word.strip() for word in allow_loss.split(",") if word.strip())
-    files = dump(model, chosen, losses)
-    paths = {str(Path(output) / name) if name else output: content for name, content in files.items()}
+    change = surgery.Change(add_tokens, prune_to, counts_from, extend, vocab_size, merge, id_map,
+                            lines, jsonl, field, threads, block_size, quiet)  # fmt: skip
+    map_path = change.map_path(output) if change.wanted else None
+    files = dump(model, chosen, losses)  # what cannot be written is said before any work is done
+    paths = [_path(output, name) for name in files]
     if "" not in files:
         try:
             os.makedirs(output, exist_ok=True)
         except OSError as error:
             raise OutputError(f"cannot make the folder {output}: {(error.strerror or str(error)).lower()}") from error
-    for path in paths:
+    if map_path in paths:
+        raise UsageError(f"--id-map names {map_path}, which is a file of the output")
+    for path in (*paths, *([map_path] if map_path else ())):
         check_writable(path)
-    for path, content in paths.items():
-        write_file(path, content)
-    note(f"{source} -> {', '.join(paths)} ({chosen})", quiet=quiet)
+    if map_path is not None:
+        operation = change.apply(model)
+        files = dump(operation.tokenizer, chosen, losses)
+        write_file(map_path, id_map_of(operation))
+        change.tell(operation, map_path)
+    for name, content in files.items():
+        write_file(_path(output, name), content)
+    written = ", ".join(_path(output, name) for name in files)
+    note(f"{source} -> {written} ({chosen})", quiet=quiet)
+
+
+def _path(output: str, name: str) -> str:
+    """Give the path of a file of the output; the output itself has no name in it."""
+    return str(Path(output) / name) if name else output
 
 
 def _format_of(output: str) -> Format:

@@ -7,7 +7,7 @@ piece is merged by this short loop instead, which does the same (the tests hold 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 
 class MergeRules:
@@ -26,7 +26,7 @@ class MergeRules:
             self.add(left, right, product, priority)
 
     def add(self, left: int, right: int, product: int, priority: int) -> None:
-        """Take in a merge of a pair that has none; priorities are all different, the lowest comes first."""
+        """Take in a merge of a pair that has none; the lowest priority comes first."""
         self._rules[left, right] = (priority, product)
         self._makers.setdefault(product, []).append((left, right))
         for part in (left, right):
@@ -76,33 +76,40 @@ class MergeRules:
 
         Complexity: n log n.
         """
-        ids: list[int] = list(symbols)
-        size = len(ids)
-        before, after = list(range(-1, size - 1)), list(range(1, size + 1))
-        gone = [False] * size
-        rules = self._rules
-        waiting = [
-            (rule[0], place)
-            for place in range(size - 1)
-            if (rule := rules.get((ids[place], ids[place + 1]))) is not None
-        ]
-        heapq.heapify(waiting)
-        while waiting:
-            priority, place = heapq.heappop(waiting)
-            right = after[place]
-            if gone[place] or right >= size:
-                continue
-            rule = rules.get((ids[place], ids[right]))
-            if rule is None or rule[0] != priority:
-                continue  # one of the two was merged meanwhile
-            ids[place] = rule[1]
-            gone[right] = True
-            after[place] = after[right]
-            if after[place] < size:
-                before[after[place]] = place
-            for left in (before[place], place):
-                if left >= 0 and after[left] < size:
-                    met = rules.get((ids[left], ids[after[left]]))
-                    if met is not None:
-                        heapq.heappush(waiting, (met[0], left))
-        return [token for token, is_gone in zip(ids, gone, strict=True) if not is_gone]
+        return merge_symbols(symbols, self._rules.get)
+
+
+def merge_symbols(symbols: Sequence[int], find: Callable[[tuple[int, int]], tuple[int, int] | None]) -> list[int]:
+    """Merge symbols: always the pair that comes first, the leftmost of equals.
+
+    Args:
+        symbols: What merging begins with.
+        find: Gives the priority of a pair and the token that it becomes; None for no merge.
+    """
+    ids: list[int] = list(symbols)
+    size = len(ids)
+    before, after = list(range(-1, size - 1)), list(range(1, size + 1))
+    gone = [False] * size
+    waiting = [
+        (rule[0], place) for place in range(size - 1) if (rule := find((ids[place], ids[place + 1]))) is not None
+    ]
+    heapq.heapify(waiting)
+    while waiting:
+        priority, place = heapq.heappop(waiting)
+        right = after[place]
+        if gone[place] or right >= size:
+            continue
+        rule = find((ids[place], ids[right]))
+        if rule is None or rule[0] != priority:
+            continue  # one of the two was merged meanwhile
+        ids[place] = rule[1]
+        gone[right] = True
+        after[place] = after[right]
+        if after[place] < size:
+            before[after[place]] = place
+        for left in (before[place], place):
+            if left >= 0 and after[left] < size:
+                met = find((ids[left], ids[after[left]]))
+                if met is not None:
+                    heapq.heappush(waiting, (met[0], left))
+    return [token for token, is_gone in zip(ids, gone, strict=True) if not is_gone]

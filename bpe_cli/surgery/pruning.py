@@ -127,8 +127,10 @@ def _choose_leaves(
 ) -> set[int]:
     """Choose what goes, the least used leaf first; fewer if there are no more."""
     bare: Model
+    unreachable: set[int] = set()
     if isinstance(model, ScoredBpe):
         rules, bare = merges_of_scores(model), without_products(model)
+        unreachable = {token for token in removable if not rules.is_made(token)}
     else:
         merging = model if isinstance(model, CharacterBpe) else written_out(model)
         rules = MergeRules(merging.merges)
@@ -139,6 +141,8 @@ def _choose_leaves(
     def spell(piece: bytes) -> list[int]:
         return rules.apply(speller.encode(piece))
 
+    # Scores would merge a piece that is out of reach as soon as what keeps it so is gone: it goes before.
+    pieces.uses.update(dict.fromkeys(unreachable, -1))
     waiting = [(pieces.uses.get(token, 0), -token) for token in removable if rules.is_leaf(token)]
     heapq.heapify(waiting)
     gone: set[int] = set()

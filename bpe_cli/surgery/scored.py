@@ -2,17 +2,16 @@
 
 The neighbours whose concatenation has the highest score are merged. Whatever stands around a piece while
 it is put together has no part in it; so it comes of the same two parts wherever it does, and those are
-found by merging its own characters with what has higher scores.
+found by merging its own characters.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import ScoredBpe
-from bpe_cli.surgery.merge_rules import MergeRules
+from bpe_cli.surgery.merge_rules import MergeRules, merge_symbols
 from bpe_cli.surgery.symbols import NORMAL, composite
 from bpe_cli.vocabulary import Vocabulary
 
@@ -20,38 +19,44 @@ _UNKNOWN, _CONTROL, _UNUSED = 2, 3, 5
 
 
 def merges_of_scores(model: ScoredBpe) -> MergeRules:
-    """Write the merges out. A piece that no merge reaches has none, and never occurs.
+    """Write the merges out; those of equal scores have equal priorities. A piece out of reach has none.
 
     Raises:
-        FormatError: Two pieces have the same score, so that their places in a text decide; a character of
-            a piece is none itself; or there are pieces that only serve merging.
+        FormatError: A character of a piece is none itself, or there are pieces that only serve merging.
     """
     if _UNUSED in model.kinds:
         raise FormatError(
             "the model has unused pieces, which serve merging and are taken apart again", hint="make them normal ones"
         )
-    order = sorted(composite(model), key=lambda token_id: -model.scores[token_id])
-    for first, second in pairwise(order):
-        if model.scores[first] == model.scores[second]:
-            texts = " and ".join(repr(model.vocabulary.token(each).decode()) for each in (first, second))
-            raise FormatError(
-                f"the pieces {texts} have the same score, so that no order of merges does the same",
-                hint="give all pieces different scores",
-            )
+    texts = [model.vocabulary.token(token_id) for token_id in range(model.vocabulary.size)]
+    products = composite(model)
+    by_text = {texts[token_id]: (-model.scores[token_id], token_id) for token_id in products}
+    scores = sorted({score for score, _ in by_text.values()})
+    priority_of = {score: priority for priority, score in enumerate(scores)}
+    merged = {text: (priority_of[score], token_id) for text, (score, token_id) in by_text.items()}
+    symbol_of = {
+        texts[token_id].decode(): token_id
+        for token_id, _ in model.vocabulary.items()
+        if token_id not in products and (not model.kinds or model.kinds[token_id] == NORMAL)
+    }
     rules = MergeRules(())
-    for priority, token_id in enumerate(order):
+    for token_id in sorted(products):
+        whole = texts[token_id]
         symbols = []
-        for character in model.vocabulary.token(token_id).decode():
-            symbol = model.vocabulary.id_of(character.encode())
-            if symbol is None or (model.kinds and model.kinds[symbol] != NORMAL):
+        for character in whole.decode():
+            if character not in symbol_of:
                 raise FormatError(
-                    f"the piece {model.vocabulary.token(token_id).decode()!r} has the character {character!r}, "
-                    "which is no piece itself"
+                    f"the piece {whole.decode()!r} has the character {character!r}, which is no piece itself"
                 )
-            symbols.append(symbol)
-        parts = rules.apply(symbols)
+            symbols.append(symbol_of[character])
+
+        def find(pair: tuple[int, int], whole: bytes = whole) -> tuple[int, int] | None:
+            text = texts[pair[0]] + texts[pair[1]]
+            return None if text == whole else merged.get(text)
+
+        parts = merge_symbols(symbols, find)
         if len(parts) == 2:
-            rules.add(parts[0], parts[1], token_id, priority)
+            rules.add(parts[0], parts[1], token_id, merged[whole][0])
     return rules
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bpe_cli.encoding_ops import Padding
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.formats import dump, sentencepiece_model
-from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
+from bpe_cli.stages import MergeBpe, RankBpe, ScoredBpe, SpecialToken
 from bpe_cli.surgery import Operation, prune
 from bpe_cli.surgery.corpus import count_tokens
 from bpe_cli.surgery.merge_rules import MergeRules
@@ -25,7 +25,7 @@ from bpe_cli.trainers.base import new_counts
 from bpe_cli.usage import Usage
 from bpe_cli.vocabulary import Merges, Vocabulary
 
-from .makers import WORDS, byte_level, characters, counted
+from .makers import WORDS, byte_level, characters, counted, counts_of
 
 
 def without(tokenizer: Tokenizer, token: bytes) -> Tokenizer:
@@ -224,12 +224,37 @@ def test_scores_as_merges():
         for token_id in composite(step.model):
             text = step.token_bytes(token_id)
             assert Tokenizer(step.model).encode(text) == [token_id]
-    equal = replace(whole.model, scores=array("d", [0.0] * len(whole.model.scores)))
-    with pytest.raises(FormatError, match="have the same score"):
-        prune(replace(whole, model=equal), counts, size - 1)
     unused = replace(whole.model, kinds=whole.model.kinds[:-1] + b"\x05")
     with pytest.raises(FormatError, match="unused pieces"):
         prune(replace(whole, model=unused), counts, size - 1)
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("ab", min_size=2, max_size=5), st.integers(-4, 0)),
+        min_size=1,
+        max_size=9,
+        unique_by=lambda each: each[0],
+    ),
+    WORDS,
+)
+def test_scores_in_any_order_and_equal_ones(pieces, words):
+    """One step at a time, each counting anew by the core, or all at once; and nothing gets out of reach."""
+    texts = [b"", *(bytes([letter]) for letter in b"abcd"), *(text.encode() for text, _ in pieces)]
+    scores = array("d", [0.0, *[-9.0] * 4, *(float(score) for _, score in pieces)])
+    whole = Tokenizer(ScoredBpe(Vocabulary.from_tokens(texts), scores, unk_id=0))
+    counts = counts_of(word.encode() for word in words)
+
+    def reached(tokenizer: Tokenizer) -> set[bytes]:
+        return {text for token_id, text in tokenizer.model.vocabulary.items() if tokenizer.encode(text) == [token_id]}
+
+    step = whole
+    for smaller in range(len(texts) - 1, 4, -1):
+        following = prune(step, counts, smaller).tokenizer
+        assert prune(whole, counts, smaller).tokenizer.model == following.model
+        kept = {text for _, text in following.model.vocabulary.items()}
+        assert reached(step) & kept == reached(following)
+        step = following
 
 
 def test_like_the_tokenizers_library(corpora):
