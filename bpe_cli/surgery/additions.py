@@ -10,6 +10,9 @@ from bpe_cli.stages import SpecialToken
 from bpe_cli.surgery.operation import Operation, kept
 from bpe_cli.tokenizer import Tokenizer
 
+MAX_ID = 1 << 32
+"""Ids of added tokens lie below this (u32)."""
+
 
 def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operation:
     """Add tokens that are found in text as they stand, whatever the model would make of them.
@@ -22,7 +25,7 @@ def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operatio
         tokens: The tokens in order of their new ids; the ids that they have are of no meaning.
 
     Raises:
-        UsageError: A token is empty.
+        UsageError: A token is empty, or no id is left.
     """
     present = {token.content for token in tokenizer.special_tokens}
     vocabulary = tokenizer.model.vocabulary
@@ -42,6 +45,8 @@ def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operatio
             existing.append(token.content)
             continue
         token_id = first + len(added)
+        if token_id >= MAX_ID:
+            raise UsageError(f"there is no id left for a new token: ids end at {MAX_ID - 1:,}")
         added.append(replace(token, token_id=token_id))
         try:
             made_of[token_id] = tuple(tokenizer.encode(token.content))

@@ -176,9 +176,10 @@ def _choose_in_rounds(
     if len(removable) < excess:
         return removable
     gone: set[int] = set()
-    held = max(model.vocabulary.size, len(getattr(model, "scores", ())), (getattr(model, "unk_id", None) or 0) + 1)
+    held = {token_id for token_id, _ in model.vocabulary.items()} | {*range(len(getattr(model, "scores", ())))}
+    held |= {getattr(model, "unk_id", None)} - {None}
     while len(gone) < excess:
-        left = [token for token in range(held) if token not in gone]
+        left = sorted(held - gone)
         smaller = renumbered_model(model, {old: new for new, old in enumerate(left)})
         uses = {left[token]: number for token, number in count_tokens(smaller, counts).items()}
         order = sorted(removable - gone, key=lambda token: (uses.get(token, 0), -token))

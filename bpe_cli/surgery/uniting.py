@@ -11,7 +11,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import replace
 
-from bpe_cli.errors import FormatError, InputError
+from bpe_cli import _core
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, SpecialToken
 from bpe_cli.surgery.merge_rules import MergeRules
 from bpe_cli.surgery.operation import Operation, as_ranks, kept, used_ids, written_out
@@ -32,6 +33,7 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
 
     Raises:
         FormatError: They do not merge the same symbols, or their ranks are no merges.
+        UsageError: There are more tokens than fit.
     """
     ours, theirs = _merging(first.model, "first"), _merging(second.model, "second")
     _refuse_other_kind(ours, theirs)
@@ -53,6 +55,11 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
         for left, right, product in theirs.merges
         if new_ids.keys() >= {left, right, product} and (new_ids[left], new_ids[right]) not in pairs
     ]
+    if size + len(texts) > _core.MAX_TOKENS:
+        raise UsageError(
+            f"ids of new tokens would run from {size:,} to {size + len(texts) - 1:,}; they end at "
+            f"{_core.MAX_TOKENS - 1:,}"
+        )
     lost = _unreachable(ours, further, texts, size)
 
     def closed(new: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -53,6 +54,13 @@ def test_what_is_there_is_kept_and_told():
     assert add_tokens(begun, []).tokenizer == begun
     with pytest.raises(UsageError, match="empty"):
         add_tokens(begun, [added("")])
+
+
+def test_ids_end():
+    far = replace(byte_level(["ab"], 1), special_tokens=(SpecialToken(b"<x>", (1 << 32) - 2),))
+    assert add_tokens(far, [added("new")]).tokenizer.special_tokens[1].token_id == (1 << 32) - 1
+    with pytest.raises(UsageError, match="no id left"):
+        add_tokens(far, [added("new"), added("newer")])
 
 
 def test_a_text_that_had_no_tokens():

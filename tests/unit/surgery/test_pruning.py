@@ -200,6 +200,15 @@ def test_other_models(options):
     assert is_whole(everything)
 
 
+def test_ids_far_away_cost_nothing():
+    far = train([TEXT], word.Options(vocab_size=12))
+    model = replace(far.model, unk_id=(1 << 32) - 2)
+    far = replace(far, model=model, special_tokens=(SpecialToken(b"<unk>", (1 << 32) - 2),))
+    operation = prune(far, counted(far, "low low newest"), 3)
+    assert operation.tokenizer.model.unk_id == 2
+    assert operation.tokenizer.encode("low wide") == [operation.tokenizer.model.vocabulary.id_of(b"low"), 2]
+
+
 def test_rounds_take_what_is_not_used_first():
     whole = train([TEXT], word.Options(vocab_size=20))
     counts = counted(whole, "low low newest wider wider wider")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.errors import FormatError
+from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.surgery import merge
@@ -152,6 +152,9 @@ def test_what_cannot_be():
         merge(by_bytes, train(["a b"], unigram.Options(vocab_size=6)))
     with pytest.raises(FormatError, match="end_of_word_suffix is '</w>' in the first and '' in the second"):
         merge(by_characters, characters(["ab"], 1, end_of_word_suffix=""))
+    far = replace(by_bytes, special_tokens=(SpecialToken(b"<x>", (1 << 32) - 1),))
+    with pytest.raises(UsageError, match="ids of new tokens would run from 4,294,967,296"):
+        merge(far, byte_level(["cd"], 1))
     lost = Tokenizer(RankBpe(type(by_bytes.model.vocabulary).from_tokens([b"a", b"b", b"c", b"abc"])))
     with pytest.raises(FormatError, match="no merge reaches 1 of the ranked tokens"):
         merge(lost, by_bytes)

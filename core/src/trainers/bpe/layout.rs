@@ -136,3 +136,7 @@ impl Trainer {
         self.take_grown();
     }
 }
+
+#[cfg(test)]
+#[path = "resume_tests.rs"]
+mod tests;
