@@ -391,6 +391,31 @@ def train_bpe(
         ValueError: The settings contradict each other; the sentence says where.
     """
 
+def resume_bpe(
+    ids: Buffer,
+    ends: Buffer,
+    counts: Buffer,
+    *,
+    initial: Sequence[bytes],
+    vocab_size: int,
+    min_frequency: int,
+    tie: str,
+    progress: Callable[[int, int], None] | None,
+    continuing_subword_prefix: str = "",
+) -> BpeTraining:
+    """Learn further merges from pieces that are segmented already.
+
+    Args:
+        ids: The tokens of all pieces (u32). ``ends`` (u64): where each piece's end. ``counts`` (u64): how
+            often each piece occurs.
+        initial: Bytes of the tokens that exist, by id. One that is empty divides its piece: no merge
+            takes it.
+        vocab_size: Stop when so many tokens exist (initial ones counted). The others: see ``train_bpe``.
+
+    Raises:
+        ValueError: The arrays contradict each other, an id is none, or a token stands twice.
+    """
+
 def character_counts(counts: Counts) -> list[tuple[str, int]]:
     """Give each character of the pieces with its count, the most frequent first, equals by code point.
 

@@ -28,7 +28,7 @@ LAYERS = (
         "streaming",
         "usage",
     },
-    {"views", "reports", "trainers", "formats", "corpus", "sinks"},
+    {"views", "reports", "trainers", "surgery", "formats", "corpus", "sinks"},
     {"cli"},
 )
 LAYER_OF = {unit: layer for layer, units in enumerate(LAYERS) for unit in units}
@@ -40,6 +40,7 @@ ALSO_ALLOWED = {
     ("views", "teaching"),
     ("cli", "teaching"),
     ("trainers", "teaching"),
+    ("surgery", "trainers"),  # training goes on by the same rules
 }
 # The textbook algorithms are the oracle: they share no code with what they judge.
 TEACHING_MAY_IMPORT = {"teaching", "errors", "patterns", "byte_alphabet"}

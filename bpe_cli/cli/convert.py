@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from bpe_cli.cli import options
+from bpe_cli.cli import options, surgery
 from bpe_cli.cli.console import note
-from bpe_cli.errors import OutputError
+from bpe_cli.errors import OutputError, UsageError
 
 NAME = "convert"
 EPILOG = "What the target format cannot hold is an error that names it, unless --allow-loss says otherwise."
@@ -64,13 +64,24 @@ def run(
         typer.Option(
             "--allow-loss",
             metavar="NAME,...",
-            help="Leave out what the format cannot hold: pattern, prefix-space, pre-tokenizer, normalizer, decoder, "
-            "special-tokens, token-flags, post-processor.",
+            help="Leave out what the format cannot hold, by the names that the error gives: pattern, ...",
         ),
     ] = "",
+    add_tokens: surgery.AddTokens = None,
+    prune_to: surgery.PruneTo = None,
+    counts_from: surgery.CountsFrom = None,
+    extend: surgery.Extend = None,
+    vocab_size: surgery.VocabSize = None,
+    merge: surgery.Merge = None,
+    id_map: surgery.IdMap = None,
+    lines: options.Lines = False,
+    jsonl: options.Jsonl = False,
+    field: options.Field = "text",
+    threads: options.Threads = None,
+    block_size: options.BlockSize = options.BLOCK_BYTES,
     quiet: options.Quiet = False,
 ) -> None:
-    """Convert a tokenizer into another format, losing nothing unasked.
+    """Convert a tokenizer into another format, losing nothing unasked; or change it.
 
     [bold]Examples[/bold]
 
@@ -79,27 +90,43 @@ def run(
         bpe convert ranks.tiktoken --pattern cl100k -o tokenizer.json
 
         bpe convert tokenizer.json -o folder/ --format vocab-merges
+
+        bpe convert tokenizer.json --extend corpus.txt -s 60000 -o longer.json
     """
     from bpe_cli.formats import FORMATS, dump, format_of_name
     from bpe_cli.formats.features import left_behind
     from bpe_cli.sinks.atomic import check_writable, write_file
+    from bpe_cli.surgery import id_map as id_map_of
 
     as_folder = output.endswith(os.sep) or os.path.isdir(output)
     chosen = format.value if format else _FOLDER if as_folder else format_of_name(output)
     model = options.tokenizer_of(source, pattern, add_special)
     losses = frozenset(word.strip() for word in allow_loss.split(",") if word.strip())
-    files = dump(model, chosen, losses)
-    paths = {str(Path(output) / name) if name else output: content for name, content in files.items()}
+    change = surgery.Change(add_tokens, prune_to, counts_from, extend, vocab_size, merge, id_map,
+                            lines, jsonl, field, threads, block_size, quiet)  # fmt: skip
+    map_path = change.map_path(output) if change.wanted else None
+    files = dump(model, chosen, losses)  # what cannot be written is said before any work is done
+    # One file of several may be named instead of their folder: vocab.txt with what lies beside it.
+    folder = os.path.dirname(output) or "." if os.path.basename(output) in files else output
+    paths = {name: str(Path(folder) / name) if name else output for name in files}
     if "" not in files:
         try:
-            os.makedirs(output, exist_ok=True)
+            os.makedirs(folder, exist_ok=True)
         except OSError as error:
-            raise OutputError(f"cannot make the folder {output}: {(error.strerror or str(error)).lower()}") from error
-    for path in paths:
+            raise OutputError(f"cannot make the folder {folder}: {(error.strerror or str(error)).lower()}") from error
+    if map_path in paths.values():
+        raise UsageError(f"--id-map names {map_path}, which is a file of the output")
+    for path in (*paths.values(), *([map_path] if map_path else ())):
         check_writable(path)
-    for path, content in paths.items():
-        write_file(path, content)
-    note(f"{source} -> {', '.join(paths)} ({chosen})", quiet=quiet)
+    if map_path is not None:
+        operation = change.apply(model)
+        model = operation.tokenizer
+        files = dump(model, chosen, losses)
+        write_file(map_path, id_map_of(operation))
+        change.tell(operation, map_path)
+    for name, content in files.items():
+        write_file(paths[name], content)
+    note(f"{source} -> {', '.join(paths.values())} ({chosen})", quiet=quiet)
     left = left_behind(model, FORMATS[chosen].HOLDS)
     if left:
         note(f"note: this format does not hold {', '.join(left)}: ids are the same without", quiet=quiet)

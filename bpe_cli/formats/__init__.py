@@ -188,11 +188,6 @@ def _in_folder(folder: Path) -> Path:
     )
 
 
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(HEAD_BYTES)
-
-
 def _describe(head: bytes) -> str:
     """Say what a file looks like that no format knows."""
     if not head:

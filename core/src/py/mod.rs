@@ -51,7 +51,7 @@ mod _core {
     #[pymodule_export]
     use super::split::{SpecialMatcher, Splitter};
     #[pymodule_export]
-    use super::train::{BpeTraining, train_bpe};
+    use super::train::{BpeTraining, resume_bpe, train_bpe};
     #[pymodule_export]
     use super::train_max_match::{MaxMatchTraining, count_ngrams, train_max_match};
     #[pymodule_export]

@@ -4,10 +4,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{U32Array, U64Array};
+use super::arrays::{Lent, U32Array, U64Array};
 use super::counts::Counts;
 use super::to_python;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::trainers::bpe::{Decoration, Options, Tie, Trainer, Training, Vetoes};
 
 /// What training gave.
@@ -73,16 +73,7 @@ pub fn train_bpe(
     character_boundaries: bool,
     max_digits: Option<u32>,
 ) -> PyResult<BpeTraining> {
-    let tie = match tie {
-        "lowest-ids" => Tie::LowestIds,
-        "first-seen" => Tie::FirstSeen,
-        "largest-text" => Tie::LargestText,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "there is no rule {other:?} for ties"
-            )));
-        }
-    };
+    let tie = tie_of(tie)?;
     let options = Options {
         initial,
         symbols,
@@ -103,12 +94,82 @@ pub fn train_bpe(
             max_digits,
         },
     };
+    run(py, vocab_size, progress, || {
+        // The counts are free again before anybody is called who might ask them something.
+        Trainer::new(counts.lock().iter(), &options)
+    })
+}
+
+/// Learns further merges from pieces that are segmented already.
+#[pyfunction]
+#[pyo3(signature = (
+    ids, ends, counts, *, initial, vocab_size, min_frequency, tie, progress, continuing_subword_prefix="",
+))]
+#[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+pub fn resume_bpe(
+    py: Python<'_>,
+    ids: Lent<u32>,
+    ends: Lent<u64>,
+    counts: Lent<u64>,
+    initial: Vec<Vec<u8>>,
+    vocab_size: usize,
+    min_frequency: u64,
+    tie: &str,
+    progress: Option<Py<PyAny>>,
+    continuing_subword_prefix: &str,
+) -> PyResult<BpeTraining> {
+    let options = Options {
+        initial,
+        vocab_size,
+        min_frequency,
+        tie: tie_of(tie)?,
+        decoration: Decoration {
+            prefix: continuing_subword_prefix.as_bytes().to_vec(),
+            ..Decoration::default()
+        },
+        ..Options::default()
+    };
+    let (ids, ends, counts) = (ids.items(py)?, ends.items(py)?, counts.items(py)?);
+    if ends.len() != counts.len() {
+        return Err(PyValueError::new_err("there is not one count per piece"));
+    }
+    let ascending = ends.is_sorted() && ends.last().copied().unwrap_or(0) == ids.len() as u64;
+    if !ascending {
+        return Err(PyValueError::new_err(
+            "the ends of pieces do not ascend to the number of ids",
+        ));
+    }
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let pieces = starts.zip(ends.iter()).zip(counts.iter());
+    run(py, vocab_size, progress, || {
+        let pieces =
+            pieces.map(|((start, &end), &count)| (&ids[start as usize..end as usize], count));
+        Trainer::resume(pieces, &options)
+    })
+}
+
+fn tie_of(name: &str) -> PyResult<Tie> {
+    match name {
+        "lowest-ids" => Ok(Tie::LowestIds),
+        "first-seen" => Ok(Tie::FirstSeen),
+        "largest-text" => Ok(Tie::LargestText),
+        other => Err(PyValueError::new_err(format!(
+            "there is no rule {other:?} for ties"
+        ))),
+    }
+}
+
+/// Trains without the GIL, calling `progress` now and then.
+fn run(
+    py: Python<'_>,
+    vocab_size: usize,
+    progress: Option<Py<PyAny>>,
+    lay_out: impl FnOnce() -> Result<Trainer> + Send,
+) -> PyResult<BpeTraining> {
     // What a callback or a signal handler raised, kept while the core unwinds.
     let mut raised = None;
     let result = py.detach(|| {
-        // The counts are free again before anybody is called who might ask them something.
-        let trainer = Trainer::new(counts.lock().iter(), &options)?;
-        trainer.run(&mut |tokens| {
+        lay_out()?.run(&mut |tokens| {
             let called = Python::attach(|py| {
                 py.check_signals()?;
                 let call = progress.as_ref();

@@ -12,7 +12,8 @@
 //! Symbols that are more than bytes can spell one text in several ways: with `##` before symbols that go
 //! on, `##b` is a `b` inside a word, and also the beginning of a word that reads "##b". A text is one
 //! token, so a token's length is then kept for each place in `spans`, and a last cell is marked as one:
-//! it may have an id that once began there.
+//! it may have an id that once began there. So it is where training goes on from pieces that are
+//! segmented already: each of their tokens is a cell.
 //!
 //! Complexity: each merge costs its places; all merges together at most (cells x longest token).
 
@@ -62,7 +63,7 @@ struct Candidate {
     pair: u32,
 }
 
-/// Learns merges: [`Trainer::new`] lays the pieces out, [`Trainer::run`] merges them.
+/// Learns merges: [`Trainer::new`] or [`Trainer::resume`] lays the pieces out, [`Trainer::run`] merges them.
 pub struct Trainer {
     tie: Tie,
     vocab_size: usize,

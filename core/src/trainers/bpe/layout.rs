@@ -16,6 +16,52 @@ impl Trainer {
         pieces: impl Iterator<Item = (&'a [u8], u64)>,
         options: &Options,
     ) -> Result<Self> {
+        let mut trainer = Self::without_pieces(options)?;
+        let mut alphabet = Alphabet::new(options, &trainer.ids)?;
+        let most = match alphabet {
+            Alphabet::Bytes(_) => INTERIOR as usize,
+            Alphabet::Spelt(_) => LAST as usize,
+        };
+        for (piece, count) in pieces {
+            alphabet.lay_out(piece, SEPARATOR, &mut trainer.cells);
+            trainer.end_piece(count, most)?;
+        }
+        trainer.take_symbols(alphabet, &options.symbols);
+        trainer.find_pairs();
+        Ok(trainer)
+    }
+
+    /// Lays out (tokens, count) of pieces that are segmented already and finds the pairs: training goes
+    /// on from there. A token without text divides its piece, and no merge takes it.
+    ///
+    /// # Errors
+    /// As [`Trainer::new`], or an id that no initial token has.
+    pub fn resume<'a>(
+        pieces: impl Iterator<Item = (&'a [u32], u64)>,
+        options: &Options,
+    ) -> Result<Self> {
+        let mut trainer = Self::without_pieces(options)?;
+        for (tokens, count) in pieces {
+            for &id in tokens {
+                let token = options.initial.get(id as usize);
+                let Some(token) = token else {
+                    let sentence = format!("a piece has the id {id}, which no initial token has");
+                    return Err(Error::Invalid(sentence));
+                };
+                let divides = token.is_empty();
+                trainer.cells.push(if divides { SEPARATOR } else { id });
+            }
+            trainer.end_piece(count, LAST as usize)?;
+        }
+        // A cell is what a piece had at the beginning, however long; so lengths go by place.
+        trainer.lengths.fill(1);
+        trainer.spans = vec![1; trainer.cells.len()];
+        trainer.find_pairs();
+        Ok(trainer)
+    }
+
+    /// Takes what holds for any text.
+    fn without_pieces(options: &Options) -> Result<Self> {
         options.check()?;
         let mut ids = Ids::default();
         for (id, token) in options.initial.iter().enumerate() {
@@ -25,7 +71,7 @@ impl Trainer {
                 )));
             }
         }
-        let mut trainer = Self {
+        Ok(Self {
             tie: options.tie,
             vocab_size: options.vocab_size,
             max_merges: options.max_merges.unwrap_or(usize::MAX),
@@ -42,27 +88,20 @@ impl Trainer {
             pairs: Vec::new(),
             numbers: HashMap::default(),
             grown: Vec::new(),
-        };
-        let mut alphabet = Alphabet::new(options, &trainer.ids)?;
-        let most = match alphabet {
-            Alphabet::Bytes(_) => INTERIOR as usize,
-            Alphabet::Spelt(_) => LAST as usize,
-        };
-        for (piece, count) in pieces {
-            alphabet.lay_out(piece, SEPARATOR, &mut trainer.cells);
-            if trainer.cells.len() >= most {
-                let sentence = format!("the different pieces have more than {most} symbols");
-                return Err(Error::Invalid(sentence));
-            }
-            trainer
-                .piece_of
-                .resize(trainer.cells.len() + 1, trainer.counts.len() as u32);
-            trainer.cells.push(SEPARATOR);
-            trainer.counts.push(count);
+        })
+    }
+
+    /// Ends the piece whose symbols were laid out last.
+    fn end_piece(&mut self, count: u64, most: usize) -> Result<()> {
+        if self.cells.len() >= most {
+            let sentence = format!("the different pieces have more than {most} symbols");
+            return Err(Error::Invalid(sentence));
         }
-        trainer.take_symbols(alphabet, &options.symbols);
-        trainer.find_pairs();
-        Ok(trainer)
+        self.piece_of
+            .resize(self.cells.len() + 1, self.counts.len() as u32);
+        self.cells.push(SEPARATOR);
+        self.counts.push(count);
+        Ok(())
     }
 
     /// Makes tokens of all symbols, and gives them their length.
@@ -97,3 +136,7 @@ impl Trainer {
         self.take_grown();
     }
 }
+
+#[cfg(test)]
+#[path = "resume_tests.rs"]
+mod tests;

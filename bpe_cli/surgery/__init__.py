@@ -1,0 +1,16 @@
+"""Change a tokenizer that there is: add tokens, prune, let training go on, merge two.
+
+Each operation is a function from a tokenizer to an ``Operation``: the new one, and which ids became which,
+so that embeddings can be moved.
+"""
+
+from __future__ import annotations
+
+from bpe_cli.surgery.additions import add_tokens
+from bpe_cli.surgery.corpus import count_pieces
+from bpe_cli.surgery.extending import extend
+from bpe_cli.surgery.operation import Operation, id_map, used_ids
+from bpe_cli.surgery.pruning import prune
+from bpe_cli.surgery.uniting import merge
+
+__all__ = ["Operation", "add_tokens", "count_pieces", "extend", "id_map", "merge", "prune", "used_ids"]

@@ -1,0 +1,106 @@
+"""What a tokenizer's own stages make of a corpus: counts of pieces, and the tokens of each piece."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+
+from bpe_cli import _core
+from bpe_cli.blocks import Block
+from bpe_cli.errors import TrainingError
+from bpe_cli.running import PlainRunner
+from bpe_cli.splitting import segments
+from bpe_cli.stages import Model
+from bpe_cli.tokenizer import Specials, Tokenizer
+
+_CHUNK = 1 << 16
+
+
+def count_pieces(
+    tokenizer: Tokenizer, blocks: Iterable[Block], counts: _core.Counts, threads: int = 1, specials: Specials = ()
+) -> None:
+    """Send documents through a tokenizer's stages and add the pieces that come out to counts.
+
+    The result depends on the documents and their order alone, not on blocks or threads.
+
+    Args:
+        tokenizer: Whose stages.
+        blocks: The documents.
+        counts: What is added to.
+        threads: How many to use.
+        specials: Which special tokens are found in the text; those, and added tokens, are taken out.
+
+    Raises:
+        TrainingError: There are more different pieces than the counts' memory holds, or text cannot be cut.
+        UsageError: A name in ``specials`` is unknown.
+    """
+    matcher = tokenizer.matcher(specials)
+    runner = tokenizer.runner
+    try:
+        for block in tokenizer.settle(blocks, matcher):
+            if not isinstance(runner, PlainRunner):
+                counts.add_staged(runner.stages, matcher, block.data, block.ends, threads, block.continued)
+            elif isinstance(runner.splitter, _core.Splitter):
+                counts.add_block(
+                    runner.splitter, matcher, tokenizer.prefix_space, block.data, block.ends, threads, block.continued
+                )
+            else:
+                _count_slowly(tokenizer, runner, block, matcher, counts)
+    except ValueError as error:  # an expression that takes too long, a text that is too long
+        raise TrainingError(f"the text cannot be cut: {error}", hint="cut it into lines: --lines") from error
+    except MemoryError as error:
+        raise TrainingError(
+            f"the corpus has too many different pieces: {error}", hint="count a sample of the corpus"
+        ) from error
+
+
+def _count_slowly(
+    tokenizer: Tokenizer,
+    runner: PlainRunner,
+    block: Block,
+    matcher: _core.SpecialMatcher | None,
+    counts: _core.Counts,
+) -> None:
+    for number, document in enumerate(block.documents()):
+        continued = block.continued and number == 0
+        for segment, special_id in segments(bytes(document), matcher):
+            if special_id is None:
+                spaced = tokenizer.prefix_space and not continued and not segment.startswith(b" ")
+                text = b" " + segment if spaced else segment
+                counts.add_pieces(text, runner.splitter.split(text), None)
+            continued = False
+
+
+def segmented(model: Model, counts: _core.Counts) -> Iterator[tuple[list[bytes], array[int], memoryview, memoryview]]:
+    """Encode the pieces of a corpus by a model alone, some thousands at a time.
+
+    Yields:
+        Pieces, how often each occurs (u64), the ids of all of them (u32), where each piece's end (u64).
+
+    Raises:
+        InputError: The model has no token for a byte.
+    """
+    bare = Tokenizer(model)
+    for start in range(0, counts.unique, _CHUNK):
+        found = counts.items(start, _CHUNK)
+        pieces = [piece for piece, _ in found]
+        block = Block(b"".join(pieces), array("Q", accumulate(map(len, pieces))))
+        ids, ends = bare.encode_block(block)
+        yield pieces, array("Q", (number for _, number in found)), ids, ends
+
+
+def count_tokens(model: Model, counts: _core.Counts) -> dict[int, int]:
+    """Count how often each token occurs in a corpus, by id.
+
+    Raises:
+        InputError: The model has no token for a byte.
+    """
+    uses: dict[int, int] = {}
+    for _, numbers, ids, ends in segmented(model, counts):
+        start = 0
+        for number, end in zip(numbers, ends, strict=True):
+            for token_id in ids[start:end]:
+                uses[token_id] = uses.get(token_id, 0) + number
+            start = end
+    return uses

@@ -1,0 +1,159 @@
+"""Let the training of a BPE tokenizer go on, on a corpus that it was not trained on.
+
+The corpus is cut by the tokenizer's own stages and segmented by its own merges; what is learnt from
+there on comes behind all merges that there are, so a text's tokens only change where new ones are made
+of them. Going on from N merges to N + M on the same corpus gives what training N + M at once gives.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+from itertools import pairwise
+from typing import Literal
+
+from bpe_cli import _core
+from bpe_cli.errors import FormatError, TrainingError, UsageError
+from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe
+from bpe_cli.surgery.corpus import segmented
+from bpe_cli.surgery.operation import Operation, Progress, as_ranks, kept, written_out
+from bpe_cli.surgery.symbols import BYTE_TOKENS, composite
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers.base import plural
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+Tie = Literal["lowest-ids", "first-seen", "largest-text"]
+"""Which of the most frequent pairs is merged; see ``trainers.bbpe.COMPAT``."""
+
+
+def extend(
+    tokenizer: Tokenizer,
+    counts: _core.Counts,
+    vocab_size: int,
+    *,
+    min_frequency: int | None = None,
+    tie: Tie = "lowest-ids",
+    progress: Progress | None = None,
+) -> Operation:
+    """Learn further merges; their tokens get the ids after all others.
+
+    What the tokenizer cannot spell (the unknown token, bytes of unknown characters) divides a piece.
+    ``made_of`` is what the new token's text was before.
+
+    Args:
+        tokenizer: BPE over bytes or characters.
+        counts: Pieces of a corpus, as ``count_pieces`` counts them with ``specials="all"``.
+        vocab_size: Ids to end with: all of the tokenizer's, unused ones too, and the new ones.
+        min_frequency: A pair that occurs less often is not merged; None: as the trainers have it, 1 for
+            bytes, 2 for characters.
+        tie: Which of the most frequent pairs is merged.
+        progress: Called now and then with (ids so far, ids wanted).
+
+    Raises:
+        UsageError: There are as many tokens already, or more than fit.
+        TrainingError: The corpus has no text, or it spells out a special token again and again.
+        FormatError: The model does not merge, or its ranks are no merges.
+        InputError: The model has no token for a byte of the corpus.
+    """
+    model = tokenizer.model
+    if not isinstance(model, (RankBpe, MergeBpe, CharacterBpe)):
+        raise FormatError(
+            f"training can go on for BPE over bytes or characters only, and this is {model.kind}",
+            hint="train a new tokenizer on both corpora together",
+        )
+    old_size = tokenizer.vocab_size
+    if vocab_size <= old_size:
+        raise UsageError(f"the tokenizer's ids run to {old_size - 1:,}: it cannot be extended to {vocab_size:,} tokens")
+    if vocab_size > _core.MAX_TOKENS:
+        raise UsageError(f"a vocabulary of {vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
+    if counts.unique == 0:
+        raise TrainingError("there is nothing to train on: the corpus has no text")
+    merging = model if isinstance(model, CharacterBpe) else written_out(model)
+    ids, ends, numbers = array("I"), array("Q"), array("Q")
+    for _, occurrences, found, found_ends in segmented(model, counts):
+        base = len(ids)
+        ids.frombytes(found.cast("B"))
+        ends.extend(base + end for end in found_ends)
+        numbers.extend(occurrences)
+    usual = 2 if isinstance(model, CharacterBpe) else 1
+    trained = _core.resume_bpe(
+        ids,
+        ends,
+        numbers,
+        initial=_mergeable(tokenizer, merging),
+        vocab_size=vocab_size,
+        min_frequency=max(1, usual if min_frequency is None else min_frequency),
+        tie=tie,
+        progress=progress,
+        continuing_subword_prefix=model.continuing_subword_prefix if isinstance(model, CharacterBpe) else "",
+    )
+    blob, token_ends = trained.tokens()
+    tokens = [blob[start:end] for start, end in pairwise([0, *memoryview(token_ends)])][old_size:]
+    _refuse_special(tokenizer, tokens)
+    learnt = array("I", memoryview(trained.merges).tobytes())
+    vocabulary = model.vocabulary
+    present = [vocabulary.token(token_id) for token_id in range(vocabulary.size)]
+    padding = [b""] * (old_size - vocabulary.size)
+    longer = replace(
+        merging,
+        vocabulary=Vocabulary.from_tokens([*present, *padding, *tokens]),
+        merges=Merges(merging.merges.triples + learnt),
+    )
+    notes = []
+    grown: RankBpe | MergeBpe | CharacterBpe = longer
+    if isinstance(model, RankBpe) and isinstance(longer, MergeBpe):
+        ranks = as_ranks(longer)
+        grown = ranks or longer
+        if ranks is None:
+            notes.append("a token was learnt in two ways, which ranks cannot say: the result has merges")
+    if trained.exhausted:
+        notes.append(f"no pair is left to merge: the vocabulary has {old_size + len(tokens):,} ids, not {vocab_size:,}")
+    return Operation(
+        replace(tokenizer, model=grown),
+        kept(tokenizer),
+        _made_of(Merges(learnt), old_size),
+        (plural(len(tokens), "new token"), plural(len(learnt) // 3, "merge")),
+        tuple(notes),
+    )
+
+
+def _mergeable(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> list[bytes]:
+    """Give the tokens by id; ``b""`` for those that merges neither use nor make."""
+    vocabulary = model.vocabulary
+    tokens = [vocabulary.token(token_id) for token_id in range(vocabulary.size)]
+    used = {*model.merges.triples}
+    ordinary = composite(model)
+    for token_id in tokenizer.special_ids:
+        if token_id < len(tokens) and token_id not in used and token_id in ordinary:
+            tokens[token_id] = b""
+    if isinstance(model, CharacterBpe):
+        if model.unk_id is not None and model.unk_id < len(tokens):
+            tokens[model.unk_id] = b""
+        if model.byte_fallback:
+            tokens = [b"" if token in BYTE_TOKENS else token for token in tokens]
+    return tokens + [b""] * (tokenizer.vocab_size - len(tokens))
+
+
+def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
+    """Make sure that no text becomes a token that reads like a special one.
+
+    Raises:
+        TrainingError: One does.
+    """
+    contents = {token.content for token in tokenizer.special_tokens}
+    for token in tokens:
+        if token in contents:
+            raise TrainingError(
+                f"the corpus has the text of the special token {token.decode('utf-8', 'replace')!r} so often that it "
+                "would become an ordinary token",
+                hint="take it out of the corpus, or out of its pieces: count with specials='all'",
+            )
+
+
+def _made_of(merges: Merges, old_size: int) -> dict[int, tuple[int, ...]]:
+    """Give the old tokens that each new one is made of."""
+    made_of: dict[int, tuple[int, ...]] = {}
+    for left, right, product in merges:
+        if product >= old_size and product not in made_of:
+            made_of[product] = made_of.get(left, (left,)) + made_of.get(right, (right,))
+    return made_of

@@ -1,0 +1,115 @@
+"""Merges that can be taken away one at a time, and what they make of a piece.
+
+The core compiles a model once and runs it fast; here a model changes with every token that goes, so a
+piece is merged by this short loop instead, which does the same (the tests hold it to the core).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+
+
+class MergeRules:
+    """Hold merges by the pair they join, with who makes and who uses each token.
+
+    Args:
+        merges: (left, right, product) in order of priority; of a pair that stands twice the last counts.
+    """
+
+    def __init__(self, merges: Iterable[tuple[int, int, int]]) -> None:
+        self._rules: dict[tuple[int, int], tuple[int, int]] = {}
+        self._makers: dict[int, list[tuple[int, int]]] = {}
+        self._uses: dict[int, int] = {}
+        last = {(left, right): (priority, product) for priority, (left, right, product) in enumerate(merges)}
+        for (left, right), (priority, product) in last.items():
+            self.add(left, right, product, priority)
+
+    def add(self, left: int, right: int, product: int, priority: int) -> None:
+        """Take in a merge of a pair that has none; the lowest priority comes first."""
+        self._rules[left, right] = (priority, product)
+        self._makers.setdefault(product, []).append((left, right))
+        for part in (left, right):
+            self._uses[part] = self._uses.get(part, 0) + 1
+
+    def __contains__(self, pair: tuple[int, int]) -> bool:
+        return pair in self._rules
+
+    def is_leaf(self, token_id: int) -> bool:
+        """Tell whether no merge uses a token as a part."""
+        return not self._uses.get(token_id)
+
+    def is_made(self, token_id: int) -> bool:
+        """Tell whether a merge makes a token."""
+        return bool(self._makers.get(token_id))
+
+    def remove(self, token_id: int) -> list[int]:
+        """Take away the merges that make a leaf; gives the parts of which it was made."""
+        parts = []
+        for pair in self._makers.pop(token_id, ()):
+            del self._rules[pair]
+            for part in pair:
+                self._uses[part] -= 1
+                parts.append(part)
+        return parts
+
+    def parts(self, token_id: int) -> tuple[int, int] | None:
+        """Give the two tokens of which one is made, by the merge that comes first; None if by none."""
+        makers = self._makers.get(token_id)
+        return min(makers, key=lambda pair: self._rules[pair][0]) if makers else None
+
+    def spell(self, token_id: int) -> list[int]:
+        """Give the symbols that a token is made of in the end."""
+        symbols: list[int] = []
+        waiting = [token_id]
+        while waiting:
+            token = waiting.pop()
+            pair = self.parts(token)
+            if pair is None:
+                symbols.append(token)
+            else:
+                waiting += reversed(pair)
+        return symbols
+
+    def apply(self, symbols: Sequence[int]) -> list[int]:
+        """Merge symbols: always the pair whose merge comes first, the leftmost of equals.
+
+        Complexity: n log n.
+        """
+        return merge_symbols(symbols, self._rules.get)
+
+
+def merge_symbols(symbols: Sequence[int], find: Callable[[tuple[int, int]], tuple[int, int] | None]) -> list[int]:
+    """Merge symbols: always the pair that comes first, the leftmost of equals.
+
+    Args:
+        symbols: What merging begins with.
+        find: Gives the priority of a pair and the token that it becomes; None for no merge.
+    """
+    ids: list[int] = list(symbols)
+    size = len(ids)
+    before, after = list(range(-1, size - 1)), list(range(1, size + 1))
+    gone = [False] * size
+    waiting = [
+        (rule[0], place) for place in range(size - 1) if (rule := find((ids[place], ids[place + 1]))) is not None
+    ]
+    heapq.heapify(waiting)
+    while waiting:
+        priority, place = heapq.heappop(waiting)
+        right = after[place]
+        if gone[place] or right >= size:
+            continue
+        rule = find((ids[place], ids[right]))
+        if rule is None or rule[0] != priority:
+            continue  # one of the two was merged meanwhile
+        ids[place] = rule[1]
+        gone[right] = True
+        after[place] = after[right]
+        if after[place] < size:
+            before[after[place]] = place
+        for left in (before[place], place):
+            if left >= 0 and after[left] < size:
+                met = find((ids[left], ids[after[left]]))
+                if met is not None:
+                    heapq.heappush(waiting, (met[0], left))
+    return [token for token, is_gone in zip(ids, gone, strict=True) if not is_gone]

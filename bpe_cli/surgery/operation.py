@@ -1,0 +1,201 @@
+"""What every change to a tokenizer gives: the new tokenizer, and which ids became which."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bpe_cli import _core
+from bpe_cli.errors import FormatError
+from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, ScoredBpe, Unigram
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+SCHEMA = "bpe.id-map/1"
+
+Progress = Callable[[int, int], None]
+"""Called now and then with (done so far, all there is to do)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What changing a tokenizer gave.
+
+    Attributes:
+        tokenizer: The new tokenizer.
+        old_to_new: Each id that a token had -> the id that it has now, or None if it is gone.
+        made_of: Each id that is new -> the old ids of the same text, whose embeddings a new one can be
+            averaged from; empty where the old tokenizer has none.
+        summary: What was done, for the user: ``("3 added", "1 kept")``.
+        notes: What the user might not expect, a sentence each.
+        other_to_new: For ``merge``, the same as ``old_to_new`` for the other tokenizer's ids.
+    """
+
+    tokenizer: Tokenizer
+    old_to_new: Mapping[int, int | None]
+    made_of: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    summary: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    other_to_new: Mapping[int, int | None] | None = None
+
+
+def id_map(operation: Operation) -> bytes:
+    """Write which ids became which, as JSON: for moving embeddings.
+
+    ``{"schema": "bpe.id-map/1", "size": N, "old_to_new": {...}, "made_of": {...}}``, and ``other_to_new``
+    where two tokenizers were merged; ``size`` is the number of rows that the new embeddings have.
+    """
+    content: dict[str, object] = {
+        "schema": SCHEMA,
+        "size": operation.tokenizer.vocab_size,
+        "old_to_new": {str(old): new for old, new in sorted(operation.old_to_new.items())},
+        "made_of": {str(new): list(old) for new, old in sorted(operation.made_of.items())},
+    }
+    if operation.other_to_new is not None:
+        content["other_to_new"] = {str(old): new for old, new in sorted(operation.other_to_new.items())}
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+
+
+def used_ids(tokenizer: Tokenizer) -> list[int]:
+    """Give the ids of all tokens, ascending: ordinary, special, and the unknown one."""
+    unk_id = getattr(tokenizer.model, "unk_id", None)
+    ids = {token_id for token_id, _ in tokenizer.model.vocabulary.items()} | tokenizer.special_ids.keys()
+    return sorted(ids if unk_id is None else ids | {unk_id})
+
+
+def kept(tokenizer: Tokenizer) -> dict[int, int | None]:
+    """Give the map of a change that leaves every id as it is."""
+    return {token_id: token_id for token_id in used_ids(tokenizer)}
+
+
+def protected_ids(tokenizer: Tokenizer) -> set[int]:
+    """Give the ids that something beside the model refers to, and the unknown token's.
+
+    Raises:
+        FormatError: The post-processor is broken.
+    """
+    named = {token_id for _, token_id in tokenizer.usage.roles} | tokenizer.special_ids.keys()
+    if tokenizer.usage.padding is not None:
+        named.add(tokenizer.usage.padding.pad_id)
+    unk_id = getattr(tokenizer.model, "unk_id", None)
+    if unk_id is not None:
+        named.add(unk_id)
+
+    def note(token_id: int) -> int:
+        named.add(token_id)
+        return token_id
+
+    _renumbered(tokenizer.post_processor, note)
+    return named
+
+
+def renumber(tokenizer: Tokenizer, new_ids: Mapping[int, int | None]) -> Tokenizer:
+    """Give a tokenizer the ids of a map, leaving out the tokens that have none in it.
+
+    What its file said of itself is dropped: it was about other ids.
+
+    Args:
+        tokenizer: The tokenizer.
+        new_ids: New ids by old, in the same order; those of ``protected_ids`` are there.
+
+    Raises:
+        FormatError: The post-processor is broken.
+    """
+
+    def moved(token_id: int) -> int:
+        new = new_ids.get(token_id)
+        return token_id if new is None else new
+
+    usage = tokenizer.usage
+    return replace(
+        tokenizer,
+        model=renumbered_model(tokenizer.model, new_ids),
+        special_tokens=tuple(replace(token, token_id=moved(token.token_id)) for token in tokenizer.special_tokens),
+        post_processor=_renumbered(tokenizer.post_processor, moved),
+        usage=replace(
+            usage,
+            roles=tuple((role, moved(token_id)) for role, token_id in usage.roles),
+            padding=usage.padding and replace(usage.padding, pad_id=moved(usage.padding.pad_id)),
+        ),
+        origin=None,
+    )
+
+
+def renumbered_model(model: Model, new_ids: Mapping[int, int | None]) -> Model:
+    """Give a model the ids of a map, in the same order, without the tokens that have none in it."""
+    vocabulary = model.vocabulary
+    scores = model.scores if isinstance(model, (ScoredBpe, Unigram)) else None
+    kinds = model.kinds if isinstance(model, (ScoredBpe, Unigram)) else b""
+    unk_id = getattr(model, "unk_id", None)
+    held = max(vocabulary.size, len(scores or ()), -1 if unk_id is None else unk_id + 1)
+    order = [old for old in sorted(new_ids) if old < held and new_ids[old] is not None]
+    texts = [vocabulary.token(old) if old < vocabulary.size else b"" for old in order]
+    changed: dict[str, Any] = {"vocabulary": Vocabulary.from_tokens(texts)}
+    if scores is not None:
+        changed["scores"] = array("d", (scores[old] for old in order))
+    if kinds:
+        changed["kinds"] = bytes(kinds[old] for old in order)
+    if unk_id is not None:
+        changed["unk_id"] = new_ids[unk_id]
+    if isinstance(model, (MergeBpe, CharacterBpe)):
+        moved = {old: new for old, new in new_ids.items() if new is not None}
+        changed["merges"] = Merges.from_pairs(
+            [moved[part] for part in merge] for merge in model.merges if all(part in moved for part in merge)
+        )
+    return replace(model, **changed)
+
+
+def _renumbered(post_processor: str | None, moved: Callable[[int], int]) -> str | None:
+    """Send each id in a post-processor through a function."""
+    if post_processor is None:
+        return None
+    try:
+        component = json.loads(post_processor)
+        _renumber_component(component, moved)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise FormatError("the tokenizer's post-processor is broken, so its ids cannot be moved") from error
+    return json.dumps(component, separators=(",", ":"), ensure_ascii=False)
+
+
+def _renumber_component(component: dict[str, Any], moved: Callable[[int], int]) -> None:
+    for processor in component.get("processors", ()):
+        _renumber_component(processor, moved)
+    for side in ("sep", "cls"):
+        if side in component:
+            content, token_id = component[side]
+            component[side] = [content, moved(token_id)]
+    if component["type"] == "TemplateProcessing":
+        for token in component["special_tokens"].values():
+            token["ids"] = [moved(token_id) for token_id in token["ids"]]
+
+
+def written_out(model: RankBpe | MergeBpe) -> MergeBpe:
+    """Give byte-level BPE with its merges written out.
+
+    A piece that is a ranked token becomes it by those merges as well, so there is no need to ignore them.
+
+    Raises:
+        FormatError: It has ranks, and no merge reaches one of its tokens.
+    """
+    if isinstance(model, MergeBpe):
+        return model
+    triples, unreachable = _core.recover_merges(model.vocabulary.blob, model.vocabulary.ends)
+    lost = memoryview(unreachable)
+    if len(lost):
+        raise FormatError(
+            f"no merge reaches {len(lost):,} of the ranked tokens, the first being {lost[0]} "
+            f"({model.vocabulary.token(lost[0])!r}), so the ranks cannot be changed as merges",
+            hint="only tokens that text becomes by merging can be kept whole: leave out the ranks that are none",
+        )
+    return MergeBpe(model.vocabulary, Merges(array("I", memoryview(triples).tobytes())))
+
+
+def as_ranks(model: MergeBpe) -> RankBpe | None:
+    """Give the ranks that do the same as merges; None if there are none."""
+    vocabulary = model.vocabulary
+    triples, unreachable = _core.recover_merges(vocabulary.blob, vocabulary.ends)
+    same = not len(unreachable) and Merges(array("I", memoryview(triples).tobytes())) == model.merges
+    return RankBpe(vocabulary) if same else None

@@ -1,0 +1,191 @@
+"""Make a vocabulary smaller by what a corpus uses least.
+
+Models that merge lose leaves of the merge tree, one after the other: a token that no merge uses as a
+part. So a token that is left is still reached by the merges that reached it, and nothing else changes
+but the pieces that had the leaf; those are encoded anew, since what the leaf's parts do next is not
+said by the leaf: freed, they may merge with their neighbours. Counts are exact at every step.
+
+Models without merges lose tokens in rounds: half of what is to go, then the corpus is encoded anew.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import replace
+
+from bpe_cli import _core
+from bpe_cli.errors import FormatError, TrainingError, UsageError
+from bpe_cli.stages import CharacterBpe, MergeBpe, Model, NGram, RankBpe, ScoredBpe, WordLevel
+from bpe_cli.surgery.corpus import count_tokens, segmented
+from bpe_cli.surgery.merge_rules import MergeRules
+from bpe_cli.surgery.operation import (
+    Operation,
+    Progress,
+    protected_ids,
+    renumber,
+    renumbered_model,
+    used_ids,
+    written_out,
+)
+from bpe_cli.surgery.scored import merges_of_scores, without_products
+from bpe_cli.surgery.symbols import composite
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges
+
+
+def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Progress | None = None) -> Operation:
+    """Make a vocabulary smaller; ids close up in their order, so that they run from 0 to ``size - 1``.
+
+    Special tokens stay, and so do the symbols that everything is spelt with: bytes, characters. Of tokens
+    that are used equally often the one with the highest id goes first.
+
+    Args:
+        tokenizer: The tokenizer.
+        counts: Pieces of a corpus, as ``count_pieces`` counts them.
+        size: How many tokens are to be left, special ones counted.
+        progress: Called now and then with (tokens gone, tokens to go).
+
+    Raises:
+        UsageError: There are not more tokens than that.
+        TrainingError: So few are not possible, or the corpus has no text.
+        FormatError: The model cannot be pruned so that every token stays reachable.
+        InputError: The model has no token for a byte of the corpus.
+    """
+    present = used_ids(tokenizer)
+    excess = len(present) - size
+    if excess <= 0:
+        raise UsageError(f"the tokenizer has {len(present):,} tokens: it cannot be pruned to {size:,}")
+    if counts.unique == 0:
+        raise TrainingError("there is nothing to count: the corpus has no text")
+    stay = protected_ids(tokenizer)
+    model = tokenizer.model
+    removable = composite(model) - stay
+    if isinstance(model, (RankBpe, MergeBpe, CharacterBpe, ScoredBpe)):
+        gone = _choose_leaves(model, counts, removable, excess, progress)
+    else:
+        gone = _choose_in_rounds(model, counts, removable, excess, progress)
+    if len(gone) < excess:
+        raise TrainingError(
+            f"{len(present) - len(gone):,} of the {len(present):,} tokens are to stay: they are special, or what "
+            f"everything is spelt with, so the tokenizer cannot be pruned to {size:,}",
+            hint=f"ask for {len(present) - len(gone):,} or more",
+        )
+    left = [token_id for token_id in present if token_id not in gone]
+    new_ids: dict[int, int | None] = dict.fromkeys(present)
+    new_ids.update((old, new) for new, old in enumerate(left))
+    return Operation(renumber(tokenizer, new_ids), new_ids, summary=(f"{len(gone):,} pruned",))
+
+
+# -- models that merge -------------------------------------------------------------------------
+
+
+class _Pieces:
+    """The pieces of a corpus as tokens, and which of them hold each token."""
+
+    def __init__(self, model: Model, counts: _core.Counts) -> None:
+        self.uses: dict[int, int] = {}
+        self._texts: list[bytes] = []
+        self._numbers: list[int] = []
+        self._tokens: list[list[int]] = []
+        self._holders: dict[int, list[int]] = {}
+        for texts, numbers, ids, ends in segmented(model, counts):
+            self._texts += texts
+            start = 0
+            for number, end in zip(numbers, ends, strict=True):
+                self._numbers.append(number)
+                self._tokens.append([])
+                self._put(len(self._tokens) - 1, ids[start:end].tolist())
+                start = end
+
+    def _put(self, place: int, tokens: list[int]) -> None:
+        for token in self._tokens[place]:
+            self.uses[token] -= self._numbers[place]
+        for token in tokens:
+            self.uses[token] = self.uses.get(token, 0) + self._numbers[place]
+        for token in {*tokens}.difference(self._tokens[place]):
+            self._holders.setdefault(token, []).append(place)
+        self._tokens[place] = tokens
+
+    def rewrite(self, token: int, spell: Callable[[bytes], list[int]]) -> set[int]:
+        """Encode anew the pieces that hold a token; gives the tokens whose counts may have changed."""
+        changed: set[int] = set()
+        for place in self._holders.pop(token, ()):
+            if token in self._tokens[place]:
+                changed.update(self._tokens[place])
+                self._put(place, spell(self._texts[place]))
+                changed.update(self._tokens[place])
+        return changed
+
+
+def _choose_leaves(
+    model: RankBpe | MergeBpe | CharacterBpe | ScoredBpe,
+    counts: _core.Counts,
+    removable: set[int],
+    excess: int,
+    progress: Progress | None,
+) -> set[int]:
+    """Choose what goes, the least used leaf first; fewer if there are no more."""
+    bare: Model
+    unreachable: set[int] = set()
+    if isinstance(model, ScoredBpe):
+        rules, bare = merges_of_scores(model), without_products(model)
+        unreachable = {token for token in removable if not rules.is_made(token)}
+    else:
+        merging = model if isinstance(model, CharacterBpe) else written_out(model)
+        rules = MergeRules(merging.merges)
+        bare = replace(merging, merges=Merges.from_pairs(()), ignore_merges=False)
+    pieces = _Pieces(model, counts)
+    speller = Tokenizer(bare)
+
+    def spell(piece: bytes) -> list[int]:
+        return rules.apply(speller.encode(piece))
+
+    # Scores would merge a piece that is out of reach as soon as what keeps it so is gone: it goes before.
+    pieces.uses.update(dict.fromkeys(unreachable, -1))
+    waiting = [(pieces.uses.get(token, 0), -token) for token in removable if rules.is_leaf(token)]
+    heapq.heapify(waiting)
+    gone: set[int] = set()
+    while waiting and len(gone) < excess:
+        uses, negative = heapq.heappop(waiting)
+        token = -negative
+        if token in gone or uses != pieces.uses.get(token, 0):
+            continue  # its count has changed since, and it waits with the new one as well
+        gone.add(token)
+        parts = rules.remove(token)
+        for other in {*parts, *pieces.rewrite(token, spell)}:
+            if other in removable and other not in gone and rules.is_leaf(other):
+                heapq.heappush(waiting, (pieces.uses.get(other, 0), -other))
+        if progress is not None and len(gone) % 64 == 0:
+            progress(len(gone), excess)
+    return gone
+
+
+# -- models without merges ---------------------------------------------------------------------
+
+
+def _choose_in_rounds(
+    model: Model, counts: _core.Counts, removable: set[int], excess: int, progress: Progress | None
+) -> set[int]:
+    """Choose what goes: all that is not used, else the less used half of it, again and again."""
+    if isinstance(model, (WordLevel, NGram)) and model.unk_id is None:
+        raise FormatError(
+            f"{model.kind} without an unknown token cannot be pruned: what goes could not be encoded any more",
+            hint="train it with an unknown token",
+        )
+    if len(removable) < excess:
+        return removable
+    gone: set[int] = set()
+    held = {token_id for token_id, _ in model.vocabulary.items()} | {*range(len(getattr(model, "scores", ())))}
+    held |= {getattr(model, "unk_id", None)} - {None}
+    while len(gone) < excess:
+        left = sorted(held - gone)
+        smaller = renumbered_model(model, {old: new for new, old in enumerate(left)})
+        uses = {left[token]: number for token, number in count_tokens(smaller, counts).items()}
+        order = sorted(removable - gone, key=lambda token: (uses.get(token, 0), -token))
+        unused = sum(token not in uses for token in order)
+        rest = excess - len(gone)
+        gone.update(order[: min(rest, max(unused, -(-rest // 2)))])
+        if progress is not None:
+            progress(len(gone), excess)
+    return gone

@@ -1,0 +1,49 @@
+"""Which tokens everything is spelt with, and which are put together from several of those."""
+
+from __future__ import annotations
+
+from bpe_cli.stages import (
+    CharacterBpe,
+    LongestMatch,
+    MergeBpe,
+    Model,
+    NGram,
+    RankBpe,
+    ScoredBpe,
+    Unigram,
+    WordLevel,
+)
+
+NORMAL = 1
+"""SentencePiece's type of pieces that training made."""
+
+BYTE_TOKENS = frozenset(b"<0x%02X>" % byte for byte in range(256))
+"""What the bytes of unknown characters are written as."""
+
+
+def composite(model: Model) -> set[int]:
+    """Give the tokens that a model could do without: none of them is a byte or a character.
+
+    Words and n-grams are no symbols of each other: there every token is one.
+    """
+    tokens = model.vocabulary.items()
+    if isinstance(model, (RankBpe, MergeBpe)):
+        return {token_id for token_id, content in tokens if len(content) > 1}
+    if isinstance(model, (WordLevel, NGram)):
+        return {token_id for token_id, _ in tokens}
+    prefix = getattr(model, "continuing_subword_prefix", "").encode()
+    suffix = model.end_of_word_suffix.encode() if isinstance(model, (CharacterBpe, LongestMatch)) else b""
+    separate = isinstance(model, CharacterBpe) and model.separate_suffix
+    kinds = model.kinds if isinstance(model, (ScoredBpe, Unigram)) else b""
+    by_byte = BYTE_TOKENS if getattr(model, "byte_fallback", False) else frozenset()
+
+    def is_symbol(content: bytes) -> bool:
+        if content in by_byte or content == suffix:
+            return True
+        stem = content.removeprefix(prefix)
+        stem = stem if separate else stem.removesuffix(suffix)
+        return len(stem.decode("utf-8", "replace")) <= 1
+
+    return {
+        token_id for token_id, content in tokens if not is_symbol(content) and (not kinds or kinds[token_id] == NORMAL)
+    }

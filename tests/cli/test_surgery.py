@@ -1,0 +1,165 @@
+"""``bpe convert`` with a change on the way."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli_runner import call, error, run, start
+
+TEXT = b"low lower lowest newer newest wide wider widest " * 3
+
+
+@pytest.fixture
+def desk(tmp_path) -> Path:
+    """Give a folder with a tokenizer and a corpus."""
+    (tmp_path / "corpus.txt").write_bytes(TEXT)
+    assert call("train", "corpus.txt", "-s", "262", "--special", "<s>", "-q", "-o", "t.json", cwd=tmp_path).status == 0
+    return tmp_path
+
+
+def ids_of(path: Path) -> dict:
+    return json.loads(path.read_bytes())
+
+
+def tokens(desk: Path, text: str, name: str = "out.json", *options: str) -> str:
+    return call("encode", "-T", text, "--to", "tokens", "-t", name, *options, cwd=desk).text.strip()
+
+
+def test_extending_is_training_on(desk):
+    said = "10 new tokens, 10 merges; ids: out.json.ids.json\nt.json -> out.json (tokenizer.json)\n"
+    extend = ("convert", "t.json", "--extend", "corpus.txt", "-s", "272", "-o", "out.json")
+    assert call(*extend, cwd=desk) == (0, b"", said)
+    assert call("train", "corpus.txt", "-s", "272", "--special", "<s>", "-q", "-o", "all.json", cwd=desk).status == 0
+    assert (desk / "out.json").read_bytes() == (desk / "all.json").read_bytes()
+    table = ids_of(desk / "out.json.ids.json")
+    assert (table["schema"], table["size"]) == ("bpe.id-map/1", 272)
+    assert table["old_to_new"] == {str(each): each for each in range(262)}
+    assert [*table["made_of"]] == [str(each) for each in range(262, 272)]
+    first = (desk / "out.json").read_bytes(), (desk / "out.json.ids.json").read_bytes()
+    for threads, block in (("1", "7"), ("3", "100")):
+        assert call(*extend, "-j", threads, "--block-size", block, cwd=desk).status == 0
+        assert ((desk / "out.json").read_bytes(), (desk / "out.json.ids.json").read_bytes()) == first
+
+
+def test_pruning(desk):
+    (desk / "few.jsonl").write_bytes(b'{"a": {"text": "low low"}}\n')
+    corpus = ("--counts-from", "few.jsonl", "--jsonl", "--field", "a.text")
+    result = call("convert", "t.json", "--prune-to", "259", *corpus, "-o", "out.json", "--id-map", "map", cwd=desk)
+    assert result == (0, b"", "3 pruned; ids: map\nt.json -> out.json (tokenizer.json)\n")
+    table = ids_of(desk / "map")
+    assert (table["size"], table["made_of"]) == (259, {})
+    texts = call("encode", "-T", "we de ide lo st", "--to", "tokens", "-t", "t.json", cwd=desk).text.split()
+    assert [text.strip("Ġ") for text in texts if len(text.strip("Ġ")) > 1] == ["we", "de", "ide", "lo", "st"]
+    gone = [int(old) for old, new in table["old_to_new"].items() if new is None]
+    assert gone == [258, 259, 261]  # st, ide, and de, which is a leaf without it: the highest ids of the unused
+    assert tokens(desk, "lower") == "lo we r"
+    assert not (desk / "out.json.ids.json").exists()
+
+
+def test_counts_from_stdin(desk):
+    prune = ("convert", "t.json", "--prune-to", "260", "-q", "-o", "out.json", "--counts-from")
+    assert call(*prune, "-", input=TEXT, cwd=desk) == (0, b"", "")
+    piped = (desk / "out.json").read_bytes()
+    assert call(*prune, "corpus.txt", cwd=desk) == (0, b"", "")
+    assert (desk / "out.json").read_bytes() == piped
+
+
+def test_adding(desk):
+    (desk / "list").write_text('["wide", {"content": "<|user|>", "special": true}, "<s>"]')
+    result = call("convert", "t.json", "--add-tokens", "list", "-o", "out.json", cwd=desk)
+    assert result.err == (
+        "2 added, 1 kept that were there; ids: out.json.ids.json\n"
+        "note: '<s>': a token already, and kept as it is\n"
+        "t.json -> out.json (tokenizer.json)\n"
+    )
+    assert tokens(desk, "lowide<|user|>", "out.json", "--special", "all") == "lo wide <|user|>"
+    made_of = ids_of(desk / "out.json.ids.json")["made_of"]
+    assert [*made_of] == ["262", "263"]
+
+
+def test_merging(desk):
+    assert call("train", "-T", "abc abc", "-s", "258", "-q", "-o", "other.json", cwd=desk).status == 0
+    result = call("convert", "t.json", "--merge", "other.json", "-o", "out.json", cwd=desk)
+    assert result == (
+        0, b"", "2 new tokens, 2 new merges, 0 special; ids: out.json.ids.json\nt.json -> out.json (tokenizer.json)\n",
+    )  # fmt: skip
+    assert tokens(desk, "abclow") == f"abc {tokens(desk, 'low', 't.json')}"
+    table = ids_of(desk / "out.json.ids.json")
+    assert (table["other_to_new"]["256"], table["other_to_new"]["257"]) == (262, 263)
+
+
+def test_a_folder_has_its_map_beside_it(desk):
+    (desk / "list").write_text("wide\n")
+    assert call("train", "-T", "low", "--pattern", "gpt2", "-s", "257", "-q", "-o", "g.json", cwd=desk).status == 0
+    result = call("convert", "g.json", "--add-tokens", "list", "-q", "-o", "pair/", cwd=desk)
+    assert result.status == 0, result.err
+    assert sorted(path.name for path in desk.iterdir() if path.name.startswith("pair")) == ["pair", "pair.ids.json"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "hint"),
+    [
+        (
+            ("--prune-to", "260", "--counts-from", "corpus.txt", "--merge", "t.json"),
+            "--prune-to and --merge are two changes, and one is made at a time",
+            "convert twice: each writes a map of its own",
+        ),
+        (("--prune-to", "260"), "--prune-to needs --counts-from as well", None),
+        (("--extend", "corpus.txt"), "--extend needs --vocab-size as well", None),
+        (("-s", "300"), "--vocab-size goes with --extend", None),
+        (("--counts-from", "corpus.txt"), "--counts-from goes with --prune-to", None),
+        (
+            ("--id-map", "x"),
+            "--id-map goes with a change",
+            "one of --add-tokens, --prune-to, --extend, --merge",
+        ),
+        (("--merge", "t.json", "--lines"), "--lines and --jsonl say what a corpus is: there is none", None),
+        (("--merge", "t.json", "--id-map", "./out.json"), "--id-map and --output are the same file", None),
+        (
+            ("--extend", "corpus.txt", "-s", "262"),
+            "the tokenizer's ids run to 261: it cannot be extended to 262 tokens",
+            None,
+        ),
+        (
+            ("--extend", "none.txt", "-s", "300"),
+            "cannot read none.txt: no such file",
+            "--text takes a text from the command line itself",
+        ),
+        (("--merge", "nothing.json"), "cannot read nothing.json: no such file", None),
+        (("--add-tokens", "nothing"), "cannot read nothing: no such file", None),
+    ],
+)
+def test_what_cannot_be(desk, options, message, hint):
+    before = sorted(desk.iterdir())
+    result = call("convert", "t.json", *options, "-o", "out.json", cwd=desk)
+    assert result == (2, b"", error(message, hint))
+    assert sorted(desk.iterdir()) == before
+
+
+def test_both_files_are_tried_before_the_work(desk):
+    extend = ("convert", "t.json", "--extend", "none.txt", "-s", "300")
+    assert "cannot write missing/map" in call(*extend, "-o", "out.json", "--id-map", "missing/map", cwd=desk).err
+    assert "cannot write missing/out.json" in call(*extend, "-o", "missing/out.json", cwd=desk).err
+    lossy = call(*extend, "-o", "out.tiktoken", cwd=desk)
+    assert "a .tiktoken file cannot hold" in lossy.err
+    into_pipe = run(*extend, "-o", "/dev/stdout", "-f", "tokenizer.json", cwd=desk)
+    assert into_pipe.err == error("there is no place for the map of ids beside /dev/stdout", "give --id-map FILE")
+
+
+def test_interrupted_it_leaves_nothing(desk):
+    process = start(
+        "convert", "t.json", "--extend", "-", "-s", "300", "-o", "out.json", cwd=desk,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(TEXT * 5000)  # more than a pipe holds: it is reading, and waits for more
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, b"interrupted\n")
+    assert sorted(path.name for path in desk.iterdir()) == ["corpus.txt", "t.json"]

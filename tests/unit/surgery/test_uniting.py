@@ -1,0 +1,160 @@
+"""Two tokenizers become one that has what both have, as far as text can become it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.formats import dump
+from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
+from bpe_cli.surgery import merge
+from bpe_cli.surgery.operation import used_ids
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers import bbpe, bpe, train, unigram
+from bpe_cli.vocabulary import Merges
+
+from .makers import WORDS, byte_level, characters
+
+
+@given(WORDS, WORDS, st.integers(0, 10), st.integers(0, 10), st.booleans())
+def test_bytes(words, others, first, second, ignore):
+    ours, theirs = byte_level(words, first), byte_level(others, second, compat="minbpe")
+    ours = replace(ours, model=replace(ours.model, ignore_merges=ignore))
+    operation = merge(ours, theirs)
+    united = operation.tokenizer
+    assert used_ids(united) == list(range(united.vocab_size))
+    assert operation.old_to_new == {each: each for each in used_ids(ours)}
+    bare = Tokenizer(united.model)
+    for token_id in range(ours.vocab_size, united.vocab_size):  # all that came can be reached
+        assert bare.encode(united.token_bytes(token_id)) == [token_id]
+        assert operation.made_of[token_id] == tuple(
+            Tokenizer(replace(ours.model, ignore_merges=False)).encode(united.token_bytes(token_id))
+        )
+    for old, new in operation.other_to_new.items():
+        assert new is None or united.token_bytes(new) == theirs.token_bytes(old)
+    for text in words + others:  # and new merges come after the old ones
+        if not ignore:
+            back = [old for new in united.encode(text) for old in operation.made_of.get(new, (new,))]
+            assert len(back) >= len(ours.encode(text)) >= len(united.encode(text))
+        assert united.decode(united.encode(text)) == text.encode()
+
+
+@given(WORDS, WORDS, st.integers(0, 10), st.integers(0, 10))
+def test_what_is_left_out_would_never_occur(words, others, first, second):
+    """The merges that stay encode as all merges of both would."""
+    ours, theirs = byte_level(words, first), byte_level(others, second)
+    operation = merge(ours, theirs)
+    texts = dict(theirs.model.vocabulary.items())
+    everything = {content: token_id for token_id, content in ours.model.vocabulary.items()}
+    for content in texts.values():
+        everything.setdefault(content, len(everything))
+    pairs = {(left, right): product for left, right, product in ours.model.merges}
+    for triple in theirs.model.merges:
+        left, right, product = (everything[texts[part]] for part in triple)
+        pairs.setdefault((left, right), product)
+    vocabulary = type(ours.model.vocabulary).from_ids(everything)
+    full = MergeBpe(vocabulary, Merges.from_pairs((*pair, product) for pair, product in pairs.items()))
+    for text in [*words, *others, "".join(words + others)]:
+        ids = Tokenizer(full).encode(text)
+        bare = Tokenizer(operation.tokenizer.model)
+        assert [vocabulary.token(each) for each in ids] == [bare.token_bytes(each) for each in bare.encode(text)]
+
+
+@given(WORDS, WORDS, st.integers(0, 10), st.integers(0, 10), st.sampled_from(["0.1", "0.2"]))
+def test_characters(words, others, first, second, form):
+    ours, theirs = (characters(each, n, suffix_form=form) for each, n in ((words, first), (others, second)))
+    operation = merge(ours, theirs)
+    united = operation.tokenizer
+    assert used_ids(united) == list(range(united.vocab_size))
+    assert operation.other_to_new[theirs.model.unk_id] == ours.model.unk_id
+    for text in words + others:
+        ids = united.encode(text)
+        assert united.model.unk_id not in ids
+        assert united.decode_text(ids) == text
+
+
+def test_worked_example():
+    """Of (a, b), (ab, c) and (b, c) the first wins in the merged one, so "bcd" out of (bc, d) stays reachable."""
+    ours = byte_level(["abc"] * 3, 2)
+    theirs = byte_level(["bcd"] * 3 + ["abc"], 2)
+    assert [theirs.token_bytes(each) for each in (256, 257)] == [b"bc", b"bcd"]
+    operation = merge(ours, theirs)
+    assert [operation.tokenizer.token_bytes(each) for each in range(256, 260)] == [b"ab", b"abc", b"bc", b"bcd"]
+    assert (operation.other_to_new[256], operation.other_to_new[257]) == (258, 259)
+    assert operation.summary == ("2 new tokens", "2 new merges", "0 special")
+
+
+def test_a_token_out_of_reach_is_left_out():
+    """Where "ca" is merged first, no "bc" stands before an "a" any more."""
+    theirs = byte_level(["bca"] * 3, 2)
+    operation = merge(byte_level(["ca"], 1), theirs)
+    assert (operation.other_to_new[256], operation.other_to_new[257]) == (257, None)
+    assert operation.tokenizer.vocab_size == 258
+    assert operation.summary == ("1 new token", "1 new merge", "0 special", "1 left out that no text would become")
+
+
+def test_special_tokens_of_the_other():
+    ours = byte_level(["ab"], 1, special_tokens=("<s>", "</s>"))
+    theirs = byte_level(["cd"], 1, special_tokens=("</s>", "<pad>"), compat="rustbpe")
+    theirs = replace(theirs, special_tokens=(*theirs.special_tokens, SpecialToken(b"<m>", 400, lstrip=True)))
+    operation = merge(ours, theirs)
+    assert operation.tokenizer.special_tokens == (
+        SpecialToken(b"<s>", 0),
+        SpecialToken(b"</s>", 1),
+        SpecialToken(b"<pad>", 260),
+        SpecialToken(b"<m>", 261, lstrip=True),
+    )
+    assert [operation.other_to_new[each] for each in (257, 258, 400)] == [1, 260, 261]
+    assert operation.made_of[261] == tuple(ours.encode("<m>"))
+    assert operation.summary == ("1 new token", "1 new merge", "2 special")
+
+
+def test_ranks_stay_ranks_if_they_can():
+    ours, theirs = byte_level(["ab", "ab"], 1, compat="minbpe"), byte_level(["cde"], 2, compat="minbpe")
+    ranks = Tokenizer(RankBpe(ours.model.vocabulary), ours.pre_tokenizer)
+    operation = merge(ranks, theirs)
+    assert isinstance(operation.tokenizer.model, RankBpe)
+    assert operation.notes == ()
+    other_way = byte_level(["bc", "bc", "abc"], 2)
+    abc = byte_level(["ab", "ab", "abc"], 2, compat="minbpe")
+    operation = merge(Tokenizer(RankBpe(abc.model.vocabulary), abc.pre_tokenizer), other_way)
+    assert isinstance(operation.tokenizer.model, MergeBpe)
+    assert operation.notes == ("no ranks do what the merges of both do: the result has merges",)
+
+
+def test_stages_are_the_first_s():
+    ours = byte_level(["ab"], 1)
+    theirs = train(["cd"], bbpe.Options(vocab_size=257, pattern=""))
+    operation = merge(ours, theirs)
+    assert operation.tokenizer.pre_tokenizer == ours.pre_tokenizer
+    assert operation.notes == ("the two rewrite or cut text differently: the result does it as the first one does",)
+
+
+@pytest.mark.parametrize("options", [bbpe.Options(vocab_size=450), bpe.Options(vocab_size=300, compat="hf")])
+def test_like_the_tokenizers_library(corpora, options):
+    hf = pytest.importorskip("tokenizers")
+    english, german = ((corpora / "languages" / f"{name}.txt").read_text(encoding="utf-8") for name in ("en", "de"))
+    united = merge(train([english], options), train([german], options)).tokenizer
+    theirs = hf.Tokenizer.from_str(dump(united, "tokenizer.json")[""].decode())
+    for line in (english + german).splitlines()[:200]:
+        assert theirs.encode(line, add_special_tokens=False).ids == united.encode(line)
+
+
+def test_what_cannot_be():
+    by_bytes, by_characters = byte_level(["ab"], 1), characters(["ab"], 1)
+    with pytest.raises(FormatError, match="the first tokenizer merges bytes, the second characters"):
+        merge(by_bytes, by_characters)
+    with pytest.raises(FormatError, match="the second one is unigram"):
+        merge(by_bytes, train(["a b"], unigram.Options(vocab_size=6)))
+    with pytest.raises(FormatError, match="end_of_word_suffix is '</w>' in the first and '' in the second"):
+        merge(by_characters, characters(["ab"], 1, end_of_word_suffix=""))
+    far = replace(by_bytes, special_tokens=(SpecialToken(b"<x>", (1 << 32) - 1),))
+    with pytest.raises(UsageError, match="ids of new tokens would run from 4,294,967,296"):
+        merge(far, byte_level(["cd"], 1))
+    lost = Tokenizer(RankBpe(type(by_bytes.model.vocabulary).from_tokens([b"a", b"b", b"c", b"abc"])))
+    with pytest.raises(FormatError, match="no merge reaches 1 of the ranked tokens"):
+        merge(lost, by_bytes)
