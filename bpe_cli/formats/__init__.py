@@ -16,7 +16,7 @@ import orjson
 
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import counts_file, hf_json, sentencepiece_model, subword_nmt, tiktoken_ranks, vocab_merges
+from bpe_cli.formats import counts_file, gguf, hf_json, sentencepiece_model, subword_nmt, tiktoken_ranks, vocab_merges
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
@@ -56,6 +56,7 @@ FORMATS: dict[str, Format] = {
     "subword-nmt": subword_nmt,
     "vocab-merges": vocab_merges,
     "sentencepiece": sentencepiece_model,
+    "gguf": gguf,
 }
 """The formats, in the order in which a file is held against them."""
 
@@ -144,7 +145,7 @@ def _describe(head: bytes) -> str:
     if counts_file.sniff(head):
         return "a counts file (of `bpe train --counts-out`)"
     for magic, what in {
-        b"GGUF": "a GGUF file",
+        b"GGUF": "the beginning of a GGUF file",
         b"\x1f\x8b": "gzip-compressed",
         b"\x28\xb5\x2f\xfd": "zstd-compressed",
         b"PK": "a ZIP archive",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from bpe_cli.formats import gguf_container, gguf_reading
+from bpe_cli.formats import gguf_reader, gguf_reading
 from bpe_cli.formats.gguf_container import MAGIC, Metadata
 from bpe_cli.formats.gguf_writing import HOLDS, MODELS, dump
 from bpe_cli.tokenizer import Tokenizer
@@ -18,6 +18,8 @@ from bpe_cli.usage import Origin
 
 NAME = "gguf"
 FILES = ("*.gguf",)
+KEPT = ("tokenizer.ggml.pre", "tokenizer.ggml.token_type")
+"""Keys of a tokenizer that are carried besides: of several names and types that mean the same, which it was."""
 
 __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "loads", "sniff"]
 
@@ -39,7 +41,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: It is broken, or has no tokenizer, or one that is not read.
         UsageError: A pattern is given for a model that has no splits.
     """
-    return _tokenizer(gguf_container.read(path), pattern)
+    return _tokenizer(gguf_reader.read(path), pattern)
 
 
 def loads(data: bytes, source: str = "GGUF", pattern: str | None = None) -> Tokenizer:
@@ -48,7 +50,7 @@ def loads(data: bytes, source: str = "GGUF", pattern: str | None = None) -> Toke
     Raises:
         FormatError, UsageError: As for ``load``.
     """
-    return _tokenizer(gguf_container.parse(data, source), pattern)
+    return _tokenizer(gguf_reader.parse(data, source), pattern)
 
 
 def _tokenizer(metadata: Metadata, pattern: str | None) -> Tokenizer:
@@ -56,7 +58,7 @@ def _tokenizer(metadata: Metadata, pattern: str | None) -> Tokenizer:
     facts = tuple((key, metadata.shown(key)) for key in metadata.fields if key.startswith(("tokenizer.", "general.")))
     carried = []
     for key in metadata.fields:
-        value = metadata.encoded(key) if not key.startswith("tokenizer.") else None
+        value = metadata.encoded(key) if not key.startswith("tokenizer.") or key in KEPT else None
         if value is not None:
             carried.append((key, value))
     origin = Origin(NAME, (("GGUF.version", metadata.version), *facts), tuple(carried))

@@ -1,12 +1,7 @@
-"""Read and write the metadata of GGUF files: keys with typed values, without the tensors.
+"""Hold and write the metadata of GGUF files: keys with typed values, without the tensors.
 
 Source: docs/gguf.md of ggml-org/ggml. Versions 2 and 3, in either byte order; version 1, which had other
 lengths, is refused by name. What is written is version 3, little-endian, with no tensors.
-
-A file of a model has gigabytes of tensors behind some megabytes of metadata, so it is read step by step
-and no further than the last key. Every count and length is held against the size of the file, and against
-``MAX_METADATA_BYTES``, before anything is read or allocated for it; values stay where they are in what was
-read until somebody asks for them.
 
 The PyPI library `gguf` (0.19) reads and writes these files too, and is the judge in the tests. It is not
 used here: its ``GGUFReader`` makes several numpy arrays of each string, so that Qwen 2's vocabulary (151,936
@@ -16,30 +11,17 @@ maps the tensors, and ends in a RecursionError or an IndexError where a file is 
 
 from __future__ import annotations
 
-import stat
 import struct
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from io import BytesIO
-from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Any, TypeAlias
 
-from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats.checked import quote
+from bpe_cli.errors import FormatError
 
 MAGIC = b"GGUF"
 VERSION = 3
-MAX_METADATA_BYTES = 64 << 20
-"""Most metadata that is read (64 MiB; the largest in use have about 20 MB)."""
-
-MAX_STRINGS = 1 << 22
-"""Most strings in all arrays together (twice the tokens that a tokenizer may have)."""
-
-MAX_KEYS = 1 << 16
-MAX_DEPTH = 4
-"""How deep arrays may lie in arrays; in the files in use they do not."""
 
 U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 = range(13)
 
@@ -47,11 +29,9 @@ TYPE_NAMES = (
     "u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64", "i64", "f64",
 )  # fmt: skip
 
-_CODES = {U8: "B", I8: "b", U16: "H", I16: "h", U32: "I", I32: "i", F32: "f", BOOL: "B", U64: "Q", I64: "q", F64: "d"}
-_CHUNK = 1 << 20
+CODES = {U8: "B", I8: "b", U16: "H", I16: "h", U32: "I", I32: "i", F32: "f", BOOL: "B", U64: "Q", I64: "q", F64: "d"}
 
-Numbers = array  # of ints or floats
-Value = bool | int | float | bytes | list[bytes] | array
+Value: TypeAlias = "bool | int | float | bytes | list[bytes] | array[int] | array[float]"
 """What a key holds: a number, the bytes of a string, strings, or numbers."""
 
 
@@ -143,7 +123,7 @@ class Metadata:
             raise self._wrong(key, field, "an array of strings")
         return list(self._strings(field))
 
-    def numbers(self, key: str, *elements: int) -> array | None:
+    def numbers(self, key: str, *elements: int) -> array[Any] | None:
         """Give an array of numbers of one of these types; None if the key is absent.
 
         Raises:
@@ -187,7 +167,7 @@ class Metadata:
     def _read(self, field: Field) -> bool | int | float | bytes:
         if field.kind == STRING:
             return self._data[field.start + 8 : field.stop]
-        (value,) = struct.unpack_from(self.byte_order + _CODES[field.kind], self._data, field.start)
+        (value,) = struct.unpack_from(self.byte_order + CODES[field.kind], self._data, field.start)
         return bool(value) if field.kind == BOOL else value
 
     def _strings(self, field: Field) -> Iterator[bytes]:
@@ -198,8 +178,8 @@ class Metadata:
             place = start + unpack(data, place)[0]
             yield data[start:place]
 
-    def _numbers(self, field: Field) -> array:
-        values = array(_CODES[field.element])
+    def _numbers(self, field: Field) -> array[Any]:
+        values: array[Any] = array(CODES[field.element])
         values.frombytes(self._data[field.start : field.stop])
         if (self.byte_order == "<") != (sys.byteorder == "little"):
             values.byteswap()
@@ -208,182 +188,6 @@ class Metadata:
     def _wrong(self, key: str, field: Field, what: str) -> FormatError:
         found = TYPE_NAMES[field.kind] + (f" of {TYPE_NAMES[field.element]}" if field.kind == ARRAY else "")
         return FormatError(f"{self.source}: {key} is to be {what}, not {found}")
-
-
-# -- reading -----------------------------------------------------------------------------------
-
-
-def read(path: Path) -> Metadata:
-    """Read a file's metadata, and nothing behind it.
-
-    Raises:
-        InputError: It is missing, unreadable or no regular file.
-        FormatError: It is broken, or of a version that is not known.
-    """
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise InputError(
-                f"{path} is not a regular file", hint="a tokenizer is read more than once: save it to disk"
-            )
-        with path.open("rb") as file:
-            return _Reader(file, status.st_size, str(path)).metadata()
-    except FileNotFoundError:
-        raise InputError(f"cannot read {path}: no such file") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
-
-
-def parse(data: bytes, source: str = "GGUF") -> Metadata:
-    """Read the metadata of a file's content.
-
-    Raises:
-        FormatError: As for ``read``.
-    """
-    return _Reader(BytesIO(data), len(data), source).metadata()
-
-
-class _Reader:
-    """Walk through a file; what was read so far is kept, and grows as values need it."""
-
-    def __init__(self, file: BinaryIO, size: int, source: str) -> None:
-        self._file = file
-        self._size = size
-        self._source = source
-        self._data = bytearray()
-        self._place = 0
-        self._order: Literal["<", ">"] = "<"
-        self._strings = 0
-
-    def metadata(self) -> Metadata:
-        if self._take(4, "the magic number") != MAGIC:
-            raise FormatError(f"{self._source} is no GGUF file: it does not begin with GGUF")
-        version = self._header()
-        self._number("Q", "the number of tensors")
-        keys = self._number("Q", "the number of keys")
-        # A key is at least its length, a type and a byte.
-        self._fits(keys, 13, "keys")
-        if keys > MAX_KEYS:
-            raise FormatError(f"{self._source} says that it has {keys:,} keys; {MAX_KEYS:,} are read")
-        fields: dict[str, Field] = {}
-        for _ in range(keys):
-            key = self._key()
-            if key in fields:
-                raise self._error(f"the key {quote(key)} stands twice")
-            fields[key] = self._value(key)
-        return Metadata(self._source, version, self._order, fields, bytes(self._data[: self._place]))
-
-    def _header(self) -> int:
-        raw = self._take(4, "the version")
-        version = int.from_bytes(raw, "little")
-        if version & 0xFFFF == 0:
-            self._order = ">"
-            version = int.from_bytes(raw, "big")
-        if version == 1:
-            raise FormatError(
-                f"{self._source} is a GGUF file of version 1, which had other lengths and was in use for a week",
-                hint="convert the model again: files of versions 2 and 3 can be read",
-            )
-        if version not in (2, VERSION):
-            raise FormatError(f"{self._source} is a GGUF file of version {version:,}; versions 2 and 3 can be read")
-        return version
-
-    def _key(self) -> str:
-        raw = self._take(self._number("Q", "the length of a key"), "a key")
-        try:
-            return raw.decode()
-        except UnicodeDecodeError:
-            raise self._error(f"the key {quote(raw)} is not UTF-8") from None
-
-    def _value(self, key: str) -> Field:
-        kind = self._number("I", "a type")
-        what = f"the value of {quote(key)}"
-        if kind == ARRAY:
-            element, count, start = self._array(what)
-            self._skip_elements(element, count, what, 1)
-            return Field(ARRAY, start, self._place, element, count)
-        start = self._place
-        self._skip_elements(kind, 1, what, 0)
-        return Field(kind, start, self._place)
-
-    def _array(self, what: str) -> tuple[int, int, int]:
-        """Read an array's head: the type of its elements, how many, and where they begin."""
-        element = self._number("I", what)
-        count = self._number("Q", what)
-        return element, count, self._place
-
-    def _skip_elements(self, kind: int, count: int, what: str, depth: int) -> None:
-        """Go past values of one type, and check every length in them."""
-        if kind in _CODES:
-            self._skip(count * struct.calcsize("=" + _CODES[kind]), what)
-        elif kind == STRING:
-            self._fits(count, 8, f"strings in {what}")
-            self._strings += count
-            if self._strings > MAX_STRINGS:
-                raise self._error(f"there are more than {MAX_STRINGS:,} strings, which no tokenizer has, in {what}")
-            self._skip_strings(count, what)
-        elif kind == ARRAY:
-            if depth >= MAX_DEPTH:
-                raise self._error(f"arrays lie more than {MAX_DEPTH} deep in {what}")
-            self._fits(count, 12, f"arrays in {what}")
-            self._strings += count
-            if self._strings > MAX_STRINGS:
-                raise self._error(f"there are more than {MAX_STRINGS:,} arrays in {what}")
-            for _ in range(count):
-                element, length, _ = self._array(what)
-                self._skip_elements(element, length, what, depth + 1)
-        else:
-            raise self._error(f"{what} is of a type that is not known ({kind:,})")
-
-    def _skip_strings(self, count: int, what: str) -> None:
-        # A loop over some hundred thousand tokens and merges: it looks for more data only where it must.
-        unpack = struct.Struct(self._order + "Q").unpack_from
-        data = self._data
-        for _ in range(count):
-            place = self._place
-            if place + 8 > len(data):
-                self._need(8, what)
-            end = place + 8 + unpack(data, place)[0]
-            if end > len(data):
-                self._place = place + 8
-                self._need(end - place - 8, what)
-            self._place = end
-
-    def _number(self, code: str, what: str) -> int:
-        length = struct.calcsize("=" + code)
-        self._skip(length, what)
-        value: int = struct.unpack_from(self._order + code, self._data, self._place - length)[0]
-        return value
-
-    def _take(self, length: int, what: str) -> bytes:
-        self._skip(length, what)
-        return bytes(self._data[self._place - length : self._place])
-
-    def _skip(self, length: int, what: str) -> None:
-        if self._place + length > len(self._data):
-            self._need(length, what)
-        self._place += length
-
-    def _need(self, length: int, what: str) -> None:
-        """Read so far that ``length`` bytes follow."""
-        end = self._place + length
-        if end > self._size:
-            raise self._error(f"{what} goes on for {length:,} bytes, past the end of the file")
-        if end > MAX_METADATA_BYTES:
-            raise self._error(f"{what} makes the metadata larger than {MAX_METADATA_BYTES:,} bytes (64 MiB)")
-        while len(self._data) < end:
-            chunk = self._file.read(max(_CHUNK, end - len(self._data)))
-            if not chunk:
-                raise self._error(f"the file ends in {what}; it has become shorter while it was read")
-            self._data += chunk
-
-    def _fits(self, count: int, length: int, what: str) -> None:
-        if count > (self._size - self._place) // length:
-            raise self._error(f"there are to be {count:,} {what}, for which the file is too short")
-
-    def _error(self, message: str) -> FormatError:
-        return FormatError(f"{self._source}: {message} (byte {self._place:,})", hint="the file is cut short or broken")
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -414,7 +218,7 @@ def encode(kind: int, value: Value, element: int = 0) -> bytes:
         return head + value.tobytes()
     if isinstance(value, bytes):
         return head + encode_string(value)
-    return head + struct.pack("<" + _CODES[kind], value)
+    return head + struct.pack("<" + CODES[kind], value)
 
 
 def encode_string(value: bytes) -> bytes:

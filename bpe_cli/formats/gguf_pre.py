@@ -42,8 +42,17 @@ _DEEPSEEK_LETTERS = (
     r"\uFF21-\uFF3A\uFF41-\uFF5A\U00010400-\U0001044F\U000104B0-\U000104D3\U000104D8-\U000104FB\U00010C80-"
     r"\U00010CB2\U00010CC0-\U00010CF2\U000118A0-\U000118DF\U0001E900-\U0001E943]+"
 )
+_DEEPSEEK_SYMBOLS = r"\s?[!-/:-~\uFF01-\uFF0F\uFF1A-\uFF5E\u2018-\u201F\u3000-\u3002]+"
 _CJK_AND_MORE = r"[\u4E00-\u9FA5\u0800-\u4E00\uAC00-\uD7FF]+"
+_ASIAN = (
+    r"[\u4E00-\u9FFF\u3400-\u4DBF\u8C48-\uFAFF\u3040-\u309F\u30A0-\u30FF\uFF65-\uFF9F\u2F0"
+    r"0-\u2FDF\u0E40-\u0E7F\u0E80-\u0EFF\u1780-\u17FF\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF\uAC00-\uD7AF\u1100-\u11FF]+"
+)
 _NO_PUNCTUATION = r" ?[^(\s|.,!?\u2026\u3002\uFF0C\u3001\u0964\u06D4\u060C)]+"
+_BAILING = (
+    r"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]|\s+(?!\S)|\s+"
+)
 # Groups of three digits from the right; text before a number goes with its first group, as there.
 _GROUPED = r"\P{N}*+(?:(?<!\p{N})\p{N}{1,2}(?=(?:\p{N}{3})*+(?!\p{N}))|\p{N}{3})|\P{N}++"
 
@@ -134,15 +143,12 @@ TABLE: tuple[Pre, ...] = (
     Pre(("spark2_5",), (*_deepseek(r"\p{N}{1,3}", newlines=False), r"\p{N}")),
     Pre(
         ("deepseek-llm",),
-        (r"[\r\n]", _DEEPSEEK_LETTERS, r"\s?[!-/:-~\uFF01-\uFF0F\uFF1A-\uFF5E\u2018-\u201F\u3000-\u3002]+", r"\s+\Z", _CJK_AND_MORE, r"\p{N}+"),
+        (r"[\r\n]", _DEEPSEEK_LETTERS, _DEEPSEEK_SYMBOLS, r"\s+\Z", _CJK_AND_MORE, r"\p{N}+"),
     ),
     Pre(("deepseek-coder",), (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _CJK_AND_MORE, r"\p{N}")),
     Pre(("bloom", "poro-chat", "gpt3-finnish"), (_NO_PUNCTUATION,)),
     Pre(("viking",), (_NO_PUNCTUATION, r"\p{N}")),
-    Pre(("bailingmoe", "bailingmoe2", "llada-moe"), (
-        r"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-        r"|\s*[\r\n]|\s+(?!\S)|\s+",
-    )),
+    Pre(("bailingmoe", "bailingmoe2", "llada-moe"), (_BAILING,)),
     Pre(("seed-coder",), (
         _SHORT + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|" + _REST,
     )),
@@ -171,8 +177,7 @@ TABLE: tuple[Pre, ...] = (
     )),
     Pre(("afmoe",), (
         _GROUPED,
-        r"[\u4E00-\u9FFF\u3400-\u4DBF\u8C48-\uFAFF\u3040-\u309F\u30A0-\u30FF\uFF65-\uFF9F\u2F0"
-        r"0-\u2FDF\u0E40-\u0E7F\u0E80-\u0EFF\u1780-\u17FF\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF\uAC00-\uD7AF\u1100-\u11FF]+",
+        _ASIAN,
         _deepseek("", newlines=True)[2],
     )),
     Pre(("kimi-k2",), (
@@ -209,16 +214,25 @@ NEAR: dict[str, str] = {
 """Our patterns -> the name that comes near: what is written where the difference may be lost."""
 
 
-def name_for(stages: tuple[PreTokenizer, ...], *, ignore_merges: bool | None) -> str | None:
-    """Give the name of a split, or None; ``ignore_merges`` is None where it does not matter.
+def name_for(stages: tuple[PreTokenizer, ...], *, ignore_merges: bool | None, kept: str | None = None) -> str | None:
+    """Give the name of a split, or None.
+
+    Args:
+        stages: The pre-tokenizers.
+        ignore_merges: As in ``MergeBpe``; None where it does not matter.
+        kept: The name that a file had, which is given if it fits.
 
     >>> name_for((Split(LLAMA3),), ignore_merges=True), name_for((Digits(True), Split(GPT2)), ignore_merges=False)
     ('llama-bpe', 'starcoder')
     """
     wanted = [_same(stage) for stage in stages]
-    fitting = [pre for pre in TABLE if [_same(stage) for stage in pre.stages] == wanted]
-    named = next((pre for pre in fitting if ignore_merges is None or pre.ignore_merges == ignore_merges), None)
-    return named.names[0] if named else None
+    fitting = [
+        pre
+        for pre in TABLE
+        if ignore_merges in (None, pre.ignore_merges) and [_same(stage) for stage in pre.stages] == wanted
+    ]
+    names = [name for pre in fitting for name in pre.names]
+    return kept if kept in names else names[0] if names else None
 
 
 def _same(stage: PreTokenizer) -> object:

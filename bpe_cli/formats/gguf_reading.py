@@ -7,7 +7,6 @@ llama-cpp-python 0.3.36).
 from __future__ import annotations
 
 import base64
-from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -35,7 +34,6 @@ from bpe_cli.stages import (
     SpaceMarks,
     SpaceMarksDecoder,
     SpecialToken,
-    Split,
     Unigram,
     WordPiece,
     WordPieceDecoder,
@@ -93,12 +91,11 @@ def _llama(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001  # a
     as it is, and are ordinary ones to the merges; *unused* ones are tokens as any; no white space is left out.
     """
     bytes_at = _byte_tokens(vocab)
+    unk_id = _unknown(vocab)
     kinds = bytes(
-        BYTE if number in bytes_at else kind if kind in (UNKNOWN, CONTROL) else NORMAL
-        for number, kind in enumerate(vocab.types)
+        BYTE if number in bytes_at else _kind(kind, number == unk_id) for number, kind in enumerate(vocab.types)
     )
     tokens = [b"" if kind in (UNKNOWN, CONTROL) else text for text, kind in zip(vocab.texts, kinds, strict=True)]
-    unk_id = _unknown(vocab)
     marks = SpaceMarks(
         add_dummy_prefix=vocab.metadata.boolean("tokenizer.ggml.add_space_prefix", True),
         remove_extra_whitespaces=False,
@@ -111,6 +108,13 @@ def _llama(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001  # a
         decoder=(_marks_decoder(marks),),
         usage=vocab.usage,
     )
+
+
+def _kind(kind: int, is_unknown: bool) -> int:
+    """Give a token's type as the model has it: one unknown token, and no types that merges would heed."""
+    if kind in (UNKNOWN, CONTROL):
+        return UNKNOWN if is_unknown else CONTROL
+    return BYTE if kind == BYTE else NORMAL
 
 
 def _byte_tokens(vocab: Vocab) -> frozenset[int]:
@@ -140,8 +144,8 @@ def _t5(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
     for number, kind in enumerate(vocab.types):
         if kind == USER_DEFINED:
             scores[number] = 0.0
-    hidden = (UNKNOWN, CONTROL, BYTE)
-    kinds = bytes(kind if kind in hidden else NORMAL for kind in vocab.types)
+    unk_id = _unknown(vocab)
+    kinds = bytes(_kind(kind, n == unk_id) for n, kind in enumerate(vocab.types))
     tokens = [b"" if kind in (UNKNOWN, CONTROL) else text for text, kind in zip(vocab.texts, kinds, strict=True)]
     extra = vocab.metadata.boolean("tokenizer.ggml.remove_extra_whitespaces", False)
     # Where blanks are made one, a word has one before it even if it is the first.
@@ -155,7 +159,7 @@ def _t5(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
         own = tuple(token.content.decode() for token in vocab.special_tokens if not token.special)
         tables = (Charsmap(base64.b64encode(charsmap.tobytes()).decode(), own),)
     return Tokenizer(
-        Unigram(Vocabulary.from_tokens(tokens), scores, _unknown(vocab), kinds=kinds),
+        Unigram(Vocabulary.from_tokens(tokens), scores, unk_id, kinds=kinds),
         special_tokens=vocab.special_tokens,
         post_processor=vocab.post_processor(add_bos=False, add_eos=True),
         normalizer=(*tables, marks),

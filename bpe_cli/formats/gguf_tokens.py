@@ -91,6 +91,9 @@ class Vocab:
         defaults = {role: number for role, number in DEFAULT_ROLES[model].items() if number < len(self.texts)}
         self.roles = {**defaults, **self.stated}
         self.types = self._read_types()
+        for token_id, kind in enumerate(self.types):
+            if kind == UNUSED and self.texts[token_id] == padding(token_id):
+                self.texts[token_id] = b""  # no token: it fills a gap
         self.special_tokens = self._read_special_tokens()
 
     # -- tokens --------------------------------------------------------------------------------
@@ -104,7 +107,9 @@ class Vocab:
         seen: dict[bytes, int] = {}
         for token_id, text in enumerate(texts):
             if text and text in seen:
-                raise FormatError(f"{self.source}: the token {quote(text)} stands twice, as {seen[text]} and {token_id}")
+                raise FormatError(
+                    f"{self.source}: the token {quote(text)} stands twice, as {seen[text]} and {token_id}"
+                )
             seen[text] = token_id
             try:
                 text.decode()
@@ -229,6 +234,11 @@ class Vocab:
     def ordinary(self, *kinds: int) -> list[bytes]:
         """Give the texts by id of the tokens of these types; nothing for others."""
         return [text if kind in kinds else b"" for text, kind in zip(self.texts, self.types, strict=True)]
+
+
+def padding(token_id: int) -> bytes:
+    """Give the text that llama.cpp's converters write for an id that no token has."""
+    return b"[PAD%d]" % token_id
 
 
 def template(
