@@ -25,6 +25,7 @@ class Format(StrEnum):
     subword_nmt = "subword-nmt"
     vocab_merges = "vocab-merges"
     sentencepiece = "sentencepiece"
+    gguf = "gguf"
 
 
 def run(
@@ -90,6 +91,8 @@ def _format_of(output: str) -> Format:
         return Format.tokenizer_json
     if output.endswith(".tiktoken"):
         return Format.tiktoken
+    if output.endswith(".gguf"):
+        return Format.gguf
     if output.endswith(os.sep) or os.path.isdir(output):
         return Format.vocab_merges
     raise UsageError(

@@ -229,7 +229,7 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
         return load(spec, pattern)
     name = spec if spec in encodings.ENCODINGS else encodings.encoding_for_model(spec)
     if name is None:
-        if re.search(r"[/\\]|\.(json|tiktoken|txt|model|bpe)$", spec):
+        if re.search(r"[/\\]|\.(json|tiktoken|txt|model|bpe|gguf)$", spec):
             raise InputError(f"cannot read {spec}: no such file")
         raise encodings.unknown(spec)
     if pattern is not None:

@@ -25,8 +25,11 @@ MAX_STRINGS = 1 << 22
 """Most strings in all arrays together (twice the tokens that a tokenizer may have)."""
 
 MAX_KEYS = 1 << 16
+MAX_ARRAYS = 1 << 16
+"""Most arrays in arrays; in the files in use there are none."""
+
 MAX_DEPTH = 4
-"""How deep arrays may lie in arrays; in the files in use they do not."""
+"""How deep arrays may lie in arrays."""
 
 _CHUNK = 1 << 20
 
@@ -73,6 +76,7 @@ class _Reader:
         self._place = 0
         self._order: Literal["<", ">"] = "<"
         self._strings = 0
+        self._arrays = 0
 
     def metadata(self) -> Metadata:
         if self._take(4, "the magic number") != MAGIC:
@@ -145,9 +149,9 @@ class _Reader:
             if depth >= MAX_DEPTH:
                 raise self._error(f"arrays lie more than {MAX_DEPTH} deep in {what}")
             self._fits(count, 12, f"arrays in {what}")
-            self._strings += count
-            if self._strings > MAX_STRINGS:
-                raise self._error(f"there are more than {MAX_STRINGS:,} arrays in {what}")
+            self._arrays += count
+            if self._arrays > MAX_ARRAYS:
+                raise self._error(f"there are more than {MAX_ARRAYS:,} arrays in {what}")
             for _ in range(count):
                 element, length, _ = self._array(what)
                 self._skip_elements(element, length, what, depth + 1)

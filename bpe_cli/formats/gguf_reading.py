@@ -163,7 +163,7 @@ def _t5(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
         special_tokens=vocab.special_tokens,
         post_processor=vocab.post_processor(add_bos=False, add_eos=True),
         normalizer=(*tables, marks),
-        decoder=(replace(_marks_decoder(marks), byte_fallback=False),),
+        decoder=(_marks_decoder(marks),),
         usage=vocab.usage,
     )
 

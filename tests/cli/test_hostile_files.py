@@ -19,7 +19,7 @@ IDS = "ids are integers from 0 to 4,294,967,295"
 STAGES = ("pre_tokenizer", "post_processor", "decoder", "model")
 SPLIT = "t.json: pre_tokenizer.pretokenizers[0].pattern"
 SYNTAX_HINT = "patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`"
-FORMATS = "formats are tokenizer.json, tiktoken, subword-nmt, vocab-merges, sentencepiece"
+FORMATS = "formats are tokenizer.json, tiktoken, subword-nmt, vocab-merges, sentencepiece, gguf"
 
 
 def changed(path, value):
