@@ -12,15 +12,13 @@ from pathlib import Path
 
 from bpe_cli.formats import gguf_reader, gguf_reading
 from bpe_cli.formats.gguf_container import MAGIC, Metadata
+from bpe_cli.formats.gguf_tokens import stands_for_itself
 from bpe_cli.formats.gguf_writing import HOLDS, MODELS, dump
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
 
 NAME = "gguf"
 FILES = ("*.gguf",)
-KEPT = ("tokenizer.ggml.pre", "tokenizer.ggml.token_type")
-"""Keys of a tokenizer that are carried besides: of several names and types that mean the same, which it was."""
-
 __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "loads", "sniff"]
 
 
@@ -58,7 +56,7 @@ def _tokenizer(metadata: Metadata, pattern: str | None) -> Tokenizer:
     facts = tuple((key, metadata.shown(key)) for key in metadata.fields if key.startswith(("tokenizer.", "general.")))
     carried = []
     for key in metadata.fields:
-        value = metadata.encoded(key) if not key.startswith("tokenizer.") or key in KEPT else None
+        value = None if stands_for_itself(key) else metadata.encoded(key)
         if value is not None:
             carried.append((key, value))
     origin = Origin(NAME, (("GGUF.version", metadata.version), *facts), tuple(carried))

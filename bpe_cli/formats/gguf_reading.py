@@ -18,6 +18,7 @@ from bpe_cli.formats.gguf_container import I8, U8, Metadata
 from bpe_cli.formats.gguf_tokens import (
     BYTE,
     CONTROL,
+    LIMIT_KEY,
     MARK,
     NORMAL,
     UNKNOWN,
@@ -52,9 +53,6 @@ NOT_READ = {
 
 NO_LIMIT = (1 << 31) - 1
 """The longest word for WordPiece: llama.cpp has no limit."""
-
-LIMIT_KEY = "bpe.max_input_chars_per_word"
-"""A key of our own: the limit of a WordPiece model that has one. llama.cpp does not look at it."""
 
 
 def tokenizer_of(metadata: Metadata, pattern: str | None = None) -> Tokenizer:

@@ -23,6 +23,9 @@ UNDEFINED, NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(7)
 
 MARK = "▁".encode()
 
+LIMIT_KEY = "bpe.max_input_chars_per_word"
+"""A key of our own: the limit of a WordPiece model that has one. llama.cpp does not look at it."""
+
 ROLE_KEYS = {
     "bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id", "sep": "seperator_token_id",
     "pad": "padding_token_id", "cls": "cls_token_id", "mask": "mask_token_id", "eot": "eot_token_id",
@@ -234,6 +237,28 @@ class Vocab:
     def ordinary(self, *kinds: int) -> list[bytes]:
         """Give the texts by id of the tokens of these types; nothing for others."""
         return [text if kind in kinds else b"" for text, kind in zip(self.texts, self.types, strict=True)]
+
+
+_WRITTEN_ANEW = frozenset(
+    {
+        "model", "tokens", "scores", "merges", "add_bos_token", "add_eos_token", "add_space_prefix",
+        "remove_extra_whitespaces", "precompiled_charsmap", "normalizer.lowercase", "normalizer.strip_accents",
+        "prefix_token_id", "suffix_token_id", "middle_token_id", *ROLE_KEYS.values(),
+    }
+)  # fmt: skip
+
+
+def stands_for_itself(key: str) -> bool:
+    """Tell whether a tokenizer that is read says all that a key says, so that the key need not be carried.
+
+    Names of splits and types of tokens are carried besides: several of them mean the same. A whole
+    ``tokenizer.json`` inside of the file is not: nobody would see to it that both go on agreeing.
+    """
+    return (
+        key.removeprefix("tokenizer.ggml.") in _WRITTEN_ANEW
+        or key.startswith(("tokenizer.chat_template", "tokenizer.huggingface."))
+        or key == LIMIT_KEY
+    )
 
 
 def padding(token_id: int) -> bytes:

@@ -20,11 +20,12 @@ from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.formats.gguf_comparing import changed
 from bpe_cli.formats.gguf_container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
 from bpe_cli.formats.gguf_reader import parse
-from bpe_cli.formats.gguf_reading import LIMIT_KEY, NO_LIMIT, tokenizer_of
+from bpe_cli.formats.gguf_reading import NO_LIMIT, tokenizer_of
 from bpe_cli.formats.gguf_tokens import (
     BYTE,
     CONTROL,
     DEFAULT_ROLES,
+    LIMIT_KEY,
     MARK,
     NORMAL,
     ROLE_KEYS,
@@ -188,16 +189,20 @@ class _Out:
         """Give all keys, in order."""
         origin = self.tokenizer.origin
         carried = dict(origin.carried) if origin is not None and origin.format == "gguf" else {}
-        general = {key: value for key, value in carried.items() if not key.startswith("tokenizer.")}
-        if "general.architecture" not in general:
-            general = {"general.architecture": encode(STRING, self.name.encode()), **general}
-        for key in general:
+        before = {"general.architecture": encode(STRING, self.name.encode())}
+        after = {}
+        own = dict(self.own)
+        for key, value in carried.items():
             if key.endswith(".vocab_size"):
-                general[key] = encode(U32, self.tokenizer.vocab_size)
+                before[key] = encode(U32, self.tokenizer.vocab_size)
+            elif not key.startswith("tokenizer."):
+                before[key] = value
+            elif key not in own:
+                after[key] = value
         roles = [
             (f"tokenizer.ggml.{ROLE_KEYS[role]}", encode(U32, number)) for role, number in sorted(self.roles.items())
         ]
-        return [*general.items(), *self.own, *roles, *self._chat_templates()]
+        return [*before.items(), *self.own, *roles, *self._chat_templates(), *after.items()]
 
     def _chat_templates(self) -> list[tuple[str, bytes]]:
         templates = dict(self.tokenizer.usage.chat_templates)

@@ -83,7 +83,7 @@ def test_the_format_comes_from_the_name(tmp_path):
     assert call("convert", "gpt2", "-o", "y", cwd=tmp_path) == (
         2, b"", error(
             "the name 'y' does not say which format to write",
-            "give --format: tokenizer.json, tiktoken, subword-nmt, vocab-merges, sentencepiece",
+            "give --format: tokenizer.json, tiktoken, subword-nmt, vocab-merges, sentencepiece, gguf",
         ),
     )  # fmt: skip
     assert not (tmp_path / "y").exists()
