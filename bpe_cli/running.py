@@ -189,7 +189,9 @@ class StagedRunner:
         if any(isinstance(stage, SpaceMarksDecoder) for stage in tokenizer.decoder):
             # SentencePiece's control pieces read as nothing, its unknown one as a text of its own.
             unk_id = getattr(tokenizer.model, "unk_id", None)
-            self._skipped = bytes(2 if token.token_id == unk_id else 1 for token in tokenizer.special_tokens)
+            self._skipped = bytes(
+                2 if token.token_id == unk_id else int(token.special) for token in tokenizer.special_tokens
+            )
 
     @cached_property
     def pipeline(self) -> _core.Pipeline:

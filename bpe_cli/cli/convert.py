@@ -35,6 +35,7 @@ class Format(StrEnum):
     youtokentome = "youtokentome"
     tekken = "tekken"
     rwkv = "rwkv"
+    gguf = "gguf"
 
 
 _FOLDER = Format.huggingface.value

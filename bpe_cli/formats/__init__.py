@@ -23,6 +23,7 @@ from bpe_cli.formats import (
     companions,
     counts_file,
     fastbpe,
+    gguf,
     hf_folder,
     hf_json,
     llama2c,
@@ -86,6 +87,7 @@ FORMATS: dict[str, Format] = {
     "youtokentome": youtokentome,
     "tekken": tekken,
     "rwkv": rwkv,
+    "gguf": gguf,
 }
 """The formats, in the order in which a file is held against them."""
 
@@ -195,7 +197,7 @@ def _describe(head: bytes) -> str:
     if counts_file.sniff(head):
         return "a counts file (of `bpe train --counts-out`)"
     for magic, what in {
-        b"GGUF": "a GGUF file",
+        b"GGUF": "the beginning of a GGUF file",
         b"\x1f\x8b": "gzip-compressed",
         b"\x28\xb5\x2f\xfd": "zstd-compressed",
         b"PK": "a ZIP archive",
@@ -308,7 +310,7 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
         return replace(caches.tiktoken_encoding(spec.removeprefix(caches.TIKTOKEN)), name=spec)
     name = spec if spec in encodings.ENCODINGS else encodings.encoding_for_model(spec)
     if name is None:
-        if re.search(r"[/\\]|\.(json|tiktoken|txt|model|bpe)$", spec):
+        if re.search(r"[/\\]|\.(json|tiktoken|txt|model|bpe|gguf)$", spec):
             raise InputError(f"cannot read {spec}: no such file", hint=_hint_of_cache(spec))
         error = encodings.unknown(spec)
         raise UsageError(error.message, hint=_hint_of_cache(spec) or error.hint)

@@ -1,0 +1,98 @@
+"""Tell what a tokenizer lacks that was written as GGUF and read again."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import quote
+from bpe_cli.postprocess import process
+from bpe_cli.stages import BertNormalizer, Charsmap, MergeBpe, Normalizer, ScoredBpe, Unigram, WordPiece
+from bpe_cli.tokenizer import Tokenizer
+
+USER_DEFINED, UNUSED = 4, 5
+
+
+def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
+    """Give what has changed that changes ids or text: feature -> how a message calls it.
+
+    The split is not looked at: whoever writes it knows whether it has a name.
+
+    Raises:
+        FormatError: The model has become another.
+    """
+    _compare_models(tokenizer, again)
+    lost = {}
+    if _normalizer(tokenizer) != _normalizer(again):
+        lost["normalizer"] = "the normalizer as it is (llama.cpp has its own for each model)"
+    if tokenizer.decoder != again.decoder:
+        lost["decoder"] = "the decoder as it is (llama.cpp has its own for each model)"
+    if _around(tokenizer) != _around(again):
+        lost["post-processor"] = "the post-processor (llama.cpp puts at most one token on each side of a text)"
+    kinds = getattr(tokenizer.model, "kinds", b"")
+    pairs = zip(tokenizer.special_tokens, again.special_tokens, strict=False)
+    other = next((one for one, two in pairs if one != two), None)
+    if other is not None:
+        lost["token-flags"] = (
+            f"how added tokens are looked for (llama.cpp has rules of its own for {quote(other.content)})"
+        )
+    elif USER_DEFINED in kinds:
+        lost["token-flags"] = "that pieces of a user's own are parts of words (llama.cpp cuts the text at them)"
+    elif UNUSED in kinds:
+        lost["token-flags"] = "that unused pieces are never tokens"
+    return lost
+
+
+def _normalizer(tokenizer: Tokenizer) -> tuple[Normalizer, ...]:
+    """Give the normalizer with all that is equal to something simpler written so."""
+    stages: list[Normalizer] = []
+    for stage in tokenizer.normalizer:
+        if isinstance(stage, Charsmap):
+            if not stage.precompiled_charsmap:
+                continue
+            stage = replace(stage, user_defined=tuple(sorted(stage.user_defined)))
+        if isinstance(stage, BertNormalizer) and stage.strip_accents is None:
+            stage = replace(stage, strip_accents=stage.lowercase)
+        stages.append(stage)
+    return tuple(stages)
+
+
+def _around(tokenizer: Tokenizer) -> object:
+    """Give what a post-processor makes of a text, and of a pair; None where it cannot be told."""
+    try:
+        single = process(tokenizer.post_processor, [-1])
+        pair = process(tokenizer.post_processor, [-1], [-2])
+    except FormatError:
+        return None
+    return single.ids, single.type_ids, pair.ids, pair.type_ids
+
+
+def _compare_models(tokenizer: Tokenizer, again: Tokenizer) -> None:
+    ours, theirs = tokenizer.model, again.model
+    special = tokenizer.special_ids
+    before, after = (
+        {number: text for number, text in model.vocabulary.items() if number not in special} for model in (ours, theirs)
+    )
+    if before != after:
+        number = min(number for number in before.keys() | after.keys() if before.get(number) != after.get(number))
+        raise FormatError(
+            f"a GGUF file cannot hold the token {quote(before.get(number, b''))} (id {number}): it would come back as "
+            f"{quote(after.get(number, b''))}"
+        )
+    if isinstance(ours, MergeBpe) and isinstance(theirs, MergeBpe):
+        same = ours.merges == theirs.merges
+    elif isinstance(ours, ScoredBpe) and isinstance(theirs, ScoredBpe):
+        same = (ours.unk_id, ours.byte_fallback) == (theirs.unk_id, theirs.byte_fallback)
+    elif isinstance(ours, Unigram) and isinstance(theirs, Unigram):
+        same = (ours.unk_id, ours.byte_fallback, ours.fuse_unk) == (theirs.unk_id, theirs.byte_fallback, True)
+        same = same and array("f", ours.scores) == array("f", theirs.scores)[: len(ours.scores)]
+    elif isinstance(ours, WordPiece) and isinstance(theirs, WordPiece):
+        same = (ours.unk_id, ours.max_input_chars_per_word) == (theirs.unk_id, theirs.max_input_chars_per_word)
+    else:
+        same = theirs.kind == "bpe-merges"  # of ranks
+    if not same:
+        raise FormatError(
+            "llama.cpp has no model that does as this one: it has other rules for unknown characters or bytes",
+            hint="tokenizer.json can hold it",
+        )

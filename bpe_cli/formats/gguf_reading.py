@@ -1,0 +1,277 @@
+"""Make a tokenizer of GGUF metadata: what the keys mean to llama.cpp, whose words these are.
+
+Source: ``llama_vocab::impl::tokenize`` and the sessions it calls (src/llama-vocab.cpp as vendored in
+llama-cpp-python 0.3.36).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from bpe_cli.byte_alphabet import from_visible
+from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.formats import byte_level, gguf_pre
+from bpe_cli.formats.checked import quote
+from bpe_cli.formats.gguf_container import I8, U8, Metadata
+from bpe_cli.formats.gguf_tokens import (
+    BYTE,
+    CONTROL,
+    LIMIT_KEY,
+    MARK,
+    NORMAL,
+    UNKNOWN,
+    USER_DEFINED,
+    Vocab,
+    template,
+)
+from bpe_cli.stages import (
+    BertNormalizer,
+    BertPreTokenizer,
+    Charsmap,
+    Normalizer,
+    ScoredBpe,
+    SpaceMarks,
+    SpaceMarksDecoder,
+    SpecialToken,
+    Unigram,
+    WordPiece,
+    WordPieceDecoder,
+)
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Vocabulary
+
+NOT_READ = {
+    "rwkv": "longest match over bytes",
+    "plamo2": "a Viterbi search of its own",
+    "gemma4": "BPE over characters with a split of its own",
+    "hybriddna": "BPE beside fixed words of DNA",
+    "whitespace": "a list of words",
+}
+"""Models that llama.cpp knows and that are not read, with what they are."""
+
+NO_LIMIT = (1 << 31) - 1
+"""The longest word for WordPiece: llama.cpp has no limit."""
+
+
+def tokenizer_of(metadata: Metadata, pattern: str | None = None) -> Tokenizer:
+    """Make the tokenizer; ``pattern`` is an expression that takes the place of the file's split.
+
+    Raises:
+        FormatError: The metadata has no tokenizer, or one that is not read, or is broken.
+    """
+    model = metadata.text("tokenizer.ggml.model")
+    if model is None or model in ("none", "no_vocab"):
+        found = "says that it has none" if model else "has no key tokenizer.ggml.model"
+        raise FormatError(f"{metadata.source} is a GGUF file without a tokenizer: it {found}")
+    make = _MAKERS.get(model)
+    if make is None:
+        what = f", which is {NOT_READ[model]}" if model in NOT_READ else ""
+        raise FormatError(
+            f"{metadata.source}: the model {quote(model)}{what}, cannot be read from GGUF"
+            if what
+            else f"{metadata.source}: tokenizer.ggml.model is {quote(model)}, which is not known",
+            hint=f"models are {', '.join(_MAKERS)}",
+        )
+    if pattern is not None and model != "gpt2":
+        raise UsageError(f"{metadata.source} says itself how text is split; no pattern can be given with it")
+    return make(Vocab(metadata, model), pattern)
+
+
+# -- SentencePiece's BPE -----------------------------------------------------------------------
+
+
+def _llama(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001  # as all makers
+    """Make BPE by scores.
+
+    It differs from SentencePiece's in what llama.cpp does: tokens of a user's own are looked for in the text
+    as it is, and are ordinary ones to the merges; *unused* ones are tokens as any; no white space is left out.
+    """
+    bytes_at = _byte_tokens(vocab)
+    unk_id = _unknown(vocab)
+    kinds = bytes(
+        BYTE if number in bytes_at else _kind(kind, number == unk_id) for number, kind in enumerate(vocab.types)
+    )
+    tokens = [b"" if kind in (UNKNOWN, CONTROL) else text for text, kind in zip(vocab.texts, kinds, strict=True)]
+    marks = SpaceMarks(
+        add_dummy_prefix=vocab.metadata.boolean("tokenizer.ggml.add_space_prefix", True),
+        remove_extra_whitespaces=False,
+    )
+    return Tokenizer(
+        ScoredBpe(Vocabulary.from_tokens(tokens), vocab.scores(), unk_id, kinds, byte_fallback=bool(bytes_at)),
+        special_tokens=vocab.special_tokens,
+        post_processor=vocab.post_processor(add_bos=True, add_eos=False),
+        normalizer=(marks,),
+        decoder=(_marks_decoder(marks),),
+        usage=vocab.usage,
+    )
+
+
+def _kind(kind: int, is_unknown: bool) -> int:
+    """Give a token's type as the model has it: one unknown token, and no types that merges would heed."""
+    if kind in (UNKNOWN, CONTROL):
+        return UNKNOWN if is_unknown else CONTROL
+    return BYTE if kind == BYTE else NORMAL
+
+
+def _byte_tokens(vocab: Vocab) -> frozenset[int]:
+    """Give the ids of the tokens of bytes, found by their texts as llama.cpp does; none unless all are there."""
+    ids = {text: number for number, text in enumerate(vocab.texts)}
+    found = [ids.get(b"<0x%02X>" % byte) for byte in range(256)]
+    usable = frozenset(number for number in found if number is not None and vocab.types[number] in (NORMAL, BYTE))
+    return usable if len(usable) == len(found) else frozenset()
+
+
+def _unknown(vocab: Vocab) -> int:
+    if "unk" not in vocab.roles:
+        raise FormatError(f"{vocab.source} names no unknown token (tokenizer.ggml.unknown_token_id)")
+    return vocab.roles["unk"]
+
+
+def _marks_decoder(marks: SpaceMarks) -> SpaceMarksDecoder:
+    return SpaceMarksDecoder(marks.add_dummy_prefix, marks.remove_extra_whitespaces)
+
+
+# -- T5's unigram ------------------------------------------------------------------------------
+
+
+def _t5(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
+    """Make a unigram model; a token of a user's own counts with the score 0, and there are no bytes."""
+    scores = vocab.scores()
+    for number, kind in enumerate(vocab.types):
+        if kind == USER_DEFINED:
+            scores[number] = 0.0
+    unk_id = _unknown(vocab)
+    kinds = bytes(_kind(kind, n == unk_id) for n, kind in enumerate(vocab.types))
+    tokens = [b"" if kind in (UNKNOWN, CONTROL) else text for text, kind in zip(vocab.texts, kinds, strict=True)]
+    extra = vocab.metadata.boolean("tokenizer.ggml.remove_extra_whitespaces", False)
+    # Where blanks are made one, a word has one before it even if it is the first.
+    marks = SpaceMarks(
+        add_dummy_prefix=vocab.metadata.boolean("tokenizer.ggml.add_space_prefix", False) or extra,
+        remove_extra_whitespaces=extra,
+    )
+    charsmap = vocab.metadata.numbers("tokenizer.ggml.precompiled_charsmap", U8, I8)
+    tables: tuple[Normalizer, ...] = ()
+    if charsmap:
+        own = tuple(token.content.decode() for token in vocab.special_tokens if not token.special)
+        tables = (Charsmap(base64.b64encode(charsmap.tobytes()).decode(), own),)
+    return Tokenizer(
+        Unigram(Vocabulary.from_tokens(tokens), scores, unk_id, kinds=kinds),
+        special_tokens=vocab.special_tokens,
+        post_processor=vocab.post_processor(add_bos=False, add_eos=True),
+        normalizer=(*tables, marks),
+        decoder=(_marks_decoder(marks),),
+        usage=vocab.usage,
+    )
+
+
+# -- BERT's WordPiece --------------------------------------------------------------------------
+
+
+def _bert(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
+    """Make WordPiece: a token that begins a word has a mark before it, and the others have nothing."""
+    names = vocab.metadata
+    lowercase = names.boolean("tokenizer.ggml.normalizer.lowercase", True)
+    strip = names.boolean("tokenizer.ggml.normalizer.strip_accents", lowercase)
+    ids: dict[bytes, int] = {}
+    special = {token.token_id for token in vocab.special_tokens if token.special}
+    for number, text in enumerate(vocab.texts):
+        if number in special or not text:
+            continue
+        content = text
+        if text.startswith(MARK):
+            content = text.removeprefix(MARK)
+        elif not (text.startswith(b"[") and text.endswith(b"]")) and vocab.types[number] != USER_DEFINED:
+            content = b"##" + text
+        if not content or content in ids:
+            raise FormatError(f"{vocab.source}: token {number}, {quote(text)}, is empty without its mark, or no other")
+        ids[content] = number
+    limit = names.integer(LIMIT_KEY)
+    first, last = vocab.roles.get("bos"), vocab.roles.get("sep")
+    if first is None or last is None:
+        raise FormatError(f"{vocab.source} does not name the tokens around a text (bos_token_id, seperator_token_id)")
+    return Tokenizer(
+        WordPiece(
+            Vocabulary.from_ids(ids),
+            _unknown(vocab),
+            max_input_chars_per_word=limit if limit is not None and 0 <= limit < NO_LIMIT else NO_LIMIT,
+        ),
+        (BertPreTokenizer(),),
+        special_tokens=vocab.special_tokens,
+        post_processor=template(vocab.texts, (first,), (last,), (), second_type=1),
+        normalizer=(BertNormalizer(strip_accents=None if strip == lowercase else strip, lowercase=lowercase),),
+        decoder=(WordPieceDecoder(),),
+        usage=vocab.usage,
+    )
+
+
+# -- GPT-2's byte-level BPE --------------------------------------------------------------------
+
+
+def _gpt2(vocab: Vocab, pattern: str | None) -> Tokenizer:
+    """Make byte-level BPE by merges, with the split that ``tokenizer.ggml.pre`` names."""
+    pre = _pre(vocab, pattern)
+    merges = vocab.metadata.texts("tokenizer.ggml.merges")
+    if merges is None:
+        raise FormatError(f"{vocab.source} has no merges (tokenizer.ggml.merges)")
+    special_tokens = list(vocab.special_tokens)
+    special = {token.token_id for token in special_tokens}
+    for number, text in enumerate(vocab.texts):
+        # Text is spelt in visible characters before it is merged, so that it never becomes such a token.
+        if number not in special and from_visible(text.decode()) is None:
+            special_tokens.append(SpecialToken(text, number))
+    ids = {text.decode(): number for number, text in enumerate(vocab.texts) if text}
+    special_tokens.sort(key=lambda token: token.token_id)
+    model = byte_level.read_model(
+        ids, _pairs(merges, vocab.source), special_tokens, vocab.source, ignore_merges=pre.ignore_merges
+    )
+    return Tokenizer(
+        model,
+        pre.stages,
+        tuple(special_tokens),
+        post_processor=vocab.post_processor(add_bos=pre.add_bos, add_eos=False),
+        usage=vocab.usage,
+    )
+
+
+def _pre(vocab: Vocab, pattern: str | None) -> gguf_pre.Pre:
+    """Give the split; a pattern of the user's takes its place, and leaves its other settings."""
+    name = vocab.metadata.text("tokenizer.ggml.pre") or ""
+    known = gguf_pre.BY_NAME.get(name) if name else gguf_pre.DEFAULT
+    if pattern is not None:
+        return replace(known or gguf_pre.DEFAULT, expressions=(pattern,) if pattern else ())
+    if known is None:
+        reason = gguf_pre.NOT_READ.get(name)
+        raise FormatError(
+            f"{vocab.source} splits text by {quote(name)} (tokenizer.ggml.pre), which "
+            + (f"{reason} and cannot be read" if reason else "is not known"),
+            hint=f"give its pattern, with --pattern; known are {', '.join(gguf_pre.BY_NAME)}",
+        )
+    return known
+
+
+def _pairs(merges: list[bytes], source: str) -> Iterator[tuple[str, str]]:
+    """Yield merges as pairs; the first of equal ones counts."""
+    seen: set[bytes] = set()
+    for number, merge in enumerate(merges, start=1):
+        at = merge.find(b" ", 1)
+        if at < 0 or at + 1 == len(merge):
+            raise FormatError(f"{source}: merge {number}, {quote(merge)}, is not two tokens and a space between")
+        if merge not in seen:
+            seen.add(merge)
+            try:
+                yield merge[:at].decode(), merge[at + 1 :].decode()
+            except UnicodeDecodeError:
+                raise FormatError(f"{source}: merge {number} is not UTF-8: {quote(merge)}") from None
+
+
+_MAKERS: dict[str, Callable[[Vocab, str | None], Tokenizer]] = {
+    "llama": _llama,
+    "gpt2": _gpt2,
+    "bert": _bert,
+    "t5": _t5,
+}
+
+MODELS_READ = tuple(_MAKERS)
+"""Values of ``tokenizer.ggml.model`` that are read."""

@@ -1,0 +1,302 @@
+"""Read what all tokenizers in GGUF files share: tokens with their types, roles, and what is put around texts.
+
+Source: ``llama_vocab::impl::load`` (src/llama-vocab.cpp as vendored in llama-cpp-python 0.3.36); what a file
+leaves out is what llama.cpp takes then.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from array import array
+from collections.abc import Iterable, Iterator
+
+from bpe_cli import _core
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import quote
+from bpe_cli.formats.gguf_container import F32, I32, Metadata
+from bpe_cli.stages import SpecialToken
+from bpe_cli.usage import Usage, roles_in_order
+
+UNDEFINED, NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(7)
+"""Types of tokens; the numbers from 1 on are SentencePiece's."""
+
+MARK = "▁".encode()
+
+LIMIT_KEY = "bpe.max_input_chars_per_word"
+"""A key of our own: the limit of a WordPiece model that has one. llama.cpp does not look at it."""
+
+ROLE_KEYS = {
+    "bos": "bos_token_id", "eos": "eos_token_id", "unk": "unknown_token_id", "sep": "seperator_token_id",
+    "pad": "padding_token_id", "cls": "cls_token_id", "mask": "mask_token_id", "eot": "eot_token_id",
+    "eom": "eom_token_id", "fim_pre": "fim_pre_token_id", "fim_suf": "fim_suf_token_id",
+    "fim_mid": "fim_mid_token_id", "fim_pad": "fim_pad_token_id", "fim_rep": "fim_rep_token_id",
+    "fim_sep": "fim_sep_token_id",
+}  # fmt: skip
+"""Role -> its key behind ``tokenizer.ggml.`` (the spelling of the separator's is theirs)."""
+
+DEFAULT_ROLES: dict[str, dict[str, int]] = {
+    "llama": {"bos": 1, "eos": 2, "unk": 0},
+    "gpt2": {"bos": 11, "eos": 11},
+    "bert": {"bos": 101, "unk": 100, "sep": 102},
+    "t5": {"eos": 1, "unk": 2},
+}
+"""The ids that llama.cpp takes for what a file does not name, by ``tokenizer.ggml.model``."""
+
+ENDS = frozenset(
+    {
+        "<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>",
+        "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>",
+        "<end_of_utterance>", "<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~[",
+    }
+)  # fmt: skip
+"""Texts that end a generation: such a token is a control token, whatever the file says."""
+
+FILLED_IN = {
+    "fim_pre": ("<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<｜fim▁begin｜>", "<PRE>", "▁<PRE>",
+                "<|code_prefix|>", "<|prefix|>"),
+    "fim_suf": ("<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>", "<SUF>", "▁<SUF>",
+                "<|code_suffix|>", "<|suffix|>"),
+    "fim_mid": ("<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>", "<MID>", "▁<MID>",
+                "<|code_middle|>", "<|middle|>"),
+    "fim_pad": ("<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"),
+    "fim_rep": ("<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"),
+    "fim_sep": ("<|file_sep|>",),
+}  # fmt: skip
+"""Texts that make a token a control token where the file gives its role to none."""
+
+HARMONY = frozenset({"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"})
+"""Texts that make a token one of the user's, whatever the file says."""
+
+
+class Vocab:
+    """Hold what all models share.
+
+    Attributes:
+        metadata: Where it stands.
+        model: What ``tokenizer.ggml.model`` says.
+        texts: The text of each token.
+        types: The type of each token, as llama.cpp corrects it.
+        stated: (role, id) that the file names.
+        roles: The same with llama.cpp's own for those that it leaves out.
+        special_tokens: Tokens that are looked for in text.
+
+    Raises:
+        FormatError: A token is not UTF-8 or stands twice, or there are too few types.
+    """
+
+    def __init__(self, metadata: Metadata, model: str) -> None:
+        self.metadata = metadata
+        self.model = model
+        self.source = metadata.source
+        self.texts = self._read_texts()
+        self.stated = self._read_roles()
+        defaults = {role: number for role, number in DEFAULT_ROLES[model].items() if number < len(self.texts)}
+        self.roles = {**defaults, **self.stated}
+        self.types = self._read_types()
+        for token_id, kind in enumerate(self.types):
+            if kind == UNUSED and self.texts[token_id] == padding(token_id):
+                self.texts[token_id] = b""  # no token: it fills a gap
+        self.special_tokens = self._read_special_tokens()
+
+    # -- tokens --------------------------------------------------------------------------------
+
+    def _read_texts(self) -> list[bytes]:
+        texts = self.metadata.texts("tokenizer.ggml.tokens")
+        if not texts:
+            raise FormatError(f"{self.source} has no tokens (tokenizer.ggml.tokens)")
+        if len(texts) > _core.MAX_TOKENS:
+            raise FormatError(f"{self.source} has {len(texts):,} tokens; {_core.MAX_TOKENS:,} are read")
+        seen: dict[bytes, int] = {}
+        for token_id, text in enumerate(texts):
+            if text and text in seen:
+                raise FormatError(
+                    f"{self.source}: the token {quote(text)} stands twice, as {seen[text]} and {token_id}"
+                )
+            seen[text] = token_id
+            try:
+                text.decode()
+            except UnicodeDecodeError:
+                raise FormatError(f"{self.source}: token {token_id} is not UTF-8: {quote(text)}") from None
+        return texts
+
+    def _read_types(self) -> list[int]:
+        given = self.metadata.numbers("tokenizer.ggml.token_type", I32)
+        if given is None:
+            types = [NORMAL] * len(self.texts)
+        elif len(given) < len(self.texts):
+            raise FormatError(f"{self.source} has {len(given):,} types for {len(self.texts):,} tokens")
+        else:
+            types = [kind if UNDEFINED <= kind <= BYTE else UNDEFINED for kind in given[: len(self.texts)]]
+        ids = {text: token_id for token_id, text in enumerate(self.texts)}
+
+        def named(names: Iterable[str]) -> Iterator[int]:
+            return (ids[name.encode()] for name in names if name.encode() in ids)
+
+        for role, names in FILLED_IN.items():
+            if role not in self.stated:
+                for token_id in named(names):
+                    types[token_id] = CONTROL
+        for token_id in named(ENDS):
+            types[token_id] = CONTROL
+        for token_id in named(HARMONY):
+            types[token_id] = USER_DEFINED
+        harmony = all(text in ids for text in (b"<|return|>", b"<|call|>", b"<|end|>"))
+        solar = b"<|flush|>" in ids and (b"<|call|>" in ids or b"<|calls|>" in ids)
+        if b"<|end|>" in ids and (harmony or solar):
+            types[ids[b"<|end|>"]] = USER_DEFINED  # there it ends a message, and not the generation
+        if b"</s>" in ids and (b"<|tool_response>" in ids or b"<|plamo:eos|>" in ids):
+            types[ids[b"</s>"]] = NORMAL
+        return types
+
+    def _read_special_tokens(self) -> tuple[SpecialToken, ...]:
+        left, right = self._stripping()
+        return tuple(
+            SpecialToken(text, token_id, kind != USER_DEFINED, lstrip=text in left, rstrip=text in right)
+            for token_id, (text, kind) in enumerate(zip(self.texts, self.types, strict=True))
+            if kind in (UNKNOWN, CONTROL, USER_DEFINED) and text
+        )
+
+    def _stripping(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """Give the tokens that take white space along, before them and after: llama.cpp goes by models' names."""
+        name = (self.metadata.text("general.name") or "").lower()
+        pre = self.metadata.text("tokenizer.ggml.pre") or ""
+        architecture = self.metadata.text("general.architecture") or ""
+        none: frozenset[bytes] = frozenset()
+        if any(part in pre for part in ("jina-v2-de", "jina-v2-es", "jina-v2-code")) or any(
+            part in architecture for part in ("nomic-bert-moe", "jina-bert-v3")
+        ):
+            return frozenset({b"<mask>"}), none
+        if "phi-3" in name or "phi3" in name:
+            return none, frozenset(self.texts) - {b"<unk>", b"<s>", b"<|endoftext|>"}
+        return (frozenset({b"[MASK]"}) if "modern-bert" in name else none), none
+
+    # -- usage ---------------------------------------------------------------------------------
+
+    def _read_roles(self) -> dict[str, int]:
+        """Read the roles that the file states; an id that is none of its tokens counts for nothing, as there."""
+        found = {role: self.metadata.integer(f"tokenizer.ggml.{key}") for role, key in ROLE_KEYS.items()}
+        for role, key in (("fim_pre", "prefix"), ("fim_suf", "suffix"), ("fim_mid", "middle")):  # older names
+            if found[role] is None:
+                found[role] = self.metadata.integer(f"tokenizer.ggml.{key}_token_id")
+        return {role: number for role, number in found.items() if number is not None and 0 <= number < len(self.texts)}
+
+    @property
+    def usage(self) -> Usage:
+        """What the file says about use."""
+        roles = dict(self.stated)
+        if self.model == "bert" and "cls" in roles and roles.get("bos") == roles["cls"]:
+            del roles["bos"]  # it is what llama.cpp calls it
+        return Usage(roles=roles_in_order(roles), chat_templates=self._read_chat_templates())
+
+    def _read_chat_templates(self) -> tuple[tuple[str, str], ...]:
+        templates = {}
+        default = self.metadata.text("tokenizer.chat_template")
+        if default is not None:
+            templates["default"] = default
+        for key in self.metadata.fields:
+            name = key.removeprefix("tokenizer.chat_template.")
+            if name != key and name:
+                text = self.metadata.text(key)
+                if text is not None:
+                    templates.setdefault(name, text)
+        return tuple(templates.items())
+
+    def post_processor(self, *, add_bos: bool, add_eos: bool) -> str | None:
+        """Make what puts the first and the last token around texts, as the file asks or as given.
+
+        Raises:
+            FormatError: It is asked for, and no token has the role.
+        """
+        asked = {
+            "bos": self.metadata.boolean("tokenizer.ggml.add_bos_token", add_bos),
+            "eos": self.metadata.boolean("tokenizer.ggml.add_eos_token", add_eos),
+        }
+        for role, wanted in asked.items():
+            if wanted and role not in self.roles:
+                raise FormatError(f"{self.source} asks for a token at texts' ends that it does not name ({role})")
+        before, after = ((self.roles[role],) if wanted else () for role, wanted in asked.items())
+        return template(self.texts, before, after, before, second_type=int(self.model != "t5"))
+
+    def scores(self) -> array[float]:
+        """Give the scores, as f64; 0 where the file has none.
+
+        Raises:
+            FormatError: They are too few, or one is no number.
+        """
+        given = self.metadata.numbers("tokenizer.ggml.scores", F32, I32)
+        if given is None:
+            return array("d", bytes(8 * len(self.texts)))
+        if len(given) < len(self.texts):
+            raise FormatError(f"{self.source} has {len(given):,} scores for {len(self.texts):,} tokens")
+        scores = array("d", given[: len(self.texts)])
+        if not all(map(math.isfinite, scores)):
+            raise FormatError(f"{self.source}: a score is no finite number")
+        return scores
+
+    def ordinary(self, *kinds: int) -> list[bytes]:
+        """Give the texts by id of the tokens of these types; nothing for others."""
+        return [text if kind in kinds else b"" for text, kind in zip(self.texts, self.types, strict=True)]
+
+
+_WRITTEN_ANEW = frozenset(
+    {
+        "model", "tokens", "scores", "merges", "add_bos_token", "add_eos_token", "add_space_prefix",
+        "remove_extra_whitespaces", "precompiled_charsmap", "normalizer.lowercase", "normalizer.strip_accents",
+        "prefix_token_id", "suffix_token_id", "middle_token_id", *ROLE_KEYS.values(),
+    }
+)  # fmt: skip
+
+
+def stands_for_itself(key: str) -> bool:
+    """Tell whether a tokenizer that is read says all that a key says, so that the key need not be carried.
+
+    Names of splits and types of tokens are carried besides: several of them mean the same. A whole
+    ``tokenizer.json`` inside of the file is not: nobody would see to it that both go on agreeing.
+    """
+    return (
+        key.removeprefix("tokenizer.ggml.") in _WRITTEN_ANEW
+        or key.startswith(("tokenizer.chat_template", "tokenizer.huggingface."))
+        or key == LIMIT_KEY
+    )
+
+
+def padding(token_id: int) -> bytes:
+    """Give the text that llama.cpp's converters write for an id that no token has."""
+    return b"[PAD%d]" % token_id
+
+
+def template(
+    texts: list[bytes], before: tuple[int, ...], after: tuple[int, ...], second: tuple[int, ...], second_type: int
+) -> str | None:
+    """Write the post-processor that puts tokens around texts, as Hugging Face's ``TemplateProcessing``.
+
+    Args:
+        texts: The text of each token.
+        before: Ids before the first text.
+        after: Ids after each text.
+        second: Ids before the second text of a pair.
+        second_type: The type of the second text and of what is around it.
+    """
+    names = {token_id: texts[token_id].decode() for token_id in (*before, *after, *second)}
+    if not names:
+        return None
+
+    def around(name: str, first: tuple[int, ...], kind: int) -> list[dict[str, object]]:
+        def places(ids: tuple[int, ...]) -> list[dict[str, object]]:
+            return [{"SpecialToken": {"id": names[number], "type_id": kind}} for number in ids]
+
+        return [*places(first), {"Sequence": {"id": name, "type_id": kind}}, *places(after)]
+
+    return json.dumps(
+        {
+            "type": "TemplateProcessing",
+            "single": around("A", before, 0),
+            "pair": around("A", before, 0) + around("B", second, second_type),
+            "special_tokens": {
+                name: {"id": name, "ids": [token_id], "tokens": [name]} for token_id, name in names.items()
+            },
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )

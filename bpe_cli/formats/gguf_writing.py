@@ -1,0 +1,371 @@
+"""Write a tokenizer as GGUF metadata, a file of vocabulary alone.
+
+What is written is read back before it is given, and compared: what would come back otherwise is a loss that
+is named, or an error. Keys that a tokenizer brought from a GGUF file are written again before its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bpe_cli.blocks import Block
+from bpe_cli.errors import FormatError
+from bpe_cli.formats import byte_level, gguf_pre
+from bpe_cli.formats.checked import quote
+from bpe_cli.formats.dialects import EDGES, to_sentencepiece
+from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.gguf_comparing import changed
+from bpe_cli.formats.gguf_container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
+from bpe_cli.formats.gguf_reader import parse
+from bpe_cli.formats.gguf_reading import NO_LIMIT, tokenizer_of
+from bpe_cli.formats.gguf_tokens import (
+    BYTE,
+    CONTROL,
+    DEFAULT_ROLES,
+    LIMIT_KEY,
+    MARK,
+    NORMAL,
+    ROLE_KEYS,
+    UNDEFINED,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    padding,
+)
+from bpe_cli.postprocess import affixes
+from bpe_cli.stages import (
+    BertNormalizer,
+    CharacterBpe,
+    Charsmap,
+    MergeBpe,
+    PrefixSpace,
+    RankBpe,
+    ScoredBpe,
+    SpaceMarks,
+    Split,
+    Unigram,
+    WordPiece,
+)
+from bpe_cli.tokenizer import Tokenizer
+
+MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "unigram", "wordpiece"})
+HOLDS = frozenset(
+    {
+        "ids", "pattern", "pre-tokenizer", "normalizer", "decoder", "special-tokens", "token-flags", "post-processor",
+        "roles", "chat-templates", EDGES,
+    }
+)  # fmt: skip
+
+HOLDER = "a GGUF file"
+
+_ALIKE = ((NORMAL, UNUSED, UNDEFINED), (CONTROL, UNKNOWN))
+
+
+def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
+    """Write a tokenizer as a GGUF file of version 3 without tensors.
+
+    Args:
+        tokenizer: What is to be held.
+        allow_loss: What may be left out, of ``features.LOSSES``.
+
+    Returns:
+        The content of the output path itself (the key ``""``).
+
+    Raises:
+        FormatError: llama.cpp has no such model, or something would be lost that may not be.
+    """
+    if isinstance(tokenizer.model, CharacterBpe):  # llama.cpp merges by scores, as SentencePiece does
+        tokenizer = to_sentencepiece(tokenizer, allow_loss)
+    make = _WRITERS.get(tokenizer.model.kind)
+    if make is None:
+        raise FormatError(
+            f"{HOLDER} cannot hold {tokenizer.model.kind}",
+            hint=f"it holds {', '.join(sorted(MODELS))}; tokenizer.json can hold the rest",
+        )
+    out = _Out(tokenizer)
+    make(out)
+    content = write(out.fields())
+    again = tokenizer_of(parse(content, "what was written"))
+    lost = losses(tokenizer, HOLDS) | changed(tokenizer, again) | out.lost
+    refuse_losses(lost, allow_loss, HOLDER)
+    return {"": content}
+
+
+@dataclass
+class _Out:
+    """Collect the keys of one file.
+
+    Attributes:
+        tokenizer: What is written.
+        name: What ``tokenizer.ggml.model`` is to say.
+        own: The keys of this kind of model, in order.
+        lost: What the file will not hold, by the names of ``features.LOSSES``.
+        roles: (role, id) to be written.
+    """
+
+    tokenizer: Tokenizer
+    name: str = ""
+    own: list[tuple[str, bytes]] = field(default_factory=list)
+    lost: dict[str, str] = field(default_factory=dict)
+    roles: dict[str, int] = field(default_factory=dict)
+
+    def add(self, key: str, kind: int, value: bool | int | bytes) -> None:
+        self.own.append((f"tokenizer.ggml.{key}", encode(kind, value)))
+
+    def add_array(self, key: str, element: int, values: list[bytes] | array[int] | array[float]) -> None:
+        self.own.append((f"tokenizer.ggml.{key}", encode(ARRAY, values, element)))
+
+    def begin(self, name: str) -> None:
+        """Say which model it is, and note the roles that the tokenizer states."""
+        self.name = name
+        self.roles = dict(self.tokenizer.usage.roles)
+        self.add("model", STRING, name.encode())
+
+    def add_tokens(self, texts: dict[int, bytes], kinds: dict[int, int]) -> None:
+        """Add the tokens and their types: ordinary ones as given, by id; special ones; and what fills gaps.
+
+        Raises:
+            FormatError: Two tokens would be written alike, or a special one is not UTF-8.
+        """
+        types = dict.fromkeys(texts, NORMAL) | kinds
+        unk_id = getattr(self.tokenizer.model, "unk_id", None)
+        for special in self.tokenizer.special_tokens:
+            texts[special.token_id] = byte_level.special_text(special).encode()
+            types[special.token_id] = CONTROL if special.special else USER_DEFINED
+        if unk_id in texts and types[unk_id] == CONTROL and self.name in ("llama", "t5"):
+            types[unk_id] = UNKNOWN
+        owner: dict[bytes, int] = {}
+        for token_id, text in sorted(texts.items()):
+            if text in owner:
+                raise FormatError(f"the tokens {owner[text]} and {token_id} would both be written {quote(text)}")
+            owner[text] = token_id
+        size = max(self.tokenizer.vocab_size, 0 if unk_id is None else unk_id + 1)
+        for token_id in range(size):
+            if token_id not in texts:
+                texts[token_id], types[token_id] = padding(token_id), UNUSED
+                if texts[token_id] in owner:
+                    raise FormatError(f"id {token_id} is unused, and token {owner[texts[token_id]]} has its name")
+        self.add_array("tokens", STRING, [texts[token_id] for token_id in range(size)])
+        self.add_array("token_type", I32, self._with_carried(array("i", (types[number] for number in range(size)))))
+
+    def _with_carried(self, types: array[int]) -> array[int]:
+        """Give the types that the tokenizer's file had where they mean the same to llama.cpp."""
+        origin = self.tokenizer.origin
+        kept = origin.kept("gguf", "tokenizer.ggml.token_type") if origin else None
+        if kept is not None:
+            before = array("i", kept[16:])  # behind array, type and count
+            if sys.byteorder != "little":
+                before.byteswap()
+            if len(before) == len(types):
+                for token_id, kind in enumerate(before):
+                    if any(kind in same and types[token_id] in same for same in _ALIKE):
+                        types[token_id] = kind
+        return types
+
+    def add_scores(self, scores: array[float]) -> None:
+        """Add scores, as f32: there is no other way to write them."""
+        size = max(self.tokenizer.vocab_size, len(scores))
+        self.add_array("scores", F32, array("f", [*scores, *[0.0] * (size - len(scores))]))
+
+    def add_ends(self, first: str = "bos", last: str = "eos", *, switches: bool = True) -> None:
+        """Say which tokens are put around texts: at most one on each side, by its role."""
+        try:
+            before, after = affixes(self.tokenizer.post_processor)
+        except FormatError:
+            before, after = (), ()  # ``changed`` will find it
+        for role, ids in ((first, before), (last, after)):
+            fits = len(ids) == 1 and self.roles.get(role, ids[0]) == ids[0]
+            if fits and DEFAULT_ROLES[self.name].get(role) != ids[0]:
+                self.roles[role] = ids[0]
+            if switches:
+                self.add(f"add_{role}_token", BOOL, fits)
+
+    def add_unknown(self, unk_id: int) -> None:
+        """Name the unknown token, unless llama.cpp takes that one anyway."""
+        if "unk" in self.roles or DEFAULT_ROLES[self.name]["unk"] != unk_id:
+            self.roles["unk"] = unk_id
+
+    def fields(self) -> list[tuple[str, bytes]]:
+        """Give all keys, in order."""
+        origin = self.tokenizer.origin
+        carried = dict(origin.carried) if origin is not None and origin.format == "gguf" else {}
+        before = {"general.architecture": encode(STRING, self.name.encode())}
+        after = {}
+        own = dict(self.own)
+        for key, value in carried.items():
+            if key.endswith(".vocab_size"):
+                before[key] = encode(U32, self.tokenizer.vocab_size)
+            elif not key.startswith("tokenizer."):
+                before[key] = value
+            elif key not in own:
+                after[key] = value
+        roles = [
+            (f"tokenizer.ggml.{ROLE_KEYS[role]}", encode(U32, number)) for role, number in sorted(self.roles.items())
+        ]
+        return [*before.items(), *self.own, *roles, *self._chat_templates(), *after.items()]
+
+    def _chat_templates(self) -> list[tuple[str, bytes]]:
+        templates = dict(self.tokenizer.usage.chat_templates)
+        fields = []
+        if "default" in templates:
+            fields.append(("tokenizer.chat_template", encode(STRING, templates.pop("default").encode())))
+        if templates:
+            names: list[bytes] = [name.encode() for name in templates]
+            fields.append(("tokenizer.chat_templates", encode(ARRAY, names, STRING)))
+            fields += [
+                (f"tokenizer.chat_template.{name}", encode(STRING, text.encode())) for name, text in templates.items()
+            ]
+        return fields
+
+
+# -- byte-level BPE ----------------------------------------------------------------------------
+
+
+def _gpt2(out: _Out) -> None:
+    tokenizer, model = out.tokenizer, out.tokenizer.model
+    if not isinstance(model, (RankBpe, MergeBpe)):
+        raise TypeError(model)
+    out.begin("gpt2")
+    out.add("pre", STRING, _pre(out, model).encode())
+    visible = byte_level.visible_tokens(model.vocabulary)
+    out.add_tokens({number: text.encode() for number, text in enumerate(visible) if text}, {})
+    merges = byte_level.write_merges(tokenizer, HOLDER)
+    out.add_array("merges", STRING, [f"{left} {right}".encode() for left, right in merges])
+    out.add_ends()
+
+
+def _pre(out: _Out, model: RankBpe | MergeBpe) -> str:
+    """Choose the name of the split: the one that the tokenizer's file had, if it still fits, or the table's."""
+    stages = tuple(stage for stage in out.tokenizer.pre_tokenizer if not isinstance(stage, PrefixSpace))
+    ignore_merges = model.ignore_merges if isinstance(model, MergeBpe) else None
+    origin = out.tokenizer.origin
+    kept = origin.kept("gguf", "tokenizer.ggml.pre") if origin else None
+    name = gguf_pre.name_for(stages, ignore_merges=ignore_merges, kept=kept[12:].decode() if kept else None)
+    if name is None and ignore_merges is not None:
+        name = gguf_pre.name_for(stages, ignore_merges=None)
+        if name is not None:
+            _check_whole_tokens(out.tokenizer)
+    if name is None:
+        near = next((gguf_pre.NEAR[p] for p in out.tokenizer.patterns if p in gguf_pre.NEAR), None)
+        others = [stage for stage in stages if not isinstance(stage, Split)]
+        name = near or gguf_pre.DEFAULT.names[0]
+        what = f"the pre-tokenizer {type(others[0]).__name__}" if others else "the split pattern"
+        found = f"llama.cpp's {name} only comes near" if near else "llama.cpp has no name for it"
+        out.lost["pre-tokenizer" if others else "pattern"] = f"{what} ({found})"
+    return name
+
+
+def _check_whole_tokens(tokenizer: Tokenizer) -> None:
+    """Refuse a model that would become another if pieces that are tokens were (not) looked up first.
+
+    Raises:
+        FormatError: Merges do not make some token.
+    """
+    model = tokenizer.model
+    if not isinstance(model, MergeBpe):
+        return
+    tokens = list(model.vocabulary.items())
+    merging = Tokenizer(MergeBpe(model.vocabulary, model.merges))
+    _, ends = merging.encode_block(Block.of([content for _, content in tokens]))
+    start = 0
+    for (token_id, content), end in zip(tokens, ends, strict=True):
+        if end - start != 1:
+            raise FormatError(
+                f"merges do not make the token {quote(content)} (id {token_id}), so it matters whether a piece that "
+                f"is a token is taken as it is, and llama.cpp has no name for this split that does as this tokenizer",
+                hint="tokenizer.json can hold it",
+            )
+        start = end
+
+
+# -- SentencePiece's models, and BERT's --------------------------------------------------------
+
+
+def _llama(out: _Out) -> None:
+    model = out.tokenizer.model
+    if not isinstance(model, ScoredBpe):
+        raise TypeError(model)
+    if not model.byte_fallback:
+        raise FormatError(
+            f"{HOLDER} holds BPE by scores only with tokens of bytes: without them llama.cpp stops, with the whole "
+            "program, at a character that has no token",
+            hint="train with --byte-fallback, or keep the SentencePiece model",
+        )
+    out.begin("llama")
+    out.add("pre", STRING, b"default")
+    _add_pieces(out, model)
+    out.add_unknown(model.unk_id)
+    out.add_ends()
+    out.add("add_space_prefix", BOOL, _marks(out.tokenizer).add_dummy_prefix)
+
+
+def _t5(out: _Out) -> None:
+    model = out.tokenizer.model
+    if not isinstance(model, Unigram):
+        raise TypeError(model)
+    if model.unk_id is None:
+        raise FormatError(f"{HOLDER} cannot hold a unigram model without an unknown token")
+    out.begin("t5")
+    out.add("pre", STRING, b"default")
+    _add_pieces(out, model)
+    out.add_unknown(model.unk_id)
+    out.add_ends()
+    marks = _marks(out.tokenizer)
+    out.add("add_space_prefix", BOOL, marks.add_dummy_prefix)
+    out.add("remove_extra_whitespaces", BOOL, marks.remove_extra_whitespaces)
+    for stage in out.tokenizer.normalizer:
+        if isinstance(stage, Charsmap) and stage.precompiled_charsmap:
+            out.add_array("precompiled_charsmap", U8, array("B", base64.b64decode(stage.precompiled_charsmap)))
+
+
+def _marks(tokenizer: Tokenizer) -> SpaceMarks:
+    """Give the rules for blanks; without any, none is put before a text."""
+    found = [stage for stage in tokenizer.normalizer if isinstance(stage, SpaceMarks)]
+    return found[-1] if found else SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False)
+
+
+def _add_pieces(out: _Out, model: ScoredBpe | Unigram) -> None:
+    kinds = {number: BYTE for number, kind in enumerate(model.kinds) if kind == BYTE}
+    out.add_tokens(dict(model.vocabulary.items()), kinds)
+    out.add_scores(model.scores)
+
+
+def _bert(out: _Out) -> None:
+    model = out.tokenizer.model
+    if not isinstance(model, WordPiece):
+        raise TypeError(model)
+    if model.continuing_subword_prefix != "##":
+        raise FormatError(
+            f"{HOLDER} holds WordPiece whose tokens inside of words begin with ##, "
+            f"and these begin with {quote(model.continuing_subword_prefix)}",
+            hint="tokenizer.json can hold it",
+        )
+    out.begin("bert")
+    texts = {}
+    for number, content in model.vocabulary.items():
+        bracketed = content.startswith(b"[") and content.endswith(b"]")
+        inside = content.startswith(b"##") and len(content) > 2
+        texts[number] = content[2:] if inside else content if bracketed else MARK + content
+    out.add_tokens(texts, {})
+    out.add_unknown(model.unk_id)
+    out.add_ends("bos", "sep", switches=False)
+    for stage in out.tokenizer.normalizer:
+        if isinstance(stage, BertNormalizer):
+            strip = stage.lowercase if stage.strip_accents is None else stage.strip_accents
+            out.add("normalizer.lowercase", BOOL, stage.lowercase)
+            out.add("normalizer.strip_accents", BOOL, strip)
+    if model.max_input_chars_per_word != NO_LIMIT:
+        out.own.append((LIMIT_KEY, encode(U32, model.max_input_chars_per_word)))
+
+
+_WRITERS: dict[str, Callable[[_Out], None]] = {
+    "bpe-ranks": _gpt2,
+    "bpe-merges": _gpt2,
+    "bpe-scores": _llama,
+    "unigram": _t5,
+    "wordpiece": _bert,
+}

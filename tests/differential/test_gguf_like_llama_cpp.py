@@ -1,0 +1,272 @@
+"""GGUF files encode as in llama.cpp: its recorded results, and the program itself where it is installed."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from bpe_cli import formats
+from bpe_cli.formats import gguf, gguf_pre
+from bpe_cli.formats.features import LOSSES
+from bpe_cli.postprocess import affixes
+from bpe_cli.stages import MergeBpe, SpecialToken
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers import bbpe, sentencepiece, train, wordpiece
+from tests.differential.texts import WORDS, corpus
+
+RECORDED = ("gpt-2", "qwen2", "llama-spm", "phi-3", "bert-bge")
+
+# -- what was recorded -----------------------------------------------------------------------------
+
+FIRST_JAMO = "of a Hangul syllable it keeps the first jamo alone, where BERT has all of them"
+MARKS = "it leaves out marks of all kinds (M), BERT those that take no room (Mn)"
+CONTROLS = "U+000B, U+000C and U+0085 are white space to it, and control characters to BERT"
+NO_DIFFERENCE = "a mark U+2581 in the text is to it the beginning of a word"
+
+OTHERWISE: dict[str, dict[str, str]] = {
+    "bert-bge": {
+        "ws_nel": CONTROLS,
+        "ctrl_nl": CONTROLS,
+        "ko1": FIRST_JAMO,
+        "ko_jamo": FIRST_JAMO,
+        "hangul_nfd": FIRST_JAMO,
+        "mixed1": FIRST_JAMO,
+        "mixed2": FIRST_JAMO,
+        "minbpe": FIRST_JAMO,
+        "hi1": MARKS,
+        "bn": MARKS,
+        "ta": MARKS,
+        "emoji_vs": MARKS,
+        "comb_start": MARKS,
+        "lower_one": NO_DIFFERENCE,
+    }
+}
+"""Cases in which ids differ, because llama.cpp does otherwise than the tokenizer that the file is of."""
+
+
+@cache
+def suite(shared: Path) -> dict[str, str]:
+    cases = json.loads((shared / "expected" / "suite.json").read_text("utf-8"))["cases"]
+    return {case["id"]: case["text"] for case in cases}
+
+
+@cache
+def read(path: Path) -> Tokenizer:
+    return gguf.load(path)
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_ids(shared, name):
+    recorded = json.loads((shared / "expected" / "llamacpp" / f"{name}.json").read_text("utf-8"))
+    tokenizer = read(shared / recorded["gguf"])
+    before, after = affixes(tokenizer.post_processor)
+    assert tokenizer.vocab_size == recorded["n_tokens"]
+    different = set()
+    for case, expected in recorded["cases"].items():
+        text = suite(shared)[case]
+        parsed = expected.get("parsed", expected["ids"])
+        ours = tokenizer.encode(text), tokenizer.encode(text, "all")
+        if (*ours, [*before, *ours[1], *after]) != (expected["ids"], parsed, expected.get("with_special", parsed)):
+            different.add(case)
+    assert different == set(OTHERWISE.get(name, {}))
+
+
+@pytest.mark.parametrize("name", ["qwen2", "llama-spm", "phi-3"])
+def test_recorded_texts(shared, name):
+    """Where llama.cpp does not "clean up" blanks, which would lose some, ids read as they do there."""
+    recorded = json.loads((shared / "expected" / "llamacpp" / f"{name}.json").read_text("utf-8"))
+    tokenizer = read(shared / recorded["gguf"])
+    for case, expected in recorded["cases"].items():
+        assert tokenizer.decode(expected["ids"]).decode() == expected.get("detok", suite(shared)[case]), case
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_cases_of_llama_cpp_itself(shared, name):
+    folder = shared / "vocabs" / f"gguf-{name}"
+    tokenizer = read(folder / f"ggml-vocab-{name}.gguf")
+    *texts, last = (folder / f"ggml-vocab-{name}.gguf.inp").read_text("utf-8").split("\n__ggml_vocab_test__\n")
+    lines = (folder / f"ggml-vocab-{name}.gguf.out").read_text("utf-8").splitlines()
+    assert len(texts) == len(lines) > 40
+    assert last == ""
+    different = [
+        text for text, line in zip(texts, lines, strict=True) if tokenizer.encode(text) != [*map(int, line.split())]
+    ]
+    assert different == ([text for text in texts if "ြင" in text] if name == "bert-bge" else [])
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_files_are_written_again(shared, name):
+    (path,) = (shared / "vocabs" / f"gguf-{name}").glob("*.gguf")
+    tokenizer = read(path)
+    content = gguf.dump(tokenizer)[""]
+    again = gguf.loads(content)
+    assert again == tokenizer
+    ours = {key: value for key, value in again.origin.facts if key != "GGUF.version"}
+    theirs = dict(tokenizer.origin.facts)
+    assert all(ours[key] == value for key, value in theirs.items() if key != "GGUF.version")
+    added = {"add_bos_token", "add_eos_token", "add_space_prefix", "normalizer.lowercase", "normalizer.strip_accents"}
+    more = {"bos_token_id", "unknown_token_id", "seperator_token_id"}
+    assert {key.removeprefix("tokenizer.ggml.") for key in ours.keys() - theirs.keys()} <= added | more
+
+
+# -- the program itself ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def llama_cpp(tmp_path_factory):
+    """Give a function that encodes by llama.cpp: content of a file -> text -> ids."""
+    library = pytest.importorskip("llama_cpp")
+    silent = library.llama_log_callback(lambda level, text, data: None)
+    library.llama_log_set(silent, None)
+    path = tmp_path_factory.mktemp("llama") / "vocabulary.gguf"
+
+    def of(content: bytes, *, special: bool = False, around: bool = False):
+        path.write_bytes(content)
+        model = library.Llama(str(path), vocab_only=True, verbose=False)
+        return lambda text: model.tokenize(text.encode(), add_bos=around, special=special)
+
+    yield of
+    del silent
+
+
+TRICKY = (
+    *(
+        "don't",
+        "we'LL",
+        "I'M",
+        "'s",
+        "1234567",
+        "12",
+        "٣٤٥٦",
+        "१२३",
+        "²³",
+        "Ⅷ",
+        "3.14",
+        "中文字",
+        "日本語",
+        "한국",
+        "ру",
+    ),
+    *("e\u0301", "नमस्ते", "บ้าน", "Éa", "aÉ", "fooBar", "HTTPServer", "ÀÉ", "...", "!?", "--", "$+<=>^~|`", "/", "«»"),
+    *(
+        "\n",
+        "\r\n",
+        "\n\n",
+        "\t",
+        " ",
+        "  ",
+        "   ",
+        "\u00a0",
+        "\u3000",
+        "\u2028",
+        "\u200b",
+        "\u0085",
+        "\x0b",
+        "。",
+        "、",
+    ),
+    *("👍🏽", "👨‍👩‍👧", "𠀀", "𐐀", "_", "IMGIMGABCZ", "<sentinel:12>", "(", ")", "#a", '"b', "a", "the ", "ing", "x"),
+)
+
+
+def made_up(number: int, seed: int) -> list[str]:
+    chance = random.Random(seed)
+    pools = (TRICKY, TRICKY + WORDS[:200])
+    return ["".join(chance.choices(chance.choice(pools), k=chance.choice((2, 5, 20)))) for _ in range(number)]
+
+
+@cache
+def byte_level() -> Tokenizer:
+    lines = [
+        line
+        for name in ("en", "de", "ru", "zh-hans", "hi")
+        for line in corpus()[f"corpora/languages/{name}.txt"].splitlines()
+    ]
+    trained = train(lines + list(TRICKY) * 3, bbpe.Options(vocab_size=1500))
+    # As merges, whose order and ids llama.cpp may not confuse.
+    return formats.FORMATS["gguf"].loads(gguf.dump(trained, LOSSES)[""])
+
+
+@pytest.mark.parametrize("pre", gguf_pre.TABLE, ids=lambda pre: pre.names[0])
+def test_every_split_is_llama_cpps(llama_cpp, pre):
+    model = byte_level().model
+    assert isinstance(model, MergeBpe)
+    tokenizer = Tokenizer(
+        replace(model, ignore_merges=pre.ignore_merges),
+        pre.stages,
+        (SpecialToken(b"<s>", model.vocabulary.size), SpecialToken(b"<own>", model.vocabulary.size + 1, special=False)),
+    )
+    content = gguf.dump(tokenizer)[""]
+    encode = llama_cpp(content)
+    for text in made_up(60, 1):
+        assert tokenizer.encode(text) == encode(text), text
+
+
+def small(kind: str) -> Tokenizer:
+    lines = [line for name in ("en", "de", "ru") for line in corpus()[f"corpora/languages/{name}.txt"].splitlines()]
+    if kind == "wordpiece":
+        return train(lines, wordpiece.Options(600))
+    plain = (
+        {}
+        if kind == "unigram"
+        else {"normalization": "identity", "remove_extra_whitespaces": False, "byte_fallback": True}
+    )
+    return train(lines, sentencepiece.Options(700, model=kind, **plain))
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "wordpiece"])
+def test_trained_here_and_run_there(llama_cpp, kind):
+    tokenizer = small(kind)
+    content = gguf.dump(tokenizer)[""]
+    encode = llama_cpp(content)
+    texts = [text for text in made_up(100, 2) if kind != "wordpiece" or not set(text) & set("한국नमस्ते\x85\x0b")]
+    again = gguf.loads(content)
+    for text in texts:
+        assert again.encode(text) == encode(text), text
+    if kind != "unigram":  # whose sums are f32 in SentencePiece, and f64 in llama.cpp
+        assert [tokenizer.encode(text) for text in texts] == [encode(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("source", "lost"),
+    [
+        ("gpt2-original", set()),
+        ("llama2/tokenizer.model", set()),
+        pytest.param("hf-llama3/tokenizer.json", set(), marks=pytest.mark.slow),
+        pytest.param("hf-qwen2_5/tokenizer.json", {"normalizer", "token-flags"}, marks=pytest.mark.slow),
+    ],
+)
+def test_converted_here_and_run_there(shared, llama_cpp, source, lost):
+    tokenizer = formats.load(shared / "vocabs" / source)
+    content = gguf.dump(tokenizer, frozenset(lost))[""]
+    encode = llama_cpp(content)
+    different = 0
+    for case, text in suite(shared).items():
+        if text:
+            ours = tokenizer.encode(text)
+            different += ours != encode(text)
+            if not lost:
+                assert ours == encode(text), case
+    assert bool(different) == bool(lost)
+
+
+def test_special_tokens_and_what_is_put_around(llama_cpp):
+    model = byte_level().model
+    first = model.vocabulary.size
+    own = SpecialToken(b"<own>", first + 2, special=False)
+    specials = (SpecialToken(b"<s>", first), SpecialToken(b"</s>", first + 1), own)
+    template = (
+        f'{{"type":"BertProcessing","sep":["</s>",{first + 1}],"cls":["<s>",{first}]}}'  # pairs are another matter
+    )
+    tokenizer = Tokenizer(model, gguf_pre.BY_NAME["gpt-2"].stages, specials, post_processor=template)
+    content = gguf.dump(tokenizer, frozenset({"post-processor"}))[""]
+    text = "x <own>y</s> <s>"
+    assert llama_cpp(content)(text) == tokenizer.encode(text)
+    assert llama_cpp(content, special=True)(text) == tokenizer.encode(text, "all")
+    around = llama_cpp(content, special=True, around=True)(text)
+    assert around == [first, *tokenizer.encode(text, "all"), first + 1]

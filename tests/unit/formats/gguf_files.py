@@ -1,0 +1,78 @@
+"""Small GGUF files, written by the library `gguf`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+library = pytest.importorskip("gguf")
+
+
+def written(path: Path, fill: Callable[[library.GGUFWriter], None], architecture: str = "llama", **options) -> bytes:
+    """Give the content of a file with what ``fill`` puts into it."""
+    writer = library.GGUFWriter(path, architecture, **options)
+    fill(writer)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return path.read_bytes()
+
+
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+
+
+def fill_llama(writer: library.GGUFWriter) -> None:
+    """Put in a model of SentencePiece's kind: three special tokens, bytes, one of a user's own, some merges."""
+    pieces = ["▁", "a", "b", "c", "ab", "▁ab", "abc"]
+    texts = ["<unk>", "<s>", "</s>", *BYTES, "<own>", *pieces]
+    writer.add_tokenizer_model("llama")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list(texts)
+    writer.add_token_scores([0.0] * 260 + [-float(number) for number in range(len(pieces))])
+    writer.add_token_types([2, 3, 3, *[6] * 256, 4, *[1] * len(pieces)])
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    writer.add_unk_token_id(0)
+    writer.add_chat_template([{"name": "default", "template": "{{ x }}"}, {"name": "tools", "template": "{{ y }}"}])
+
+
+def fill_gpt2(writer: library.GGUFWriter, pre: str | None = "gpt-2", **more: object) -> None:
+    """Put in byte-level BPE over a few letters, with a special token and an added one."""
+    texts = ["a", "b", "Ġ", ".", "1", "ab", "Ġab", "<|endoftext|>", "<own>", "[PAD9]", "c"]
+    writer.add_tokenizer_model("gpt2")
+    if pre is not None:
+        writer.add_tokenizer_pre(pre)
+    writer.add_token_list(texts)
+    writer.add_token_types([1] * 7 + [3, 4, 5, 1])
+    writer.add_token_merges(["a b", "Ġ ab"])
+    for key, value in more.items():
+        writer.add_bool(f"tokenizer.ggml.{key}", value)
+    writer.add_bos_token_id(7)
+    writer.add_eos_token_id(7)
+    writer.add_name("tiny")
+
+
+def fill_bert(writer: library.GGUFWriter) -> None:
+    writer.add_tokenizer_model("bert")
+    writer.add_token_list(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[unused1]", "▁un", "able", "▁able", "▁[", "▁."])
+    writer.add_token_types([3, 3, 3, 3, 1, 1, 1, 1, 1, 1])
+    writer.add_unk_token_id(1)
+    writer.add_sep_token_id(3)
+    writer.add_uint32("tokenizer.ggml.cls_token_id", 2)
+    writer.add_bos_token_id(2)
+    writer.add_pad_token_id(0)
+
+
+def fill_t5(writer: library.GGUFWriter) -> None:
+    writer.add_tokenizer_model("t5")
+    texts = ["<pad>", "</s>", "<unk>", "▁", "a", "b", "▁a", "ab", "<own>"]
+    writer.add_token_list(texts)
+    writer.add_token_scores([0.0, 0.0, 0.0, -2.0, -3.0, -3.5, -2.5, -2.25, -9.0])
+    writer.add_token_types([3, 3, 2, 1, 1, 1, 1, 1, 4])
+    writer.add_add_space_prefix(True)
+    writer.add_remove_extra_whitespaces(True)
+
+
+FILLS = {"llama": fill_llama, "gpt2": fill_gpt2, "bert": fill_bert, "t5": fill_t5}
