@@ -221,7 +221,7 @@ def run(
             "--format",
             rich_help_panel="Output",
             show_default="bpe.json",
-            help="The file's format: bpe.json is tokenizer.json, and more where Hugging Face lacks something. "
+            help="The file's format: bpe.json is tokenizer.json, and more where Hugging Face's library lacks it. "
             "With -a bpe --compat subword-nmt it is its codes file unless this says otherwise.",
         ),
     ] = None,

@@ -59,10 +59,13 @@ def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> T
     there = [Declared(token, source, whole=True) for token in tokenizer.special_tokens]
     by_id = {each.token.token_id: each for each in there}
     by_content = {each.token.content: each for each in there}
+    id_of = ids_of(tokenizer)
     new: list[SpecialToken] = []
     for each in declared:
         token = each.token
-        twin = by_id.get(token.token_id) or by_content.get(token.content) or _ordinary_twin(tokenizer, token, source)
+        twin = by_id.get(token.token_id) or by_content.get(token.content)
+        if twin is None:
+            twin = _ordinary_twin(tokenizer.model.vocabulary, id_of, token, source)
         if twin is None:
             by_id[token.token_id] = by_content[token.content] = each
             new.append(token)
@@ -85,13 +88,14 @@ def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> T
     return replace(tokenizer, model=_without(tokenizer.model, new), special_tokens=tuple(ordered))
 
 
-def _ordinary_twin(tokenizer: Tokenizer, token: SpecialToken, source: str) -> Declared | None:
+def _ordinary_twin(
+    vocabulary: Vocabulary, id_of: Callable[[str], int | None], token: SpecialToken, source: str
+) -> Declared | None:
     """Give the ordinary token that has the id of another text, or the text under another id."""
-    vocabulary = tokenizer.model.vocabulary
     content = vocabulary.token(token.token_id) if token.token_id < vocabulary.size else b""
     if content not in (b"", token.content):
         return Declared(SpecialToken(content, token.token_id), source)
-    other_id = ids_of(tokenizer)(token.content.decode())
+    other_id = id_of(token.content.decode())
     if other_id not in (None, token.token_id):
         return Declared(SpecialToken(token.content, other_id or 0), source)
     return None

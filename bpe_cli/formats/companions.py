@@ -169,13 +169,21 @@ def _templates(folder: Path, config: Node) -> tuple[tuple[str, str], ...]:
         templates["default"] = _template_file(folder / TEMPLATE)
     if (folder / TEMPLATES).is_dir():
         for path in sorted((folder / TEMPLATES).glob("*.jinja")):
-            templates[path.stem] = _template_file(path)
+            templates[_template_name(path)] = _template_file(path)
     json_path = folder / TEMPLATE_JSON
     if not templates and json_path.is_file():
         templates = _read_templates(Node.parse(read(json_path), str(json_path)).get("chat_template"))
     if not templates:
         templates = _read_templates(config.get("chat_template"))
     return tuple(sorted(templates.items(), key=lambda each: each[0] != "default"))
+
+
+def _template_name(path: Path) -> str:
+    try:
+        path.stem.encode()
+    except UnicodeEncodeError:
+        raise FormatError(f"{path.parent}: the name of a template, {path.stem!r}, is not UTF-8") from None
+    return path.stem
 
 
 def _template_file(path: Path) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level, companions, hf_json
+from bpe_cli.stages import ByteLevel
 from bpe_cli.tokenizer import Tokenizer
 
 NAME = companions.FOLDER
@@ -78,7 +79,8 @@ def _config(tokenizer: Tokenizer) -> dict[str, Any]:
             raise FormatError(f"{companions.CONFIG} cannot be written again: {error}") from error
         config = {key: value for key, value in stated.items() if key not in companions.HELD_ELSEWHERE}
     _keep_special(config, {byte_level.special_text(token) for token in tokenizer.special_tokens})
-    if tokenizer.has_bytes:  # classes in Python put this into the pre-tokenizer that they have read
+    if tokenizer.has_bytes or ByteLevel() in tokenizer.pre_tokenizer:
+        # Classes in Python put this into the ByteLevel that they have read.
         config["add_prefix_space"] = tokenizer.prefix_space
     return config | companions.config_of(tokenizer)
 

@@ -1,0 +1,79 @@
+"""bpe.json and tokenizer.json: what only this project has stands in the first, and is refused for the second."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+from bpe_cli import formats
+from bpe_cli.errors import FormatError
+from bpe_cli.formats import own_json
+from bpe_cli.stages import (
+    CharacterBpe,
+    LongestMatch,
+    MaxMatch,
+    NGram,
+    ScoredBpe,
+    SpaceMarks,
+    SpecialToken,
+    Unigram,
+    WordLevel,
+)
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+UNKNOWN = (SpecialToken(b"<unk>", 0),)
+WORDS = Vocabulary.from_tokens([b"", b"a", b"b", b"ab"])
+SCORES = array("d", [0.0, -1.0, -2.0, -3.0])
+OWN = {
+    "longest match": LongestMatch(WORDS, left_to_right=True, unk_id=0),
+    "max match": MaxMatch(WORDS, unk_id=0),
+    "n-gram": NGram(WORDS, 2, unk_id=0),
+    "scored BPE": ScoredBpe(WORDS, SCORES, 0),
+    "form 0.1": CharacterBpe(
+        WORDS, Merges.from_pairs([(1, 2, 3)]), unk_id=0, end_of_word_suffix="</w>", separate_suffix=True
+    ),
+    "fused words": WordLevel(WORDS, 0, fuse_unk=True),
+    "apart": Unigram(WORDS, SCORES, 0, fuse_unk=False),
+}
+THEIRS = {
+    "words": WordLevel(WORDS, 0),
+    "unigram": Unigram(WORDS, SCORES, 0),
+    "BPE": CharacterBpe(WORDS, Merges.from_pairs([(1, 2, 3)]), unk_id=0),
+}
+
+
+def of(model, **stages):
+    return Tokenizer(model, special_tokens=UNKNOWN, **stages)
+
+
+@pytest.mark.parametrize("name", [*OWN, *THEIRS])
+def test_own_file_reads_back(name, tmp_path):
+    tokenizer = of((OWN | THEIRS)[name])
+    (tmp_path / "bpe.json").write_bytes(own_json.dump(tokenizer)[""])
+    assert formats.load(tmp_path) == tokenizer
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_hugging_face_s_file_refuses_what_is_our_own(name):
+    for format_name in ("tokenizer.json", "huggingface"):
+        with pytest.raises(FormatError) as caught:
+            formats.dump(of(OWN[name]), format_name)
+        assert "bpe.json" in caught.value.hint
+
+
+def test_own_stages_are_named():
+    with pytest.raises(FormatError, match="SpaceMarks"):
+        formats.dump(of(THEIRS["words"], normalizer=(SpaceMarks(),)), "tokenizer.json")
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_hugging_face_loads_its_file(name):
+    rival = pytest.importorskip("tokenizers")
+    tokenizer = of(THEIRS[name])
+    written = formats.dump(tokenizer, "tokenizer.json")[""]
+    assert written == formats.dump(tokenizer, "bpe.json")[""]
+    theirs = rival.Tokenizer.from_str(written.decode())
+    for text in ("a", "ab", "x", "xx"):
+        assert theirs.encode(text).ids == tokenizer.encode(text), text
