@@ -87,13 +87,14 @@ def merges_of_scores(model: ScoredBpe) -> Merges:
     for score, group in groups.items():
         if len(group) > 1:
             above = [text for text, token_id in longer if model.scores[token_id] >= score]
-            places |= _places_of_equal(group, above, pieces, score)
+            below = [text for other, texts in groups.items() if other < score for text in texts]
+            places |= _places_of_equal(group, above, below, pieces, score)
     written = []
     for text, token_id in longer:
         for middle in range(1, len(text)):
             left, right = text[:middle], text[middle:]
             if left in pieces and right in pieces:
-                place = places[text][len(left), len(right)] if text in places else 0
+                place = places.get(text, {}).get((len(left), len(right)), len(pieces))
                 written.append((-model.scores[token_id], place, pieces[left], pieces[right], token_id))
     triples = array("I")
     for *_, left_id, right_id, token_id in sorted(written):
@@ -102,19 +103,21 @@ def merges_of_scores(model: ScoredBpe) -> Merges:
 
 
 def _places_of_equal(
-    group: Sequence[str], above: Sequence[str], pieces: Mapping[str, int], score: float
+    group: Sequence[str], above: Sequence[str], below: Sequence[str], pieces: Mapping[str, int], score: float
 ) -> dict[str, dict[tuple[int, int], int]]:
     """Give the order of the merges that make pieces with one score: piece -> (lengths of a pair) -> its place.
 
     Args:
         group: The pieces, which are all reached.
         above: All pieces that have this score, or a higher one.
+        below: The reached ones that have a lower one.
         pieces: The ids of all.
         score: It.
 
     Raises:
-        FormatError: They are no runs for which a list of merges does the same, or a run could become part
-            of a piece that is merged before it has grown.
+        FormatError: They are no runs for which a list of merges does the same, or other pieces come
+            between: one with a higher score that a run is part of, or a run that is made later and is part
+            of one of these.
     """
     runs: dict[str, list[str]] = {}
     for text in group:
@@ -123,6 +126,8 @@ def _places_of_equal(
     held = set(group)
     for character, texts in runs.items():
         others = any(character * 2 in (text[:2], text[-2:]) for text in above if text not in held)
+        longest = max(map(len, texts))
+        others |= any(text == character * len(text) and len(text) < longest for text in below)
         uniform = all(text.count(character) == len(text) for text in texts)
         ids = {len(text): pieces[text] for text in (character, *texts)}
         order = order_of_runs([len(text) for text in texts], ids) if uniform and not others else None
