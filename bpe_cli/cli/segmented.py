@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bpe_cli.cli.console import note, progress
 from bpe_cli.errors import UsageError
+from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
     from bpe_cli.blocks import Block
+    from bpe_cli.corpus import Inputs, Source
     from bpe_cli.running import Sampling
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.tokenizer import Tokenizer
@@ -31,6 +35,60 @@ class Segmenting:
     glossaries: tuple[str, ...] = ()
     vocabulary: str | None = None
     threshold: int = 0
+
+
+def check_options(segmented: bool, how: Segmenting, others: Mapping[str, object]) -> None:
+    """Make sure that no option is given that has no effect.
+
+    Args:
+        segmented: Whether segmented text is wanted.
+        how: What was said of it.
+        others: What is about ids: what was given, by the options' names.
+
+    Raises:
+        UsageError: One is.
+    """
+    if not segmented and how != Segmenting():
+        raise UsageError(
+            "--separator, --glossary, --vocabulary and --vocabulary-threshold are about segmented text",
+            hint="--to segmented writes it",
+        )
+    if segmented and how.threshold and how.vocabulary is None:
+        raise UsageError("--vocabulary-threshold is about --vocabulary, which is missing")
+    useless = [name for name, given in others.items() if given]
+    if segmented and useless:
+        raise UsageError(f"segmented text has no ids, which {useless[0]} is about", hint="leave it out")
+
+
+def write_segmented(
+    model: Tokenizer,
+    source: Source,
+    found: Inputs,
+    how: Segmenting,
+    sampling: Sampling | None,
+    output: str | None,
+    quiet: bool,
+) -> None:
+    """Segment what was found, to a file or stdout.
+
+    Raises:
+        BpeError: As ``line_writer``; or something cannot be read or written.
+    """
+    from bpe_cli.corpus import read_blocks
+    from bpe_cli.sinks.atomic import open_output, open_stdout
+
+    cut = line_writer(model, how, sampling)
+    with (
+        progress(found.total_bytes, "segmenting", quiet=quiet) as advance,
+        open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
+    ):
+        blocks = read_blocks(
+            source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
+            on_note=lambda message: note(f"note: {message}", quiet=quiet),
+        )  # fmt: skip
+        written = write_lines(blocks, cut, out)
+    if output is not None:
+        note(f"{count(written, 'line')} -> {output}", quiet=quiet)
 
 
 def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None) -> Callable[[str, int], str]:

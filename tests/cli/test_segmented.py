@@ -40,6 +40,26 @@ def test_words_and_lines_come_back(cut):
     assert cut("old").text.replace("@@ ", "") == "lowest newer\nwiden lows\n"
 
 
+def test_a_file_is_written_whole_or_not_at_all(cut, folder):
+    expected = cut("bpe").out
+    assert cut("bpe", "-o", "out.txt") == (0, b"", "2 lines -> out.txt\n")
+    assert (folder / "out.txt").read_bytes() == expected
+    assert cut("bpe", "-o", "out.txt", "-q", text="low") == (0, b"", "")
+    assert (folder / "out.txt").read_bytes() == b"low\n"
+
+    before = sorted(folder.iterdir())
+    failed = call("encode", "-t", "bpe.json", "--to", "segmented", "--jsonl", "-o", "out.txt", cwd=folder,
+                  input=b'{"text": "newest"}\n{"text": ')  # fmt: skip
+    assert failed.status == 2
+    assert (folder / "out.txt").read_bytes() == b"low\n", "the file of before stays"
+    assert sorted(folder.iterdir()) == before
+    assert cut("bpe", "-o", "nosuch/out.txt") == (
+        2,
+        b"",
+        error(f"cannot write nosuch/out.txt: no such folder {folder / 'nosuch'}"),
+    )
+
+
 def test_an_empty_line_stays(cut):
     assert cut("bpe", text="\nlow\n\n").text == "\nlow\n\n"
 
