@@ -248,15 +248,15 @@ def run(
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+    number = options.threads_of(threads)
     if segmented:
-        write_segmented(model, source, found, how, sampling, output, quiet)
+        write_segmented(model, source, found, how, sampling, output, number, quiet)
         return
     hashes: list[InputHash] | None = [] if sinks.is_binary(to.value) and output is not None else None
     origins = Origins(whole=source.documents == "whole")
     budget = Budget(max_tokens, origins)
     places = Places()
     before, after = affixes(model.post_processor) if add_special_tokens else ((), ())
-    number = options.threads_of(threads)
     with (
         progress(found.total_bytes, "encoding", quiet=quiet) as advance,
         sinks.open_sink(

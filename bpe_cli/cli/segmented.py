@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,7 @@ def write_segmented(
     how: Segmenting,
     sampling: Sampling | None,
     output: str | None,
+    threads: int,
     quiet: bool,
 ) -> None:
     """Segment what was found, to a file or stdout.
@@ -77,7 +79,7 @@ def write_segmented(
     from bpe_cli.corpus import read_blocks
     from bpe_cli.sinks.atomic import open_output, open_stdout
 
-    cut = line_writer(model, how, sampling)
+    cut = line_writer(model, how, sampling, threads)
     with (
         progress(found.total_bytes, "segmenting", quiet=quiet) as advance,
         open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
@@ -91,8 +93,10 @@ def write_segmented(
         note(f"{count(written, 'line')} -> {output}", quiet=quiet)
 
 
-def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None) -> Callable[[str, int], str]:
-    """Give what segments the text of a line, with its number.
+def line_writer(
+    model: Tokenizer, how: Segmenting, sampling: Sampling | None, threads: int
+) -> Callable[[list[bytes], int], list[bytes]]:
+    """Give what segments lines, with the number of the first.
 
     BPE with ends of words marks what goes on by the separator; any other tokenizer's tokens stand with
     blanks between them, as the text has them.
@@ -124,7 +128,7 @@ def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None) ->
             dropout=sampling.number if sampling else 0.0,
             seed=sampling.seed if sampling else 0,
         )
-        return segmenter.line
+        return partial(segmenter.lines, threads=threads)
     if how != Segmenting():
         raise UsageError(
             "glossaries, separators and vocabularies are about words that are cut into subwords",
@@ -133,10 +137,10 @@ def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None) ->
     if sampling is not None:
         raise UsageError(f"segmented text of a {model.model.kind} tokenizer cannot be varied")
 
-    def cut(line: str, number: int) -> str:  # noqa: ARG001  # nothing is drawn
-        data = line.encode("utf-8", "surrogateescape")
-        parts = (data[token.start : token.end] for token in model.tokens(data))
-        return b" ".join(filter(None, parts)).decode("utf-8", "surrogateescape")
+    def cut(lines: list[bytes], number: int) -> list[bytes]:  # noqa: ARG001  # nothing is drawn
+        return [
+            b" ".join(filter(None, (line[token.start : token.end] for token in model.tokens(line)))) for line in lines
+        ]
 
     return cut
 
@@ -147,19 +151,18 @@ def _read(path: str) -> bytes:
     return read(Path(path))
 
 
-def write_lines(blocks: Iterable[Block], cut: Callable[[str, int], str], out: Output) -> int:
+def write_lines(blocks: Iterable[Block], cut: Callable[[list[bytes], int], list[bytes]], out: Output) -> int:
     """Write documents, a line each; give how many there were."""
     number = 0
-    held = b""
+    held = bytearray()  # of a document that goes on
     for block in blocks:
-        last = len(block.ends) - 1
-        for place, document in enumerate(block.documents()):
-            held += bytes(document)
-            if block.unfinished and place == last:
-                break
-            line = cut(held.decode("utf-8", "surrogateescape"), number)
-            out.write(line.encode("utf-8", "surrogateescape") + b"\n")
-            held = b""
-            number += 1
+        lines = [*map(bytes, block.documents())]
+        rest = lines.pop() if block.unfinished else b""
+        if held and lines:
+            lines[0] = bytes(held) + lines[0]
+            held.clear()
+        held += rest
+        out.write(b"\n".join([*cut(lines, number), b""]))
+        number += len(lines)
         out.flush()
     return number
