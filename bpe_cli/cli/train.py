@@ -5,7 +5,6 @@ Length: the command's one function says of every flag what it is, and a command 
 
 from __future__ import annotations
 
-import re
 import sys
 from enum import StrEnum
 from types import ModuleType
@@ -374,12 +373,7 @@ def _train(
             advance(reached - done)
             done = reached
 
-        try:
-            trained: Trained = trainer.train(counts, settings, on_progress, threads)
-        except OverflowError as error:  # the core has no room for a number, and says for which in a note
-            which = re.search(r"'(\w+)'", " ".join(getattr(error, "__notes__", ())))
-            name = which[1] if which else "a setting"
-            raise UsageError(f"{name} is below 0, or larger than what fits") from error
+        trained: Trained = trainer.train(counts, settings, on_progress, threads)
     if output is not None or not steps:
         content = dump(trained.tokenizer, file_format)[""]
         with open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out:
