@@ -6,11 +6,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bpe_cli.cli.console import note, progress
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from bpe_cli.running import Sampling
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.tokenizer import Tokenizer
+
+_MOST_BYTES = 1 << 27
+"""No vocabulary is larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def line_writer(
     """
     from bpe_cli.formats.subword_nmt import load_vocabulary
     from bpe_cli.segmenting import Segmenter
-    from bpe_cli.stages import CharacterBpe
+    from bpe_cli.stages import CharacterBpe, LongestMatch
 
     bpe = model.model
     if isinstance(bpe, CharacterBpe) and bpe.end_of_word_suffix and not bpe.continuing_subword_prefix:
@@ -117,7 +119,7 @@ def line_writer(
         if how.vocabulary is not None:
             counts = load_vocabulary(_read(how.vocabulary), how.vocabulary)
             known = {token for token, count in counts.items() if count >= how.threshold}
-        tokens = {token_id: token.decode() for token_id, token in bpe.vocabulary.items()}
+        tokens = {token_id: token.decode("utf-8", "surrogateescape") for token_id, token in bpe.vocabulary.items()}
         segmenter = Segmenter(
             [(tokens[left], tokens[right]) for left, right, _ in bpe.merges],
             bpe.end_of_word_suffix,
@@ -130,9 +132,10 @@ def line_writer(
         )
         return partial(segmenter.lines, threads=threads)
     if how != Segmenting():
+        longest = isinstance(bpe, LongestMatch)
         raise UsageError(
-            "glossaries, separators and vocabularies are about words that are cut into subwords",
-            hint="-a bpe trains such a tokenizer",
+            "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
+            hint="leave --inference out" if longest else "-a bpe trains such a tokenizer",
         )
     if sampling is not None:
         raise UsageError(f"segmented text of a {model.model.kind} tokenizer cannot be varied")
@@ -146,9 +149,16 @@ def line_writer(
 
 
 def _read(path: str) -> bytes:
-    from bpe_cli.formats.checked import read
-
-    return read(Path(path))
+    """Read a vocabulary: a file, or a pipe such as the shell's ``<(...)``."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+    if len(data) > _MOST_BYTES:
+        raise InputError(f"{path} is no vocabulary: it has more than {_MOST_BYTES:,} bytes")
+    return data
 
 
 def write_lines(blocks: Iterable[Block], cut: Callable[[list[bytes], int], list[bytes]], out: Output) -> int:

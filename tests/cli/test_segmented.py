@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
+from bpe_cli.cli.segmented import Segmenting, line_writer
+from bpe_cli.stages import CharacterBpe
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.cli_runner import call, error
 
 CORPUS = b"low low low lower lowest newest newest newest widest widest\n" * 3
@@ -86,6 +92,23 @@ def test_a_vocabulary_takes_apart_what_it_does_not_have(cut, folder):
     assert cut("bpe", "--vocabulary", "v.txt", "--vocabulary-threshold", "5", text="newest").text != "newest\n"
 
 
+def test_a_vocabulary_can_come_through_a_pipe(cut, folder):
+    reading, writing = os.pipe()
+    os.write(writing, b"lo@@ 9\nw 9\n")
+    os.close(writing)
+    assert cut("bpe", "--vocabulary", f"/dev/fd/{reading}", text="low").text == "lo@@ w\n"
+    os.close(reading)
+
+
+def test_tokens_that_are_no_text_are_no_traceback(folder):
+    model = CharacterBpe(
+        Vocabulary.from_tokens([b"", b"a", b"\xff</w>", b"a\xff</w>"]), Merges.from_pairs([(1, 2, 3)]), unk_id=0,
+        end_of_word_suffix="</w>",
+    )  # fmt: skip
+    cut = line_writer(Tokenizer(model), Segmenting(), None, 1)
+    assert cut([b"a\xff aa\xff", b"\xff\xff"], 0) == [b"a\xff a@@ a\xff", b"\xff@@ \xff"]
+
+
 def test_dropout_by_lines(cut):
     text = "lowest newest\n" * 20
     varied = cut("bpe", "--dropout", "0.4", "--seed", "5", text=text)
@@ -128,7 +151,7 @@ def test_options_without_effect_on_segmented_text(cut, options):
             (
                 kind,
                 option,
-                "glossaries, separators and vocabularies are about words that are cut into subwords",
+                "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
                 "-a bpe trains such a tokenizer",
             )
             for kind in ("wordpiece", "bbpe")
@@ -140,7 +163,20 @@ def test_options_without_effect_on_segmented_text(cut, options):
             "--vocabulary-threshold is about --vocabulary, which is missing",
             None,
         ),
-        ("bpe", ("--vocabulary", "nosuch"), "cannot read nosuch: no such file", None),
+        ("bpe", ("--vocabulary", "nosuch"), "cannot read nosuch: no such file or directory", None),
+        ("bpe", ("--vocabulary", "."), "cannot read .: is a directory", None),
+        ("bpe", ("--vocabulary", "a\0b"), r"cannot read a\x00b: embedded null byte", None),
+        ("bpe", ("--vocabulary", "/dev/zero"), "/dev/zero is no vocabulary: it has more than 134,217,728 bytes", None),
+        (
+            "bpe",
+            ("--separator", "+", "--inference", "longest"),
+            "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
+            "leave --inference out",
+        ),
+        *(
+            ("bpe", ("--dropout", number), f"a dropout of {shown} is no probability: it lies between 0 and 1", None)
+            for number, shown in (("2", "2.0"), ("nan", "nan"), ("-1", "-1.0"))
+        ),
         (
             "bpe",
             ("--glossary", "("),
