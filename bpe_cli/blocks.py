@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,7 @@ class Block:
         array('Q', [2, 2, 3])
         """
         parts = list(documents)
-        ends = array("Q")
-        position = 0
-        for part in parts:
-            position += len(part)
-            ends.append(position)
-        return cls(b"".join(parts), ends)
+        return cls(b"".join(parts), array("Q", accumulate(map(len, parts))))
 
     def documents(self) -> Iterator[memoryview]:
         """Yield the bytes of each document (or part of one, at an open end)."""

@@ -50,8 +50,10 @@ class Sampling:
                 raise UsageError(f"alpha {self.number} is no number from 0 up")
         elif not 0 <= self.number <= 1:
             raise UsageError(f"a dropout of {self.number} is no probability: it lies between 0 and 1")
-        if not 0 <= self.nbest <= 1024 or not 0 <= self.seed < 1 << 64:
-            raise UsageError("the seed is a number below 2^64, and at most 1,024 of the best are drawn from")
+        if not 0 <= self.nbest <= 1024:
+            raise UsageError(f"at most 1,024 of the best are drawn from, not {self.nbest:,}")
+        if not 0 <= self.seed < 1 << 64:
+            raise UsageError("the seed is a number from 0 up, below 2^64")
 
 
 @dataclass(frozen=True, slots=True)

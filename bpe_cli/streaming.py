@@ -1,10 +1,10 @@
-"""Decode ids as they come, with any chain of decoders: give out text as soon as it is certain.
+"""Decode ids as they come: give out text as soon as it is certain.
 
-What the ids so far read as can be decoded again and again, but not from the first id on, or the time
-would be quadratic. As Hugging Face's ``DecodeStream`` does it, only the ids since the last text that was
-given out are kept, with those of that text before them, because decoders look at what stands before a
-token (a first token loses its space) but not further back. What the kept ids read as, less what the old
-ones read as, is new.
+Where tokens read as their bytes, only characters have to be waited for. With decoders, what the ids so
+far read as can be decoded again and again, but not from the first id on, or the time would be quadratic.
+As Hugging Face's ``DecodeStream`` does it, only the ids since the last text that was given out are kept,
+with those of that text before them, because decoders look at what stands before a token (a first token
+loses its space) but not further back. What the kept ids read as, less what the old ones read as, is new.
 """
 
 from __future__ import annotations
@@ -18,45 +18,113 @@ from bpe_cli.errors import InputError
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
+Errors = Literal["strict", "replace", "ignore"]
+"""What becomes of bytes that are not UTF-8, as in ``bytes.decode``."""
+
 # No character has more than four bytes; but tokens may read as nothing, so a few more may be waited for.
 _PATIENCE = 16
 
 
-class DecodeStream:
-    """Decode ids one by one, never splitting a character.
+class StreamDecoder:
+    """Decode runs of ids as they come, never splitting a character, with any tokenizer.
 
-    It differs from Hugging Face's in two ways. Bytes that can become no character are given out at once
+    It differs from Hugging Face's in three ways. Bytes that can become no character are given out at once
     (as U+FFFD, or what ``errors`` says), where theirs waits as long as the text ends in U+FFFD, even if
-    that is what was encoded. And ``finish`` gives what is left, which theirs loses.
+    that is what was encoded. Where tokens read as their bytes, what stands before an open character does
+    not wait for it. And ``finish`` gives what is left, which theirs loses.
 
-    >>> words = {1: b"Hel", 2: b"lo", 3: b"\\xe4\\xbd", 4: b"\\xa0"}
-    >>> stream = DecodeStream(lambda ids: b"".join(words[token_id] for token_id in ids))
-    >>> [stream.step(token_id) for token_id in (1, 2, 3, 4)], stream.finish()
-    (['Hel', 'lo', None, '你'], '')
+    >>> from bpe_cli.encodings import named
+    >>> decoder = StreamDecoder(named("gpt2"))
+    >>> [decoder.feed([token]) for token in (19526, 254)], decoder.finish()
+    (['', '你'], '')
     """
 
-    def __init__(
-        self, decode: Callable[[Sequence[int]], bytes], errors: Literal["strict", "replace", "ignore"] = "replace"
-    ) -> None:
+    def __init__(self, tokenizer: Tokenizer, errors: Errors = "replace") -> None:
         """Begin a text.
 
         Args:
-            decode: Gives the bytes that ids stand for, decoded together: ``Tokenizer.decode``.
-            errors: What becomes of bytes that are not UTF-8, as in ``bytes.decode``.
+            tokenizer: Whose ids they are.
+            errors: What becomes of bytes that are not UTF-8.
         """
+        self._tokenizer = tokenizer
+        self._window = _Window(tokenizer.decode) if tokenizer.decoder else None
+        self._characters = CharacterStream(errors)
+
+    def feed(self, ids: Iterable[int]) -> str:
+        """Give the text that is certain after these ids.
+
+        Raises:
+            InputError: An id has no token; or the bytes are not UTF-8 and errors are strict; or the
+                decoders change text that was given out already.
+        """
+        if self._window is None:
+            return self._characters.feed(self._tokenizer.decode(ids))
+        return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
+
+    def finish(self) -> str:
+        """Give what is left when no more ids come, and begin anew.
+
+        Raises:
+            InputError: As ``feed``.
+        """
+        left = b"" if self._window is None else self._window.finish()
+        return self._characters.feed(left) + self._characters.finish()
+
+
+class CharacterStream:
+    r"""Make text of bytes as they come, never splitting a character.
+
+    >>> stream = CharacterStream()
+    >>> [stream.feed(data) for data in (b"\xe4\xbd", b"\xa0\xe4")], stream.finish()
+    (['', '你'], '�')
+    """
+
+    def __init__(self, errors: Errors = "replace") -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        self._position = 0
+
+    def feed(self, data: bytes) -> str:
+        """Give the characters that are complete after these bytes.
+
+        Raises:
+            InputError: The bytes are not UTF-8 and errors are strict.
+        """
+        return self._decode(data, final=False)
+
+    def finish(self) -> str:
+        """Give what is left when no more bytes come, and begin anew.
+
+        Raises:
+            InputError: As ``feed``.
+        """
+        text = self._decode(b"", final=True)
+        self._position = 0
+        return text
+
+    def _decode(self, data: bytes, *, final: bool) -> str:
+        held = len(self._decoder.getstate()[0])
+        try:
+            text = self._decoder.decode(data, final)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - held + error.start}",
+                hint="--errors replace or ignore decodes them all the same, no --errors gives the bytes as they are",
+            ) from error
+        self._position += len(data)
+        return text
+
+
+class _Window:
+    """Decode ids one by one with decoders, and give the bytes that are certain."""
+
+    def __init__(self, decode: Callable[[Sequence[int]], bytes]) -> None:
         self._decode = decode
-        self._errors = errors
         self._ids: list[int] = []  # kept: the ids of the last text given out, then those after it
         self._given = b""  # what of the kept ids has been given out already
         self._old = 0  # how many of the kept ids that is
 
-    def step(self, token_id: int) -> str | None:
-        """Give the text that one more id makes certain, or None if there is none yet.
-
-        Raises:
-            InputError: An id has no token; or errors are strict and the bytes are not UTF-8; or the
-                decoders change text that was given out already.
-        """
+    def step(self, token_id: int) -> bytes:
+        """Give the bytes that one more id makes certain."""
         if not self._given and self._ids:
             before = self._decode(self._ids)
             if not _unfinished(before):
@@ -65,34 +133,22 @@ class DecodeStream:
         data = self._decode(self._ids)
         open_bytes = _unfinished(data)
         if open_bytes and len(self._ids) - self._old <= _PATIENCE:
-            return None
+            return b""
         certain = data[: len(data) - open_bytes]
         if len(certain) <= len(self._given):
-            return None
-        new = self._text(self._after(certain))
+            return b""
+        new = self._after(certain)
         self._ids = self._ids[self._old :]
         self._old = len(self._ids)
         self._given = self._decode(self._ids)
         self._given = self._given[: len(self._given) - open_bytes]
         return new
 
-    def feed(self, ids: Iterable[int]) -> str:
-        """Give the text that is certain after these ids.
-
-        Raises:
-            InputError: As ``step``.
-        """
-        return "".join(self.step(token_id) or "" for token_id in ids)
-
-    def finish(self) -> str:
-        """Give what is left when no more ids come, and begin anew.
-
-        Raises:
-            InputError: As ``step``.
-        """
+    def finish(self) -> bytes:
+        """Give what is left, and begin anew."""
         left = self._after(self._decode(self._ids)) if self._ids else b""
         self._ids, self._given, self._old = [], b"", 0
-        return self._text(left)
+        return left
 
     def _after(self, data: bytes) -> bytes:
         if not data.startswith(self._given):
@@ -101,15 +157,6 @@ class DecodeStream:
                 hint="decode all ids at once",
             )
         return data[len(self._given) :]
-
-    def _text(self, data: bytes) -> str:
-        try:
-            return data.decode("utf-8", self._errors)
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"the decoded bytes are not UTF-8: {error.reason}",
-                hint="errors replace or ignore decodes them all the same",
-            ) from error
 
 
 def _unfinished(data: bytes) -> int:
@@ -126,42 +173,3 @@ def _unfinished(data: bytes) -> int:
             if error.reason == "unexpected end of data" and error.start == 0:
                 return length
     return 0
-
-
-class StreamDecoder:
-    """Decode runs of ids as they come, never splitting a character, where tokens read as their bytes.
-
-    >>> from bpe_cli.encodings import named
-    >>> decoder = StreamDecoder(named("gpt2"))
-    >>> [decoder.feed([token]) for token in (19526, 254)], decoder.finish()
-    (['', '你'], '')
-    """
-
-    def __init__(self, tokenizer: Tokenizer, errors: Literal["strict", "replace", "ignore"] = "replace") -> None:
-        self._tokenizer = tokenizer
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
-        self._position = 0
-
-    def feed(self, ids: Iterable[int]) -> str:
-        """Give the text that is certain after these ids.
-
-        Raises:
-            InputError: An id has no token, or the bytes are not UTF-8 and errors are strict.
-        """
-        return self._decode(self._tokenizer.decode(ids), final=False)
-
-    def finish(self) -> str:
-        """Give what is left when no more ids come."""
-        return self._decode(b"", final=True)
-
-    def _decode(self, data: bytes, *, final: bool) -> str:
-        held = len(self._decoder.getstate()[0])
-        try:
-            text = self._decoder.decode(data, final)
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - held + error.start}",
-                hint="--errors replace or ignore decodes them all the same, no --errors gives the bytes as they are",
-            ) from error
-        self._position += len(data)
-        return text

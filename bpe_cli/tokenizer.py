@@ -369,10 +369,10 @@ class Tokenizer:
         Raises:
             InputError: The bytes are not UTF-8 and ``errors`` is ``strict``.
         """
-        from bpe_cli.streaming import StreamDecoder
+        from bpe_cli.streaming import CharacterStream
 
-        decoder = StreamDecoder(self, errors)
-        return decoder.feed(ids) + decoder.finish()
+        characters = CharacterStream(errors)
+        return characters.feed(self.decode(ids)) + characters.finish()
 
 
 def _show(content: bytes) -> str:

@@ -103,7 +103,7 @@ def run(
     from bpe_cli.sinks.batches import ReadOptions
     from bpe_cli.sinks.read import read_batches
     from bpe_cli.sinks.sidecar import complete
-    from bpe_cli.streaming import StreamDecoder
+    from bpe_cli.streaming import CharacterStream
 
     if not inputs and waits_for_keyboard(Source(), sys.stdin.buffer):
         raise UsageError("there are no ids: stdin is a terminal", hint="name files, or pipe ids in")
@@ -125,15 +125,15 @@ def run(
                 name = sidecar.tokenizer_name or "another tokenizer"
                 note(f"note: {item.name} was encoded with {name}, whose value differs from this one's", quiet=quiet)
             with open_stream(item.path, stdin=sys.stdin.buffer, on_bytes=advance) as stream:
-                decoder = None if errors is None else StreamDecoder(model, errors.value)
+                characters = None if errors is None else CharacterStream(errors.value)
                 place = _Place(item.name)
                 for batch in _documents(read_batches(from_, stream, item.name, reading), whole=bool(model.decoder)):
                     tokens += len(batch.ids)
                     with place.named(model, batch.ids):
-                        out.write(model.decode(batch.ids) if decoder is None else decoder.feed(batch.ids).encode())
-                        if batch.done and decoder is not None and errors is not None:
-                            out.write(decoder.finish().encode())
-                            decoder = StreamDecoder(model, errors.value)
+                        data = model.decode(batch.ids)
+                        out.write(data if characters is None else characters.feed(data).encode())
+                        if batch.done and characters is not None:
+                            out.write(characters.finish().encode())
                     if batch.done:
                         documents += 1
                         if lines:

@@ -11,14 +11,12 @@ import typer
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
-from bpe_cli.cli.segmented import Segmenting, line_writer, write_lines
+from bpe_cli.cli.segmented import Segmenting, check_options, write_segmented
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from bpe_cli.corpus import InputHash, Inputs, Source
+    from bpe_cli.corpus import InputHash
     from bpe_cli.running import Sampling
     from bpe_cli.sinks import SinkOptions
     from bpe_cli.tokenizer import Specials, Tokenizer
@@ -221,7 +219,7 @@ def run(
 
     segmented = to == To.segmented
     how = Segmenting(separator, tuple(glossary or ()), vocabulary, vocabulary_threshold)
-    _check_segmented(
+    check_options(
         segmented,
         how,
         {
@@ -236,7 +234,9 @@ def run(
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
     if not segmented and sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
         raise UsageError(f"{to.value} is not for a terminal", hint="name a file with -o, or pipe it into a program")
-    if output is not None:
+    if output is not None and segmented:
+        sinks.check_writable(output)
+    elif output is not None:
         sinks.check_outputs(to.value, output)
     model = options.tokenizer_of(tokenizer, pattern, add_special)
     if inference is not None and inference != Inference.merges:
@@ -248,15 +248,15 @@ def run(
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+    number = options.threads_of(threads)
     if segmented:
-        _write_segmented(model, source, found, how, sampling, output, quiet)
+        write_segmented(model, source, found, how, sampling, output, number, quiet)
         return
     hashes: list[InputHash] | None = [] if sinks.is_binary(to.value) and output is not None else None
     origins = Origins(whole=source.documents == "whole")
     budget = Budget(max_tokens, origins)
     places = Places()
     before, after = affixes(model.post_processor) if add_special_tokens else ((), ())
-    number = options.threads_of(threads)
     with (
         progress(found.total_bytes, "encoding", quiet=quiet) as advance,
         sinks.open_sink(
@@ -284,32 +284,6 @@ def run(
     budget.check()
     if output is not None:
         note(f"{count(sink.documents, 'document')}, {count(sink.tokens, 'token')} -> {output}", quiet=quiet)
-
-
-def _write_segmented(
-    model: Tokenizer,
-    source: Source,
-    found: Inputs,
-    how: Segmenting,
-    sampling: Sampling | None,
-    output: str | None,
-    quiet: bool,
-) -> None:
-    from bpe_cli.corpus import read_blocks
-    from bpe_cli.sinks.atomic import open_output, open_stdout
-
-    cut = line_writer(model, how, sampling)
-    with (
-        progress(found.total_bytes, "segmenting", quiet=quiet) as advance,
-        open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
-    ):
-        blocks = read_blocks(
-            source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
-            on_note=lambda message: note(f"note: {message}", quiet=quiet),
-        )  # fmt: skip
-        written = write_lines(blocks, cut, out)
-    if output is not None:
-        note(f"{count(written, 'line')} -> {output}", quiet=quiet)
 
 
 def _sampling(dropout: float | None, mode: DropoutMode, sample: float | None, nbest: int, seed: int) -> Sampling | None:
@@ -356,29 +330,6 @@ def _check_sampling(model: Tokenizer, sampling: Sampling, with_: str) -> None:
             "spans are found by encoding a text again, which would not give the tokens that were drawn",
             hint="leave spans out, or --dropout and --sample",
         )
-
-
-def _check_segmented(segmented: bool, how: Segmenting, others: Mapping[str, object]) -> None:
-    """Make sure that no option is given that has no effect.
-
-    Args:
-        segmented: Whether segmented text is wanted.
-        how: What was said of it.
-        others: What is about ids: what was given, by the options' names.
-
-    Raises:
-        UsageError: One is.
-    """
-    if not segmented and how != Segmenting():
-        raise UsageError(
-            "--separator, --glossary, --vocabulary and --vocabulary-threshold are about segmented text",
-            hint="--to segmented writes it",
-        )
-    if segmented and how.threshold and how.vocabulary is None:
-        raise UsageError("--vocabulary-threshold is about --vocabulary, which is missing")
-    useless = [name for name, given in others.items() if given]
-    if segmented and useless:
-        raise UsageError(f"segmented text has no ids, which {useless[0]} is about", hint="leave it out")
 
 
 def _words(with_: str) -> set[str]:

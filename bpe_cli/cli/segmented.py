@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
-from bpe_cli.errors import UsageError
+from bpe_cli.cli.console import note, progress
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
     from bpe_cli.blocks import Block
+    from bpe_cli.corpus import Inputs, Source
     from bpe_cli.running import Sampling
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.tokenizer import Tokenizer
+
+_MOST_BYTES = 1 << 27
+"""No vocabulary is larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +40,65 @@ class Segmenting:
     threshold: int = 0
 
 
-def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None) -> Callable[[str, int], str]:
-    """Give what segments the text of a line, with its number.
+def check_options(segmented: bool, how: Segmenting, others: Mapping[str, object]) -> None:
+    """Make sure that no option is given that has no effect.
+
+    Args:
+        segmented: Whether segmented text is wanted.
+        how: What was said of it.
+        others: What is about ids: what was given, by the options' names.
+
+    Raises:
+        UsageError: One is.
+    """
+    if not segmented and how != Segmenting():
+        raise UsageError(
+            "--separator, --glossary, --vocabulary and --vocabulary-threshold are about segmented text",
+            hint="--to segmented writes it",
+        )
+    if segmented and how.threshold and how.vocabulary is None:
+        raise UsageError("--vocabulary-threshold is about --vocabulary, which is missing")
+    useless = [name for name, given in others.items() if given]
+    if segmented and useless:
+        raise UsageError(f"segmented text has no ids, which {useless[0]} is about", hint="leave it out")
+
+
+def write_segmented(
+    model: Tokenizer,
+    source: Source,
+    found: Inputs,
+    how: Segmenting,
+    sampling: Sampling | None,
+    output: str | None,
+    threads: int,
+    quiet: bool,
+) -> None:
+    """Segment what was found, to a file or stdout.
+
+    Raises:
+        BpeError: As ``line_writer``; or something cannot be read or written.
+    """
+    from bpe_cli.corpus import read_blocks
+    from bpe_cli.sinks.atomic import open_output, open_stdout
+
+    cut = line_writer(model, how, sampling, threads)
+    with (
+        progress(found.total_bytes, "segmenting", quiet=quiet) as advance,
+        open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
+    ):
+        blocks = read_blocks(
+            source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
+            on_note=lambda message: note(f"note: {message}", quiet=quiet),
+        )  # fmt: skip
+        written = write_lines(blocks, cut, out)
+    if output is not None:
+        note(f"{count(written, 'line')} -> {output}", quiet=quiet)
+
+
+def line_writer(
+    model: Tokenizer, how: Segmenting, sampling: Sampling | None, threads: int
+) -> Callable[[list[bytes], int], list[bytes]]:
+    """Give what segments lines, with the number of the first.
 
     BPE with ends of words marks what goes on by the separator; any other tokenizer's tokens stand with
     blanks between them, as the text has them.
@@ -45,7 +109,7 @@ def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None) ->
     """
     from bpe_cli.formats.subword_nmt import load_vocabulary
     from bpe_cli.segmenting import Segmenter
-    from bpe_cli.stages import CharacterBpe
+    from bpe_cli.stages import CharacterBpe, LongestMatch
 
     bpe = model.model
     if isinstance(bpe, CharacterBpe) and bpe.end_of_word_suffix and not bpe.continuing_subword_prefix:
@@ -55,7 +119,7 @@ def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None) ->
         if how.vocabulary is not None:
             counts = load_vocabulary(_read(how.vocabulary), how.vocabulary)
             known = {token for token, count in counts.items() if count >= how.threshold}
-        tokens = {token_id: token.decode() for token_id, token in bpe.vocabulary.items()}
+        tokens = {token_id: token.decode("utf-8", "surrogateescape") for token_id, token in bpe.vocabulary.items()}
         segmenter = Segmenter(
             [(tokens[left], tokens[right]) for left, right, _ in bpe.merges],
             bpe.end_of_word_suffix,
@@ -66,42 +130,49 @@ def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None) ->
             dropout=sampling.number if sampling else 0.0,
             seed=sampling.seed if sampling else 0,
         )
-        return segmenter.line
+        return partial(segmenter.lines, threads=threads)
     if how != Segmenting():
+        longest = isinstance(bpe, LongestMatch)
         raise UsageError(
-            "glossaries, separators and vocabularies are about words that are cut into subwords",
-            hint="-a bpe trains such a tokenizer",
+            "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
+            hint="leave --inference out" if longest else "-a bpe trains such a tokenizer",
         )
     if sampling is not None:
         raise UsageError(f"segmented text of a {model.model.kind} tokenizer cannot be varied")
 
-    def cut(line: str, number: int) -> str:  # noqa: ARG001  # nothing is drawn
-        data = line.encode("utf-8", "surrogateescape")
-        parts = (data[token.start : token.end] for token in model.tokens(data))
-        return b" ".join(filter(None, parts)).decode("utf-8", "surrogateescape")
+    def cut(lines: list[bytes], number: int) -> list[bytes]:  # noqa: ARG001  # nothing is drawn
+        return [
+            b" ".join(filter(None, (line[token.start : token.end] for token in model.tokens(line)))) for line in lines
+        ]
 
     return cut
 
 
 def _read(path: str) -> bytes:
-    from bpe_cli.formats.checked import read
+    """Read a vocabulary: a file, or a pipe such as the shell's ``<(...)``."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+    if len(data) > _MOST_BYTES:
+        raise InputError(f"{path} is no vocabulary: it has more than {_MOST_BYTES:,} bytes")
+    return data
 
-    return read(Path(path))
 
-
-def write_lines(blocks: Iterable[Block], cut: Callable[[str, int], str], out: Output) -> int:
+def write_lines(blocks: Iterable[Block], cut: Callable[[list[bytes], int], list[bytes]], out: Output) -> int:
     """Write documents, a line each; give how many there were."""
     number = 0
-    held = b""
+    held = bytearray()  # of a document that goes on
     for block in blocks:
-        last = len(block.ends) - 1
-        for place, document in enumerate(block.documents()):
-            held += bytes(document)
-            if block.unfinished and place == last:
-                break
-            line = cut(held.decode("utf-8", "surrogateescape"), number)
-            out.write(line.encode("utf-8", "surrogateescape") + b"\n")
-            held = b""
-            number += 1
+        lines = [*map(bytes, block.documents())]
+        rest = lines.pop() if block.unfinished else b""
+        if held and lines:
+            lines[0] = bytes(held) + lines[0]
+            held.clear()
+        held += rest
+        out.write(b"\n".join([*cut(lines, number), b""]))
+        number += len(lines)
         out.flush()
     return number

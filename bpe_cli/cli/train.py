@@ -1,11 +1,7 @@
-"""``bpe train``: text to a tokenizer.
-
-Length: the command's one function says of every flag what it is, and a command is one module.
-"""
+"""``bpe train``: text to a tokenizer."""
 
 from __future__ import annotations
 
-import re
 import sys
 from enum import StrEnum
 from types import ModuleType
@@ -22,7 +18,6 @@ from bpe_cli.views.numbers import count
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
-    from bpe_cli.stages import Normalizer, PreTokenizer
     from bpe_cli.trainers.base import Trained
 
 NAME = "train"
@@ -276,6 +271,7 @@ def run(
     from bpe_cli.cli.training import check_compat, check_matches, help_of, options_of
     from bpe_cli.formats import resolve_pattern
     from bpe_cli.sinks.atomic import check_writable
+    from bpe_cli.stages import named_normalizers, named_pre_tokenizers
     from bpe_cli.trainers import TRAINERS, sentencepiece
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
 
@@ -298,8 +294,8 @@ def run(
         "max_token_length": max_token_length,
         "compat": None if by_sentencepiece else compat and compat.value,
         "model": algorithm.value if by_sentencepiece else None,
-        "normalizer": None if normalizer is None else _normalizers(normalizer),
-        "pre_tokenizer": None if pre_tokenizer is None else _pre_tokenizers(pre_tokenizer),
+        "normalizer": None if normalizer is None else named_normalizers.named(normalizer),
+        "pre_tokenizer": None if pre_tokenizer is None else named_pre_tokenizers.named(pre_tokenizer),
         "pattern": "" if pattern == "none" else None if pattern is None else resolve_pattern(pattern),
         "prefix_space": prefix_space or None,
     }
@@ -331,18 +327,6 @@ def run(
         note(f"{_pieces(counts)} -> {counts_out}", quiet=quiet)
     if not counting_only:
         _train(trainer, counts, settings, output, file_format, steps, number, quiet)
-
-
-def _normalizers(names: str) -> tuple[Normalizer, ...]:
-    from bpe_cli.stages.named_normalizers import named
-
-    return tuple(stage for name in names.split(",") for stage in named(name))
-
-
-def _pre_tokenizers(names: str) -> tuple[PreTokenizer, ...]:
-    from bpe_cli.stages.named_pre_tokenizers import named
-
-    return tuple(stage for name in names.split(",") for stage in named(name))
 
 
 def _rehearse(trainer: ModuleType, settings: Any, file_format: str) -> None:
@@ -380,12 +364,7 @@ def _train(
             advance(reached - done)
             done = reached
 
-        try:
-            trained: Trained = trainer.train(counts, settings, on_progress, threads)
-        except OverflowError as error:  # the core has no room for a number, and says for which in a note
-            which = re.search(r"'(\w+)'", " ".join(getattr(error, "__notes__", ())))
-            name = which[1] if which else "a setting"
-            raise UsageError(f"{name} is below 0, or larger than what fits") from error
+        trained: Trained = trainer.train(counts, settings, on_progress, threads)
     if output is not None or not steps:
         content = dump(trained.tokenizer, file_format, NEW)[""]
         with open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out:

@@ -75,8 +75,10 @@ def options_of(algorithm: str, trainer: ModuleType, flags: Mapping[str, Any], se
         settings: What was given by --set, as ``NAME=VALUE``.
 
     Raises:
-        UsageError: The algorithm has no such option, or a value is not of its kind.
+        UsageError: The algorithm has no such option, or a value is not of its kind or too large.
     """
+    from bpe_cli.trainers.base import check_numbers
+
     known = {each.name: each for each in fields(trainer.Options)}
     values: dict[str, Any] = {}
     for name, value in flags.items():
@@ -115,6 +117,7 @@ def options_of(algorithm: str, trainer: ModuleType, flags: Mapping[str, Any], se
     if needed:
         raise UsageError(f"-a {algorithm} needs {', '.join(FLAGS.get(each, f'--set {each}=...') for each in needed)}")
     made = trainer.Options(**values)
+    check_numbers(made)
     _compile(trainer, made)
     return made
 

@@ -39,17 +39,21 @@ def names() -> tuple[str, ...]:
     return (*NAMED, *PATTERNS, *ALIASES)
 
 
-def named(name: str) -> tuple[PreTokenizer, ...]:
-    """Give the pre-tokenizers that a name stands for.
+def named(wanted: str) -> tuple[PreTokenizer, ...]:
+    """Give the pre-tokenizers of names with commas between them, in order.
 
     A name of ``patterns`` stands for the pattern alone: bytes stay bytes.
 
     Raises:
-        UsageError: There is no such name.
+        UsageError: A name is not known.
 
-    >>> named("t5")
-    (WhitespaceSplit(), Metaspace(replacement='▁', prepend_scheme='always', split=True))
+    >>> named("whitespace-split, digits")
+    (WhitespaceSplit(), Digits(individual_digits=False))
     """
+    return tuple(stage for name in wanted.split(",") for stage in _named(name.strip()))
+
+
+def _named(name: str) -> tuple[PreTokenizer, ...]:
     if name in NAMED:
         return NAMED[name]
     if name in PATTERNS or name in ALIASES:

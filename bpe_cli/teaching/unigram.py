@@ -10,7 +10,7 @@ by expectation maximisation, whose expectation is here as ``expected_counts``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import exp, fsum, log
+from math import exp, fsum, inf, log
 
 
 def initial_tokens(words: Mapping[str, int], size: int) -> dict[str, int]:
@@ -54,29 +54,25 @@ def encode(word: str, model: Mapping[str, float], start_cost: float = 1.0) -> tu
     >>> encode("abc", {"a": 1.0, "b": 1.0})
     (['<unk>'], None)
     """
-    best: list[tuple[float, int] | None] = [(start_cost, 0)] + [None] * len(word)
+    best = [(start_cost, 0)] + [(inf, -1)] * len(word)  # what the text up to a place costs, its last token's start
     for start in range(len(word)):
-        before = best[start]
-        if before is None:
+        before, _ = best[start]
+        if before == inf:
             continue
         for end in range(start + 1, len(word) + 1):
             token = word[start:end]
-            if token in model:
-                cost = model[token] + before[0]
-                known = best[end]
-                if known is None or known[0] > cost:
-                    best[end] = (cost, start)
-    last = best[len(word)]
-    if last is None:
+            if token in model and model[token] + before < best[end][0]:
+                best[end] = (model[token] + before, start)
+    whole, _ = best[len(word)]
+    if whole == inf:
         return ["<unk>"], None
     tokens: list[str] = []
     end = len(word)
     while end > 0:
-        step = best[end]
-        assert step is not None, "every place on the way back was reached"
-        tokens.insert(0, word[step[1] : end])
-        end = step[1]
-    return tokens, last[0]
+        _, start = best[end]
+        tokens.insert(0, word[start:end])
+        end = start
+    return tokens, whole
 
 
 def corpus_cost(words: Mapping[str, int], model: Mapping[str, float]) -> float:

@@ -49,10 +49,11 @@ def train(texts: Iterable[str | bytes], options: Any) -> Tokenizer:
 
     Raises:
         TrainingError: There is no text, or the vocabulary is smaller than its alphabet.
-        UsageError: The options contradict each other.
+        UsageError: The options contradict each other, or a number is too large.
     """
     from bpe_cli.blocks import Block
 
+    base.check_numbers(options)
     modules = (*TRAINERS.values(), sentencepiece)
     trainer = next(module for module in modules if isinstance(options, module.Options))
     documents = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts]

@@ -14,7 +14,9 @@ A trainer is a module with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from math import isfinite
+from typing import Any
 
 from bpe_cli import _core
 from bpe_cli.blocks import Block, settle
@@ -29,6 +31,11 @@ Progress = Callable[[int, int], None]
 
 DEFAULT_MAX_MEMORY = 4 << 30
 """Bytes that counts may take; a fixed number, so that what is refused does not depend on the machine."""
+
+_LARGEST = (1 << 63) - 1
+_LONGEST = (1 << 32) - 1
+_LENGTHS = frozenset({"max_token_length", "max_digits"})
+"""Options that are lengths of tokens, which the core keeps in 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,24 @@ def count(
             f"the corpus has too many different pieces: {error}",
             hint="raise --max-memory, split the text more finely, or train on a sample",
         ) from error
+
+
+def check_numbers(options: Any) -> None:
+    """Make sure that the core has room for the numbers of an algorithm's options.
+
+    Raises:
+        UsageError: One is below 0 (an id: below -1, which is for none) or too large, or no number at all.
+    """
+    for each in fields(options):
+        value = getattr(options, each.name)
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, float) and not isfinite(number):
+                raise UsageError(f"{each.name} is a number, not {number}")
+            if isinstance(number, int):
+                lowest = -1 if each.name.endswith("_id") else 0
+                largest = _LONGEST if each.name in _LENGTHS else _LARGEST
+                if not lowest <= number <= largest:
+                    raise UsageError(f"{each.name} is a number from {lowest} to {largest:,}, not {number:,}")
 
 
 def pieces_of(counts: _core.Counts) -> dict[bytes, int]:

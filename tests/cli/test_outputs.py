@@ -147,6 +147,7 @@ def test_files_are_written_over_links_and_modes_are_kept(tmp_path):
     [
         ("encode", *GPT2, "--lines", "big"),
         ("encode", *GPT2, "--to", "jsonl", "big"),
+        ("encode", *GPT2, "--to", "segmented", "big"),
         ("decode", *GPT2, "ids"),
         ("inspect", "-T", "hi", *GPT2, "--json"),
         ("compare", "-T", "hi", *GPT2),
@@ -183,6 +184,7 @@ def test_a_pipe_of_which_one_line_is_read(tmp_path):
     [
         ("encode", *GPT2, "--block-size", "4096", "-o", "out"),
         ("encode", *GPT2, "--block-size", "4096", "--to", "bin", "-o", "out"),
+        ("encode", *GPT2, "--block-size", "4096", "--to", "segmented", "-o", "out"),
         ("train", "--lines", "-s", "1000", "--block-size", "4096", "-o", "out"),
         ("train", "--lines", "--block-size", "4096", "--counts-out", "out"),
         ("decode", *GPT2, "--from", "tokens", "-o", "out"),

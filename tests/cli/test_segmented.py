@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
+from bpe_cli.cli.segmented import Segmenting, line_writer
+from bpe_cli.stages import CharacterBpe
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.cli_runner import call, error
 
 CORPUS = b"low low low lower lowest newest newest newest widest widest\n" * 3
@@ -40,6 +46,26 @@ def test_words_and_lines_come_back(cut):
     assert cut("old").text.replace("@@ ", "") == "lowest newer\nwiden lows\n"
 
 
+def test_a_file_is_written_whole_or_not_at_all(cut, folder):
+    expected = cut("bpe").out
+    assert cut("bpe", "-o", "out.txt") == (0, b"", "2 lines -> out.txt\n")
+    assert (folder / "out.txt").read_bytes() == expected
+    assert cut("bpe", "-o", "out.txt", "-q", text="low") == (0, b"", "")
+    assert (folder / "out.txt").read_bytes() == b"low\n"
+
+    before = sorted(folder.iterdir())
+    failed = call("encode", "-t", "bpe.json", "--to", "segmented", "--jsonl", "-o", "out.txt", cwd=folder,
+                  input=b'{"text": "newest"}\n{"text": ')  # fmt: skip
+    assert failed.status == 2
+    assert (folder / "out.txt").read_bytes() == b"low\n", "the file of before stays"
+    assert sorted(folder.iterdir()) == before
+    assert cut("bpe", "-o", "nosuch/out.txt") == (
+        2,
+        b"",
+        error(f"cannot write nosuch/out.txt: no such folder {folder / 'nosuch'}"),
+    )
+
+
 def test_an_empty_line_stays(cut):
     assert cut("bpe", text="\nlow\n\n").text == "\nlow\n\n"
 
@@ -64,6 +90,23 @@ def test_a_vocabulary_takes_apart_what_it_does_not_have(cut, folder):
     assert cut("bpe", "--vocabulary", "v.txt", text="low").text == "lo@@ w\n"
     assert cut("bpe", "--vocabulary", "v.txt", text="newest").text == "newest\n"
     assert cut("bpe", "--vocabulary", "v.txt", "--vocabulary-threshold", "5", text="newest").text != "newest\n"
+
+
+def test_a_vocabulary_can_come_through_a_pipe(cut, folder):
+    reading, writing = os.pipe()
+    os.write(writing, b"lo@@ 9\nw 9\n")
+    os.close(writing)
+    assert cut("bpe", "--vocabulary", f"/dev/fd/{reading}", text="low").text == "lo@@ w\n"
+    os.close(reading)
+
+
+def test_tokens_that_are_no_text_are_no_traceback(folder):
+    model = CharacterBpe(
+        Vocabulary.from_tokens([b"", b"a", b"\xff</w>", b"a\xff</w>"]), Merges.from_pairs([(1, 2, 3)]), unk_id=0,
+        end_of_word_suffix="</w>",
+    )  # fmt: skip
+    cut = line_writer(Tokenizer(model), Segmenting(), None, 1)
+    assert cut([b"a\xff aa\xff", b"\xff\xff"], 0) == [b"a\xff a@@ a\xff", b"\xff@@ \xff"]
 
 
 def test_dropout_by_lines(cut):
@@ -108,7 +151,7 @@ def test_options_without_effect_on_segmented_text(cut, options):
             (
                 kind,
                 option,
-                "glossaries, separators and vocabularies are about words that are cut into subwords",
+                "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
                 "-a bpe trains such a tokenizer",
             )
             for kind in ("wordpiece", "bbpe")
@@ -120,7 +163,20 @@ def test_options_without_effect_on_segmented_text(cut, options):
             "--vocabulary-threshold is about --vocabulary, which is missing",
             None,
         ),
-        ("bpe", ("--vocabulary", "nosuch"), "cannot read nosuch: no such file", None),
+        ("bpe", ("--vocabulary", "nosuch"), "cannot read nosuch: no such file or directory", None),
+        ("bpe", ("--vocabulary", "."), "cannot read .: is a directory", None),
+        ("bpe", ("--vocabulary", "a\0b"), r"cannot read a\x00b: embedded null byte", None),
+        ("bpe", ("--vocabulary", "/dev/zero"), "/dev/zero is no vocabulary: it has more than 134,217,728 bytes", None),
+        (
+            "bpe",
+            ("--separator", "+", "--inference", "longest"),
+            "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
+            "leave --inference out",
+        ),
+        *(
+            ("bpe", ("--dropout", number), f"a dropout of {shown} is no probability: it lies between 0 and 1", None)
+            for number, shown in (("2", "2.0"), ("nan", "nan"), ("-1", "-1.0"))
+        ),
         (
             "bpe",
             ("--glossary", "("),

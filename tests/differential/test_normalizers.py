@@ -15,6 +15,7 @@ import pytest
 from bpe_cli import _core, stages
 from bpe_cli.stages import Normalizer
 from bpe_cli.stages.component_json import component, core_spec
+from tests.differential.protocol_buffers import field, fields
 from tests.differential.texts import ALL, WORDS, assigned, corpus, suite
 
 RULES = ("nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf")
@@ -279,43 +280,9 @@ def test_tables_of_real_models_give_their_texts(shared: Path):
         message = (shared / recorded["model"]).read_bytes()
         settings = dict(fields(next(value for number, value in fields(message) if number == 3)))
         charsmap = base64.b64encode(settings.get(2, b"")).decode()
-        flags = [bool(settings.get(number, 1)) for number in (3, 4, 5)]
+        flags = [settings.get(number) != b"\0" for number in (3, 4, 5)]
         compiled = _core.Stages(core_spec([stages.Charsmap(charsmap), stages.SpaceMarks(*flags)], ()))
         texts = suite(shared)
         for key, case in recorded["cases"].items():
             if "normalized" in case and "\0" not in texts[key]:
                 assert compiled.normalize(texts[key].encode())[0].decode() == case["normalized"], (name, key)
-
-
-def field(number: int, value: bytes) -> bytes:
-    """Write a field of a protocol buffer."""
-    return varint(number << 3 | 2) + varint(len(value)) + value
-
-
-def varint(value: int) -> bytes:
-    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
-
-
-def fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:
-    """Read the fields of a protocol buffer."""
-    at = 0
-
-    def number() -> int:
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(message):
-        key = number()
-        if key & 7 == 0:
-            yield key >> 3, number()
-            continue
-        length = number() if key & 7 == 2 else 4 if key & 7 == 5 else 8
-        yield key >> 3, message[at : at + length]
-        at += length

@@ -20,6 +20,7 @@ from bpe_cli.stages import ScoredBpe
 from bpe_cli.teaching.character_bpe import byte_token, encode_by_scores
 from bpe_cli.vocabulary import Vocabulary
 from tests.core_model import CoreModel
+from tests.differential.protocol_buffers import field, varint
 from tests.differential.texts import corpus
 
 sentencepiece = pytest.importorskip("sentencepiece")
@@ -129,24 +130,15 @@ def test_lasting_dropout_is_sentencepieces() -> None:
 # -- any scores: the textbook and SentencePiece ----------------------------------------------------
 
 
-def message(number: int, content: bytes) -> bytes:
-    """Write a field of bytes as Protocol Buffers do."""
-    return bytes([number << 3 | 2, *varint(len(content))]) + content
-
-
-def varint(value: int) -> list[int]:
-    return [value] if value < 0x80 else [value & 0x7F | 0x80, *varint(value >> 7)]
-
-
 def processor_of(tokens: list[str], scores: list[float], kinds: list[int]) -> Any:
     """Make SentencePiece's model of tokens: merging by scores, text as it is."""
     pieces = b"".join(
-        message(1, message(1, token.encode()) + b"\x15" + struct.pack("<f", score) + bytes([3 << 3, kind]))
+        field(1, field(1, token.encode()) + b"\x15" + struct.pack("<f", score) + bytes([3 << 3, kind]))
         for token, score, kind in zip(tokens, scores, kinds, strict=True)
     )
     trainer = bytes([3 << 3, 2, *varint(35 << 3), BYTE in kinds])
     normalizer = bytes([3 << 3, 0, 4 << 3, 0, 5 << 3, 0])
-    return sentencepiece.SentencePieceProcessor(model_proto=pieces + message(2, trainer) + message(3, normalizer))
+    return sentencepiece.SentencePieceProcessor(model_proto=pieces + field(2, trainer) + field(3, normalizer))
 
 
 @st.composite

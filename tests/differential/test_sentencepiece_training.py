@@ -26,8 +26,9 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import sentencepiece as ours
 from bpe_cli.trainers.base import Trained, new_counts
 from tests.cli_runner import call
+from tests.differential.protocol_buffers import fields
 from tests.differential.texts import suite
-from tests.differential.unigram_models import _fields, _piece, of_processor
+from tests.differential.unigram_models import of_processor, piece_of
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -65,7 +66,7 @@ NAMES = {
 
 def pieces_of(processor: Any) -> list[tuple[str, float, int]]:
     """Give all pieces of a SentencePiece model, with scores and types."""
-    found = (_piece(content) for number, content in _fields(processor.serialized_model_proto()) if number == 1)
+    found = (piece_of(content) for number, content in fields(processor.serialized_model_proto()) if number == 1)
     return [(text.decode(), score, kind) for text, score, kind in found]
 
 

@@ -80,8 +80,8 @@ def segmenter(codes: subword_nmt.Codes, **options) -> Segmenter:
 def segmented(shared: Path, merges: int | None = None, **options) -> bytes:
     codes = subword_nmt.load_codes((shared / RECORDED / "corpus_en.s1000.codes").read_bytes())
     cut = segmenter(codes if merges is None else codes.first(merges), **options)
-    text = (shared / REFERENCE / "corpus.en").read_text(encoding="utf-8")
-    return "".join(cut.line(line, number) for number, line in enumerate(text.splitlines(keepends=True))).encode()
+    text = (shared / REFERENCE / "corpus.en").read_bytes()
+    return b"".join(cut.lines(text.splitlines(keepends=True)))
 
 
 def vocabulary(shared: Path, threshold: int) -> set[str]:

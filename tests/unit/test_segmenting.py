@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.errors import UsageError
-from bpe_cli.segmenting import Segmenter, merge_by_rank
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.segmenting import Segmenter
 from bpe_cli.teaching.encode import replay_merges
 
 LOWER = [("l", "o"), ("lo", "w"), ("e", "r</w>"), ("lo", "w</w>"), ("low", "er</w>")]
@@ -21,7 +21,7 @@ def test_words_are_cut_and_blanks_around_are_kept():
     assert cut.line(" low  lowest lower x\r\n") == " low low@@ e@@ s@@ t lower x\r\n"
     assert cut.line("  \n") == "  \n"
     assert cut.line("") == ""
-    assert cut.word("low") == ["low"]
+    assert cut.lines([b" low\xff\n", b"", b"x low"]) == [b" low@@ \xff\n", b"", b"x low"]
 
 
 def test_the_suffix_can_be_a_symbol_of_its_own():
@@ -44,14 +44,8 @@ def test_glossaries_stay_whole():
 
 
 def test_a_pair_with_a_lower_rank_waits_for_the_end_of_a_step():
-    ranks = {("ab", "a"): 0, ("a", "b"): 1}
-    assert merge_by_rank("abab", ranks) == ["ab", "ab"]
-    assert merge_by_rank("aba", ranks) == ["aba"]
-
-
-def test_another_encoder_can_cut():
-    cut = Segmenter([], encode_word=lambda word: [word[:1], word[1:] + "</w>"], separator="+")
-    assert cut.segment("low a") == "l+ ow a"
+    cut = Segmenter([("ab", "a"), ("a", "b")], suffix="")
+    assert cut.segment("abab aba") == "ab@@ ab aba"
 
 
 def test_dropout_depends_on_seed_and_line_alone():
@@ -87,11 +81,42 @@ def test_text_is_kept(words, merges, separate):
 def test_a_learnt_list_is_replayed():
     draw = random.Random(3)
     merges = [("a", "b"), ("ab", "c"), ("ab", "ab"), ("c", "c"), ("abab", "abc")]
-    ranks = {pair: number for number, pair in enumerate(merges)}
+    cut = Segmenter(merges, suffix="")
     for _ in range(300):
         symbols = draw.choices("abc", k=draw.randint(1, 14))
-        assert merge_by_rank(symbols, ranks) == replay_merges(symbols, merges)
+        assert cut.segment("".join(symbols)).split("@@ ") == replay_merges(symbols, merges)
 
 
-def test_a_long_word_takes_no_longer_than_its_length():
-    assert len(Segmenter([("a", "a"), ("aa", "aa")], suffix="").word("a" * 100_000)) == 25_000
+@pytest.mark.parametrize("merges", [[("a", "a"), ("aa", "aa")], [("aa", "aa"), ("a", "a")]])
+def test_a_long_word_takes_no_longer_than_its_length(merges):
+    assert len(Segmenter(merges, suffix="").segment("a" * 100_000).split()) == 25_000
+
+
+MERGES = st.lists(st.tuples(WORDS, WORDS | st.just("</w>") | WORDS.map("{}</w>".format)), max_size=8)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=6), MERGES, st.booleans(), st.sampled_from([None, {"ab@@", "c", "</w>"}]))
+def test_what_is_written_by_tokens_is_what_is_read_off_the_text(words, merges, separate, vocabulary):
+    """A word's text in the line, or an unknown character, makes the longer way be taken for the whole line."""
+    cut = Segmenter(merges, separate_suffix=separate, vocabulary=vocabulary)
+    text = " ".join(words)
+    for other in ("</w>", "\U0001f980"):
+        assert cut.segment(f"{text} {other}").startswith(f"{cut.segment(text)} ")
+
+
+def test_threads_and_what_stands_before_change_nothing():
+    lines = [b"lower  lowest", b"", b" x\n", b"low\xff low"] * 50
+    cut = Segmenter(LOWER, dropout=0.5, seed=1)
+    assert cut.lines(lines, threads=3) == cut.lines(lines)
+    assert cut.lines(lines, 7)[13:] == cut.lines(lines[13:], 20)
+
+
+def test_what_cannot_be():
+    with pytest.raises(UsageError, match="the seed"):
+        Segmenter([], seed=-1)
+    with pytest.raises(InputError, match="lone surrogate"):
+        Segmenter([("a", "\ud800")])
+    with pytest.raises(InputError, match="lone surrogate"):
+        Segmenter([]).segment("\ud800")
+    assert Segmenter([("", "a"), ("a", "b")], suffix="").segment("ab") == "ab"
+    assert Segmenter([]).segment("\udcc3\udca9x") == "é@@ x", "bytes that are a character together"

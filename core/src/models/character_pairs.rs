@@ -33,6 +33,8 @@ pub struct Settings {
     pub suffix: Vec<u8>,
     /// Whether the suffix is a symbol of its own.
     pub separate_suffix: bool,
+    /// Whether merging goes by steps, as subword-nmt does it ([`super::merging::merge_by_steps`]).
+    pub by_steps: bool,
 }
 
 /// A model that merges pairs of characters.
@@ -201,7 +203,11 @@ impl Model for CharacterPairs {
         }
         let scratch = &mut scratch.characters;
         self.spell(piece, scratch);
-        scratch.merge(&self.merges, self.merges.monotone())?;
+        if self.settings.by_steps && !self.merges.monotone() {
+            scratch.merge_by_steps(&self.merges)?;
+        } else {
+            scratch.merge(&self.merges, self.merges.monotone())?;
+        }
         out.extend(scratch.merged().map(Found::from));
         Ok(())
     }
@@ -238,3 +244,7 @@ impl From<Symbol> for Found {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "character_pairs_tests.rs"]
+mod tests;

@@ -4,7 +4,9 @@ use bpe_tables::{NONE, PieceTable, TokenTable};
 
 use super::chain::Chain;
 use super::dropout::Dropout;
-use super::merging::{Merges, Placed, SHORT, Variant, merge_long, merge_short, merge_varied};
+use super::merging::{
+    Merges, Placed, SHORT, Variant, merge_by_steps, merge_long, merge_short, merge_varied,
+};
 use super::queue::{BucketQueue, HeapQueue};
 use super::staged::Border;
 use crate::draw::Draw;
@@ -52,6 +54,15 @@ impl Scratch {
             let queue = HeapQueue::default();
             merge_long(merges, symbols.len(), symbol, queue, chain, &mut sink)
         }
+    }
+
+    /// The same by steps, see [`merge_by_steps`].
+    pub fn merge_by_steps(&mut self, merges: &impl Merges) -> Result<()> {
+        let Self { symbols, chain, .. } = self;
+        let symbol = |place: usize| Ok(symbols[place].id);
+        self.merged.clear();
+        let mut sink = Placed::new(&mut self.merged);
+        merge_by_steps(merges, symbols.len(), symbol, chain, &mut sink)
     }
 
     /// The same with dropout, if any, and with the merges of `unwanted` symbols taken back.

@@ -240,6 +240,43 @@ pub fn merge_long(
     Ok(())
 }
 
+/// Merges any number of symbols by steps: each takes the first merge at all of its places, from left to
+/// right, and what candidates it makes wait for the next step, even if they come earlier in the order.
+/// Complexity: n log n.
+///
+/// For merges that are monotone ([`MergeTable::monotone`]) this is what the other loops do: a candidate
+/// that a step makes has one of its products as a part, so it comes later in the order.
+///
+/// # Errors
+/// As [`merge_long`].
+pub fn merge_by_steps(
+    merges: &impl Merges,
+    count: usize,
+    symbol: impl Fn(usize) -> Result<u32>,
+    chain: &mut Chain,
+    sink: &mut impl Sink,
+) -> Result<()> {
+    let mut queue = BinaryHeap::new();
+    let candidate = |number, at: u32| Reverse((merges.priority(number), at));
+    chain.begin(merges, count, symbol, |number, at| {
+        queue.push(candidate(number, at));
+    })?;
+    let mut made = Vec::new();
+    while let Some(&Reverse((step, _))) = queue.peek() {
+        while let Some(&Reverse((priority, left))) = queue.peek()
+            && priority == step
+        {
+            queue.pop();
+            if merges.priority(chain.number(left)) == step {
+                chain.join(merges, left, |number, at| made.push(candidate(number, at)));
+            }
+        }
+        queue.extend(made.drain(..));
+    }
+    chain.finish(sink);
+    Ok(())
+}
+
 /// How merging departs from taking the first candidate every time.
 pub struct Variant<D, U> {
     /// Whether the candidate that comes up is dropped: asked once for each that does.

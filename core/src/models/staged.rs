@@ -155,6 +155,9 @@ pub enum Spec {
         end_of_word_suffix: String,
         /// The suffix is a symbol of its own until a merge takes it (subword-nmt 0.1).
         separate_suffix: bool,
+        /// Each step takes a merge at all of its places (subword-nmt).
+        #[serde(default)]
+        by_steps: bool,
     },
     /// BPE by the score of the concatenation (SentencePiece's).
     ScoredPairs { unk_id: u32, byte_fallback: bool },
@@ -213,6 +216,7 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
             continuing_subword_prefix,
             end_of_word_suffix,
             separate_suffix,
+            by_steps,
         } => {
             let settings = character_pairs::Settings {
                 unk_id,
@@ -222,6 +226,7 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
                 prefix: continuing_subword_prefix.into_bytes(),
                 suffix: end_of_word_suffix.into_bytes(),
                 separate_suffix,
+                by_steps,
             };
             Box::new(CharacterPairs::new(
                 tables.tokens,

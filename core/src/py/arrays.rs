@@ -3,10 +3,14 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int, c_void};
 
+use bpe_tables::TokenTable;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+
+use crate::decode::SpecialTable;
+use crate::parallel::Documents;
 
 /// What a caller lent: its memory if nobody can write to it, else a copy.
 /// None stands for nothing lent: an empty array's memory need not even be aligned.
@@ -45,6 +49,91 @@ impl<T: Element> Lent<T> {
         Ok(Cow::Borrowed(unsafe {
             std::slice::from_raw_parts(start, buffer.item_count())
         }))
+    }
+}
+
+/// The documents of a block that a caller lent.
+pub struct LentDocuments<'a> {
+    text: Cow<'a, [u8]>,
+    ends: Cow<'a, [u64]>,
+    continued: bool,
+}
+
+impl<'a> LentDocuments<'a> {
+    /// Takes what was lent.
+    pub fn new(
+        py: Python<'_>,
+        text: &'a Lent<u8>,
+        ends: &'a Lent<u64>,
+        continued: bool,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            text: text.items(py)?,
+            ends: ends.items(py)?,
+            continued,
+        })
+    }
+
+    /// The documents, as the core wants them.
+    pub fn get(&self) -> Documents<'_> {
+        Documents {
+            text: &self.text,
+            ends: &self.ends,
+            continued: self.continued,
+        }
+    }
+}
+
+/// The special tokens for decoding that a caller lent.
+pub struct LentSpecials<'a> {
+    ids: Cow<'a, [u32]>,
+    blob: Cow<'a, [u8]>,
+    ends: Cow<'a, [u32]>,
+}
+
+impl<'a> LentSpecials<'a> {
+    /// Takes what was lent.
+    pub fn new(
+        py: Python<'_>,
+        ids: &'a Lent<u32>,
+        blob: &'a Lent<u8>,
+        ends: &'a Lent<u32>,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            ids: ids.items(py)?,
+            blob: blob.items(py)?,
+            ends: ends.items(py)?,
+        })
+    }
+
+    /// The table, as the core wants it.
+    pub fn get(&self) -> SpecialTable<'_> {
+        SpecialTable {
+            ids: &self.ids,
+            blob: &self.blob,
+            ends: &self.ends,
+        }
+    }
+}
+
+/// Copies a table of tokens: all bytes, and where each token ends.
+pub fn token_table(
+    py: Python<'_>,
+    blob: &Lent<u8>,
+    ends: &Lent<u32>,
+) -> PyResult<TokenTable<'static>> {
+    let blob = blob.items(py)?.into_owned();
+    let ends = ends.items(py)?.into_owned();
+    TokenTable::new(blob.into(), ends.into()).map_err(PyValueError::new_err)
+}
+
+/// Copies merges: (left, right, product) each.
+pub fn triples(py: Python<'_>, merges: &Lent<u32>) -> PyResult<Vec<[u32; 3]>> {
+    match merges.items(py)?.as_chunks() {
+        (triples, []) => Ok(triples.to_vec()),
+        _ => Err(PyValueError::new_err(
+            "merges come in threes: left, right, product",
+        )),
     }
 }
 

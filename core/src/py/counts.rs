@@ -6,12 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::Lent;
+use super::arrays::{Lent, LentDocuments};
 use super::pipeline::Stages;
 use super::split::{SpecialMatcher, Splitter};
 use super::to_python;
 use crate::count;
-use crate::parallel::Documents;
 
 /// How often each piece occurs: exact, u64, in order of first occurrence.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -50,16 +49,16 @@ impl Counts {
         threads: usize,
         continued: bool,
     ) -> PyResult<()> {
-        let (text, ends) = (data.items(py)?, ends.items(py)?);
-        let documents = Documents {
-            text: &text,
-            ends: &ends,
-            continued,
-        };
+        let documents = LentDocuments::new(py, &data, &ends, continued)?;
         let matcher = matcher.map(|matcher| &matcher.0);
         py.detach(|| {
-            self.lock()
-                .add_block(&splitter.0, matcher, prefix_space, &documents, threads)
+            self.lock().add_block(
+                &splitter.0,
+                matcher,
+                prefix_space,
+                &documents.get(),
+                threads,
+            )
         })
         .map_err(to_python)
     }
@@ -76,16 +75,11 @@ impl Counts {
         threads: usize,
         continued: bool,
     ) -> PyResult<()> {
-        let (text, ends) = (data.items(py)?, ends.items(py)?);
-        let documents = Documents {
-            text: &text,
-            ends: &ends,
-            continued,
-        };
+        let documents = LentDocuments::new(py, &data, &ends, continued)?;
         let matcher = matcher.map(|matcher| &matcher.0);
         py.detach(|| {
             self.lock()
-                .add_staged(&stages.0, matcher, &documents, threads)
+                .add_staged(&stages.0, matcher, &documents.get(), threads)
         })
         .map_err(to_python)
     }

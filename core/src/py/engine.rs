@@ -1,19 +1,18 @@
 //! Encoding and decoding.
 
-use bpe_tables::{PieceTable, TokenTable};
+use bpe_tables::PieceTable;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Lent, U32Array, U64Array};
+use super::arrays::{Lent, LentDocuments, LentSpecials, U32Array, U64Array, token_table, triples};
 use super::split::{SpecialMatcher, Splitter};
 use super::to_python;
-use crate::decode::{self, SpecialTable};
+use crate::decode;
 use crate::embedded;
 use crate::engine;
 use crate::error::Error;
 use crate::models::bpe::Bpe;
-use crate::parallel::Documents;
 
 /// A compiled tokenizer: immutable, shared by threads.
 #[pyclass(frozen, module = "bpe_cli._core")]
@@ -33,18 +32,13 @@ impl Engine {
         whole_pieces: bool,
     ) -> PyResult<Self> {
         let tokens = token_table(py, &blob, &ends)?;
-        let merges = merges.as_ref().map(|merges| merges.items(py)).transpose()?;
+        let merges = merges.map(|merges| triples(py, &merges)).transpose()?;
         let model = py.detach(|| match &merges {
             None if !whole_pieces => Err(Error::Invalid(
                 "ranks without whole pieces are no known model".into(),
             )),
             None => Bpe::from_ranks(tokens),
-            Some(merges) => match merges.as_chunks() {
-                (triples, []) => Bpe::from_merges(tokens, triples, whole_pieces),
-                _ => Err(Error::Invalid(
-                    "merges come in threes: left, right, product".into(),
-                )),
-            },
+            Some(merges) => Bpe::from_merges(tokens, merges, whole_pieces),
         });
         let model = model.map_err(to_python)?;
         Ok(Self(engine::Engine::new(
@@ -74,15 +68,10 @@ impl Engine {
         threads: usize,
         continued: bool,
     ) -> PyResult<(U32Array, U64Array)> {
-        let (text, ends) = (data.items(py)?, ends.items(py)?);
-        let documents = Documents {
-            text: &text,
-            ends: &ends,
-            continued,
-        };
+        let documents = LentDocuments::new(py, &data, &ends, continued)?;
         let matcher = matcher.map(|matcher| &matcher.0);
         let encoded = py
-            .detach(|| self.0.encode(&documents, matcher, threads))
+            .detach(|| self.0.encode(&documents.get(), matcher, threads))
             .map_err(to_python)?;
         Ok((encoded.ids.into(), encoded.ends.into()))
     }
@@ -104,14 +93,9 @@ impl Engine {
         threads: usize,
         continued: bool,
     ) -> PyResult<U64Array> {
-        let (text, ends) = (data.items(py)?, ends.items(py)?);
-        let documents = Documents {
-            text: &text,
-            ends: &ends,
-            continued,
-        };
+        let documents = LentDocuments::new(py, &data, &ends, continued)?;
         let matcher = matcher.map(|matcher| &matcher.0);
-        py.detach(|| self.0.count(&documents, matcher, threads))
+        py.detach(|| self.0.count(&documents.get(), matcher, threads))
             .map(Into::into)
             .map_err(to_python)
     }
@@ -125,28 +109,13 @@ impl Engine {
         special_ends: Lent<u32>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let ids = ids.items(py)?;
-        let (special_ids, blob, ends) = (
-            special_ids.items(py)?,
-            special_blob.items(py)?,
-            special_ends.items(py)?,
-        );
-        let special = SpecialTable {
-            ids: &special_ids,
-            blob: &blob,
-            ends: &ends,
-        };
+        let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
         let tokens = self.0.model().tokens();
         let bytes = py
-            .detach(|| decode::decode(&ids, tokens, special))
+            .detach(|| decode::decode(&ids, tokens, special.get()))
             .map_err(to_python)?;
         Ok(PyBytes::new(py, &bytes))
     }
-}
-
-fn token_table(py: Python<'_>, blob: &Lent<u8>, ends: &Lent<u32>) -> PyResult<TokenTable<'static>> {
-    let blob = blob.items(py)?.into_owned();
-    let ends = ends.items(py)?.into_owned();
-    TokenTable::new(blob.into(), ends.into()).map_err(PyValueError::new_err)
 }
 
 /// Gives blob and ends of a rank table that is laid into this module.

@@ -2,20 +2,18 @@
 
 use std::sync::Arc;
 
-use bpe_tables::TokenTable;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Lent, U32Array, U64Array};
+use super::arrays::{Lent, LentDocuments, LentSpecials, U32Array, U64Array, token_table, triples};
 use super::split::SpecialMatcher;
 use super::to_python;
-use crate::decode::{self, Reading, SpecialTable, Strings};
+use crate::decode::{self, Reading, Strings};
 use crate::draw::{Place, Sampling};
 use crate::error::{Error, Result};
 use crate::models::staged::{self, Tables};
 use crate::normalize::Context;
-use crate::parallel::Documents;
 use crate::pipeline::{self, Variation};
 use crate::split::stage::Pieces;
 use crate::stages;
@@ -132,25 +130,13 @@ impl Pipeline {
     ) -> PyResult<Self> {
         let spec: staged::Spec = serde_json::from_str(model)
             .map_err(|error| PyValueError::new_err(format!("not a model: {error}")))?;
-        let blob = blob.items(py)?.into_owned();
-        let ends = ends.items(py)?.into_owned();
-        let tokens = TokenTable::new(blob.into(), ends.into()).map_err(PyValueError::new_err)?;
-        let merges = match merges.as_ref().map(|merges| merges.items(py)).transpose()? {
-            None => Vec::new(),
-            Some(merges) => match merges.as_chunks() {
-                (triples, []) => triples.to_vec(),
-                _ => {
-                    return Err(PyValueError::new_err(
-                        "merges come in threes: left, right, product",
-                    ));
-                }
-            },
-        };
+        let tokens = token_table(py, &blob, &ends)?;
+        let merges = merges.map(|merges| triples(py, &merges)).transpose()?;
         let scores = scores.as_ref().map(|scores| scores.items(py)).transpose()?;
         let kinds = kinds.as_ref().map(|kinds| kinds.items(py)).transpose()?;
         let tables = Tables {
             tokens,
-            merges,
+            merges: merges.unwrap_or_default(),
             scores: scores.map(|scores| scores.into_owned()).unwrap_or_default(),
             kinds: kinds.map(|kinds| kinds.into_owned()).unwrap_or_default(),
         };
@@ -174,12 +160,7 @@ impl Pipeline {
         sampling: Option<(String, f64, usize)>,
         place: (u64, u64, u64),
     ) -> PyResult<(U32Array, U64Array)> {
-        let (text, ends) = (data.items(py)?, ends.items(py)?);
-        let documents = Documents {
-            text: &text,
-            ends: &ends,
-            continued,
-        };
+        let documents = LentDocuments::new(py, &data, &ends, continued)?;
         let matcher = matcher.map(|matcher| &matcher.0);
         let variation = sampling
             .map(|(way, number, nbest)| -> PyResult<Variation> {
@@ -208,7 +189,7 @@ impl Pipeline {
             })
             .transpose()?;
         let encoded = py
-            .detach(|| self.0.encode(&documents, matcher, threads, variation))
+            .detach(|| self.0.encode(&documents.get(), matcher, threads, variation))
             .map_err(to_python)?;
         Ok((encoded.ids.into(), encoded.ends.into()))
     }
@@ -223,14 +204,9 @@ impl Pipeline {
         threads: usize,
         continued: bool,
     ) -> PyResult<U64Array> {
-        let (text, ends) = (data.items(py)?, ends.items(py)?);
-        let documents = Documents {
-            text: &text,
-            ends: &ends,
-            continued,
-        };
+        let documents = LentDocuments::new(py, &data, &ends, continued)?;
         let matcher = matcher.map(|matcher| &matcher.0);
-        py.detach(|| self.0.count(&documents, matcher, threads))
+        py.detach(|| self.0.count(&documents.get(), matcher, threads))
             .map(Into::into)
             .map_err(to_python)
     }
@@ -282,18 +258,9 @@ impl Pipeline {
         special_ends: Lent<u32>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let ids = ids.items(py)?;
-        let (special_ids, blob, ends) = (
-            special_ids.items(py)?,
-            special_blob.items(py)?,
-            special_ends.items(py)?,
-        );
-        let special = SpecialTable {
-            ids: &special_ids,
-            blob: &blob,
-            ends: &ends,
-        };
+        let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
         let bytes = py
-            .detach(|| decode::decode(&ids, self.0.model().contributions(), special))
+            .detach(|| decode::decode(&ids, self.0.model().contributions(), special.get()))
             .map_err(to_python)?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -326,28 +293,19 @@ impl Decoder {
         skip_special: Option<Lent<u8>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (ids, blob, ends) = (ids.items(py)?, blob.items(py)?, ends.items(py)?);
-        let (special_ids, special_blob, special_ends) = (
-            special_ids.items(py)?,
-            special_blob.items(py)?,
-            special_ends.items(py)?,
-        );
+        let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
         let reading = skip_special
             .as_ref()
             .map(|read| read.items(py))
             .transpose()?;
         let reading = reading.unwrap_or_default();
-        let special = SpecialTable {
-            ids: &special_ids,
-            blob: &special_blob,
-            ends: &special_ends,
-        };
         let bytes = py
             .detach(|| {
                 let tokens = Strings {
                     blob: &blob,
                     ends: &ends,
                 };
-                decode::decode_chain(&self.0, &ids, tokens, special, Reading(&reading))
+                decode::decode_chain(&self.0, &ids, tokens, special.get(), Reading(&reading))
             })
             .map_err(to_python)?;
         Ok(PyBytes::new(py, &bytes))

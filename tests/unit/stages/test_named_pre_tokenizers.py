@@ -23,6 +23,12 @@ def test_names_of_patterns_go_last_and_mean_the_pattern():
     assert named("gpt4") == named("llama3") == (Split(PATTERNS["llama3"].regex),)
 
 
+def test_several_go_one_after_the_other():
+    assert named("t5, digits") == (*named("t5"), *named("digits"))
+    with pytest.raises(UsageError, match="there is no pre-tokenizer ''"):
+        named("bert,")
+
+
 def test_an_unknown_name_lists_the_known():
     with pytest.raises(UsageError, match="there is no pre-tokenizer 'berd'") as caught:
         named("berd")

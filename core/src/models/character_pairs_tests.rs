@@ -1,0 +1,141 @@
+//! Merging by steps and merging one place at a time, held to the plainest way to write either down.
+
+use super::*;
+
+/// Tokens over two letters: them, and all that two merges can make of them.
+struct Language {
+    texts: Vec<String>,
+}
+
+impl Language {
+    fn new() -> Self {
+        let mut texts = vec!["a".to_owned(), "b".to_owned()];
+        for _ in 0..2 {
+            let longer: Vec<_> = texts
+                .iter()
+                .flat_map(|left| texts.iter().map(move |right| format!("{left}{right}")))
+                .collect();
+            texts.extend(longer);
+            texts.sort_by_key(|text| (text.len(), text.clone()));
+            texts.dedup();
+        }
+        Self { texts }
+    }
+
+    fn id(&self, text: &str) -> u32 {
+        self.texts.iter().position(|known| known == text).unwrap() as u32
+    }
+
+    fn merge(&self, left: &str, right: &str) -> [u32; 3] {
+        [left, right, &format!("{left}{right}")].map(|text| self.id(text))
+    }
+
+    fn model(&self, merges: &[[u32; 3]], by_steps: bool) -> CharacterPairs {
+        let ends = self.texts.iter().scan(0, |end, text| {
+            *end += text.len() as u32;
+            Some(*end)
+        });
+        let ends: Vec<u32> = ends.collect();
+        let tokens = TokenTable::new(self.texts.concat().into_bytes().into(), ends.into()).unwrap();
+        let settings = Settings {
+            by_steps,
+            ..Settings::default()
+        };
+        CharacterPairs::new(tokens, merges, settings).unwrap()
+    }
+}
+
+fn ids(model: &CharacterPairs, piece: &str) -> Vec<u32> {
+    let mut out = Vec::new();
+    model
+        .encode_piece(piece.as_bytes(), &mut Scratch::default(), &mut out)
+        .unwrap();
+    out.iter().map(|found| found.id).collect()
+}
+
+/// Takes the first merge of the list that occurs: at all places, or at the leftmost.
+fn plainly(merges: &[[u32; 3]], symbols: &[u32], by_steps: bool) -> Vec<u32> {
+    let mut symbols = symbols.to_vec();
+    while let Some(&[left, right, product]) = merges
+        .iter()
+        .find(|merge| symbols.windows(2).any(|pair| *pair == merge[..2]))
+    {
+        let mut at = 0;
+        while at + 1 < symbols.len() {
+            if symbols[at..at + 2] == [left, right] {
+                symbols.splice(at..at + 2, [product]);
+                if !by_steps {
+                    break;
+                }
+            }
+            at += 1;
+        }
+    }
+    symbols
+}
+
+/// Lists of three merges whose parts are letters or products of two, and words up to 7 letters: of the
+/// lists every 17th, of the words all for a monotone list, and every ninth for another.
+#[test]
+fn both_orders_are_what_they_say_and_one_for_monotone_lists() {
+    let language = Language::new();
+    let letters =
+        |word: &str| -> Vec<u32> { word.chars().map(|c| language.id(&c.to_string())).collect() };
+    let parts: Vec<&String> = language
+        .texts
+        .iter()
+        .filter(|text| text.len() <= 2)
+        .collect();
+    let all: Vec<[u32; 3]> = parts
+        .iter()
+        .flat_map(|left| parts.iter().map(|right| language.merge(left, right)))
+        .collect();
+    let mut words = vec![String::new()];
+    for place in 0..(1 << 7) - 1 {
+        for letter in ["a", "b"] {
+            words.push(words[place].clone() + letter);
+        }
+    }
+    let mut lists = Vec::new();
+    for first in &all {
+        for second in &all {
+            lists.extend(all.iter().map(|third| [*first, *second, *third]));
+        }
+    }
+    lists.retain(|[first, second, third]| first != second && first != third && second != third);
+    let (mut monotone, mut different) = (0, 0);
+    for (number, merges) in lists.iter().enumerate().step_by(17) {
+        let [leftmost, steps] = [false, true].map(|by_steps| language.model(merges, by_steps));
+        let one_order = steps.merges.monotone();
+        monotone += usize::from(one_order);
+        let some = if one_order { 1 } else { 9 };
+        for word in words.iter().skip(1 + number % some).step_by(some) {
+            let expected = plainly(merges, &letters(word), true);
+            assert_eq!(ids(&steps, word), expected, "{merges:?} {word}");
+            let one_by_one = ids(&leftmost, word);
+            assert_eq!(
+                one_by_one,
+                plainly(merges, &letters(word), false),
+                "{merges:?} {word}"
+            );
+            assert!(one_by_one == expected || !one_order, "{merges:?} {word}");
+            different += usize::from(one_by_one != expected);
+        }
+    }
+    assert!(monotone > 200, "{monotone}");
+    assert!(different > 200, "{different}");
+}
+
+#[test]
+fn a_merge_that_comes_earlier_waits_for_the_end_of_a_step() {
+    let language = Language::new();
+    let merges = [language.merge("ab", "a"), language.merge("a", "b")];
+    let texts = |model: &CharacterPairs| -> Vec<String> {
+        let texts = ids(model, "abab").into_iter();
+        texts
+            .map(|id| language.texts[id as usize].clone())
+            .collect()
+    };
+    assert_eq!(texts(&language.model(&merges, true)), ["ab", "ab"]);
+    assert_eq!(texts(&language.model(&merges, false)), ["aba", "b"]);
+}
