@@ -11,6 +11,7 @@ import typer
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
+from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
 from bpe_cli.cli.segmented import Segmenting, line_writer, write_lines
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
@@ -37,13 +38,6 @@ class Inference(StrEnum):
     merges = "merges"
     longest = "longest"
     left_to_right = "left-to-right"
-
-
-class DropoutMode(StrEnum):
-    """Whose dropout."""
-
-    paper = "paper"
-    spm = "spm"
 
 
 class To(Enum):
@@ -241,9 +235,9 @@ def run(
     model = options.tokenizer_of(tokenizer, pattern, add_special)
     if inference is not None and inference != Inference.merges:
         model = model.with_longest_match(left_to_right=inference == Inference.left_to_right)
-    sampling = _sampling(dropout, dropout_mode, sample, nbest, seed)
+    sampling = sampling_of(dropout, dropout_mode, sample, nbest, seed)
     if sampling is not None:
-        _check_sampling(model, sampling, with_)
+        check_sampling(model, sampling, spans="spans" in _words(with_))
     specials, refuse = options.specials_of(special)
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
@@ -310,52 +304,6 @@ def _write_segmented(
         written = write_lines(blocks, cut, out)
     if output is not None:
         note(f"{count(written, 'line')} -> {output}", quiet=quiet)
-
-
-def _sampling(dropout: float | None, mode: DropoutMode, sample: float | None, nbest: int, seed: int) -> Sampling | None:
-    """Read the options about sampling.
-
-    Raises:
-        UsageError: They contradict each other.
-    """
-    from bpe_cli.running import Sampling
-
-    if dropout is not None and sample is not None:
-        raise UsageError("--dropout and --sample exclude each other", hint="dropout is for BPE, --sample for unigram")
-    if nbest and sample is None:
-        raise UsageError("--nbest is about --sample, which is missing", hint="as in --sample 0.1 --nbest 64")
-    if mode != DropoutMode.paper and dropout is None:
-        raise UsageError("--dropout-mode is about --dropout, which is missing", hint="as in --dropout 0.1")
-    if dropout is not None:
-        return Sampling("dropout" if mode == DropoutMode.paper else "lasting-dropout", dropout, seed=seed)
-    return None if sample is None else Sampling("segmentation", sample, nbest, seed)
-
-
-def _check_sampling(model: Tokenizer, sampling: Sampling, with_: str) -> None:
-    """Make sure that a tokenizer's encodings can be varied so, and that all that is written is of what was drawn.
-
-    Raises:
-        UsageError: The model has no merges, or no probabilities; or spans are wanted.
-    """
-    from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
-
-    kind = model.model.kind
-    if sampling.way == "segmentation":
-        if not isinstance(model.model, Unigram):
-            raise UsageError(
-                f"--sample draws by the probabilities of a unigram model, and this is {kind}",
-                hint="--dropout varies what BPE makes of a text",
-            )
-    elif not isinstance(model.model, (CharacterBpe, MergeBpe, RankBpe, ScoredBpe)):
-        raise UsageError(
-            f"--dropout leaves out merges, and this is {kind}, which has none",
-            hint="--sample varies what a unigram model makes of a text" if isinstance(model.model, Unigram) else None,
-        )
-    if "spans" in _words(with_):
-        raise UsageError(
-            "spans are found by encoding a text again, which would not give the tokens that were drawn",
-            hint="leave spans out, or --dropout and --sample",
-        )
 
 
 def _check_segmented(segmented: bool, how: Segmenting, others: Mapping[str, object]) -> None:
