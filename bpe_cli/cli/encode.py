@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
@@ -50,6 +51,7 @@ class To(Enum):
     bin = "bin"
     count = "count"
     segmented = "segmented"
+    text = "text"
 
 
 def run(
@@ -62,7 +64,7 @@ def run(
             rich_help_panel=_OUTPUT,
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
             "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document. "
-            "segmented: each line of text with blanks between its tokens.",
+            "segmented: each line of text with blanks between its tokens. text: that of conversations.",
         ),
     ] = To.ids,
     output: options.Output = None,
@@ -92,6 +94,11 @@ def run(
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
     field: options.Field = "text",
+    chat: chats.Chat = False,
+    chat_template: chats.Template = None,
+    generation_prompt: chats.GenerationPrompt = None,
+    tools: chats.Tools = None,
+    date: chats.Date = None,
     special: options.Special = None,
     add_special: options.AddSpecial = None,
     add_special_tokens: Annotated[
@@ -207,12 +214,16 @@ def run(
         bpe encode data.jsonl --jsonl --field text --to count
 
         bpe encode prompt.md -t gpt-4o --to count --max-tokens 8000
+
+        bpe encode --chat messages.json -t gpt-4o --to count
     """
     from bpe_cli import sinks
     from bpe_cli.corpus import read_blocks
     from bpe_cli.postprocess import affixes, surround
     from bpe_cli.sinks.count import CountSink
 
+    conversations = chats.ChatOptions(chat, chat_template, generation_prompt, tools, date)
+    conversations.check(to.value, lines=lines, spans="spans" in _words(with_), add_special_tokens=add_special_tokens)
     segmented = to == To.segmented
     how = Segmenting(separator, tuple(glossary or ()), vocabulary, vocabulary_threshold)
     _check_segmented(
@@ -228,10 +239,10 @@ def run(
     )
     lines = lines or (segmented and not jsonl)
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
-    if not segmented and sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
+    if to.value in sinks.SINKS and sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
         raise UsageError(f"{to.value} is not for a terminal", hint="name a file with -o, or pipe it into a program")
     if output is not None:
-        sinks.check_outputs(to.value, output)
+        sinks.check_outputs(to.value, output) if to.value in sinks.SINKS else sinks.check_writable(output)
     model = options.tokenizer_of(tokenizer, pattern, add_special)
     if inference is not None and inference != Inference.merges:
         model = model.with_longest_match(left_to_right=inference == Inference.left_to_right)
@@ -239,6 +250,14 @@ def run(
     if sampling is not None:
         check_sampling(model, sampling, spans="spans" in _words(with_))
     specials, refuse = options.specials_of(special)
+    number = options.threads_of(threads)
+    if conversations.wanted:
+        work = chats.ChatWork(
+            source, to.value, output, () if refuse else specials, refuse, sampling, max_tokens, number, quiet,
+            lambda model: _sink_options(model, with_, eot, ()),
+        )  # fmt: skip
+        chats.encode_chat(conversations, work, model, tokenizer)
+        return
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
@@ -250,7 +269,6 @@ def run(
     budget = Budget(max_tokens, origins)
     places = Places()
     before, after = affixes(model.post_processor) if add_special_tokens else ((), ())
-    number = options.threads_of(threads)
     with (
         progress(found.total_bytes, "encoding", quiet=quiet) as advance,
         sinks.open_sink(
