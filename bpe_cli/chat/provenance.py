@@ -9,7 +9,6 @@ Every string that grows is weighed before it is made (``Meter``): a template can
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, SupportsIndex
@@ -254,7 +253,6 @@ def joined(between: str, parts: Iterable[str], meter: Meter) -> Traced:
 
 
 _SHADOW = "\uffff"
-_WIDTH = re.compile(r"[0-9]{4,}|\*")
 
 
 def formatted(pattern: Traced, arguments: Any, apply: Callable[[str, Any], str]) -> Traced:
@@ -264,11 +262,8 @@ def formatted(pattern: Traced, arguments: Any, apply: Callable[[str, Any], str])
     stands for it. Where the two results do not run side by side, nothing is known of the result.
 
     Raises:
-        TooMuch: A width has four digits.
         TypeError: A value is neither text nor a number, nor made of such.
     """
-    if _WIDTH.search(pattern) and re.search(r"[%{]", pattern):
-        raise TooMuch("it has a format with a very large width")
     plain = "".join(("", str.__str__(pattern)))
     expanded(arguments, pattern.meter)
     text = apply(plain, arguments)

@@ -5,8 +5,7 @@ here, calls nothing else, and whatever grows or repeats is metered (``provenance
 as Hugging Face's ``apply_chat_template`` runs it: ``trim_blocks``, ``lstrip_blocks``, loop controls,
 ``raise_exception``, ``strftime_now``, ``tojson`` that keeps characters, ``{% generation %}``.
 
-Jinja compiles a template into Python; ``_Tracing`` changes what it writes for literals, for ``~`` and for
-loops, so that strings stay traced and loops are metered. This module needs Jinja2, an optional extra.
+Jinja compiles a template into Python; ``compiler`` changes what it writes. Both need Jinja2, an optional extra.
 """
 
 from __future__ import annotations
@@ -18,16 +17,14 @@ from collections.abc import Callable, Iterable, Iterator
 from types import GeneratorType
 from typing import Any
 
-from jinja2 import Undefined, nodes
-from jinja2.compiler import CodeGenerator, Frame
+from jinja2 import Undefined
 from jinja2.exceptions import SecurityError, TemplateError
-from jinja2.ext import Extension
 from jinja2.filters import FILTERS
-from jinja2.parser import Parser
 from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
 from jinja2.utils import Cycler, Joiner, Namespace
 
+from bpe_cli.chat.compiler import Generation, Tracing
 from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, UNKNOWN, Meter, TooMuch, Traced, expanded, formatted, joined
 
 
@@ -66,86 +63,16 @@ class RefusedByTemplateError(TemplateError):
     """Carry what a template said with ``raise_exception``."""
 
 
-class _Generation(Extension):
-    """Accept ``{% generation %}``, which marks what a model is trained on and changes no text."""
-
-    tags = {"generation"}  # noqa: RUF012  # as Jinja has it
-
-    def parse(self, parser: Parser) -> nodes.Node:
-        """Read the block."""
-        line = next(parser.stream).lineno
-        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-        return nodes.Scope(body, lineno=line)
-
-
-class _Tracing(CodeGenerator):
-    """Write code in which literals are traced, and loops and what is put together are metered."""
-
-    environment: Sandbox
-
-    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802  # Jinja's names, here and below
-        if isinstance(node.value, str):
-            self.write(self.environment.literal(node.value))
-        else:
-            super().visit_Const(node, frame)
-
-    def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:  # noqa: N802
-        self.write(self.environment.literal(node.data))
-
-    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
-        self._wrapped("environment.concatenated((", node.nodes, frame, "))")
-
-    def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
-        self._wrapped("environment.made([", node.items, frame, "])")
-
-    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
-        if node.ctx == "store":
-            super().visit_Tuple(node, frame)
-        else:
-            self._wrapped("environment.made((", node.items, frame, "))")
-
-    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
-        self.write("environment.made(")
-        super().visit_Dict(node, frame)
-        self.write(")")
-
-    def _wrapped(self, opening: str, items: Iterable[nodes.Node], frame: Frame, closing: str) -> None:
-        self.write(opening)
-        for item in items:
-            self.visit(item, frame)
-            self.write(", ")
-        self.write(closing)
-
-    def visit_For(self, node: nodes.For, frame: Frame) -> None:  # noqa: N802
-        if node.recursive:
-            self.fail("a recursive loop is no part of chat templates", node.lineno)
-        # A template has no way to write this node, so none calls it by itself.
-        metered = nodes.EnvironmentAttribute("metered", lineno=node.lineno)
-        node.iter = nodes.Call(metered, [node.iter], [], None, None, lineno=node.lineno)
-        super().visit_For(node, frame)
-
-    def _output_const_repr(self, group: Iterable[Any]) -> str:
-        return self.environment.literal("".join(group))
-
-    def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
-        if isinstance(node, nodes.TemplateData):
-            return node.data
-        raise nodes.Impossible
-
-    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
-        self.write("environment.written(")
-
-
 class Sandbox(ImmutableSandboxedEnvironment):
     """Jinja's immutable sandbox with traced strings and a meter; for one template, one rendering at a time."""
 
-    code_generator_class = _Tracing
+    code_generator_class = Tracing
     intercepted_binops = frozenset({"+", "*", "**", "%"})
 
     def __init__(self, date: datetime.date | None) -> None:
         super().__init__(
             trim_blocks=True, lstrip_blocks=True, optimized=False, cache_size=0,
-            extensions=[_Generation, "jinja2.ext.loopcontrols"],
+            extensions=[Generation, "jinja2.ext.loopcontrols"],
         )  # fmt: skip
         self.meter = Meter()
         self.literals: list[Traced] = []
@@ -254,6 +181,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if not isinstance(owner, str) or getattr(value, "__name__", "") not in ("format", "format_map"):
             return None
         formatter = SandboxedFormatter(self)
+        if any(spec and _WIDE_FIELD.search(spec) for _, _, spec, _ in formatter.parse(owner)):
+            raise TooMuch("it has a format with a very large width")
 
         def fill(*args: Any, **names: Any) -> Traced:
             return formatted(
@@ -265,16 +194,27 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return fill
 
     def is_safe_callable(self, obj: Any) -> bool:
-        """Tell whether a template may call an object: a macro, a listed method, or one of the functions given."""
+        """Let a template call macros, the methods listed, and the functions given.
+
+        Raises:
+            SecurityError: It is something else.
+        """
         self.meter.tick()
         owner = getattr(obj, "__self__", None)
         name = getattr(obj, "__name__", "")
-        return (
+        if (
             isinstance(obj, (Macro, Undefined, Joiner))
             or obj in self._callable
             or getattr(obj, "__qualname__", "").startswith("Sandbox.wrap_str_format.")
             or any(isinstance(owner, kind) and name in names for kind, names in _METHODS)
-        )
+        ):
+            return True
+        raise SecurityError(f"it calls a {type(obj).__name__}")
+
+    def unsafe_undefined(self, obj: Any, attribute: str) -> Undefined:
+        """Give what stands for an attribute that a template must not use: an error when it is used."""
+        kind = "str" if isinstance(obj, str) else type(obj).__name__
+        return self.undefined(f"it uses {attribute!r} of a {kind}", name=attribute, obj=obj, exc=SecurityError)
 
     # -- functions and filters ----------------------------------------------------------------------
 
@@ -308,6 +248,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return Traced.of(now.strftime(pattern), TEMPLATE, self.meter)
 
     def _filled(self, pattern: Any, arguments: Any) -> Traced:
+        if _WIDE_PLACE.search(self.written(pattern)):
+            raise TooMuch("it has a format with a very large width")
         return formatted(self.written(pattern), arguments, lambda text, given: text % given)
 
     def _indented(self, value: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> Traced:
@@ -360,6 +302,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return Traced.of(text, MESSAGE, self.meter)
 
 
+_WIDE_FIELD = re.compile(r"[0-9]{4}|\{")
+_WIDE_PLACE = re.compile(r"%(?:\([^)]*\))?[^a-zA-Z%]*(?:[0-9]{4}|\*)")
 _WIDE_DATE = re.compile(r"%[^a-zA-Z%]*[0-9]{3}")
 
 

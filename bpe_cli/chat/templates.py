@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bpe_cli.chat.sandbox import Sandbox
 
-MAX_CHARACTERS = 1 << 18
+MAX_CHARACTERS = 1 << 17
 """A template is no longer; those of real models have up to some thirty thousand."""
 
 _ROLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -103,7 +103,7 @@ class ChatTemplate:
         except RefusedByTemplateError as error:
             raise InputError(f"{where}: {self._name} refuses this conversation: {error}") from error
         except UndefinedError as error:
-            raise InputError(f"{where}: {self._name} misses something in this conversation: {error}") from error
+            raise InputError(f"{where}: {self._name} misses something in this conversation: {_plain(error)}") from error
         except SecurityError as error:
             raise FormatError(f"{self._name} does what no chat template may do: {error}") from error
         except TooMuch as error:
@@ -114,6 +114,11 @@ class ChatTemplate:
             TemplateError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError, NameError
         ) as error:  # fmt: skip
             raise InputError(f"{where}: {self._name} fails on this conversation: {error}") from error
+
+
+def _plain(error: Exception) -> str:
+    """Give a message of Jinja's, which knows nothing of how strings are traced here."""
+    return str(error).replace(f"{Traced.__module__}.{Traced.__qualname__} object", "str object")
 
 
 def _traced(value: Any, meter: Meter) -> Any:
