@@ -36,27 +36,33 @@ class Tracing(CodeGenerator):
     environment: Sandbox
 
     def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802  # Jinja's names, here and below
+        """Write a literal."""
         if isinstance(node.value, str):
             self.write(self.environment.literal(node.value))
         else:
             super().visit_Const(node, frame)
 
     def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:  # noqa: N802
+        """Write text between tags."""
         self.write(self.environment.literal(node.data))
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
+        """Write ``a ~ b``."""
         self._wrapped("environment.concatenated((", node.nodes, frame, "))")
 
     def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
+        """Write a list."""
         self._wrapped("environment.made([", node.items, frame, "])")
 
     def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
+        """Write a tuple; one that is assigned to is none."""
         if node.ctx == "store":
             super().visit_Tuple(node, frame)
         else:
             self._wrapped("environment.made((", node.items, frame, "))")
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
+        """Write a dictionary."""
         self.write("environment.made(")
         super().visit_Dict(node, frame)
         self.write(")")
@@ -69,6 +75,7 @@ class Tracing(CodeGenerator):
         self.write(closing)
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:  # noqa: N802
+        """Write a loop."""
         if node.recursive:
             self.fail("a recursive loop is no part of chat templates", node.lineno)
         # A template has no way to write this node, so none calls it by itself.

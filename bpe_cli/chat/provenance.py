@@ -93,8 +93,8 @@ class Traced(str):
     def _like(self, text: str, origins: bytes) -> Traced:
         return Traced.of(text, origins, self.meter)
 
-    def _rewritten(self, text: str) -> Traced:
-        """Give a text that was made character by character."""
+    def rewritten(self, text: str) -> Traced:
+        """Give a text that was made of this one character by character."""
         if len(text) == len(self):
             return self._like(text, self.origins)
         one = self.origins[:1] if len(set(self.origins)) == 1 else UNKNOWN
@@ -114,9 +114,6 @@ class Traced(str):
     # `str` of a string gives a plain one, unless it says otherwise.
     def __str__(self) -> str:
         return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return str, (str.__str__(self),)
 
     def __iter__(self) -> Iterator[str]:
         for place, character in enumerate(str.__iter__(self)):
@@ -208,27 +205,27 @@ class Traced(str):
 
     def upper(self) -> str:
         """As ``str.upper``."""
-        return self._rewritten(str.upper(self))
+        return self.rewritten(str.upper(self))
 
     def lower(self) -> str:
         """As ``str.lower``."""
-        return self._rewritten(str.lower(self))
+        return self.rewritten(str.lower(self))
 
     def casefold(self) -> str:
         """As ``str.casefold``."""
-        return self._rewritten(str.casefold(self))
+        return self.rewritten(str.casefold(self))
 
     def title(self) -> str:
         """As ``str.title``."""
-        return self._rewritten(str.title(self))
+        return self.rewritten(str.title(self))
 
     def capitalize(self) -> str:
         """As ``str.capitalize``."""
-        return self._rewritten(str.capitalize(self))
+        return self.rewritten(str.capitalize(self))
 
     def swapcase(self) -> str:
         """As ``str.swapcase``."""
-        return self._rewritten(str.swapcase(self))
+        return self.rewritten(str.swapcase(self))
 
 
 def origins_of(text: str) -> bytes:
