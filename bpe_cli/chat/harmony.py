@@ -122,8 +122,7 @@ def _system(part: Mapping[str, Any], where: str) -> str:
         names = channels.get("valid_channels") if isinstance(channels, dict) else None
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise InputError(f"{where}.channel_config names no valid_channels")
-        required = channels.get("channel_required", True)
-        sections.append(
-            f"# Valid channels: {', '.join(names)}." + (" Channel must be included for every message." * bool(required))
-        )
+        if names:
+            required = " Channel must be included for every message." * bool(channels.get("channel_required", True))
+            sections.append(f"# Valid channels: {', '.join(names)}.{required}")
     return "\n\n".join(filter(None, sections))

@@ -92,7 +92,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             "safe": self.written,
             "string": self.written,
             "sum": self._summed,
-            "title": lambda value: self.written(value).rewritten(FILTERS["title"](str.__str__(value))),
+            "title": lambda value: self.written(value).rewritten(FILTERS["title"](value)),
             "tojson": self._to_json,
         }
         names = ("namespace", "joiner", "cycler")
