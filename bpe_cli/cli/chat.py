@@ -101,7 +101,7 @@ class ChatOptions:
             raise UsageError("spans are places in a text, and a conversation is none", hint="leave spans out")
         if add_special_tokens:
             raise UsageError(
-                "a chat template writes what belongs around a conversation itself",
+                "a chat template itself writes what belongs around a conversation",
                 hint="leave --add-special-tokens out",
             )
         if self.template == BILLED and to != "count":
