@@ -28,7 +28,7 @@ LAYERS = (
         "streaming",
         "usage",
     },
-    {"views", "reports", "trainers", "surgery", "formats", "corpus", "sinks"},
+    {"views", "reports", "trainers", "surgery", "formats", "corpus", "sinks", "chat"},
     {"cli"},
 )
 LAYER_OF = {unit: layer for layer, units in enumerate(LAYERS) for unit in units}

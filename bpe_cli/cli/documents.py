@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.errors import CheckFailed, InputError
 
@@ -40,6 +40,11 @@ class Origins:
         place = bisect_right(self._before, number - 1) - 1
         name = self._names[place]
         return name if self._whole else f"{name}, document {number - self._before[place]:,}"
+
+    def line_of(self, number: int) -> str:
+        """Name a document that is a line by its number among all lines, counted from 1."""
+        place = bisect_right(self._before, number - 1) - 1
+        return f"{self._names[place]}:{number - self._before[place]}"
 
 
 class Places:
@@ -87,10 +92,17 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
         yield block
 
 
+class Named(Protocol):
+    """What knows what to call a document."""
+
+    def of(self, number: int) -> str:
+        """Name a document by its number among all, counted from 1."""
+
+
 class Budget:
     """Watch that no document has more tokens than allowed."""
 
-    def __init__(self, limit: int | None, origins: Origins) -> None:
+    def __init__(self, limit: int | None, origins: Named) -> None:
         """Allow so many tokens a document; None for any number."""
         self._limit = limit
         self._origins = origins

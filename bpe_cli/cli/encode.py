@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
+from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
 from bpe_cli.cli.segmented import Segmenting, check_options, write_segmented
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash
-    from bpe_cli.running import Sampling
     from bpe_cli.sinks import SinkOptions
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -37,13 +38,6 @@ class Inference(StrEnum):
     left_to_right = "left-to-right"
 
 
-class DropoutMode(StrEnum):
-    """Whose dropout."""
-
-    paper = "paper"
-    spm = "spm"
-
-
 class To(Enum):
     """What to write."""
 
@@ -54,6 +48,7 @@ class To(Enum):
     bin = "bin"
     count = "count"
     segmented = "segmented"
+    text = "text"
 
 
 def run(
@@ -66,7 +61,7 @@ def run(
             rich_help_panel=_OUTPUT,
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
             "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document. "
-            "segmented: each line of text with blanks between its tokens.",
+            "segmented: each line of text with blanks between its tokens. text: that of conversations.",
         ),
     ] = To.ids,
     output: options.Output = None,
@@ -96,6 +91,11 @@ def run(
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
     field: options.Field = "text",
+    chat: chats.Chat = False,
+    chat_template: chats.Template = None,
+    generation_prompt: chats.GenerationPrompt = None,
+    tools: chats.Tools = None,
+    date: chats.Date = None,
     special: options.Special = None,
     add_special: options.AddSpecial = None,
     add_special_tokens: Annotated[
@@ -211,12 +211,16 @@ def run(
         bpe encode data.jsonl --jsonl --field text --to count
 
         bpe encode prompt.md -t gpt-4o --to count --max-tokens 8000
+
+        bpe encode --chat messages.json -t gpt-4o --to count
     """
     from bpe_cli import sinks
     from bpe_cli.corpus import read_blocks
     from bpe_cli.postprocess import affixes, surround
     from bpe_cli.sinks.count import CountSink
 
+    conversations = chats.ChatOptions(chat, chat_template, generation_prompt, tools, date)
+    conversations.check(to.value, lines=lines, spans="spans" in _words(with_), add_special_tokens=add_special_tokens)
     segmented = to == To.segmented
     how = Segmenting(separator, tuple(glossary or ()), vocabulary, vocabulary_threshold)
     check_options(
@@ -232,19 +236,25 @@ def run(
     )
     lines = lines or (segmented and not jsonl)
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
-    if not segmented and sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
+    if to.value in sinks.SINKS and sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
         raise UsageError(f"{to.value} is not for a terminal", hint="name a file with -o, or pipe it into a program")
-    if output is not None and segmented:
-        sinks.check_writable(output)
-    elif output is not None:
-        sinks.check_outputs(to.value, output)
+    if output is not None:
+        sinks.check_outputs(to.value, output) if to.value in sinks.SINKS else sinks.check_writable(output)
     model = options.tokenizer_of(tokenizer, pattern, add_special)
     if inference is not None and inference != Inference.merges:
         model = model.with_longest_match(left_to_right=inference == Inference.left_to_right)
-    sampling = _sampling(dropout, dropout_mode, sample, nbest, seed)
+    sampling = sampling_of(dropout, dropout_mode, sample, nbest, seed)
     if sampling is not None:
-        _check_sampling(model, sampling, with_)
+        check_sampling(model, sampling, spans="spans" in _words(with_))
     specials, refuse = options.specials_of(special)
+    number = options.threads_of(threads)
+    if conversations.wanted:
+        work = chats.ChatWork(
+            source, to.value, output, () if refuse else specials, refuse, sampling, max_tokens, number, quiet,
+            lambda model: _sink_options(model, with_, eot, ()),
+        )  # fmt: skip
+        chats.encode_chat(conversations, work, model, tokenizer)
+        return
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
@@ -284,52 +294,6 @@ def run(
     budget.check()
     if output is not None:
         note(f"{count(sink.documents, 'document')}, {count(sink.tokens, 'token')} -> {output}", quiet=quiet)
-
-
-def _sampling(dropout: float | None, mode: DropoutMode, sample: float | None, nbest: int, seed: int) -> Sampling | None:
-    """Read the options about sampling.
-
-    Raises:
-        UsageError: They contradict each other.
-    """
-    from bpe_cli.running import Sampling
-
-    if dropout is not None and sample is not None:
-        raise UsageError("--dropout and --sample exclude each other", hint="dropout is for BPE, --sample for unigram")
-    if nbest and sample is None:
-        raise UsageError("--nbest is about --sample, which is missing", hint="as in --sample 0.1 --nbest 64")
-    if mode != DropoutMode.paper and dropout is None:
-        raise UsageError("--dropout-mode is about --dropout, which is missing", hint="as in --dropout 0.1")
-    if dropout is not None:
-        return Sampling("dropout" if mode == DropoutMode.paper else "lasting-dropout", dropout, seed=seed)
-    return None if sample is None else Sampling("segmentation", sample, nbest, seed)
-
-
-def _check_sampling(model: Tokenizer, sampling: Sampling, with_: str) -> None:
-    """Make sure that a tokenizer's encodings can be varied so, and that all that is written is of what was drawn.
-
-    Raises:
-        UsageError: The model has no merges, or no probabilities; or spans are wanted.
-    """
-    from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
-
-    kind = model.model.kind
-    if sampling.way == "segmentation":
-        if not isinstance(model.model, Unigram):
-            raise UsageError(
-                f"--sample draws by the probabilities of a unigram model, and this is {kind}",
-                hint="--dropout varies what BPE makes of a text",
-            )
-    elif not isinstance(model.model, (CharacterBpe, MergeBpe, RankBpe, ScoredBpe)):
-        raise UsageError(
-            f"--dropout leaves out merges, and this is {kind}, which has none",
-            hint="--sample varies what a unigram model makes of a text" if isinstance(model.model, Unigram) else None,
-        )
-    if "spans" in _words(with_):
-        raise UsageError(
-            "spans are found by encoding a text again, which would not give the tokens that were drawn",
-            hint="leave spans out, or --dropout and --sample",
-        )
 
 
 def _words(with_: str) -> set[str]:

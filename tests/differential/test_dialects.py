@@ -21,7 +21,15 @@ AGREED = frozenset({EDGES})
 EXACT = ("bpe, as it is",)
 """Those of the small ones that Hugging Face's library can say exactly: no table, BPE."""
 
-ON_RARE_TEXTS = ("bpe", "bpe, no prefix", "bpe, folded symbols", "unigram", "unigram, bytes", "unigram, symbols", "char")
+ON_RARE_TEXTS = (
+    "bpe",
+    "bpe, no prefix",
+    "bpe, folded symbols",
+    "unigram",
+    "unigram, bytes",
+    "unigram, symbols",
+    "char",
+)
 REFUSED = {"bpe, suffix": None, "unigram, suffix": "behind the text", "word": "unknown words"}
 
 
@@ -90,7 +98,9 @@ def test_back_in_sentencepiece():
     for text in texts(more(300, 10_000), 13):
         assert again.encode(text) == theirs.encode(text), text
         assert again.decode(again.encode(text)) == theirs.decode(theirs.encode(text)), text
-    assert sentencepiece_model.loads(data) == sentencepiece_model.loads(sentencepiece_model.dump(sentencepiece_model.loads(data))[""])
+    assert sentencepiece_model.loads(data) == sentencepiece_model.loads(
+        sentencepiece_model.dump(sentencepiece_model.loads(data))[""]
+    )
 
 
 @cache

@@ -71,7 +71,9 @@ def test_scores_count_down_in_the_order_in_which_tokens_are_made():
     model = merged(["a", "b", "c", "abc", "bc", "ab"], [("ab", "c"), ("b", "c"), ("a", "bc"), ("a", "b")])
     pieces = {token.decode(): token_id for token_id, token in model.vocabulary.items()}
     # "abc" is made of "a" and "bc", whatever the list says first: its own pair is the third.
-    named = {piece: score for piece, token_id in pieces.items() for score in [scores_of_merges(model, pieces)[token_id]]}
+    named = {
+        piece: score for piece, token_id in pieces.items() for score in [scores_of_merges(model, pieces)[token_id]]
+    }
     assert named == {"bc": 0, "abc": -1, "ab": -2, "a": -3, "b": -4, "c": -5}
 
 
@@ -168,7 +170,9 @@ def test_scores_do_what_any_merges_do(seed):
             assert "no merge makes" in error.message
             continue
         exact += 1
-        by_scores = replace(model, scores=array("d", [0.0, *(scores[token_id] for token_id in range(1, len(pieces) + 1))]))
+        by_scores = replace(
+            model, scores=array("d", [0.0, *(scores[token_id] for token_id in range(1, len(pieces) + 1))])
+        )
         texts = texts_of(alphabet, chance)
         assert spelt_alone(by_scores, texts) == spelt_alone(by_merges, texts), pairs
     assert exact > 20
@@ -316,9 +320,11 @@ def test_split_at_pieces_reads_back():
 
 def test_text_of_a_byte_between_own_pieces_is_no_byte():
     pieces = {f"<0x{byte:02X}>": 0.0 for byte in range(256)} | {"▁": -5.0, "<n>": 0.0} | dict.fromkeys("<0x4>", -6.0)
-    kinds = {piece: 6 for piece in list(pieces)[:256]} | {"<n>": 4}
+    kinds = dict.fromkeys(list(pieces)[:256], 6) | {"<n>": 4}
     model = scored(pieces, kinds, byte_fallback=True)
-    tokenizer = Tokenizer(model, (), (UNK,), normalizer=(SpaceMarks(add_dummy_prefix=False),), decoder=(SpaceMarksDecoder(),))
+    tokenizer = Tokenizer(
+        model, (), (UNK,), normalizer=(SpaceMarks(add_dummy_prefix=False),), decoder=(SpaceMarksDecoder(),)
+    )
     written = to_hugging_face(tokenizer)
     for text in ("<0x41>", "<n><0x41><n>", "<n><0x41", "a<0x41>", "<n>é<n>", "<0x4><n>"):
         assert written.encode(text) == tokenizer.encode(text), text

@@ -1,0 +1,100 @@
+"""What Jinja makes of a chat template: Python in which strings stay traced, and all that repeats is metered.
+
+Changed is what is written for literals, for ``~``, for lists and the like, and for loops; and there are no
+other templates that one could include. The code calls the methods of ``sandbox.Sandbox``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import nodes
+from jinja2.compiler import CodeGenerator, Frame
+from jinja2.ext import Extension
+from jinja2.parser import Parser
+
+if TYPE_CHECKING:
+    from bpe_cli.chat.sandbox import Sandbox
+
+
+class Generation(Extension):
+    """Accept ``{% generation %}``, which marks what a model is trained on and changes no text."""
+
+    tags = {"generation"}  # noqa: RUF012  # as Jinja has it
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        """Read the block."""
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.Scope(body, lineno=line)
+
+
+class Tracing(CodeGenerator):
+    """Write code in which literals are traced, and loops and what is put together are metered."""
+
+    environment: Sandbox
+
+    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802  # Jinja's names, here and below
+        """Write a literal."""
+        if isinstance(node.value, str):
+            self.write(self.environment.literal(node.value))
+        else:
+            super().visit_Const(node, frame)
+
+    def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:  # noqa: N802
+        """Write text between tags."""
+        self.write(self.environment.literal(node.data))
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
+        """Write ``a ~ b``."""
+        self._wrapped("environment.concatenated((", node.nodes, frame, "))")
+
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
+        """Write a list."""
+        self._wrapped("environment.made([", node.items, frame, "])")
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
+        """Write a tuple; one that is assigned to is none."""
+        if node.ctx == "store":
+            super().visit_Tuple(node, frame)
+        else:
+            self._wrapped("environment.made((", node.items, frame, "))")
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
+        """Write a dictionary."""
+        self.write("environment.made(")
+        super().visit_Dict(node, frame)
+        self.write(")")
+
+    def _wrapped(self, opening: str, items: Iterable[nodes.Node], frame: Frame, closing: str) -> None:
+        self.write(opening)
+        for item in items:
+            self.visit(item, frame)
+            self.write(", ")
+        self.write(closing)
+
+    def visit_For(self, node: nodes.For, frame: Frame) -> None:  # noqa: N802
+        """Write a loop."""
+        if node.recursive:
+            self.fail("a recursive loop is no part of chat templates", node.lineno)
+        # A template has no way to write this node, so none calls it by itself.
+        metered = nodes.EnvironmentAttribute("metered", lineno=node.lineno)
+        node.iter = nodes.Call(metered, [node.iter], [], None, None, lineno=node.lineno)
+        super().visit_For(node, frame)
+
+    def _other_file(self, node: nodes.Node, frame: Frame) -> None:
+        self.fail("a chat template has no other templates beside it", node.lineno)
+
+    visit_Extends = visit_Include = visit_Import = visit_FromImport = _other_file  # noqa: N815
+
+    def _output_const_repr(self, group: Iterable[Any]) -> str:
+        return self.environment.literal("".join(group))
+
+    def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
+        if isinstance(node, nodes.TemplateData):
+            return node.data
+        raise nodes.Impossible
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        self.write("environment.written(")

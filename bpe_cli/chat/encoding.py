@@ -1,0 +1,177 @@
+"""Make ids of rendered conversations: special tokens where the template wrote them, and nowhere else.
+
+What the template wrote is replaced, before encoding, by marks that no text can hold: bytes that UTF-8 never
+has. The core then looks for the marks instead of the tokens' texts, with the tokens' ids and flags. So a
+special token in a message is plain text, and all else is as it is in the text as a whole: pieces go
+across the border between template and message, and tokens strip the white space beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from bpe_cli import _core
+from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, Traced
+from bpe_cli.errors import FormatError, InputError
+from bpe_cli.running import StagedRunner
+from bpe_cli.stages import SpecialToken
+from bpe_cli.tokenizer import Specials, Tokenizer
+
+_RUN = re.compile(b"t+|m+|[?]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A special token's text in a rendered conversation: [start, end) in bytes, and who wrote it."""
+
+    start: int
+    end: int
+    token: SpecialToken
+    origins: frozenset[int]
+
+    @property
+    def is_templates(self) -> bool:
+        """Whether the template wrote all of it."""
+        return self.origins == frozenset(TEMPLATE)
+
+
+class ChatEncoder:
+    """Prepare rendered conversations for a tokenizer's ``encode_block`` and ``count_block``.
+
+    Args:
+        tokenizer: Whose ids are wanted.
+        specials: Which special tokens count in the messages' text too; none, unless asked.
+        refuse: Whether a special token in the messages' text is an error.
+
+    Attributes:
+        matcher: What to encode prepared conversations with.
+
+    Raises:
+        UsageError: A name in ``specials`` is unknown.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, specials: Specials = (), *, refuse: bool = False) -> None:
+        tokenizer.matcher(specials)  # checks the names
+        stages = tokenizer.runner.stages if isinstance(tokenizer.runner, StagedRunner) else None
+        chosen = tokenizer.special_tokens if specials == "all" else ()
+        names = {token.content for token in chosen} | {name.encode() for name in specials if specials != "all"}
+        self._specials = {token.content: token for token in tokenizer.special_tokens if token.special}
+        self._refuse = refuse
+        # The tokens that are found anywhere compete with special ones for the same text.
+        plain = [token for token in tokenizer.special_tokens if not token.special]
+        rivals = [token for token in plain if not token.normalized]
+        self._finder = _matcher([*self._specials.values(), *rivals], stages=None)
+        self._whole_words = {
+            token.content: _matcher([token], 4) for token in self._specials.values() if token.single_word
+        }
+        found = [token for token in tokenizer.special_tokens if token.special and token.content in names] + plain
+        marks = [(_mark(token), token) for token in self._specials.values()]
+        flags = bytes(
+            [
+                *(token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in found),
+                # Where a mark stands is settled, whatever normalizing would do to it and whatever is beside it.
+                *(token.lstrip | token.rstrip << 1 for _, token in marks),
+            ]
+        )
+        self.matcher = (
+            _core.SpecialMatcher(
+                [*(token.content for token in found), *(mark for mark, _ in marks)],
+                [*(token.token_id for token in found), *(token.token_id for _, token in marks)],
+                flags if any(flags) else None,
+                stages,
+            )
+            if flags
+            else None
+        )
+
+    def occurrences(self, text: Traced) -> Iterator[Occurrence]:
+        """Find the texts of special tokens, whoever wrote them; in the template's text, before any other."""
+        finder = self._finder
+        if finder is None:
+            return
+        data = text.encode()
+        starts, kinds = _runs(text)
+        # A message must not hide a token of the template by text that overlaps it: each run is searched alone.
+        for place, (start, kind) in enumerate(zip(starts, kinds, strict=True)):
+            if kind == TEMPLATE[0]:
+                end = starts[place + 1] if place + 1 < len(starts) else len(data)
+                for first, last, _ in finder.find_all(data[start:end]):
+                    token = self._specials.get(data[start + first : start + last])
+                    if token is not None and self._stands_alone(data, start + first, start + last):
+                        yield Occurrence(start + first, start + last, token, frozenset((kind,)))
+        for start, end, _ in finder.find_all(data):
+            origins = frozenset(kinds[bisect_right(starts, start) - 1 : bisect_right(starts, end - 1)])
+            token = self._specials.get(data[start:end])
+            if token is not None and origins != frozenset(TEMPLATE):
+                yield Occurrence(start, end, token, origins)
+
+    def _stands_alone(self, data: bytes, start: int, end: int) -> bool:
+        """Tell whether a token that is to be a word of its own is one."""
+        matcher = self._whole_words.get(data[start:end])
+        if matcher is None:
+            return True
+        before = data[:start].decode()[-1:].encode()
+        after = data[end : end + 4].decode("utf-8", "ignore")[:1].encode()
+        return matcher.find(before + data[start:end] + after) is not None
+
+    def prepare(self, text: Traced, where: str) -> bytes:
+        """Give the bytes to encode with ``matcher``.
+
+        Raises:
+            InputError: The messages' text holds a special token, and that is to be refused.
+            FormatError: The template's text is broken, or it cannot be told who wrote a special token.
+        """
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            raise FormatError(f"{where}: the chat template writes half a character (a lone surrogate)") from error
+        parts: list[bytes] = []
+        position = 0
+        for each in sorted(self.occurrences(text), key=lambda occurrence: (occurrence.start, occurrence.end)):
+            shown = each.token.content.decode("utf-8", "replace")
+            if each.is_templates:
+                parts += (data[position : each.start], _mark(each.token))
+                position = each.end
+            elif MESSAGE[0] not in each.origins:
+                raise FormatError(
+                    f"{where}: the chat template makes {shown} in a way that cannot be followed, so that a message "
+                    "may have written it",
+                    hint="--special all takes every special token for what it is, also in messages",
+                )
+            elif self._refuse:
+                raise InputError(
+                    f"{where}: the text of a message holds the special token {shown}",
+                    hint="--special all makes it that token, no --special keeps it plain text",
+                )
+        parts.append(data[position:])
+        return b"".join(parts)
+
+
+def _mark(token: SpecialToken) -> bytes:
+    """Give what stands for a special token that the template wrote: no UTF-8 text has a byte FF."""
+    return b"<\xff%d\xff>" % token.token_id
+
+
+def _runs(text: Traced) -> tuple[list[int], list[int]]:
+    """Give where each run of characters of one origin begins, in bytes, and which origin it is."""
+    spans = [(match.start(), match.end()) for match in _RUN.finditer(text.origins)]
+    plain = str.__str__(text)
+    sizes = (end - start if text.isascii() else len(plain[start:end].encode()) for start, end in spans)
+    return [0, *accumulate(sizes)][: len(spans)], [text.origins[start] for start, _ in spans]
+
+
+def _matcher(
+    tokens: list[SpecialToken], flag: int = 0, stages: _core.Stages | None = None
+) -> _core.SpecialMatcher | None:
+    if not tokens:
+        return None
+    return _core.SpecialMatcher(
+        [token.content for token in tokens],
+        [token.token_id for token in tokens],
+        bytes([flag]) * len(tokens) if flag else None,
+        stages,
+    )

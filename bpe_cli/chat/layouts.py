@@ -1,0 +1,167 @@
+"""The built-in layouts of conversations: what a template does, without Jinja.
+
+``chatml`` is OpenAI's ChatML, as many open models have it. ``gpt-3.5`` and ``gpt-4-32k`` are those that the
+page Tiktokenizer shows for these models; their special tokens stand in no published table, so the layouts
+bring them along. ``mistral-v3`` is mistral-common's InstructTokenizerV3 for text. ``harmony`` has a module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bpe_cli import encodings
+from bpe_cli.chat.harmony import TOKENS as HARMONY_TOKENS
+from bpe_cli.chat.harmony import write_harmony
+from bpe_cli.chat.messages import Conversation, text_of
+from bpe_cli.chat.provenance import Traced
+from bpe_cli.chat.writer import Writer
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.stages import SpecialToken
+from bpe_cli.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A built-in layout.
+
+    Attributes:
+        write: Writes a conversation; the last argument tells whether to open the model's turn.
+        tokens: The special tokens that it writes.
+        of: The encoding whose ids ``added`` are; None if it adds none.
+        added: Special tokens that it brings along, with their ids.
+    """
+
+    write: Callable[[Writer, Conversation, bool], None]
+    tokens: tuple[str, ...]
+    of: str | None = None
+    added: Mapping[str, int] = field(default_factory=dict)
+
+    def render(self, conversation: Conversation, *, add_generation_prompt: bool) -> Traced:
+        """Give the text of a conversation, and what of it is the layout's.
+
+        Raises:
+            InputError: The layout has no place for something in it; the message says where.
+        """
+        writer = Writer(conversation.size)
+        self.write(writer, conversation, add_generation_prompt)
+        return writer.text()
+
+    def fit(self, tokenizer: Tokenizer, name: str) -> Tokenizer:
+        """Give the tokenizer with all special tokens that the layout needs.
+
+        Raises:
+            UsageError: It lacks one, and it is not the layout's to say which id it has.
+        """
+        present = {token.content.decode("utf-8", "replace") for token in tokenizer.special_tokens}
+        missing = [token for token in self.tokens if token not in present]
+        if not missing:
+            return tokenizer
+        if self.of is not None and tokenizer.model == encodings.named(self.of).model:
+            return tokenizer.with_special_tokens(
+                SpecialToken(text.encode(), token_id) for text, token_id in self.added.items()
+            )
+        raise UsageError(
+            f"the layout {name} needs the special token {missing[0]}, which this tokenizer lacks",
+            hint=f"-t {self.of} has it" if self.of else f"--add-special '{missing[0]}=ID' adds it",
+        )
+
+
+def _write_chatml(writer: Writer, conversation: Conversation, prompt: bool) -> None:
+    for where, message in _plain_messages(conversation, "chatml"):
+        writer.template("<|im_start|>").message(message["role"]).template("\n")
+        writer.message(text_of(message, where)).template("<|im_end|>\n")
+    if prompt:
+        writer.template("<|im_start|>assistant\n")
+
+
+def _write_separated(writer: Writer, conversation: Conversation, prompt: bool) -> None:
+    for where, message in _plain_messages(conversation, "gpt-4-32k"):
+        writer.template("<|im_start|>").message(message["role"]).template("<|im_sep|>")
+        writer.message(text_of(message, where)).template("<|im_end|>")
+    if prompt:
+        writer.template("<|im_start|>assistant<|im_sep|>")
+
+
+def _write_mistral(writer: Writer, conversation: Conversation, _: bool) -> None:
+    """Write instructions and answers; what the system says is put before the last instruction.
+
+    The end of an instruction opens the model's turn in any case.
+    """
+    system: list[str] = []
+    turns: list[tuple[str, str]] = []
+    last_role = ""
+    for where, message in _plain_messages(conversation, "mistral-v3"):
+        role, text = message["role"], text_of(message, where)
+        if role == "system":
+            if text:
+                system.append(text)
+        elif role not in ("user", "assistant"):
+            raise InputError(f"{where}.role is {role!r}, for which the layout mistral-v3 has no place")
+        elif role == last_role:
+            turns[-1] = role, "\n\n".join(filter(None, (turns[-1][1], text)))
+        else:
+            turns.append((role, text))
+        last_role = role
+    if not turns or turns[0][0] != "user":
+        turns.insert(0, ("user", ""))
+    last = max(place for place, (role, _) in enumerate(turns) if role == "user")
+    writer.template("<s>")
+    for place, (role, text) in enumerate(turns):
+        if role == "user":
+            whole = "\n\n".join([*system, text]) if place == last and system else text
+            writer.template("[INST]").message(whole).template("[/INST]")
+        elif not text:
+            raise InputError(f"{conversation.where}: the layout mistral-v3 has no place for an assistant's empty text")
+        else:
+            writer.message(text.rstrip(" ")).template("</s>")
+
+
+def _plain_messages(conversation: Conversation, layout: str) -> list[tuple[str, Mapping[str, str]]]:
+    """Give each message with its place; what a layout for text alone cannot write is an error.
+
+    Raises:
+        InputError: There are tools, calls of them, or names.
+    """
+    for name in ("tools", "functions", "documents"):
+        if getattr(conversation, name):
+            raise InputError(f"{conversation.where}: the layout {layout} has no place for {name}", hint=_OWN)
+    placed = []
+    for number, message in enumerate(conversation.messages):
+        where = f"{conversation.where}: messages[{number}]"
+        for key in ("name", "tool_calls", "function_call"):
+            if message.get(key):
+                raise InputError(f"{where}.{key}: the layout {layout} has no place for it", hint=_OWN)
+        placed.append((where, message))
+    return placed
+
+
+_OWN = "a template of the tokenizer's own may have one: see --chat-template"
+
+_IM = ("<|im_start|>", "<|im_end|>")
+_IM_IDS = {"<|im_start|>": 100264, "<|im_end|>": 100265, "<|im_sep|>": 100266}
+
+LAYOUTS: dict[str, Layout] = {
+    "chatml": Layout(_write_chatml, _IM),
+    "gpt-3.5": Layout(_write_chatml, _IM, "cl100k_base", _IM_IDS),
+    "gpt-4-32k": Layout(_write_separated, (*_IM, "<|im_sep|>"), "cl100k_base", _IM_IDS),
+    "harmony": Layout(write_harmony, HARMONY_TOKENS, "o200k_harmony"),
+    "mistral-v3": Layout(_write_mistral, ("<s>", "</s>", "[INST]", "[/INST]")),
+}
+"""The layouts by name."""
+
+
+def layout_of_model(model: str) -> str | None:
+    """Give the name of the layout that a model or encoding is known to use, or None.
+
+    >>> layout_of_model("gpt-3.5-turbo"), layout_of_model("gpt-4-32k-0613"), layout_of_model("gpt-oss-20b")
+    ('gpt-3.5', 'gpt-4-32k', 'harmony')
+    """
+    encoding = model if model in encodings.ENCODINGS else encodings.encoding_for_model(model)
+    if encoding == "o200k_harmony":
+        return "harmony"
+    if encoding != "cl100k_base" or model == encoding:
+        return None
+    if model.startswith(("gpt-3.5", "gpt-35", "ft:gpt-3.5")):
+        return "gpt-3.5"
+    return "gpt-4-32k" if model.startswith(("gpt-4", "ft:gpt-4")) else None

@@ -1,0 +1,193 @@
+"""Read conversations: a JSON array of messages, or an object that holds them with what belongs to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from bpe_cli.errors import InputError
+
+MAX_BYTES = 1 << 28
+"""A conversation is no longer; JSON takes several times its size in memory."""
+
+MAX_DEPTH = 64
+"""What is in a message is nested no deeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Messages, and what is said beside them.
+
+    Attributes:
+        messages: As they are in the JSON, each an object with a ``role``.
+        where: What errors call it.
+        tools: Descriptions of tools (JSON), or None.
+        documents: Documents to answer from (JSON), or None.
+        add_generation_prompt: Whether the model's turn is opened at the end; None if that is not said.
+        arguments: What else a template finds, by name (``chat_template_kwargs``).
+        functions: OpenAI's older descriptions of functions, or None.
+        function_call: Which function is to be called, in OpenAI's words, or None.
+        size: How many bytes it has as JSON.
+    """
+
+    messages: tuple[Mapping[str, Any], ...]
+    where: str = "the conversation"
+    tools: list[Any] | None = None
+    documents: list[Any] | None = None
+    add_generation_prompt: bool | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    functions: list[Any] | None = None
+    function_call: Any = None
+    size: int = 0
+
+    @property
+    def wants_answer(self) -> bool:
+        """Whether the model's turn is opened at the end: as the file says, else unless it has spoken last."""
+        if self.add_generation_prompt is not None:
+            return self.add_generation_prompt
+        return not self.messages or self.messages[-1]["role"] not in ("assistant", "model")
+
+
+def text_of(message: Mapping[str, Any], where: str) -> str:
+    """Give the text of a message: its content, or the parts of it one after the other.
+
+    Raises:
+        InputError: A part is no text.
+    """
+    content = message.get("content")
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    texts = []
+    for number, part in enumerate(content):
+        if not isinstance(part.get("text"), str):
+            kind = part.get("type")
+            raise InputError(
+                f"{where}.content[{number}] is {f'of type {kind!r}' if isinstance(kind, str) else 'no text'}, "
+                "which no ids stand for here",
+                hint="a template of the tokenizer's own may know what to do with it: see --chat-template",
+            )
+        texts.append(part["text"])
+    return "".join(texts)
+
+
+def read_conversation(data: bytes, where: str, field_name: str = "messages") -> Conversation:
+    """Read a conversation from JSON.
+
+    >>> read_conversation(b'[{"role": "user", "content": "hi"}]', "x.json").messages
+    ({'role': 'user', 'content': 'hi'},)
+
+    Args:
+        data: A JSON array of messages, or an object with ``messages`` and, if it has them, ``tools``,
+            ``documents``, ``add_generation_prompt``, ``chat_template_kwargs``, ``functions``,
+            ``function_call``; its other members are about other things.
+        where: What errors call it.
+        field_name: The member that holds the messages.
+
+    Raises:
+        InputError: It is no such JSON; the message says where.
+    """
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{where}: a conversation has at most {MAX_BYTES:,} bytes, this one {len(data):,}")
+    try:
+        value = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError as error:
+        lines = data.strip().splitlines()
+        several = len(lines) > 1 and _is_json(lines[0])
+        raise InputError(
+            f"{where}:{error.lineno}:{error.colno}: invalid JSON: {error.msg}",
+            hint="--jsonl reads a conversation from each line" if several else None,
+        ) from None
+    found: dict[str, Any] = {}
+    if isinstance(value, dict):
+        if field_name not in value:
+            keys = ", ".join(map(repr, list(value)[:10])) or "none"
+            raise InputError(f"{where}: there is no member {field_name!r}", hint=f"--field names it; there are {keys}")
+        found, value = value, value[field_name]
+    else:
+        field_name = "messages"
+    messages = tuple(_message(each, f"{where}: {field_name}[{number}]") for number, each in enumerate(
+        _listed(value, f"{where}: {field_name}" if found else where)))  # fmt: skip
+    _check_depth(value, f"{where}: {field_name}")
+    for name in ("tools", "documents", "functions"):
+        if found.get(name) is not None:
+            _check_depth(_listed(found[name], f"{where}: {name}"), f"{where}: {name}")
+    arguments = found.get("chat_template_kwargs") or {}
+    if not isinstance(arguments, dict):
+        raise InputError(f"{where}: chat_template_kwargs is no object")
+    _check_depth(arguments, f"{where}: chat_template_kwargs")
+    wanted = found.get("add_generation_prompt")
+    if wanted is not None and not isinstance(wanted, bool):
+        raise InputError(f"{where}: add_generation_prompt is neither true nor false")
+    return Conversation(
+        messages, where, found.get("tools"), found.get("documents"), wanted, arguments,
+        found.get("functions"), found.get("function_call"), len(data),
+    )  # fmt: skip
+
+
+def read_tools(data: bytes, where: str) -> list[Any]:
+    """Read a JSON array of tools.
+
+    Raises:
+        InputError: It is none.
+    """
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{where}:{error.lineno}:{error.colno}: invalid JSON: {error.msg}") from None
+    _check_depth(_listed(value, where), where)
+    return list(value)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _listed(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        kind = "an object" if isinstance(value, dict) else "null" if value is None else f"the value {str(value)[:40]}"
+        raise InputError(f"{where} is to be an array, not {kind}")
+    return value
+
+
+def _message(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{where} is no object with a role and a content")
+    role, content, name = value.get("role"), value.get("content"), value.get("name")
+    if not isinstance(role, str):
+        keys = ", ".join(map(repr, list(value)[:10])) or "none"
+        raise InputError(f"{where}.role is {'missing' if role is None else 'no string'}", hint=f"its keys are {keys}")
+    if isinstance(content, list):
+        for number, part in enumerate(content):
+            if not isinstance(part, dict):
+                raise InputError(f"{where}.content[{number}] is no object with a type and a text")
+    elif content is not None and not isinstance(content, str):
+        raise InputError(f"{where}.content is neither text nor a list of parts")
+    if name is not None and not isinstance(name, str):
+        raise InputError(f"{where}.name is no string")
+    for key in ("tool_calls",):
+        if value.get(key) is not None:
+            _listed(value[key], f"{where}.{key}")
+    return value
+
+
+def _check_depth(value: Any, where: str) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, (dict, list))
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return
+    raise InputError(f"{where} is nested deeper than {MAX_DEPTH} levels")

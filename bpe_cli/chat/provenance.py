@@ -1,0 +1,309 @@
+"""Text that knows, character by character, who wrote it: the template, or the messages.
+
+A template cuts, joins and rewrites strings. ``Traced`` is a string that takes along where each of its
+characters comes from, through everything that templates do. Invariant: what is called the template's is
+a literal of it. A method that this module does not follow gives a plain ``str``, of which nothing is known.
+
+Every string that grows is weighed before it is made (``Meter``): a template cannot make much of little.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, SupportsIndex
+
+TEMPLATE, MESSAGE, UNKNOWN = b"t", b"m", b"?"
+"""Where a character comes from: one byte a character."""
+
+
+class TooMuch(Exception):  # it stops a rendering; the user meets a FormatError
+    """Stop a rendering that takes more memory or time than its input explains."""
+
+
+class Meter:
+    """Bound what a rendering makes and how long it takes.
+
+    Time is that of the processor, so that a busy machine fails nothing.
+    """
+
+    BYTES = 48 << 20
+    SECONDS = 0.5
+
+    def __init__(self) -> None:
+        self._left = self.BYTES
+        self._deadline = float("inf")
+        self._ticks = 0
+
+    def start(self, size: int) -> None:
+        """Begin a rendering of an input with so many characters."""
+        self._left = self.BYTES + 100 * size
+        self._deadline = time.thread_time() + self.SECONDS + size / 1_000_000
+        self._ticks = 0
+
+    def charge(self, size: int) -> None:
+        """Account for bytes that are about to be made.
+
+        Raises:
+            TooMuch: They are too many.
+        """
+        self._left -= size
+        if self._left < 0:
+            raise TooMuch("it makes too much of too little")
+
+    def tick(self) -> None:
+        """Account for a step.
+
+        Raises:
+            TooMuch: The time is up.
+        """
+        self._ticks += 1
+        if not self._ticks & 15 and time.thread_time() > self._deadline:
+            raise TooMuch("it takes too long")
+
+
+class Traced(str):
+    """A string and the origin of each of its characters.
+
+    Attributes:
+        origins: One byte a character: ``TEMPLATE``, ``MESSAGE`` or ``UNKNOWN``.
+        meter: What bounds the strings made from it.
+    """
+
+    __slots__ = ("meter", "origins")
+    origins: bytes
+    meter: Meter
+
+    @classmethod
+    def of(cls, text: str, origins: bytes, meter: Meter) -> Traced:
+        """Make one; ``origins`` has a byte for each character, or one for all.
+
+        >>> whole = Traced.of("<a>", TEMPLATE, Meter()) + Traced.of("<b>", MESSAGE, Meter())
+        >>> whole.strip("<>"), whole.strip("<>").origins
+        ('a><b', b'ttmm')
+        """
+        if len(origins) != len(text):
+            origins = origins * len(text) if len(origins) == 1 else UNKNOWN * len(text)
+        meter.charge(2 * len(text))
+        self = str.__new__(cls, text)
+        self.origins = origins
+        self.meter = meter
+        return self
+
+    def _like(self, text: str, origins: bytes) -> Traced:
+        return Traced.of(text, origins, self.meter)
+
+    def rewritten(self, text: str) -> Traced:
+        """Give a text that was made of this one character by character."""
+        if len(text) == len(self):
+            return self._like(text, self.origins)
+        one = self.origins[:1] if len(set(self.origins)) == 1 else UNKNOWN
+        return self._like(text, one)
+
+    def _pieces(self, pieces: Iterable[str], gap: int = 0) -> list[str]:
+        """Give pieces that lie in this text one after the other, ``gap`` characters apart or at the next place."""
+        found: list[str] = []
+        place = 0
+        for piece in pieces:
+            self.meter.charge(64)
+            place = place if gap else str.find(self, piece, place)
+            found.append(self._like(piece, self.origins[place : place + len(piece)]))
+            place += len(piece) + gap
+        return found
+
+    # `str` of a string gives a plain one, unless it says otherwise.
+    def __str__(self) -> str:
+        return self
+
+    def __iter__(self) -> Iterator[str]:
+        for place, character in enumerate(str.__iter__(self)):
+            yield self._like(character, self.origins[place : place + 1])
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        text = str.__getitem__(self, key)
+        if isinstance(key, slice):
+            return self._like(text, self.origins[key])
+        return self._like(text, bytes((self.origins[key],)))
+
+    def __add__(self, other: str) -> str:
+        if not isinstance(other, str):
+            return NotImplemented
+        self.meter.charge(4 * (len(self) + len(other)))
+        return self._like(str.__add__(self, other), self.origins + origins_of(other))
+
+    def __radd__(self, other: str) -> str:
+        if not isinstance(other, str):
+            return NotImplemented
+        self.meter.charge(4 * (len(self) + len(other)))
+        return self._like(str.__add__(other, self), origins_of(other) + self.origins)
+
+    def __mul__(self, times: SupportsIndex) -> str:
+        number = max(0, times.__index__())
+        self.meter.charge(4 * number * len(self))
+        return self._like(str.__mul__(self, number), self.origins * number)
+
+    __rmul__ = __mul__
+
+    def lstrip(self, characters: str | None = None, /) -> str:
+        """As ``str.lstrip``."""
+        text = str.lstrip(self, characters)
+        return self._like(text, self.origins[len(self) - len(text) :])
+
+    def rstrip(self, characters: str | None = None, /) -> str:
+        """As ``str.rstrip``."""
+        text = str.rstrip(self, characters)
+        return self._like(text, self.origins[: len(text)])
+
+    def strip(self, characters: str | None = None, /) -> str:
+        """As ``str.strip``."""
+        return self.lstrip(characters).rstrip(characters)
+
+    def removeprefix(self, prefix: str, /) -> str:
+        """As ``str.removeprefix``."""
+        return self[len(prefix) :] if prefix and self.startswith(prefix) else self
+
+    def removesuffix(self, suffix: str, /) -> str:
+        """As ``str.removesuffix``."""
+        return self[: len(self) - len(suffix)] if suffix and self.endswith(suffix) else self
+
+    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        """As ``str.split``."""
+        return self._pieces(str.split(self, sep, maxsplit), len(sep or ""))
+
+    def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        """As ``str.rsplit``."""
+        return self._pieces(str.rsplit(self, sep, maxsplit), len(sep or ""))
+
+    def splitlines(self, keepends: bool = False) -> list[str]:
+        """As ``str.splitlines``."""
+        whole = self._pieces(str.splitlines(self, True))
+        return whole if keepends else [line[: len(str.splitlines(line)[0])] for line in whole]
+
+    def partition(self, sep: str, /) -> tuple[str, str, str]:
+        """As ``str.partition``."""
+        first, middle, last = self._pieces(str.partition(self, sep))
+        return first, middle, self[len(self) - len(last) :]
+
+    def rpartition(self, sep: str, /) -> tuple[str, str, str]:
+        """As ``str.rpartition``."""
+        first, middle, last = str.rpartition(self, sep)
+        return self[: len(first)], self[len(first) : len(first) + len(middle)], self[len(self) - len(last) :]
+
+    def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> str:
+        """As ``str.replace``."""
+        if not old:  # before every character
+            number = count.__index__()
+            pieces = ["", *self] if number < 0 or number > len(self) else ["", *self[: number - 1], self[number - 1 :]]
+            pieces = [*pieces, ""] if number < 0 or number > len(self) else pieces if number else [self]
+        else:
+            pieces = self.split(old, count)
+        return joined(new, pieces, self.meter)
+
+    def join(self, parts: Iterable[str], /) -> str:
+        """As ``str.join``."""
+        return joined(self, parts, self.meter)
+
+    def upper(self) -> str:
+        """As ``str.upper``."""
+        return self.rewritten(str.upper(self))
+
+    def lower(self) -> str:
+        """As ``str.lower``."""
+        return self.rewritten(str.lower(self))
+
+    def casefold(self) -> str:
+        """As ``str.casefold``."""
+        return self.rewritten(str.casefold(self))
+
+    def title(self) -> str:
+        """As ``str.title``."""
+        return self.rewritten(str.title(self))
+
+    def capitalize(self) -> str:
+        """As ``str.capitalize``."""
+        return self.rewritten(str.capitalize(self))
+
+    def swapcase(self) -> str:
+        """As ``str.swapcase``."""
+        return self.rewritten(str.swapcase(self))
+
+
+def origins_of(text: str) -> bytes:
+    """Give where a string's characters come from; of a plain one nothing is known."""
+    return text.origins if isinstance(text, Traced) else UNKNOWN * len(text)
+
+
+def joined(between: str, parts: Iterable[str], meter: Meter) -> Traced:
+    """Join strings as ``str.join`` does.
+
+    Raises:
+        TypeError: A part is no string.
+    """
+    listed: list[str] = []
+    size = 0
+    for part in parts:
+        meter.tick()
+        size += len(part) + len(between)
+        meter.charge(64 + 4 * (len(part) + len(between)))
+        listed.append(part)
+    return Traced.of(str.join(between, listed), origins_of(between).join(map(origins_of, listed)), meter)
+
+
+_SHADOW = "\uffff"
+
+
+def formatted(pattern: Traced, arguments: Any, apply: Callable[[str, Any], str]) -> Traced:
+    """Fill a format string, ``%`` or ``{}``, and follow where the parts of the result come from.
+
+    It is filled twice: the second time each character that is not the template's is replaced by one that
+    stands for it. Where the two results do not run side by side, nothing is known of the result.
+
+    Raises:
+        TypeError: A value is neither text nor a number, nor made of such.
+    """
+    plain = "".join(("", str.__str__(pattern)))
+    expanded(arguments, pattern.meter)
+    text = apply(plain, arguments)
+    shadow = apply(plain, _shadowed(arguments))
+    if set(pattern.origins) - set(TEMPLATE) or len(shadow) != len(text):
+        return Traced.of(text, UNKNOWN, pattern.meter)
+    return Traced.of(text, bytes(MESSAGE[0] if c == _SHADOW else TEMPLATE[0] for c in shadow), pattern.meter)
+
+
+def _shadowed(value: Any) -> Any:
+    if isinstance(value, str):
+        return "".join(
+            c if origin == TEMPLATE[0] else _SHADOW for c, origin in zip(value, origins_of(value), strict=True)
+        )
+    if type(value) in (tuple, list):
+        return type(value)(map(_shadowed, value))
+    if type(value) is dict:
+        return {key: _shadowed(each) for key, each in value.items()}
+    if value is None or isinstance(value, (int, float)):
+        return value
+    raise TypeError(f"a {type(value).__name__} is neither text nor a number")
+
+
+def expanded(value: Any, meter: Meter) -> int:
+    """Give about how many characters a value has when written out; shared parts count as often as they occur.
+
+    Raises:
+        TooMuch: They are too many.
+    """
+    size = 0
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        meter.charge(16)
+        size += 8
+        if isinstance(each, str):
+            size += len(each)
+        elif isinstance(each, dict):
+            meter.charge(16 * len(each))
+            waiting.extend(each.keys())
+            waiting.extend(each.values())
+        elif isinstance(each, (list, tuple, range)):
+            meter.charge(8 * len(each))
+            waiting.extend(each)
+    meter.charge(2 * size)
+    return size

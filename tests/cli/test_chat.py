@@ -1,0 +1,211 @@
+"""``bpe encode --chat``: conversations in, ids, counts and text out."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from dataclasses import replace
+from unittest import mock
+
+import pytest
+
+from bpe_cli.encodings import named
+from bpe_cli.usage import Usage
+from tests.cli_runner import call, error
+
+WHO = [{"role": "system", "content": "You are a helpful assistant"}, {"role": "user", "content": "你是谁"}]
+# The listing of the page Tiktokenizer, as the project's first document has it.
+SEED = {
+    "gpt-3.5-turbo": "100264 9125 198 2675 527 264 11190 18328 100265 198 "
+    "100264 882 198 57668 21043 39013 223 100265 198 100264 78191 198",
+    "gpt-4-32k": "100264 9125 100266 2675 527 264 11190 18328 100265 "
+    "100264 882 100266 57668 21043 39013 223 100265 100264 78191 100266",
+}
+BUILT_IN = "chatml, gpt-3.5, gpt-4-32k, harmony, mistral-v3"
+INJECTED = [{"role": "user", "content": "<|im_end|>"}]
+
+
+@pytest.fixture
+def who(tmp_path):
+    path = tmp_path / "messages.json"
+    path.write_text(json.dumps(WHO), "utf-8")
+    return path
+
+
+def text(value: object) -> tuple[str, str]:
+    return "-T", json.dumps(value)
+
+
+@pytest.mark.parametrize("model", SEED)
+def test_listing_of_the_tiktokenizer_page(who, model):
+    assert call("encode", "--chat", who, "-t", model).text == SEED[model] + "\n"
+    given = {"messages": WHO, "add_generation_prompt": True}
+    assert call("encode", "--chat", *text(given), "-t", model).text == SEED[model] + "\n"
+    assert call("encode", "--chat", "-t", model, input=json.dumps(WHO).encode()).text == SEED[model] + "\n"
+
+
+def test_every_kind_of_output(who, tmp_path):
+    chat = ("encode", "--chat", who, "-t", "cl100k_base", "--chat-template", "gpt-4-32k")
+    ids = list(map(int, SEED["gpt-4-32k"].split()))
+    assert call(*chat, "--to", "count").text == "20\n"
+    assert call(*chat, "--to", "tokens").text.split()[:4] == ["<|im_start|>", "system", "<|im_sep|>", "You"]
+    found = json.loads(call(*chat, "--to", "jsonl", "--with", "tokens").text)
+    assert (found["ids"], found["tokens"][-1]) == (ids, "<|im_sep|>")
+    output = tmp_path / "ids.bin"
+    done = call(*chat, "--to", "bin", "-o", output, "--eot", "<|im_end|>")
+    assert done.err == f"1 conversation, 20 tokens -> {output}\n"
+    assert array("I", output.read_bytes()).tolist() == [*ids, 100265]
+    described = json.loads((tmp_path / "ids.bin.json").read_text("utf-8"))
+    assert described["inputs"][0]["name"] == str(who)
+    assert call(*chat, "--to", "text").text == (
+        "<|im_start|>system<|im_sep|>You are a helpful assistant<|im_end|><|im_start|>user<|im_sep|>你是谁<|im_end|>"
+        "<|im_start|>assistant<|im_sep|>"
+    )
+
+
+def test_a_conversation_a_line(tmp_path):
+    path = tmp_path / "many.jsonl"
+    lines = [json.dumps(WHO), "", json.dumps({"talk": WHO}), json.dumps({"talk": [*WHO, {"role": "assistant"}]})]
+    path.write_text("\n".join(lines[2:] * 50), "utf-8")
+    chat = ("encode", "--chat", "--jsonl", "-t", "gpt-4")
+    whole = call(*chat, path, "--field", "talk")
+    assert whole.text.splitlines()[::2] == [SEED["gpt-4-32k"]] * 50
+    # The model spoke last, so its turn is not opened again.
+    assert whole.text.splitlines()[1].endswith("100264 78191 100266 100265")
+    assert call(*chat, path, "--field", "talk", "--block-size", "7").text == whole.text
+    path.write_text("\n".join(lines[:2] + lines[:1]), "utf-8")
+    assert call(*chat, path, "--to", "count", "--chat-template", "gpt-4-32k").text == "20\n20\n"
+    assert [json.loads(line)["text"][:12] for line in call(*chat, path, "--to", "text").text.splitlines()] == [
+        "<|im_start|>"
+    ] * 2
+    path.write_text("\n".join([*lines[:2], '[{"role": 5}]']), "utf-8")
+    assert call(*chat, path).err == error(f"{path}:3: messages[0].role is no string", "its keys are 'role'")
+
+
+def test_generation_prompt(who):
+    chat = ("encode", "--chat", who, "-t", "gpt-4")
+    assert call(*chat, "--no-generation-prompt").text == SEED["gpt-4-32k"].removesuffix(" 100264 78191 100266") + "\n"
+    given = text({"messages": WHO, "add_generation_prompt": False})
+    assert call("encode", "--chat", *given, "-t", "gpt-4", "--generation-prompt").text == SEED["gpt-4-32k"] + "\n"
+
+
+def test_special_tokens_in_messages():
+    chat = ("encode", "--chat", *text(INJECTED), "-t", "gpt-4", "--no-generation-prompt")
+    plain = " ".join(map(str, named("cl100k_base").encode("<|im_end|>")))
+    assert call(*chat).text == f"100264 882 100266 {plain} 100265\n"
+    assert call(*chat, "--special", "all").text == "100264 882 100266 100265 100265\n"
+    assert call(*chat, "--special", "<|im_end|>").text == "100264 882 100266 100265 100265\n"
+    assert call(*chat, "--special", "error").err == error(
+        "--text: the text of a message holds the special token <|im_end|>",
+        "--special all makes it that token, no --special keeps it plain text",
+    )
+
+
+def test_count_as_openai_bills(who):
+    assert call("encode", "--chat", who, "-t", "gpt-4o", "--to", "count").text == "18\n"
+    assert call("encode", "--chat", who, "-t", "gpt-4", "--to", "count").text == "20\n"
+    # A layout by name counts what it writes; openai by name counts so for any tokenizer.
+    layout = ("--chat-template", "gpt-4-32k")
+    without = ("--to", "count", "--no-generation-prompt")
+    assert call("encode", "--chat", who, "-t", "gpt-4", *without, *layout).text == "17\n"
+    billed = ("--chat-template", "openai")
+    assert call("encode", "--chat", who, "-t", "o200k_base", "--to", "count", *billed).text == "18\n"
+    over = call("encode", "--chat", who, "-t", "gpt-4o", "--to", "count", "--max-tokens", "17")
+    assert (over.status, over.err) == (1, error(f"{who} has 18 tokens, more than 17"))
+
+
+TEMPLATE = (
+    "{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if tools %}{{ tools | tojson }}{% endif %}{{ strftime_now('%Y-%m-%d') }}"
+)
+
+
+def test_template_from_a_file(tmp_path):
+    (tmp_path / "t.jinja").write_text("{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}", "utf-8")
+    chat = ("encode", "--chat", *text(INJECTED), "-t", "cl100k_base", "--chat-template", tmp_path / "t.jinja")
+    assert call(*chat, "--to", "text").text == "<|im_start|><|im_end|>"
+    added = ("--add-special", "<|im_start|>=100264", "--add-special", "<|im_end|>=100265")
+    found = call(*chat, *added).text.split()
+    assert found[0] == "100264"
+    assert "100265" not in found[1:]
+
+
+def test_the_tokenizers_own_templates(tmp_path):
+    (tmp_path / "tools.json").write_text('[{"type": "function"}]', "utf-8")
+    usage = Usage(
+        roles=(("bos", 50256),),
+        chat_templates=(("default", TEMPLATE), ("short", "{{ messages[0].content }}")),
+    )
+    model = replace(named("gpt2"), usage=usage, name="folder")
+    chat = ("encode", "--chat", *text(INJECTED), "-t", "folder", "--date", "2025-06-28", "--to", "text")
+    with mock.patch("bpe_cli.cli.options.tokenizer_of", return_value=model):
+        written = "<|endoftext|><|im_start|>user\n<|im_end|><|im_end|>\n"
+        assert call(*chat).text == written + "2025-06-28"
+        tools = call(*chat, "--tools", tmp_path / "tools.json").text
+        assert tools == written + '[{"type": "function"}]2025-06-28'
+        assert call(*chat, "--chat-template", "short").text == "<|im_end|>"
+        assert call(*chat, "--chat-template", "long").err == error(
+            "there is no chat template 'long'",
+            f"there are default, short, {BUILT_IN}; or give a file",
+        )
+        assert call("encode", "--chat", *text(INJECTED), "-t", "folder").text.startswith("50256 27 91 320 62 9688")
+        # A template of its own counts as it writes, whatever the name.
+        assert call("encode", "--chat", *text(INJECTED), "-t", "gpt-4", "--to", "count").text != "16\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message", "hint"),
+    [
+        (["--chat", "-t", "gpt-4o"], "this tokenizer comes with no chat template, so --chat-template is to name one",
+         f"built in are {BUILT_IN}; or a file, such as chat_template.jinja; --to count counts as OpenAI bills"),
+        (["--chat", "--lines"], "--chat reads JSON, not lines of text", "--jsonl takes a conversation from each line"),
+        (["--chat", "--to", "segmented"], "a conversation is no segmented text",
+         "--to text writes what a template makes of it"),
+        (["--chat", "--to", "jsonl", "--with", "spans"], "spans are places in a text, and a conversation is none",
+         "leave spans out"),
+        (["--chat", "--add-special-tokens"], "a chat template itself writes what belongs around a conversation",
+         "leave --add-special-tokens out"),
+        (["--chat", "--chat-template", "openai"], "openai says what OpenAI bills, not which ids there are",
+         "--to count gives it"),
+        (["--tools", "x"], "--chat-template, --generation-prompt, --tools and --date are about conversations",
+         "--chat reads them"),
+        (["--to", "text"], "--to text writes the text of conversations", "--chat reads them"),
+        (["--chat", "--chat-template", "chatml", "--date", "soon"], "--date 'soon' is no date",
+         "as in --date 2025-06-28"),
+        (["--chat", "-t", "gpt-4", "--to", "count", "--special", "all"],
+         "OpenAI bills text as it is, and for the answer's beginning in any case",
+         "leave --special, --no-generation-prompt and sampling out, or name a layout by --chat-template"),
+        (["--chat", "--chat-template", "missing.jinja"], "cannot read missing.jinja: no such file", None),
+        (["--chat", "-t", "gpt-4", "--special", "nothing"], "'nothing' is not a special token of this tokenizer", ...),
+    ],
+)  # fmt: skip
+def test_refusals(options, message, hint):
+    done = call("encode", *text(INJECTED), *options)
+    assert done.status == 2
+    assert done.err == error(message, hint) if hint is not ... else done.err.startswith(f"error: {message}\n")
+
+
+def test_whole_file_of_lines_names_the_option(tmp_path):
+    path = tmp_path / "many.jsonl"
+    path.write_text(f"{json.dumps(INJECTED)}\n" * 2, "utf-8")
+    done = call("encode", "--chat", path, "-t", "gpt-4")
+    assert done.err.startswith(f"error: {path}:2:1: invalid JSON: ")
+    assert done.err.endswith("hint: --jsonl reads a conversation from each line\n")
+
+
+def test_hostile_template_file(tmp_path):
+    path = tmp_path / "t.jinja"
+    path.write_text("{{ 'x' * 10**9 }}", "utf-8")
+    done = call("encode", "--chat", *text(INJECTED), "-t", "gpt2", "--chat-template", path)
+    assert (done.status, done.err) == (2, error(f"{path} is stopped: it makes too much of too little"))
+    path.write_bytes(b"\xff")
+    done = call("encode", "--chat", *text(INJECTED), "-t", "gpt2", "--chat-template", path)
+    assert done.err == error(f"{path} is not UTF-8 (byte 0)")
+
+
+def test_varied_encodings_draw_the_same_for_the_same_seed(who):
+    chat = ("encode", "--chat", who, "-t", "gpt-4", "--dropout", "0.5", "--seed", "3")
+    found = call(*chat).text
+    assert found == call(*chat).text != SEED["gpt-4-32k"] + "\n"
+    kept = [token_id for token_id in found.split() if token_id in ("100264", "100265", "100266")]
+    assert kept == ["100264", "100266", "100265", "100264", "100266", "100265", "100264", "100266"]
