@@ -258,7 +258,6 @@ def run(
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
-    number = options.threads_of(threads)
     if segmented:
         write_segmented(model, source, found, how, sampling, output, number, quiet)
         return
