@@ -10,7 +10,8 @@ from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import gguf, gguf_pre, gguf_reader
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.gguf_container import STRING, encode
-from bpe_cli.patterns import PATTERNS
+from bpe_cli.formats.gguf_reading import NOT_READ
+from bpe_cli.patterns import PATTERNS, name_of
 from bpe_cli.postprocess import process
 from bpe_cli.stages import (
     BertNormalizer,
@@ -215,6 +216,25 @@ def test_ids_of_roles_that_are_none_count_for_nothing(read):
         writer.add_pad_token_id(9_999)
 
     assert read(fill).usage.roles == (("bos", 7), ("eos", 7))
+
+
+def rows_of_splits() -> list[str]:
+    """Give the table of docs/formats/gguf.md."""
+    rows = ["| names | split | |", "|---|---|---|"]
+    for pre in gguf_pre.TABLE:
+        names = ", ".join(f"`{name}`" for name in pre.names)
+        known = [name_of(expression) for expression in pre.expressions]
+        splits = ", ".join(f"`{name}`" if name else "an expression" for name in known)
+        settings = ", ".join(["whole pieces"] * pre.ignore_merges + ["bos"] * pre.add_bos)
+        rows.append(f"| {names} | {splits} | {settings} |")
+    return rows
+
+
+def test_the_page_lists_the_splits(repository):
+    page = (repository / "docs" / "formats" / "gguf.md").read_text("utf-8")
+    assert "\n".join(rows_of_splits()) in page
+    for name in (*gguf_pre.NOT_READ, *NOT_READ):
+        assert f"`{name}`" in page
 
 
 # -- writing ---------------------------------------------------------------------------------------
