@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import sys
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bpe_cli.blocks import Block
@@ -78,16 +77,23 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     Raises:
         FormatError: llama.cpp has no such model, or something would be lost that may not be.
     """
-    if isinstance(tokenizer.model, CharacterBpe):  # llama.cpp merges by scores, as SentencePiece does
+    if isinstance(tokenizer.model, (CharacterBpe, Unigram)):  # llama.cpp does these as SentencePiece does
         tokenizer = to_sentencepiece(tokenizer, allow_loss)
-    make = _WRITERS.get(tokenizer.model.kind)
-    if make is None:
+    out = _Out(tokenizer)
+    model = tokenizer.model
+    if isinstance(model, (RankBpe, MergeBpe)):
+        _gpt2(out, model)
+    elif isinstance(model, ScoredBpe):
+        _llama(out, model)
+    elif isinstance(model, Unigram):
+        _t5(out, model)
+    elif isinstance(model, WordPiece):
+        _bert(out, model)
+    else:
         raise FormatError(
-            f"{HOLDER} cannot hold {tokenizer.model.kind}",
+            f"{HOLDER} cannot hold {model.kind}",
             hint=f"it holds {', '.join(sorted(MODELS))}; tokenizer.json can hold the rest",
         )
-    out = _Out(tokenizer)
-    make(out)
     content = write(out.fields())
     again = tokenizer_of(parse(content, "what was written"))
     lost = losses(tokenizer, HOLDS) | changed(tokenizer, again) | out.lost
@@ -225,15 +231,12 @@ class _Out:
 # -- byte-level BPE ----------------------------------------------------------------------------
 
 
-def _gpt2(out: _Out) -> None:
-    tokenizer, model = out.tokenizer, out.tokenizer.model
-    if not isinstance(model, (RankBpe, MergeBpe)):
-        raise TypeError(model)
+def _gpt2(out: _Out, model: RankBpe | MergeBpe) -> None:
     out.begin("gpt2")
     out.add("pre", STRING, _pre(out, model).encode())
     visible = byte_level.visible_tokens(model.vocabulary)
     out.add_tokens({number: text.encode() for number, text in enumerate(visible) if text}, {})
-    merges = byte_level.write_merges(tokenizer, HOLDER)
+    merges = byte_level.write_merges(out.tokenizer, HOLDER)
     out.add_array("merges", STRING, [f"{left} {right}".encode() for left, right in merges])
     out.add_ends()
 
@@ -245,10 +248,10 @@ def _pre(out: _Out, model: RankBpe | MergeBpe) -> str:
     origin = out.tokenizer.origin
     kept = origin.kept("gguf", "tokenizer.ggml.pre") if origin else None
     name = gguf_pre.name_for(stages, ignore_merges=ignore_merges, kept=kept[12:].decode() if kept else None)
-    if name is None and ignore_merges is not None:
+    if name is None and isinstance(model, MergeBpe):
         name = gguf_pre.name_for(stages, ignore_merges=None)
         if name is not None:
-            _check_whole_tokens(out.tokenizer)
+            _check_whole_tokens(model)
     if name is None:
         near = next((gguf_pre.NEAR[p] for p in out.tokenizer.patterns if p in gguf_pre.NEAR), None)
         others = [stage for stage in stages if not isinstance(stage, Split)]
@@ -259,15 +262,12 @@ def _pre(out: _Out, model: RankBpe | MergeBpe) -> str:
     return name
 
 
-def _check_whole_tokens(tokenizer: Tokenizer) -> None:
-    """Refuse a model that would become another if pieces that are tokens were (not) looked up first.
+def _check_whole_tokens(model: MergeBpe) -> None:
+    """Refuse a model for which it matters whether pieces that are tokens are taken as they are.
 
     Raises:
         FormatError: Merges do not make some token.
     """
-    model = tokenizer.model
-    if not isinstance(model, MergeBpe):
-        return
     tokens = list(model.vocabulary.items())
     merging = Tokenizer(MergeBpe(model.vocabulary, model.merges))
     _, ends = merging.encode_block(Block.of([content for _, content in tokens]))
@@ -285,10 +285,7 @@ def _check_whole_tokens(tokenizer: Tokenizer) -> None:
 # -- SentencePiece's models, and BERT's --------------------------------------------------------
 
 
-def _llama(out: _Out) -> None:
-    model = out.tokenizer.model
-    if not isinstance(model, ScoredBpe):
-        raise TypeError(model)
+def _llama(out: _Out, model: ScoredBpe) -> None:
     if not model.byte_fallback:
         raise FormatError(
             f"{HOLDER} holds BPE by scores only with tokens of bytes: without them llama.cpp stops, with the whole "
@@ -303,10 +300,7 @@ def _llama(out: _Out) -> None:
     out.add("add_space_prefix", BOOL, _marks(out.tokenizer).add_dummy_prefix)
 
 
-def _t5(out: _Out) -> None:
-    model = out.tokenizer.model
-    if not isinstance(model, Unigram):
-        raise TypeError(model)
+def _t5(out: _Out, model: Unigram) -> None:
     if model.unk_id is None:
         raise FormatError(f"{HOLDER} cannot hold a unigram model without an unknown token")
     out.begin("t5")
@@ -334,10 +328,7 @@ def _add_pieces(out: _Out, model: ScoredBpe | Unigram) -> None:
     out.add_scores(model.scores)
 
 
-def _bert(out: _Out) -> None:
-    model = out.tokenizer.model
-    if not isinstance(model, WordPiece):
-        raise TypeError(model)
+def _bert(out: _Out, model: WordPiece) -> None:
     if model.continuing_subword_prefix != "##":
         raise FormatError(
             f"{HOLDER} holds WordPiece whose tokens inside of words begin with ##, "
@@ -360,12 +351,3 @@ def _bert(out: _Out) -> None:
             out.add("normalizer.strip_accents", BOOL, strip)
     if model.max_input_chars_per_word != NO_LIMIT:
         out.own.append((LIMIT_KEY, encode(U32, model.max_input_chars_per_word)))
-
-
-_WRITERS: dict[str, Callable[[_Out], None]] = {
-    "bpe-ranks": _gpt2,
-    "bpe-merges": _gpt2,
-    "bpe-scores": _llama,
-    "unigram": _t5,
-    "wordpiece": _bert,
-}

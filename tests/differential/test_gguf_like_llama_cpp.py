@@ -174,9 +174,10 @@ TRICKY = (
 )
 
 
-def made_up(number: int, seed: int) -> list[str]:
+def made_up(number: int, seed: int, *, common: bool = False) -> list[str]:
     chance = random.Random(seed)
-    pools = (TRICKY, TRICKY + WORDS[:200])
+    everything = [chr(code) for code in chance.sample(range(0xD800), 300) + chance.sample(range(0x10000, 0x3FFFF), 50)]
+    pools = (TRICKY, TRICKY + WORDS[:200], [*TRICKY, *everything])[: 2 if common else 3]
     return ["".join(chance.choices(chance.choice(pools), k=chance.choice((2, 5, 20)))) for _ in range(number)]
 
 
@@ -224,7 +225,8 @@ def test_trained_here_and_run_there(llama_cpp, kind):
     tokenizer = small(kind)
     content = gguf.dump(tokenizer)[""]
     encode = llama_cpp(content)
-    texts = [text for text in made_up(100, 2) if kind != "wordpiece" or not set(text) & set("한국नमस्ते\x85\x0b")]
+    bert = kind == "wordpiece"  # whose normalizer llama.cpp has otherwise for some characters, see OTHERWISE
+    texts = [text for text in made_up(100, 2, common=bert) if not bert or not set(text) & set("한국नमस्ते\x85\x0b")]
     again = gguf.loads(content)
     for text in texts:
         assert again.encode(text) == encode(text), text
