@@ -46,7 +46,7 @@ def train(path: Path, text: str, *options: str) -> Path:
 def write(path: Path, tokenizer: Tokenizer) -> Path:
     """Write a tokenizer whose vocabulary a document gives."""
     file = path / "tokenizer.json"
-    file.write_bytes(dump(tokenizer, "tokenizer.json")[""])
+    file.write_bytes(dump(tokenizer, "bpe.json")[""])
     return file
 
 

@@ -18,6 +18,7 @@ from bpe_cli.formats import byte_level
 from bpe_cli.formats.added_tokens import Declared, ids_of, put_in
 from bpe_cli.formats.checked import Node, facts_of, quote, read
 from bpe_cli.formats.class_templates import post_processor_of
+from bpe_cli.formats.hf_usage import default_first, read_templates, write_templates
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import ROLES, Fact, Origin, roles_in_order
@@ -172,10 +173,10 @@ def _templates(folder: Path, config: Node) -> tuple[tuple[str, str], ...]:
             templates[_template_name(path)] = _template_file(path)
     json_path = folder / TEMPLATE_JSON
     if not templates and json_path.is_file():
-        templates = _read_templates(Node.parse(read(json_path), str(json_path)).get("chat_template"))
+        templates = _stated_templates(Node.parse(read(json_path), str(json_path)).get("chat_template"))
     if not templates:
-        templates = _read_templates(config.get("chat_template"))
-    return tuple(sorted(templates.items(), key=lambda each: each[0] != "default"))
+        templates = _stated_templates(config.get("chat_template"))
+    return default_first(templates)
 
 
 def _template_name(path: Path) -> str:
@@ -193,20 +194,13 @@ def _template_file(path: Path) -> str:
         raise FormatError(f"{path}: byte {error.start} is not UTF-8") from None
 
 
-def _read_templates(node: Node) -> dict[str, str]:
+def _stated_templates(node: Node) -> dict[str, str]:
     """Read one template, or a list of them with names."""
     if node.is_null:
         return {}
     if isinstance(node.value, str):
         return {"default": node.value}
-    templates: dict[str, str] = {}
-    for each in node.items():
-        each.only("name", "template")
-        name = each.get("name").text()
-        if name in templates:
-            raise each.error(f"is the second template called {quote(name)}")
-        templates[name] = each.get("template").text()
-    return templates
+    return read_templates(node)
 
 
 # -- applying ----------------------------------------------------------------------------------
@@ -299,7 +293,7 @@ def config_of(tokenizer: Tokenizer) -> dict[str, Any]:
     if [name for name, _ in templates] == ["default"]:
         config["chat_template"] = templates[0][1]
     elif templates:
-        config["chat_template"] = [{"name": name, "template": template} for name, template in templates]
+        config["chat_template"] = write_templates(templates)
     return config
 
 

@@ -7,7 +7,7 @@ in other files. It stands in ``bpe.json`` alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, get_args
 
 from bpe_cli.encoding_ops import Direction, Padding, Strategy, Truncation
@@ -37,16 +37,16 @@ def read(root: Node) -> Usage:
     """
     own = root.get("usage")
     roles: dict[str, int] = {}
-    templates: list[tuple[str, str]] = []
+    templates: dict[str, str] = {}
     if not own.is_null:
         own.only("roles", "chat_templates")
         roles = _read_roles(own.get("roles"))
-        templates = [] if own.get("chat_templates").is_null else _read_templates(own.get("chat_templates"))
+        templates = {} if own.get("chat_templates").is_null else read_templates(own.get("chat_templates"))
     return Usage(
         _read_truncation(root.get("truncation")),
         _read_padding(root.get("padding")),
         roles_in_order(roles),
-        tuple(templates),
+        default_first(templates),
     )
 
 
@@ -97,7 +97,12 @@ def _read_roles(node: Node) -> dict[str, int]:
     return roles
 
 
-def _read_templates(node: Node) -> list[tuple[str, str]]:
+def read_templates(node: Node) -> dict[str, str]:
+    """Read chat templates: a list of objects with ``name`` and ``template``.
+
+    Raises:
+        FormatError: It is something else, or two have one name.
+    """
     templates: dict[str, str] = {}
     for each in node.items():
         each.only("name", "template")
@@ -105,7 +110,12 @@ def _read_templates(node: Node) -> list[tuple[str, str]]:
         if name in templates:
             raise each.error(f"is the second template called {quote(name)}")
         templates[name] = each.get("template").text()
-    return list(templates.items())
+    return templates
+
+
+def default_first(templates: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Give chat templates as ``Usage`` has them."""
+    return tuple(sorted(templates.items(), key=lambda each: each[0] != "default"))
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -138,11 +148,16 @@ def write_padding(padding: Padding | None) -> dict[str, Any] | None:
     }
 
 
+def write_templates(templates: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Write chat templates as ``read_templates`` reads them."""
+    return [{"name": name, "template": template} for name, template in templates]
+
+
 def write_own(usage: Usage) -> dict[str, Any]:
     """Write the project's own field ``usage``, if there is something for it to say."""
     said: dict[str, Any] = {}
     if usage.roles:
         said["roles"] = dict(usage.roles)
     if usage.chat_templates:
-        said["chat_templates"] = [{"name": name, "template": text} for name, text in usage.chat_templates]
+        said["chat_templates"] = write_templates(usage.chat_templates)
     return {"usage": said} if said else {}
