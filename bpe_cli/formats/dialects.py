@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialect_models, dialect_text
+from bpe_cli.formats.checked import quote
 from bpe_cli.stages import (
     CharacterBpe,
     Charsmap,
@@ -67,6 +68,7 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
     if not is_sentencepiece(tokenizer):
         _refuse_own(tokenizer)
         return tokenizer
+    _refuse_bytes(tokenizer)
     edges: list[str] = []
     model = tokenizer.model
     cuts = tokenizer.pre_tokenizer
@@ -125,6 +127,7 @@ def to_sentencepiece(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> 
     tables = all(isinstance(stage, Charsmap) for stage in before) and len(before) < 2
     if isinstance(marks, SpaceMarks) and tables and not isinstance(model, CharacterBpe):
         return tokenizer  # what else is wrong with it, the writer says
+    _refuse_bytes(tokenizer)
     edges: list[str] = []
     cuts = tokenizer.pre_tokenizer
     if isinstance(model, CharacterBpe):
@@ -144,6 +147,21 @@ def to_sentencepiece(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> 
         decoder = dialect_text.sentencepiece_decoder(tokenizer.decoder, handled, unknown, texts, edges)
     _settle(edges, allow_loss, "a SentencePiece model", "write tokenizer.json, which is exact")
     return replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=(), decoder=decoder)
+
+
+def _refuse_bytes(tokenizer: Tokenizer) -> None:
+    """Refuse tokens that are no text: neither library's files can hold them.
+
+    Raises:
+        FormatError: There is one.
+    """
+    for token_id, token in tokenizer.model.vocabulary.items():
+        try:
+            token.decode()
+        except UnicodeDecodeError:
+            raise FormatError(
+                f"the token {quote(token)} (id {token_id}) is not UTF-8, and both libraries' tokens are texts"
+            ) from None
 
 
 def _texts(tokenizer: Tokenizer) -> tuple[str | None, list[str]]:

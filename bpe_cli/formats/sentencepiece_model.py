@@ -120,7 +120,7 @@ def read_piece(data: bytes, source: str, number: int) -> Piece:
     """Read one piece.
 
     Raises:
-        FormatError: It is of a type that is not known, or has no text in UTF-8.
+        FormatError: It is of a type that is not known, has no text in UTF-8, or a score that is no number.
     """
     text, score, kind = b"", 0.0, NORMAL
     for field, value in wire.fields(data, source):
@@ -128,6 +128,8 @@ def read_piece(data: bytes, source: str, number: int) -> Piece:
             text = value
         elif field == 2 and isinstance(value, bytes) and len(value) == 4:
             (score,) = struct.unpack("<f", value)
+            if score != score:
+                raise FormatError(f"{source}: the score of piece {number} is not a number")
         elif field == 3 and isinstance(value, int):
             kind = value
     if not NORMAL <= kind <= BYTE:
@@ -168,9 +170,12 @@ def assemble(
     unknown = [number for number, (_, _, kind) in enumerate(pieces) if kind == UNKNOWN]
     if len(unknown) != 1:
         raise FormatError(f"{source} has {len(unknown)} unknown pieces; it is to have one")
-    vocabulary = Vocabulary.from_tokens(b"" if kind in (UNKNOWN, CONTROL) else text for text, _, kind in pieces)
-    scores = array("d", (score for _, score, _ in pieces))
-    kinds = bytes(kind for _, _, kind in pieces)
+    size = len(pieces)
+    while pieces[size - 1][2] == CONTROL:  # as tokens that are added behind the others: those are in no model
+        size -= 1
+    vocabulary = Vocabulary.from_tokens(b"" if kind in (UNKNOWN, CONTROL) else text for text, _, kind in pieces[:size])
+    scores = array("d", (score for _, score, _ in pieces[:size]))
+    kinds = bytes(kind for _, _, kind in pieces[:size])
     number = sentencepiece_settings.number
     suffix = bool(number(trainer, 24, 0))
     marks = SpaceMarks(

@@ -102,7 +102,7 @@ def text(settings: Mapping[int, int | bytes], field: int, default: str) -> bytes
 
 
 def roles(trainer: Mapping[int, int | bytes], kind_of: Mapping[bytes, tuple[int, int]]) -> tuple[tuple[str, int], ...]:
-    """Give the roles of special pieces: those that are named so, if they are of the type that it takes.
+    """Give the roles of special pieces: those that are named so, if they are control pieces; the unknown one is one.
 
     Args:
         trainer: The trainer's settings.
@@ -110,9 +110,9 @@ def roles(trainer: Mapping[int, int | bytes], kind_of: Mapping[bytes, tuple[int,
 
     The ids among the settings were wishes of the training; the library goes by the pieces.
     """
-    found = {}
+    found = {"unk": token_id for token_id, kind in kind_of.values() if kind == UNKNOWN}
     for role, (_, field, default) in ROLES.items():
         token_id, kind = kind_of.get(text(trainer, field, default), (-1, 0))
-        if kind == (UNKNOWN if role == "unk" else CONTROL):
+        if kind == CONTROL and role != "unk":
             found[role] = token_id
     return roles_in_order(found)

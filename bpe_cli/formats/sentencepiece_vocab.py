@@ -74,6 +74,10 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
                 hint=None if b"\t" in line else "without scores nobody can tell how text becomes pieces",
             )
         piece, _, score = line.rpartition(b"\t")
+        try:
+            piece.decode()
+        except UnicodeDecodeError:
+            raise FormatError(f"{source}:{number}: the piece {quote(piece)} is not UTF-8") from None
         entries.append((piece, float(score)))
         if math.isnan(entries[-1][1]):
             raise FormatError(f"{source}:{number}: the score is not a number")

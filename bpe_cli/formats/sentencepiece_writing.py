@@ -49,7 +49,8 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
 
     Args:
         tokenizer: The tokenizer.
-        kept: Pieces of the file that it was read from, by text: a word model has no scores and types.
+        kept: Pieces of the file that it was read from, by text: a word model has no scores and types, and
+            no model those of the control pieces behind all others.
 
     Raises:
         FormatError: An id has no token, or the model is none of SentencePiece's.
@@ -75,7 +76,7 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
             piece, kind = specials[token_id], UNKNOWN if token_id == model.unk_id else CONTROL
         if not piece:
             raise FormatError(f"id {token_id} has no token, and SentencePiece's ids have no gaps")
-        if scores is None and kept and piece in kept:
+        if (scores is None or token_id >= len(scores)) and kept and piece in kept:
             _, score, old = kept[piece]
             kind = kind if kind in (UNKNOWN, CONTROL) or old in (UNKNOWN, CONTROL) else old
         content.append((piece, score, kind))

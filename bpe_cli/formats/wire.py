@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bpe_cli.errors import FormatError
 
@@ -25,8 +25,7 @@ MAX_NUMBER = (1 << 29) - 1
 """The highest number that a field can have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A field of a message.
 
     Attributes:
@@ -53,7 +52,8 @@ def fields(data: bytes, where: str) -> Iterator[tuple[int, int | bytes]]:
     Raises:
         FormatError: As for ``placed_fields``.
     """
-    return ((field.number, field.value) for field in placed_fields(data, where))
+    for number, value, _, _, _ in _scan(data, where):
+        yield number, value
 
 
 def placed_fields(data: bytes, where: str) -> Iterator[Field]:
@@ -62,16 +62,23 @@ def placed_fields(data: bytes, where: str) -> Iterator[Field]:
     Raises:
         FormatError: It is cut, or a length lies; names the byte.
     """
+    return map(Field._make, _scan(data, where))
+
+
+def _scan(data: bytes, where: str) -> Iterator[tuple[int, int | bytes, int, int, int]]:
+    """Yield what ``Field`` has."""
     place = 0
-    while place < len(data):
+    size = len(data)
+    while place < size:
         start = place
-        key, place = _varint(data, place, where)
+        key = data[place]  # nearly all keys and lengths are one byte
+        key, place = (key, place + 1) if key < 0x80 else _varint(data, place, where)
         number, kind = key >> 3, key & 7
         if not 0 < number <= MAX_NUMBER:
             raise FormatError(f"{where}: field {number} at byte {start} is no field")
         if kind == VARINT:
             value, place = _varint(data, place, where)
-            yield Field(number, value, start, place, kind)
+            yield number, value, start, place, kind
             continue
         if kind == BYTES:
             length, place = _varint(data, place, where)
@@ -79,10 +86,11 @@ def placed_fields(data: bytes, where: str) -> Iterator[Field]:
             length = 4 if kind == FIXED32 else 8
         else:
             raise FormatError(f"{where}: field {number} at byte {start} is of a kind that is not known ({kind})")
-        if length > len(data) - place:
+        end = place + length
+        if end > size:
             raise FormatError(f"{where}: field {number} at byte {start} is {length:,} bytes long, past the end")
-        yield Field(number, data[place : place + length], start, place + length, kind)
-        place += length
+        yield number, data[place:end], start, end, kind
+        place = end
 
 
 def edited(data: bytes, changes: Mapping[int, bytes], where: str) -> bytes:
@@ -122,6 +130,8 @@ def signed(value: int) -> int:
 
 
 def _varint(data: bytes, place: int, where: str) -> tuple[int, int]:
+    if place < len(data) and data[place] < 0x80:
+        return data[place], place + 1
     value = 0
     for shift in range(0, 70, 7):
         if place >= len(data):
