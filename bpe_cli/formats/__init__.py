@@ -179,9 +179,10 @@ def _in_folder(folder: Path) -> Path:
         if name in files and (module is not vocab_merges or vocab_merges.find_pair(folder)):
             return files[name]
     for module, pattern in (each for each in usual if "*" in each[1]):
-        names = [name for name in files if fnmatchcase(name, pattern) and name not in companions.NAMES]
-        if len(names) == 1 and files[names[0]].is_file() and module.sniff(_head(files[names[0]])):
-            return files[names[0]]
+        named = [path for name, path in files.items() if fnmatchcase(name, pattern) and name not in companions.NAMES]
+        fitting = [path for path in named if path.is_file() and module.sniff(_head(path))]
+        if len(fitting) == 1:
+            return fitting[0]
     names = sorted(entry.name for entry in folder.iterdir())
     shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
     raise FormatError(
