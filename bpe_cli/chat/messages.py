@@ -30,7 +30,6 @@ class Conversation:
         arguments: What else a template finds, by name (``chat_template_kwargs``).
         functions: OpenAI's older descriptions of functions, or None.
         function_call: Which function is to be called, in OpenAI's words, or None.
-        size: How many bytes it has as JSON.
     """
 
     messages: tuple[Mapping[str, Any], ...]
@@ -41,7 +40,22 @@ class Conversation:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     functions: list[Any] | None = None
     function_call: Any = None
-    size: int = 0
+
+    @property
+    def size(self) -> int:
+        """About how many characters there are in it."""
+        waiting: list[Any] = [*self.messages, self.tools, self.documents, self.functions, self.arguments]
+        size = 0
+        while waiting:
+            each = waiting.pop()
+            size += 8
+            if isinstance(each, str):
+                size += len(each)
+            elif isinstance(each, Mapping):
+                waiting += (*each.keys(), *each.values())
+            elif isinstance(each, list):
+                waiting += each
+        return size
 
     @property
     def wants_answer(self) -> bool:
@@ -125,7 +139,7 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
         raise InputError(f"{where}: add_generation_prompt is neither true nor false")
     return Conversation(
         messages, where, found.get("tools"), found.get("documents"), wanted, arguments,
-        found.get("functions"), found.get("function_call"), len(data),
+        found.get("functions"), found.get("function_call"),
     )  # fmt: skip
 
 

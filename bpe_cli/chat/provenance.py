@@ -263,8 +263,8 @@ def formatted(pattern: Traced, arguments: Any, apply: Callable[[str, Any], str])
     """
     plain = "".join(("", str.__str__(pattern)))
     expanded(arguments, pattern.meter)
-    text = apply(plain, arguments)
-    shadow = apply(plain, _shadowed(arguments))
+    shadows = _shadowed(arguments)  # refuses what is not to be written out
+    text, shadow = apply(plain, arguments), apply(plain, shadows)
     if set(pattern.origins) - set(TEMPLATE) or len(shadow) != len(text):
         return Traced.of(text, UNKNOWN, pattern.meter)
     return Traced.of(text, bytes(MESSAGE[0] if c == _SHADOW else TEMPLATE[0] for c in shadow), pattern.meter)
@@ -284,8 +284,10 @@ def _shadowed(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} is neither text nor a number")
 
 
-def expanded(value: Any, meter: Meter) -> int:
+def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
     """Give about how many characters a value has when written out; shared parts count as often as they occur.
+
+    Without ``texts`` only lists and the like count, which is what a value costs that refers to its texts.
 
     Raises:
         TooMuch: They are too many.
@@ -297,7 +299,7 @@ def expanded(value: Any, meter: Meter) -> int:
         meter.charge(16)
         size += 8
         if isinstance(each, str):
-            size += len(each)
+            size += len(each) if texts else 0
         elif isinstance(each, dict):
             meter.charge(16 * len(each))
             waiting.extend(each.keys())
@@ -305,5 +307,5 @@ def expanded(value: Any, meter: Meter) -> int:
         elif isinstance(each, (list, tuple, range)):
             meter.charge(8 * len(each))
             waiting.extend(each)
-    meter.charge(2 * size)
+    meter.charge(2 * size if texts else 0)
     return size

@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, ValuesView
 from types import GeneratorType
 from typing import Any
 
@@ -136,7 +136,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def made(self, value: Any) -> Any:
         """Pass a list, tuple or dictionary on that was just put together."""
-        expanded(value, self.meter)
+        expanded(value, self.meter, texts=False)
         return value
 
     def metered(self, value: Iterable[Any]) -> Iterator[Any]:
@@ -193,6 +193,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
         return fill
 
+    def call(self, context: Context, obj: Any, /, *args: Any, **names: Any) -> Any:
+        """Call what a template may call; views of dictionaries become lists, whose size is known."""
+        result = super().call(context, obj, *args, **names)
+        return self.made(list(result)) if isinstance(result, (KeysView, ValuesView, ItemsView)) else result
+
     def is_safe_callable(self, obj: Any) -> bool:
         """Let a template call macros, the methods listed, and the functions given.
 
@@ -245,7 +250,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         now = datetime.datetime.now() if self._date is None else datetime.datetime(*self._date.timetuple()[:3])
         if _WIDE_DATE.search(pattern):
             raise TooMuch("it has a date with a very large width")
-        return Traced.of(now.strftime(pattern), TEMPLATE, self.meter)
+        whole = not set(self.written(pattern).origins) - set(TEMPLATE)
+        return Traced.of(now.strftime(pattern), TEMPLATE if whole else MESSAGE, self.meter)
 
     def _filled(self, pattern: Any, arguments: Any) -> Traced:
         if _WIDE_PLACE.search(self.written(pattern)):

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 _CHAT = "Conversations"
+_LARGEST = 1 << 24
+"""Bytes that a file of tools or a template may have."""
+
 BILLED = "openai"
 """What --chat-template calls the way in which OpenAI counts."""
 
@@ -215,10 +218,18 @@ def _date(text: str | None) -> datetime.date | None:
 
 
 def _contents(path: str) -> bytes:
+    """Read a small file.
+
+    Raises:
+        InputError: It cannot be read, or is not small.
+    """
     from bpe_cli.corpus import open_stream
 
     with open_stream(path, stdin=sys.stdin.buffer) as stream:
-        return stream.read(1 << 24)
+        data = stream.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise InputError(f"{path} has more than {_LARGEST:,} bytes")
+    return data
 
 
 class _Reader:

@@ -209,3 +209,13 @@ def test_varied_encodings_draw_the_same_for_the_same_seed(who):
     assert found == call(*chat).text != SEED["gpt-4-32k"] + "\n"
     kept = [token_id for token_id in found.split() if token_id in ("100264", "100265", "100266")]
     assert kept == ["100264", "100266", "100265", "100264", "100266", "100265", "100264", "100266"]
+
+
+def test_a_file_of_tools_is_small(tmp_path, who):
+    path = tmp_path / "tools.json"
+    path.write_bytes(b"[" + b" " * (1 << 24) + b"]")
+    done = call("encode", "--chat", who, "-t", "gpt-4", "--tools", path)
+    assert done.err == error(f"{path} has more than 16,777,216 bytes")
+    path.write_text("[{}]", "utf-8")
+    done = call("encode", "--chat", who, "-t", "gpt-4", "--tools", path)
+    assert "the layout gpt-4-32k has no place for tools" in done.err

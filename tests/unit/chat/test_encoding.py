@@ -176,6 +176,12 @@ REWRITING = (
     "{{ [m, m] | join('') }}", "{{ m * 2 }}", "{{ m | string }}", "{{ [m] }}", "{{ {m: m} | tojson }}",
     "<{{ m }}>", "<|im_{{ m }}", "{{ m }}end|>", "{% for c in m %}{{ c }}{% endfor %}", "{{ m.strip('a') + m }}",
     "{{ m | title }}", "{{ m | indent(1) }}", "{{ m | capitalize }}", "{{ m | default('x') }}", "{{ m | safe }}",
+    "{{ strftime_now(m) }}", "{{ m.format() }}", "{% set j = joiner(m) %}{{ j() }}{{ j() }}",
+    "{{ cycler(m).next() }}", "{{ m | batch(2) | map('join') | join }}", "{{ m | unique | join }}", "{{ m.title() }}",
+    "{% macro f(x) %}{{ x }}{{ caller() }}{% endmacro %}{% call f(m) %}{{ m }}{% endcall %}",
+    "{{ [m, m] | sum(start='') }}",
+    "{% for k, v in {m: m}.items() %}{{ k }}{{ v }}{% endfor %}", "{{ ('<|im_', m) | join }}", "{{ m.join(['', '']) }}",
+    "{% filter replace(' ', '') %}{{ m }}{% endfilter %}", "{% autoescape true %}{{ m }}{% endautoescape %}",
 )  # fmt: skip
 COMPILED = {source: ChatTemplate("{% set m = messages[0].content %}" + source, "t") for source in REWRITING}
 

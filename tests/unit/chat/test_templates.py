@@ -210,6 +210,10 @@ HOSTILE = {
     LOOP.replace("START", "[1]").replace("NEXT", "[ns.x, ns.x]"): "makes too much of too little",
     LOOP.replace("START", "[1]").replace("NEXT", "ns.x + ns.x"): "makes too much of too little",
     LOOP.replace("START", "{}").replace("NEXT", "dict(a=ns.x, b=ns.x)"): "makes too much of too little",
+    LOOP.replace("START", "{'a': 1}").replace("NEXT", "dict(a=ns.x.items(), b=ns.x.items())"): "too much of too little",
+    "{% set x = 'x' * 99999 %}{{ [x] * 99999 }}": "makes too much of too little",
+    "{% set x = 'x' * 99999 %}{% set l = [x, x, x, x, x, x, x, x, x] %}{{ [l, l, l, l, l, l, l] * 99 }}": "too much",
+    "{% set x = 'x' * 9999 %}{% set l = [x, x, x, x, x, x, x, x, x] %}{{ {'a': [l] * 9999} | tojson }}": "too much",
     "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}": "goes too deep",
     "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(99) }}": "takes too long",
     "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}": "recursive loop",
@@ -239,5 +243,11 @@ def test_hostile_template_is_refused_at_once(source):
 
 def test_a_long_conversation_is_no_attack():
     messages = tuple({"role": "user", "content": "word " * 1000} for _ in range(300))
-    conversation = Conversation(messages, size=1_500_000)
+    conversation = Conversation(messages)
     assert len(COMPILED["chatml"].render(conversation, add_generation_prompt=False)) > 1_500_000
+    collecting = (
+        "{% set ns = namespace(all=[]) %}{% for m in messages %}{% set ns.all = ns.all + [m] %}{% endfor %}"
+        "{% for m in ns.all %}{{ m.content | trim ~ '.' }}{% endfor %}"
+    )
+    text = ChatTemplate(collecting, "t").render(conversation, add_generation_prompt=False)
+    assert len(text) == 300 * 5000
