@@ -31,7 +31,6 @@ from bpe_cli.stages import CharacterBpe, ScoredBpe
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
 
-
 HINT = "write bpe.json or a .model, which hold scores"
 
 
@@ -139,7 +138,9 @@ def _places_of_equal(
                 "they stand, and a list of merges has an order",
                 hint=HINT,
             )
-        given |= dict.fromkeys(texts, {pair: place for place, pair in enumerate(order)})
+        places = {pair: place for place, pair in enumerate(order)}
+        for text in texts:
+            given[text] = places
     return given
 
 

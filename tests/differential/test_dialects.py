@@ -21,7 +21,15 @@ AGREED = frozenset({EDGES})
 EXACT = ("bpe, as it is",)
 """Those of the small ones that Hugging Face's library can say exactly: no table, BPE."""
 
-ON_RARE_TEXTS = ("bpe", "bpe, no prefix", "bpe, folded symbols", "unigram", "unigram, bytes", "unigram, symbols", "char")
+ON_RARE_TEXTS = (
+    "bpe",
+    "bpe, no prefix",
+    "bpe, folded symbols",
+    "unigram",
+    "unigram, bytes",
+    "unigram, symbols",
+    "char",
+)
 REFUSED = {"bpe, suffix": None, "unigram, suffix": "behind the text", "word": "unknown words"}
 
 
@@ -57,7 +65,7 @@ def test_edges_are_few_and_where_they_are_said_to_be(name):
     theirs, ours, written, library = both(name)
     with pytest.raises(FormatError, match="table of rules"):
         to_hugging_face(ours)
-    plain = [line for line in "\n".join(corpus()[f"corpora/languages/{each}.txt"] for each in ("en", "de")).split("\n")]
+    plain = "\n".join(corpus()[f"corpora/languages/{each}.txt"] for each in ("en", "de")).split("\n")
     for text in plain[: more(150, 2000)]:
         ids = theirs.encode(text)
         assert written.encode(text) == ids, text
@@ -90,7 +98,9 @@ def test_back_in_sentencepiece():
     for text in texts(more(300, 10_000), 13):
         assert again.encode(text) == theirs.encode(text), text
         assert again.decode(again.encode(text)) == theirs.decode(theirs.encode(text)), text
-    assert sentencepiece_model.loads(data) == sentencepiece_model.loads(sentencepiece_model.dump(sentencepiece_model.loads(data))[""])
+    assert sentencepiece_model.loads(data) == sentencepiece_model.loads(
+        sentencepiece_model.dump(sentencepiece_model.loads(data))[""]
+    )
 
 
 @cache
@@ -105,9 +115,11 @@ def trained_by_hugging_face(dummy: bool):
     )
     lines = corpus()["corpora/languages/en.txt"].splitlines()
     trainer = hf.trainers.BpeTrainer(
-        vocab_size=700, show_progress=False, special_tokens=["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))],
+        vocab_size=700,
+        show_progress=False,
+        special_tokens=["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))],
         max_token_length=8,
-    )  # fmt: skip
+    )
     theirs.train_from_iterator(lines, trainer)
     content = json.loads(theirs.to_str())
     # The trainer made special tokens of the bytes; Llama's file has them as ordinary ones.

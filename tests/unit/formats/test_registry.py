@@ -11,14 +11,18 @@ import pytest
 from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.fingerprint import fingerprint
+from bpe_cli.formats import llama2c
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import SpecialToken
 from bpe_cli.trainers import bpe, sentencepiece, train
+from tests.unit.formats.test_llama2c import small
 
 
 def of_kind(name, make):
     """Give a tokenizer that a format can hold."""
-    if name == "sentencepiece":
+    if name == "llama2c":
+        return llama2c.loads(small(("low", -1), ("lo", -0.5), (" ", -2), *((each, -9) for each in "lowest")))
+    if name in ("sentencepiece", "sentencepiece-vocab"):
         return train(["low lower lowest"], sentencepiece.Options(30))
     if name == "subword-nmt":
         return train(["low low lower lower"], bpe.Options(30, compat="subword-nmt"))
