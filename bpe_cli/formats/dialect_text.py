@@ -109,6 +109,8 @@ def hugging_face_decoder(
     if unknown is not None:
         if any(unknown in text for text in texts):
             edges.append(f"tokens that contain {quote(unknown)}, the text of the unknown one")
+        if strips_all and MARK in marks.unk_surface:
+            edges.append("the mark in what the unknown token reads as (unk_surface)")
         # All other marks have become blanks: those of the surface wait until the beginning is stripped.
         written.append(
             ReplaceDecoder(unknown, marks.unk_surface.replace(" ", MARK) if strips_all else marks.unk_surface)

@@ -139,8 +139,7 @@ def _places_of_equal(
                 hint=HINT,
             )
         places = {pair: place for place, pair in enumerate(order)}
-        for text in texts:
-            given[text] = places
+        given |= dict.fromkeys(texts, places)
     return given
 
 

@@ -88,7 +88,7 @@ def test_what_the_file_states_is_listed_as_it_states_it():
     facts = (("byte_fallback", True), ("input", "a\x1b[2J\n"), ("coverage", 0.5), ("long", "x" * 999), *[("n", 1)] * 99)
     report = replace(describe(TINY), facts=facts)
     shown = render(vocabulary_view(report), width=80)
-    assert 'byte_fallback: true\ninput: "a␛[2J⏎"\ncoverage: 0.5\n' in shown
+    assert 'byte_fallback: true\ninput: "a␛[2J⏎\n"\ncoverage: 0.5\n' in shown
     assert "and 43 more settings" in shown
     assert "x" * 999 not in shown.replace("\n", "")
     full = render(vocabulary_view(report, full=True), width=80)
