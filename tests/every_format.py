@@ -1,4 +1,4 @@
-"""A tokenizer of every algorithm, trained here, and files of every format made of them."""
+"""A tokenizer of every algorithm, trained here, and one that each format can hold."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import FORMATS, dump, load
+from bpe_cli.formats import FORMATS, bert_vocab, dump, load, rwkv, youtokentome
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers import sentencepiece, train
 from tests.cli.training_kinds import KINDS
 from tests.cli_runner import call
 
@@ -27,14 +28,30 @@ def trained(kind: str) -> Tokenizer:
 
 
 @cache
-def files_of(name: str) -> dict[str, bytes]:
-    """Give the files of a format, of the first kind of tokenizer that it can hold with all losses allowed."""
+def sample(name: str) -> Tokenizer:
+    """Give a small tokenizer that a format can hold: a trained one if there is such a kind, else a made one."""
+    if name == "bert-vocab":
+        return bert_vocab.loads(b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nlow\n##est\n")
+    if name == "llama2c":
+        return train([CORPUS], sentencepiece.Options(285, byte_fallback=True))
+    if name == "youtokentome":
+        letters = [f"{ord(letter)} {number}" for number, letter in enumerate("▁lowerst", start=4)]
+        return youtokentome.loads("\n".join(["8 2", *letters, "5 6 12", "12 7 13", "1 0 2 3", ""]).encode())
+    if name == "rwkv":
+        tokens = [*(bytes([byte]) for byte in range(256)), b"low", b"est"]
+        return rwkv.tokenizer_of({token: number for number, token in enumerate(tokens, start=1)})
     for kind in KINDS:
         try:
-            return dump(trained(kind), name, LOSSES)
+            dump(trained(kind), name, LOSSES)
         except FormatError:
             continue
+        return trained(kind)
     raise AssertionError(f"no kind of tokenizer can be written as {name}")
+
+
+def files_of(name: str) -> dict[str, bytes]:
+    """Give the files of a format, of the tokenizer that it can hold."""
+    return dump(sample(name), name, LOSSES)
 
 
 def put(files: dict[str, bytes], folder: Path) -> Path:
@@ -50,4 +67,4 @@ def pattern_for(name: str) -> str | None:
     return "none" if name == "tiktoken" else None
 
 
-__all__ = ["CORPUS", "FORMATS", "KINDS", "files_of", "pattern_for", "put", "trained"]
+__all__ = ["CORPUS", "FORMATS", "KINDS", "files_of", "pattern_for", "put", "sample", "trained"]

@@ -109,6 +109,8 @@ def hugging_face_decoder(
     if unknown is not None:
         if any(unknown in text for text in texts):
             edges.append(f"tokens that contain {quote(unknown)}, the text of the unknown one")
+        if strips_all and MARK in marks.unk_surface:
+            edges.append("the mark in what the unknown token reads as (unk_surface)")
         # All other marks have become blanks: those of the surface wait until the beginning is stripped.
         written.append(
             ReplaceDecoder(unknown, marks.unk_surface.replace(" ", MARK) if strips_all else marks.unk_surface)
@@ -145,12 +147,12 @@ def sentencepiece_normalizer(
     """
     stages = list(normalizers)
     table: tuple[Normalizer, ...] = ()
-    if stages and isinstance(stages[0], (Precompiled, Charsmap)):
-        first = stages.pop(0)
-        if isinstance(first, Precompiled):
-            edges.append(TABLE_EDGE)
-            first = Charsmap(first.precompiled_charsmap) if first.precompiled_charsmap else None
-        table = (first,) if first else ()
+    first = stages[0] if stages else None
+    if isinstance(first, Charsmap):
+        table, stages = (first,), stages[1:]
+    elif isinstance(first, Precompiled):
+        edges.append(TABLE_EDGE)
+        table, stages = ((Charsmap(first.precompiled_charsmap),) if first.precompiled_charsmap else ()), stages[1:]
     for switches in _SWITCHES:
         if _components(switches) == stages and not pre_tokenizers:
             return (*table, switches)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
+from bpe_cli.formats.dialects import EDGES
 from bpe_cli.postprocess import process
 from bpe_cli.stages import BertNormalizer, Charsmap, MergeBpe, Normalizer, ScoredBpe, Unigram, WordPiece
 from bpe_cli.tokenizer import Tokenizer
@@ -28,6 +29,8 @@ def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
         lost["normalizer"] = "the normalizer as it is (llama.cpp has its own for each model)"
     if tokenizer.decoder != again.decoder:
         lost["decoder"] = "the decoder as it is (llama.cpp has its own for each model)"
+    if isinstance(tokenizer.model, Unigram) and tokenizer.model.single_precision:
+        lost[EDGES] = "in which precision scores are added (llama.cpp adds in double, SentencePiece in single)"
     if _around(tokenizer) != _around(again):
         lost["post-processor"] = "the post-processor (llama.cpp puts at most one token on each side of a text)"
     kinds = getattr(tokenizer.model, "kinds", b"")

@@ -26,7 +26,7 @@ from bpe_cli.usage import Origin, Usage
 from bpe_cli.vocabulary import Vocabulary
 
 NAME = "rwkv"
-FILES = ("rwkv_vocab_v20230424.txt",)
+FILES = ("rwkv_vocab*.txt",)
 MODELS = frozenset({"max-match"})
 HOLDS = frozenset({"ids", "normalizer", "decoder", "special-tokens", "roles"})
 

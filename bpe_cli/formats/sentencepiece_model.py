@@ -49,7 +49,7 @@ from bpe_cli.usage import Fact, Origin, Usage
 from bpe_cli.vocabulary import Vocabulary
 
 NAME = "sentencepiece"
-FILES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "*.model")
+FILES = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "*.model", "*.model.v*")
 MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
 HOLDS = frozenset(
     {"ids", "normalizer", "decoder", "special-tokens", "pattern", "pre-tokenizer", "sentencepiece-edges", "roles"}
@@ -176,12 +176,12 @@ def assemble(
     vocabulary = Vocabulary.from_tokens(b"" if kind in (UNKNOWN, CONTROL) else text for text, _, kind in pieces[:size])
     scores = array("d", (score for _, score, _ in pieces[:size]))
     kinds = bytes(kind for _, _, kind in pieces[:size])
-    number = sentencepiece_settings.number
-    suffix = bool(number(trainer, 24, 0))
+    setting = sentencepiece_settings.number
+    suffix = bool(setting(trainer, 24, 0))
     marks = SpaceMarks(
-        add_dummy_prefix=bool(number(normalizer, 3, 1)),
-        remove_extra_whitespaces=bool(number(normalizer, 4, 1)),
-        escape_whitespaces=bool(number(normalizer, 5, 1)),
+        add_dummy_prefix=bool(setting(normalizer, 3, 1)),
+        remove_extra_whitespaces=bool(setting(normalizer, 4, 1)),
+        escape_whitespaces=bool(setting(normalizer, 5, 1)),
         treat_whitespace_as_suffix=suffix,
     )
     charsmap = normalizer.get(2, b"")
@@ -190,8 +190,8 @@ def assemble(
         given = tuple(text.decode() for text, _, kind in pieces if kind == USER_DEFINED)
         tables = (Charsmap(base64.b64encode(charsmap).decode(), given),)
     surface = sentencepiece_settings.text(trainer, 44, UNK_SURFACE)
-    model_type = number(trainer, 3, UNIGRAM)
-    byte_fallback = bool(number(trainer, 35, 0))
+    model_type = setting(trainer, 3, UNIGRAM)
+    byte_fallback = bool(setting(trainer, 35, 0))
     cuts: tuple[PreTokenizer, ...] = ()
     model: Model
     if model_type in (UNIGRAM, CHAR):

@@ -110,7 +110,10 @@ def roles(trainer: Mapping[int, int | bytes], kind_of: Mapping[bytes, tuple[int,
 
     The ids among the settings were wishes of the training; the library goes by the pieces.
     """
-    found = {"unk": token_id for token_id, kind in kind_of.values() if kind == UNKNOWN}
+    found = {}
+    unknown = [token_id for token_id, kind in kind_of.values() if kind == UNKNOWN]
+    if unknown:
+        found["unk"] = unknown[0]
     for role, (_, field, default) in ROLES.items():
         token_id, kind = kind_of.get(text(trainer, field, default), (-1, 0))
         if kind == CONTROL and role != "unk":

@@ -125,8 +125,13 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     lost = features.losses(translated, HOLDS)
     if translated.normalizer != (SpaceMarks(),):
         lost["normalizer"] = "how text is normalized"
-    if translated.decoder != (SpaceMarksDecoder(),):
-        lost["decoder"] = "how tokens are decoded"
+    marks = translated.normalizer[-1]
+    if isinstance(marks, SpaceMarks):
+        usual = SpaceMarksDecoder(
+            marks.add_dummy_prefix, marks.remove_extra_whitespaces, marks.treat_whitespace_as_suffix
+        )
+        if translated.decoder != (usual,):
+            lost["decoder"] = "how tokens are decoded"
     features.refuse_losses(lost, allow_loss, "a .vocab")
     lines = []
     for text, score, _ in sentencepiece_writing.pieces_of(translated, sentencepiece_writing.kept_pieces(translated)):

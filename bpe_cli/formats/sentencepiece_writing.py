@@ -175,8 +175,8 @@ def _changed(file: bytes, tokenizer: Tokenizer, charsmap: bytes, marks: SpaceMar
     for place, field in enumerate(there):
         as_it_was = file[field.start : field.end]
         if field.number == 1:
-            piece = next(waiting, None)
-            out.append(b"" if piece is None else _kept_piece(piece, old, field, as_it_was))
+            one = next(waiting, None)
+            out.append(b"" if one is None else _kept_piece(one, old, field, as_it_was))
             if place == last[1]:
                 out += [_kept_piece(piece, old, None, b"") for piece in waiting]
         elif field.number in (2, 3) and place == last[field.number]:

@@ -29,7 +29,7 @@ from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
 from bpe_cli.vocabulary import Vocabulary
 
 NAME = "tekken"
-FILES = ("tekken.json",)
+FILES = ("tekken.json", "tekken*.json")
 MODELS = frozenset({"bpe-ranks", "bpe-merges"})
 HOLDS = frozenset({"ids", "pattern", "special-tokens", "roles"})
 

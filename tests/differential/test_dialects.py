@@ -65,7 +65,7 @@ def test_edges_are_few_and_where_they_are_said_to_be(name):
     theirs, ours, written, library = both(name)
     with pytest.raises(FormatError, match="table of rules"):
         to_hugging_face(ours)
-    plain = [line for line in "\n".join(corpus()[f"corpora/languages/{each}.txt"] for each in ("en", "de")).split("\n")]
+    plain = "\n".join(corpus()[f"corpora/languages/{each}.txt"] for each in ("en", "de")).split("\n")
     for text in plain[: more(150, 2000)]:
         ids = theirs.encode(text)
         assert written.encode(text) == ids, text
@@ -115,9 +115,11 @@ def trained_by_hugging_face(dummy: bool):
     )
     lines = corpus()["corpora/languages/en.txt"].splitlines()
     trainer = hf.trainers.BpeTrainer(
-        vocab_size=700, show_progress=False, special_tokens=["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))],
+        vocab_size=700,
+        show_progress=False,
+        special_tokens=["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))],
         max_token_length=8,
-    )  # fmt: skip
+    )
     theirs.train_from_iterator(lines, trainer)
     content = json.loads(theirs.to_str())
     # The trainer made special tokens of the bytes; Llama's file has them as ordinary ones.

@@ -80,8 +80,12 @@ def test_scores_count_down_in_the_order_in_which_tokens_are_made():
 def test_llama_says_the_same_in_both_words():
     model = scored({"▁": -5, "a": -6, "b": -7, "▁a": -1, "ab": -2})
     theirs = Tokenizer(
-        model, (), (UNK,), normalizer=(SpaceMarks(remove_extra_whitespaces=False),), decoder=(SpaceMarksDecoder(remove_extra_whitespaces=False),)
-    )  # fmt: skip
+        model,
+        (),
+        (UNK,),
+        normalizer=(SpaceMarks(remove_extra_whitespaces=False),),
+        decoder=(SpaceMarksDecoder(remove_extra_whitespaces=False),),
+    )
     ours = to_hugging_face(theirs)
     assert isinstance(ours.model, CharacterBpe)
     assert ours.normalizer == (Prepend("▁"), Replace(" ", "▁", literal=True))
@@ -100,6 +104,10 @@ def test_what_is_nothing_to_translate_comes_back_as_it_is():
     assert to_hugging_face(plain) is plain
     marked = Tokenizer(scored({"a": 0}), normalizer=(SpaceMarks(),))
     assert to_sentencepiece(marked) is marked
+
+
+def said(error: FormatError, words: str) -> None:
+    assert words in error.message
 
 
 # -- scores and merges on random vocabularies -------------------------------------------------------
@@ -140,7 +148,7 @@ def test_merges_do_what_scores_do(seed):
         try:
             merges = merges_of_scores(model)
         except FormatError as error:
-            assert "same score" in error.message
+            said(error, "same score")
             continue
         exact += 1
         texts = texts_of(alphabet, chance)
@@ -167,7 +175,7 @@ def test_scores_do_what_any_merges_do(seed):
         try:
             scores = scores_of_merges(by_merges, pieces)
         except FormatError as error:
-            assert "no merge makes" in error.message
+            said(error, "no merge makes")
             continue
         exact += 1
         by_scores = replace(
@@ -183,7 +191,8 @@ def test_runs_of_one_score_grow_from_the_left():
     ids = {1: 99} | {length: length for length in lengths}
     order = order_of_runs(lengths, ids)
     # In the order of ids, 14 and 3 would come of 17, for a run of 2 grows before 14 and 2 become 16.
-    assert order is not None and order.index((14, 2)) < order.index((2, 1)) < order.index((1, 1))
+    assert order is not None
+    assert order.index((14, 2)) < order.index((2, 1)) < order.index((1, 1))
     model = scored({"▁" * length: -1.0 for length in lengths} | {"▁": -9.0})
     (ids_of_17,) = spelt_alone(CharacterBpe(model.vocabulary, merges_of_scores(model), 0), ["▁".encode() * 17])
     assert [len(model.vocabulary.token(each).decode()) for each in ids_of_17] == [16, 1]
@@ -267,14 +276,19 @@ def unigram(**fields: object) -> Unigram:
 def test_edges_are_named_and_can_be_agreed_to():
     assert EDGES in LOSSES
     tokenizer = Tokenizer(
-        unigram(single_precision=True, kinds=bytes([2, 1, 1, 1, 1])), (), (UNK,), normalizer=(SpaceMarks(),), decoder=(SpaceMarksDecoder(),)
-    )  # fmt: skip
+        unigram(single_precision=True, kinds=bytes([2, 1, 1, 1, 1])),
+        (),
+        (UNK,),
+        normalizer=(SpaceMarks(),),
+        decoder=(SpaceMarksDecoder(),),
+    )
     with pytest.raises(FormatError, match="single and Hugging Face's library in double precision") as caught:
         to_hugging_face(tokenizer)
     assert f"--allow-loss {EDGES}" in caught.value.hint
     written = to_hugging_face(tokenizer, AGREED)
     assert written.encode(" a  b x") == tokenizer.encode(" a  b x")
-    assert not written.model.single_precision and not written.model.kinds
+    assert not written.model.single_precision
+    assert not written.model.kinds
 
 
 def test_metaspace_is_read_with_its_edges():

@@ -12,7 +12,7 @@ from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.gguf_container import STRING, encode
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.postprocess import process
-from bpe_cli.stages import CharacterBpe, MergeBpe, SpaceMarks, SpecialToken, Split, WordPiece
+from bpe_cli.stages import MergeBpe, NGram, SpaceMarks, SpecialToken, Split, WordPiece
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import sentencepiece, train, wordpiece
 from bpe_cli.vocabulary import Merges, Vocabulary
@@ -157,9 +157,9 @@ def test_losses_have_their_names(read, make):
 
 
 def test_models_that_llama_cpp_has_not(make):
-    characters = CharacterBpe(Vocabulary.from_tokens([b"a"]), Merges.from_pairs([]))
-    with pytest.raises(FormatError, match="cannot hold bpe-characters"):
-        gguf.dump(Tokenizer(characters), LOSSES)
+    grams = NGram(Vocabulary.from_tokens([b"a"]))
+    with pytest.raises(FormatError, match="cannot hold n-gram"):
+        gguf.dump(Tokenizer(grams), LOSSES)
     bare = train(LINES, sentencepiece.Options(40, normalization="identity", remove_extra_whitespaces=False))
     with pytest.raises(FormatError, match="only with tokens of bytes"):
         gguf.dump(bare, LOSSES)

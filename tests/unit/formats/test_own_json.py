@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 from array import array
 
 import pytest
 
-from bpe_cli import formats
+from bpe_cli import _core, formats
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import own_json
 from bpe_cli.stages import (
     CharacterBpe,
+    Charsmap,
     LongestMatch,
     MaxMatch,
     NGram,
@@ -24,19 +26,20 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
 
 UNKNOWN = (SpecialToken(b"<unk>", 0),)
+TABLE = base64.b64encode(_core.charsmap("nfkc")).decode()
 WORDS = Vocabulary.from_tokens([b"", b"a", b"b", b"ab"])
 SCORES = array("d", [0.0, -1.0, -2.0, -3.0])
 OWN = {
     "longest match": LongestMatch(WORDS, left_to_right=True, unk_id=0),
     "max match": MaxMatch(WORDS, unk_id=0),
     "n-gram": NGram(WORDS, 2, unk_id=0),
-    "scored BPE": ScoredBpe(WORDS, SCORES, 0),
     "form 0.1": CharacterBpe(
         WORDS, Merges.from_pairs([(1, 2, 3)]), unk_id=0, end_of_word_suffix="</w>", separate_suffix=True
     ),
     "fused words": WordLevel(WORDS, 0, fuse_unk=True),
     "apart": Unigram(WORDS, SCORES, 0, fuse_unk=False),
 }
+TRANSLATED = {"scored BPE": ScoredBpe(WORDS, SCORES, 0)}
 THEIRS = {
     "words": WordLevel(WORDS, 0),
     "unigram": Unigram(WORDS, SCORES, 0),
@@ -48,9 +51,9 @@ def of(model, **stages):
     return Tokenizer(model, special_tokens=UNKNOWN, **stages)
 
 
-@pytest.mark.parametrize("name", [*OWN, *THEIRS])
+@pytest.mark.parametrize("name", [*OWN, *TRANSLATED, *THEIRS])
 def test_own_file_reads_back(name, tmp_path):
-    tokenizer = of((OWN | THEIRS)[name])
+    tokenizer = of((OWN | TRANSLATED | THEIRS)[name])
     (tmp_path / "bpe.json").write_bytes(own_json.dump(tokenizer)[""])
     assert formats.load(tmp_path) == tokenizer
 
@@ -64,8 +67,8 @@ def test_hugging_face_s_file_refuses_what_is_our_own(name):
 
 
 def test_own_stages_are_named():
-    with pytest.raises(FormatError, match="SpaceMarks"):
-        formats.dump(of(THEIRS["words"], normalizer=(SpaceMarks(),)), "tokenizer.json")
+    with pytest.raises(FormatError, match="table of rules"):
+        formats.dump(of(THEIRS["words"], normalizer=(Charsmap(TABLE), SpaceMarks())), "tokenizer.json")
 
 
 @pytest.mark.parametrize("name", THEIRS)

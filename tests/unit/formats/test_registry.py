@@ -11,40 +11,17 @@ import pytest
 from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.fingerprint import fingerprint
-from bpe_cli.formats import bert_vocab, rwkv, youtokentome
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import SpecialToken
-from bpe_cli.trainers import bbpe, bpe, sentencepiece, train
-
-
-def of_kind(name, make):
-    """Give a tokenizer that a format can hold."""
-    if name in ("sentencepiece", "sentencepiece-vocab"):
-        return train(["low lower lowest"], sentencepiece.Options(30))
-    if name == "llama2c":
-        return train(["low lower lowest"], sentencepiece.Options(280, model="bpe", byte_fallback=True))
-    if name in ("subword-nmt", "fastbpe"):
-        return train(["low low lower lower"], bpe.Options(30, compat="subword-nmt"))
-    if name == "bert-vocab":
-        return bert_vocab.loads(b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nlow\n##est\n")
-    if name in ("minbpe", "tekken"):
-        return train(["low low lower lower"], bbpe.BbpeOptions(260, compat="minbpe"))
-    if name == "youtokentome":
-        letters = [f"{ord(letter)} {number}" for number, letter in enumerate("▁lowerst", start=4)]
-        return youtokentome.loads("\n".join(["8 2", *letters, "5 6 12", "12 7 13", "1 0 2 3", ""]).encode())
-    if name == "rwkv":
-        tokens = [*(bytes([byte]) for byte in range(256)), b"low", b"est"]
-        return rwkv.tokenizer_of({token: number for number, token in enumerate(tokens, start=1)})
-    return make()
-
+from tests.every_format import sample
 
 SAME_READER = {"bpe.json": "tokenizer.json", "huggingface": "tokenizer.json"}
 """Formats that are read as another: one writes more of the same layout, one more files beside it."""
 
 
 @pytest.mark.parametrize("name", list(formats.FORMATS))
-def test_format_is_found_by_content_not_by_name(make, tmp_path, name):
-    tokenizer = of_kind(name, make)
+def test_format_is_found_by_content_not_by_name(tmp_path, name):
+    tokenizer = sample(name)
     files = formats.dump(tokenizer, name, LOSSES)
     for suffix, content in files.items():
         (tmp_path / (suffix or "x.txt")).write_bytes(content)
@@ -56,8 +33,8 @@ def test_format_is_found_by_content_not_by_name(make, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", list(formats.FORMATS))
-def test_no_other_format_claims_the_file(make, name):
-    contents = formats.dump(of_kind(name, make), name, LOSSES)
+def test_no_other_format_claims_the_file(name):
+    contents = formats.dump(sample(name), name, LOSSES)
     for content in [content for file, content in contents.items() if not file.endswith(("_config.json", "_map.json"))]:
         claiming = [other for other, module in formats.FORMATS.items() if module.sniff(content[: formats.HEAD_BYTES])]
         assert set(claiming) <= {SAME_READER.get(name, name), "vocab-merges"}, (

@@ -17,18 +17,23 @@ from tests.unit.formats.test_llama2c import small
 
 
 def piece(text: str, score: float, kind: int) -> bytes:
-    return wire.bytes_field(1, wire.bytes_field(1, text.encode()) + wire.float_field(2, score) + wire.varint_field(3, kind))
+    return wire.bytes_field(
+        1, wire.bytes_field(1, text.encode()) + wire.float_field(2, score) + wire.varint_field(3, kind)
+    )
 
 
 def model(kind: int) -> bytes:
     """Write a small model with all there is: types, settings, self-tests, an extension."""
     texts = [("<unk>", 2), ("<s>", 3), ("▁", 1), ("a", 1), ("b", 1), ("ab", 1), ("▁ab", 1), ("own", 4), ("ba", 5)]
     pieces = b"".join(piece(text, -number, each) for number, (text, each) in enumerate(texts))
-    trainer = wire.varint_field(3, kind) + wire.float_field(10, 0.5) + wire.varint_field(43, -1) + wire.bytes_field(44, b"?")
+    trainer = (
+        wire.varint_field(3, kind) + wire.float_field(10, 0.5) + wire.varint_field(43, -1) + wire.bytes_field(44, b"?")
+    )
     normalizer = wire.bytes_field(1, b"identity") + wire.varint_field(4, 0)
     tests = wire.bytes_field(1, wire.bytes_field(1, b"a b") + wire.bytes_field(2, b"a b"))
     return pieces + b"".join(
-        wire.bytes_field(number, content) for number, content in ((2, trainer), (3, normalizer), (4, tests), (200, b"ext"))
+        wire.bytes_field(number, content)
+        for number, content in ((2, trainer), (3, normalizer), (4, tests), (200, b"ext"))
     )
 
 
@@ -43,13 +48,18 @@ FORMATS = {
 }
 
 
+def said(error: FormatError) -> None:
+    """Every refusal says something."""
+    assert len(error.message) > 10
+
+
 def attempt(module, data: bytes) -> None:
     """Read; what can be read can be written, and then reads as the same, or is refused."""
     try:
         tokenizer = module.loads(data)
         written = module.dump(tokenizer, LOSSES)[""]
     except FormatError as error:
-        assert error.message
+        said(error)
         return
     if module is not sentencepiece_vocab:  # whose scores have six digits
         assert module.loads(written) == tokenizer
@@ -57,7 +67,7 @@ def attempt(module, data: bytes) -> None:
         tokenizer.decode(tokenizer.encode("ab own\xff", specials="all"))
         to_sentencepiece(to_hugging_face(tokenizer, LOSSES), LOSSES)
     except FormatError as error:
-        assert error.message
+        said(error)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -123,10 +133,9 @@ def test_lying_lengths_cost_nothing():
     assert time.perf_counter() - started < 1
 
 
-def test_pieces_without_number_are_refused():
-    """Two million pieces are the most there can be; they are counted while they are read."""
+def test_equal_pieces_are_refused():
     empty = wire.bytes_field(1, wire.bytes_field(1, b"a"))
-    with pytest.raises(FormatError, match="stands twice|more than"):
+    with pytest.raises(FormatError, match="stands twice"):
         sentencepiece_model.loads(empty * 10_000)
 
 

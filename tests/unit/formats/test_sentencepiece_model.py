@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -33,7 +34,8 @@ def trained(**options: object) -> bytes:
 
 KINDS = {
     "bpe": {"self_test_sample_size": 3},
-    "unigram": {"model_type": "unigram", "vocab_size": 60, "user_defined_symbols": ("<n>", "fox"), "control_symbols": ("<c>",)},
+    "unigram": {"model_type": "unigram", "vocab_size": 60, "user_defined_symbols": ("<n>", "fox"),
+                "control_symbols": ("<c>",)},
     "char": {"model_type": "char"},
     "word": {"model_type": "word", "vocab_size": 30},
     "bytes": {"byte_fallback": True, "vocab_size": 400, "normalization_rule_name": "identity", "pad_id": 3,
@@ -70,7 +72,10 @@ def test_unchanged_file_comes_back_byte_for_byte(model):
 
 
 def test_all_published_files_come_back_byte_for_byte(shared):
-    paths = [*sorted((shared / "vocabs").glob("*/*.model*")), *sorted((shared / "expected/train/sentencepiece").glob("*.model"))]
+    paths = [
+        *sorted((shared / "vocabs").glob("*/*.model*")),
+        *sorted((shared / "expected/train/sentencepiece").glob("*.model")),
+    ]
     read = 0
     for path in paths:
         if sentencepiece_model.sniff(path.read_bytes()[:100]):
@@ -110,7 +115,8 @@ def test_changed_stages_are_written(model):
     changed = replace(tokenizer, normalizer=(marks,), decoder=(decoder,))
     written = sentencepiece_model.dump(changed)[""]
     assert sentencepiece_model.loads(written) == changed
-    assert b"an extension" in written and wire.bytes_field(900, b"\x00\xff") in written
+    assert b"an extension" in written
+    assert wire.bytes_field(900, b"\x00\xff") in written
     assert spm.SentencePieceProcessor(model_proto=written).encode(" a  fox") == changed.encode(" a  fox")
 
 
@@ -128,7 +134,9 @@ def test_roles_are_written():
 def test_word_models_keep_scores():
     data = trained(**KINDS["word"])
     tokenizer = sentencepiece_model.loads(data)
-    written = sentencepiece_model.dump(tokenizer.with_special_tokens([SpecialToken(b"<more>", tokenizer.vocab_size)]))[""]
+    written = sentencepiece_model.dump(tokenizer.with_special_tokens([SpecialToken(b"<more>", tokenizer.vocab_size)]))[
+        ""
+    ]
     before, after = (spm.SentencePieceProcessor(model_proto=each) for each in (data, written))
     scores = [before.get_score(number) for number in range(len(before))]
     assert [after.get_score(number) for number in range(len(before))] == scores
@@ -144,7 +152,9 @@ def test_another_format_s_origin_is_not_used():
 def test_messages_in_parts_count_as_one():
     data = trained(**KINDS["bytes"])
     parts = list(wire.fields(data, "test"))
-    split = b"".join(wire.bytes_field(number, value) for number, value in parts if isinstance(value, bytes) and number < 2)
+    split = b"".join(
+        wire.bytes_field(number, value) for number, value in parts if isinstance(value, bytes) and number < 2
+    )
     for number, value in parts:
         if number in (2, 3):
             there = list(wire.placed_fields(value, "test"))
@@ -161,7 +171,12 @@ def test_messages_in_parts_count_as_one():
 
 def test_roles_are_the_library_s(model):
     processor = spm.SentencePieceProcessor(model_proto=model)
-    theirs = {"bos": processor.bos_id(), "eos": processor.eos_id(), "unk": processor.unk_id(), "pad": processor.pad_id()}
+    theirs = {
+        "bos": processor.bos_id(),
+        "eos": processor.eos_id(),
+        "unk": processor.unk_id(),
+        "pad": processor.pad_id(),
+    }
     roles = sentencepiece_model.loads(model).usage.roles
     assert dict(roles) == {role: token_id for role, token_id in theirs.items() if token_id >= 0}
 
@@ -195,7 +210,11 @@ def test_settings_have_the_proto_s_names(name):
     value = OPTIONS[name]
     needs = {"model_type": "char" if name == "use_all_vocab" else "unigram", "vocab_size": 60}
     needs |= {"vocab_size": 320} if name == "byte_fallback" else {}
-    needs |= {"bos_id": 5, "eos_id": 4, "pad_id": -1, "unk_id": 6} if name in ("unk_id", "bos_id", "eos_id", "pad_id") else {}
+    needs |= (
+        {"bos_id": 5, "eos_id": 4, "pad_id": -1, "unk_id": 6}
+        if name in ("unk_id", "bos_id", "eos_id", "pad_id")
+        else {}
+    )
     data = (trained_lines if name == "input_format" else trained)(**needs | {name: value})
     stated = [fact for setting, fact in sentencepiece_model.loads(data).origin.facts if setting == name]
     wanted = list(value) if isinstance(value, tuple) else [value.upper() if name == "model_type" else value]
@@ -206,7 +225,11 @@ def test_settings_have_the_proto_s_names(name):
 def test_settings_with_files(tmp_path):
     (tmp_path / "text").write_text("\n".join(LINES))
     spm.SentencePieceTrainer.train(
-        input=str(tmp_path / "text"), model_prefix=str(tmp_path / "m"), vocab_size=60, hard_vocab_limit=False, minloglevel=4
+        input=str(tmp_path / "text"),
+        model_prefix=str(tmp_path / "m"),
+        vocab_size=60,
+        hard_vocab_limit=False,
+        minloglevel=4,
     )
     facts = dict(load(tmp_path / "m.model").origin.facts)
     assert (facts["input"], facts["model_prefix"]) == (str(tmp_path / "text"), str(tmp_path / "m"))
@@ -216,7 +239,9 @@ def trained_lines(**options: object) -> bytes:
     """Train on a table of sentences and counts."""
     model = io.BytesIO()
     lines = iter(f"{line}\t2" for line in LINES)
-    spm.SentencePieceTrainer.train(sentence_iterator=lines, model_writer=model, minloglevel=4, hard_vocab_limit=False, **options)
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=lines, model_writer=model, minloglevel=4, hard_vocab_limit=False, **options
+    )
     return model.getvalue()
 
 
@@ -225,7 +250,12 @@ def test_all_settings_are_tried():
 
 
 def test_settings_of_the_normalizer():
-    data = trained(normalization_rule_name="nmt_nfkc_cf", add_dummy_prefix=False, remove_extra_whitespaces=False, escape_whitespaces=True)
+    data = trained(
+        normalization_rule_name="nmt_nfkc_cf",
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+        escape_whitespaces=True,
+    )
     facts = dict(sentencepiece_model.loads(data).origin.facts)
     assert facts["normalizer_spec.name"] == "nmt_nfkc_cf"
     assert facts["normalizer_spec.precompiled_charsmap"].endswith("bytes")
@@ -234,8 +264,9 @@ def test_settings_of_the_normalizer():
 
 def test_settings_of_chatglm_are_those_of_the_article(shared):
     facts = sentencepiece_model.loads((shared / "vocabs" / "chatglm-6b" / "ice_text.model").read_bytes()).origin.facts
-    assert facts[:9] == (
-        ("input", "/root/train_cn_en.json".replace("/root", chr(47) + "root")),
+    assert facts[0][0] == "input"
+    assert Path(facts[0][1]).name == "train_cn_en.json"
+    assert facts[1:9] == (
         ("model_prefix", "new_ice_unigram"),
         ("vocab_size", 130000),
         ("character_coverage", 0.9998999834060669),
@@ -261,7 +292,9 @@ def test_wire_reads_as_google_s_library_does(model):
     from sentencepiece import sentencepiece_model_pb2
 
     assert {field.number: field.name for field in sentencepiece_model_pb2.TrainerSpec.DESCRIPTOR.fields} == TRAINER
-    assert {field.number: field.name for field in sentencepiece_model_pb2.NormalizerSpec.DESCRIPTOR.fields} == NORMALIZER
+    assert {
+        field.number: field.name for field in sentencepiece_model_pb2.NormalizerSpec.DESCRIPTOR.fields
+    } == NORMALIZER
     theirs = sentencepiece_model_pb2.ModelProto.FromString(with_strangers(model))
     ours = list(wire.fields(with_strangers(model), "test"))
     pieces = [dict(wire.fields(value, "test")) for number, value in ours if number == 1]
@@ -274,7 +307,8 @@ def test_wire_reads_as_google_s_library_does(model):
             assert stated[field.name] == told, field.name
     # What it writes has the same fields, but not in the same places: unknown ones go to the end.
     again = theirs.SerializeToString()
-    assert sorted(map(repr, wire.fields(again, "test"))) != [] and again != with_strangers(model)
+    assert again != with_strangers(model)
+    assert sentencepiece_model.loads(again) == sentencepiece_model.loads(model)
 
 
 def test_edited_fields_keep_their_places():
@@ -284,7 +318,9 @@ def test_edited_fields_keep_their_places():
     assert list(wire.fields(changed, "test")) == [(1, 5), (9, b"x"), (1, 7), (10, 3), (12, 1), (20, 0)]
 
 
-@pytest.mark.parametrize("data", [b"\x00\x00", b"\x80\x80\x80\x80\x10\x00", b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", b"\x0b"])
+@pytest.mark.parametrize(
+    "data", [b"\x00\x00", b"\x80\x80\x80\x80\x10\x00", b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", b"\x0b"]
+)
 def test_broken_fields_are_refused(data):
     with pytest.raises(FormatError, match="at byte 0"):
         list(wire.fields(data, "test"))
@@ -297,7 +333,9 @@ def test_losses_are_refused():
     flagged = tokenizer.with_special_tokens([SpecialToken(b"<x>", tokenizer.vocab_size, lstrip=True)])
     with pytest.raises(FormatError, match="how added tokens are looked for"):
         sentencepiece_model.dump(flagged)
-    assert isinstance(sentencepiece_model.loads(sentencepiece_model.dump(flagged, frozenset({"token-flags"}))[""]), Tokenizer)
+    assert isinstance(
+        sentencepiece_model.loads(sentencepiece_model.dump(flagged, frozenset({"token-flags"}))[""]), Tokenizer
+    )
 
 
 def test_ids_with_a_gap_are_refused():

@@ -46,8 +46,13 @@ def test_what_is_written_is_what_the_trainer_writes(kind, tmp_path):
     options = {name: list(value) if isinstance(value, tuple) else value for name, value in KINDS[kind].items()}
     given = {"model_type": "bpe", "vocab_size": 120} | options
     spm.SentencePieceTrainer.train(
-        input=str(tmp_path / "text"), model_prefix=str(tmp_path / "m"), hard_vocab_limit=False, num_threads=1, minloglevel=4, **given
-    )  # fmt: skip
+        input=str(tmp_path / "text"),
+        model_prefix=str(tmp_path / "m"),
+        hard_vocab_limit=False,
+        num_threads=1,
+        minloglevel=4,
+        **given,
+    )
     data = (tmp_path / "m.vocab").read_bytes()
     assert sentencepiece_vocab.dump(load(tmp_path / "m.model"), AGREED)[""] == data
     (tmp_path / "m.model").unlink()

@@ -55,6 +55,7 @@ class FakeTokenizer:
         self.contents = contents
         self.ids = {content: number for number, content in enumerate(contents) if content}
         self.name = name
+        self.origin = None
         self.special_tokens = tuple(specials)
         self.special_ids = {special.token_id: special for special in specials}
         self.prefix_space = prefix_space

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,7 +43,14 @@ def test_tokenizer():
     assert report["lengths"] == [[1, 256], [2, 2]]
     assert report["unused_ranges"] == [[258, 299]]
     assert report["bytes_without_token"] == []
+    assert report["facts"] == {}
     assert report == json.loads(json.dumps(report))
+
+
+def test_what_the_file_states():
+    facts = (("byte_fallback", True), ("input", "a\udcff"), ("input", "b"), ("coverage", 0.5))
+    report = to_json(replace(describe(TINY), facts=facts))
+    assert report["facts"] == {"byte_fallback": True, "input": [{"bytes": "61ff"}, "b"], "coverage": 0.5}
 
 
 def test_comparison():

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -81,6 +82,19 @@ def test_full_lists_all_special_tokens():
     assert "and 10 more special tokens" in render(vocabulary_view(report))
     assert "<29>" not in render(vocabulary_view(report))
     assert "<29>" in render(vocabulary_view(report, full=True))
+
+
+def test_what_the_file_states_is_listed_as_it_states_it():
+    facts = (("byte_fallback", True), ("input", "a\x1b[2J\n"), ("coverage", 0.5), ("long", "x" * 999), *[("n", 1)] * 99)
+    report = replace(describe(TINY), facts=facts)
+    shown = render(vocabulary_view(report), width=80)
+    assert 'byte_fallback: true\ninput: "a␛[2J⏎\n"\ncoverage: 0.5\n' in shown
+    assert "and 43 more settings" in shown
+    assert "x" * 999 not in shown.replace("\n", "")
+    full = render(vocabulary_view(report, full=True), width=80)
+    assert "more setting" not in full
+    assert "x" * 999 in full.replace("\n", "")
+    assert "Settings" not in render(vocabulary_view(describe(TINY)))
 
 
 def test_nothing_hostile_passes():
