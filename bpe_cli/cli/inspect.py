@@ -12,14 +12,14 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, say_slow, stdout_console
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import BpeError, InputError, UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 NAME = "inspect"
-EPILOG = "Without a text: a report on the tokenizer itself."
+EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
 
 LARGEST_TEXT = 16 << 20
 """Bytes of a document that are shown at most: every token of it becomes an object."""
@@ -55,13 +55,16 @@ def run(
 
         bpe inspect notes.txt -t tokenizer.json --ids
 
-        bpe inspect -t tokenizer.json
+        bpe inspect tokenizer.json
 
         bpe inspect -T "hello world" -t unigram.json --nbest 5
     """
+    named = tokenizer is None and text is None and inputs is not None and _is_tokenizer(inputs)
+    if inputs is not None and named:
+        (tokenizer,), inputs = inputs, None
     model = options.tokenizer_of(tokenizer, pattern, add_special)
     say_slow(model.slow_patterns, quiet)
-    if text is None and not inputs and not _stdin_has_text():
+    if text is None and not inputs and (named or not _stdin_has_text()):
         if nbest is not None:
             raise UsageError(
                 "--nbest ranks the segmentations of a text, and there is none", hint="give one with -T TEXT"
@@ -159,6 +162,19 @@ def _documents(source: Source, quiet: bool) -> Iterator[bytes]:
             if not (block.unfinished and number == last):
                 yield bytes(held)
                 held.clear()
+
+
+def _is_tokenizer(inputs: list[str]) -> bool:
+    """Tell whether what is given for a text is a tokenizer: one file or folder, by its contents."""
+    from bpe_cli.formats import identify
+
+    if len(inputs) != 1 or not os.path.exists(inputs[0]):
+        return False
+    try:
+        identify(inputs[0])
+    except BpeError:
+        return False
+    return True
 
 
 def _stdin_has_text() -> bool:

@@ -22,6 +22,7 @@ from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.stages import ByteLevelNormalizer, CharacterBpe, SpecialToken
 from bpe_cli.stages.words import word_decoder, word_stages
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Origin
 from bpe_cli.vocabulary import Merges, Vocabulary
 
 NAME = "subword-nmt"
@@ -160,7 +161,9 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """
     if pattern is not None:
         raise FormatError(f"{path} holds codes of subword-nmt, whose words are cut at blanks: it takes no pattern")
-    return tokenizer_of(load_codes(read(path), str(path)))
+    codes = load_codes(read(path), str(path))
+    stated = (("version", codes.version + " byte" * codes.by_byte), ("merges", len(codes.merges)))
+    return replace(tokenizer_of(codes), origin=Origin(NAME, stated))
 
 
 def tokenizer_of(codes: Codes) -> Tokenizer:

@@ -20,6 +20,7 @@ from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, RankBpe, Split
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Origin
 from bpe_cli.vocabulary import Vocabulary
 
 NAME = "tiktoken"
@@ -63,12 +64,15 @@ def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) ->
                 f"{source} holds ranks only: it does not say how text is split before merging",
                 hint=f"give its pattern, with --pattern: {', '.join(PATTERNS)}, or an expression",
             )
-        return Tokenizer(RankBpe(vocabulary), (Split(pattern),) if pattern else ())
+        origin = Origin(NAME, (("sha256", sha256),))
+        return Tokenizer(RankBpe(vocabulary), (Split(pattern),) if pattern else (), origin=origin)
     # The same bytes: the table that is laid into the core saves the parsing.
     embedded = sha256 in _core.embedded_tables()
     vocabulary = Vocabulary.from_embedded(sha256) if embedded else _read_ranks(data, source)
     expression = PATTERNS[known.pattern].regex if pattern is None else pattern
-    return Tokenizer(RankBpe(vocabulary), (Split(expression),) if expression else (), known.tokens())
+    names = ", ".join(name for name, each in encodings.ENCODINGS.items() if each.sha256 == sha256)
+    origin = Origin(NAME, (("sha256", sha256), ("published as", names)))
+    return Tokenizer(RankBpe(vocabulary), (Split(expression),) if expression else (), known.tokens(), origin=origin)
 
 
 def _read_ranks(data: bytes, source: str) -> Vocabulary:

@@ -133,6 +133,8 @@ class VocabularyReport:
         longest: The longest, longest first, then by id.
         fingerprint: The tokenizer's hash, when the caller gave one.
         facts: (setting, value) that the file states of itself, in its words and order.
+        format: The format of the file that it was read from; None if it is from no file.
+        usage: (what, value) in words: roles of special tokens, chat templates, truncation, padding.
     """
 
     name: str | None
@@ -158,6 +160,8 @@ class VocabularyReport:
     fingerprint: str | None = None
     settings: tuple[tuple[str, str], ...] = ()
     facts: tuple[tuple[str, Fact], ...] = ()
+    format: str | None = None
+    usage: tuple[tuple[str, str], ...] = ()
 
 
 def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> VocabularyReport:
@@ -208,7 +212,23 @@ def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> Vocabul
         fingerprint=fingerprint,
         settings=() if on_bytes and not tokenizer.normalizer else tuple(_settings(tokenizer)),
         facts=tokenizer.origin.facts if tokenizer.origin else (),
+        format=tokenizer.origin.format if tokenizer.origin else None,
+        usage=tuple(_usage(tokenizer)),
     )
+
+
+def _usage(tokenizer: Tokenizer) -> Iterator[tuple[str, str]]:
+    """Say in words how a tokenizer is meant to be used."""
+    usage = tokenizer.usage
+    for role, token_id in usage.roles:
+        yield role, f"{tokenizer.token_bytes(token_id).decode('utf-8', 'replace')} (id {token_id})"
+    if usage.chat_templates:
+        sizes = (f"{name} ({len(template):,} characters)" for name, template in usage.chat_templates)
+        yield "chat templates", ", ".join(sizes)
+    for what, value in (("truncation", usage.truncation), ("padding", usage.padding)):
+        if value is not None:
+            settings = ((each.name, getattr(value, each.name)) for each in fields(value))
+            yield what, ", ".join(f"{name} {_short(setting)}" for name, setting in settings)
 
 
 def _settings(tokenizer: Tokenizer) -> Iterator[tuple[str, str]]:

@@ -114,6 +114,8 @@ def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:
         longest: Each with ``id``, ``token``, ``byte_count``, ``character_count`` (or null).
         facts: What the file states of itself: setting -> value, or the list of its values where it states
             several; empty where it states nothing.
+        format: The format of the file that it was read from, or null.
+        usage: Each with ``what`` and ``value``, in words: roles of special tokens, chat templates, ...
     """
     return {
         "schema": VOCABULARY_SCHEMA,
@@ -158,6 +160,8 @@ def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:
             for token in report.longest
         ],
         "facts": _facts(report.facts),
+        "format": report.format,
+        "usage": [{"what": what, "value": _name(value)} for what, value in report.usage],
     }
 
 

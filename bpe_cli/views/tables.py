@@ -71,6 +71,8 @@ def _facts(report: VocabularyReport) -> Table:
         table.add_row(Text(label), Text(value))
 
     add("name", harmless(report.name) if report.name else ABSENT)
+    if report.format is not None:
+        add("format", report.format)
     add("algorithm", report.algorithm)
     add("ordinary tokens", whole(report.ordinary_count))
     add("special tokens", whole(report.special_count))
@@ -90,6 +92,8 @@ def _facts(report: VocabularyReport) -> Table:
         add("prefix space", _yes(report.prefix_space))
         if report.ignore_merges is not None:
             add("ignore merges", _yes(report.ignore_merges))
+    for what, value in report.usage:
+        add(what, harmless(value))
     add("Unicode version", harmless(report.unicode_version) if report.unicode_version else "unknown")
     if report.bytes_without_token is not None:
         add("bytes without token", _bytes_missing(report.bytes_without_token))

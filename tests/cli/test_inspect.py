@@ -51,6 +51,19 @@ def test_a_tokenizer(options, tmp_path):
     check_golden(f"inspect-tokenizer{''.join(options).replace('--', '-')}.txt", result.out)
 
 
+def test_a_tokenizer_where_a_text_would_be(tmp_path):
+    trained = ("--pattern", "gpt2", "-s", "262", "-o", "t.json", "-q")
+    assert call("train", *trained, input=b"low lower lowest newest " * 3, cwd=tmp_path) == (0, b"", "")
+    named = call("inspect", "-t", "t.json", cwd=tmp_path)
+    assert run("inspect", "t.json", input=b"", cwd=tmp_path) == named, "an empty stdin is no text"
+    assert run("inspect", "t.json", input=b"a text", cwd=tmp_path) == named
+    as_text = call("inspect", "t.json", "-t", "gpt2", cwd=tmp_path)
+    assert as_text.status == 0
+    assert as_text.out != named.out
+    (tmp_path / "notes.txt").write_text("low lower")
+    assert call("inspect", "notes.txt", cwd=tmp_path).text.startswith("low| lower")
+
+
 @pytest.mark.parametrize("name", ["gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_harmony"])
 def test_named_tokenizers(name):
     report = json.loads(call("inspect", "-t", name, "--json").out)
