@@ -61,7 +61,7 @@ def test_a_tokenizer_where_a_text_would_be(tmp_path):
     assert as_text.status == 0
     assert as_text.out != named.out
     (tmp_path / "notes.txt").write_text("low lower")
-    assert call("inspect", "notes.txt", cwd=tmp_path).text.startswith("low| lower")
+    assert call("inspect", "notes.txt", cwd=tmp_path).text.startswith("low|·lower")
 
 
 @pytest.mark.parametrize("name", ["gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_harmony"])
