@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import FORMATS, bert_vocab, dump, load, rwkv, youtokentome
+from bpe_cli.formats import FORMATS, dump, load, rwkv, youtokentome
+from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import sentencepiece, train

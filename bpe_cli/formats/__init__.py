@@ -18,27 +18,25 @@ import orjson
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import (
-    bert_vocab,
     caches,
-    companions,
     counts_file,
     fastbpe,
     gguf,
-    hf_folder,
-    hf_json,
-    llama2c,
     minbpe,
-    own_json,
     rwkv,
-    sentencepiece_model,
-    sentencepiece_vocab,
     subword_nmt,
     tekken,
     tiktoken_ranks,
-    vocab_merges,
     youtokentome,
 )
+from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.huggingface import companions, own_json, vocab_merges
+from bpe_cli.formats.huggingface import folder as hf_folder
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
+from bpe_cli.formats.sentencepiece import llama2c
+from bpe_cli.formats.sentencepiece import model as sentencepiece_model
+from bpe_cli.formats.sentencepiece import vocab as sentencepiece_vocab
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.formats import hf_json, sentencepiece_model
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
+from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.tokenizer import Tokenizer
 from tests.differential.texts import REPRESENTATIVES, WORDS, assigned, corpus

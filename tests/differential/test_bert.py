@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from bpe_cli import formats
-from bpe_cli.formats import bert_vocab, hf_json
+from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.checked import Node
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.postprocess import affixes, process
 from bpe_cli.tokenizer import Tokenizer
 from tests.differential.test_hugging_face_files import character_span

@@ -9,8 +9,11 @@ from functools import cache
 import pytest
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import hf_json, llama2c, load, sentencepiece_model
+from bpe_cli.formats import load
 from bpe_cli.formats.dialects import EDGES, to_hugging_face, to_sentencepiece
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
+from bpe_cli.formats.sentencepiece import llama2c
+from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.stages import CharacterBpe, Unigram
 from bpe_cli.usage import NO_USAGE
 from tests.differential.small_tokenizers import hf, spm, texts, trained_by_sentencepiece

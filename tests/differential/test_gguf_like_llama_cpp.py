@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from bpe_cli import formats
-from bpe_cli.formats import gguf, gguf_pre
+from bpe_cli.formats import gguf
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.postprocess import affixes
 from bpe_cli.stages import MergeBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer

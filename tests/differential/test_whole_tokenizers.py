@@ -20,7 +20,7 @@ from bpe_cli import encodings
 from bpe_cli.blocks import Block
 from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.errors import InputError
-from bpe_cli.formats import hf_json
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.postprocess import trim, trims
 from bpe_cli.stages import LongestMatch, MaxMatch, NGram, SpecialToken, Unigram, WhitespaceSplit, WordLevel
 from bpe_cli.tokenizer import Tokenizer

@@ -15,7 +15,8 @@ from bpe_cli.chat import LAYOUTS, ChatEncoder, ChatTemplate, Conversation
 from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, UNKNOWN, Meter, Traced
 from bpe_cli.encodings import named
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import hf_json, load
+from bpe_cli.formats import load
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import SpecialToken
 
 IM = LAYOUTS["gpt-3.5"].fit(named("cl100k_base"), "gpt-3.5")

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import bert_vocab, bert_words, hf_json
+from bpe_cli.formats.bert import vocab as bert_vocab
+from bpe_cli.formats.bert import words as bert_words
 from bpe_cli.formats.checked import Node
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.postprocess import process
 from bpe_cli.stages import (
     BertNormalizer,

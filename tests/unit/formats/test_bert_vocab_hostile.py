@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import bert_vocab
+from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.checked import Node
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -9,7 +9,8 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import companions, hf_json, own_json
+from bpe_cli.formats.huggingface import companions, own_json
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.postprocess import process
 from bpe_cli.stages import CharacterBpe, SpecialToken, WordPiece
 from bpe_cli.tokenizer import Tokenizer

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import hf_json, tiktoken_ranks, vocab_merges
+from bpe_cli.formats import tiktoken_ranks
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
+from bpe_cli.formats.huggingface import vocab_merges
 from bpe_cli.patterns import PATTERNS
 
 REFUSALS = (FormatError, InputError)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from bpe_cli import formats
 from bpe_cli.encoding_ops import Padding, Truncation
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import hf_json, own_json
+from bpe_cli.formats.huggingface import own_json
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.usage import Usage
 from tests.unit.formats.test_fuzz import VALUES, altered, places
 

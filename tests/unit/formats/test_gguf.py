@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import gguf, gguf_pre
-from bpe_cli.formats.gguf_reading import NOT_READ
+from bpe_cli.formats import gguf
+from bpe_cli.formats.gguf import pre as gguf_pre
+from bpe_cli.formats.gguf.reading import NOT_READ
 from bpe_cli.patterns import PATTERNS, name_of
 from bpe_cli.postprocess import process
 from bpe_cli.stages import (

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import gguf, gguf_reader
-from bpe_cli.formats.gguf_container import ARRAY, BOOL, F32, I8, STRING, U8, U32, encode, encode_string, write
+from bpe_cli.formats import gguf
+from bpe_cli.formats.gguf import reader as gguf_reader
+from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I8, STRING, U8, U32, encode, encode_string, write
 from tests.unit.formats.gguf_files import FILLS, written
 
 MODEL = ("tokenizer.ggml.model", encode(STRING, b"gpt2"))

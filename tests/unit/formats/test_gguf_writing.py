@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import gguf, gguf_pre, gguf_reader
+from bpe_cli.formats import gguf
 from bpe_cli.formats.features import LOSSES
-from bpe_cli.formats.gguf_container import STRING, encode
+from bpe_cli.formats.gguf import pre as gguf_pre
+from bpe_cli.formats.gguf import reader as gguf_reader
+from bpe_cli.formats.gguf.container import STRING, encode
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.postprocess import process
 from bpe_cli.stages import MergeBpe, NGram, SpaceMarks, SpecialToken, Split, WordPiece

@@ -9,7 +9,8 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import hf_folder, hf_json
+from bpe_cli.formats.huggingface import folder as hf_folder
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import SpecialToken
 from bpe_cli.usage import Usage
 

@@ -10,7 +10,8 @@ import pytest
 
 from bpe_cli.encoding_ops import Padding, Truncation
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import hf_json, own_json
+from bpe_cli.formats.huggingface import own_json
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.usage import Usage
 
 TRUNCATION = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 2}

@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import identify, llama2c, load, sentencepiece_model
+from bpe_cli.formats import identify, load
 from bpe_cli.formats.dialects import to_hugging_face
+from bpe_cli.formats.sentencepiece import llama2c
+from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.stages import SpaceMarks, SpecialToken
 from tests.differential.texts import suite
 from tests.unit.formats.test_sentencepiece_model import KINDS, trained

@@ -9,7 +9,7 @@ import pytest
 
 from bpe_cli import _core, formats
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import own_json
+from bpe_cli.formats.huggingface import own_json
 from bpe_cli.stages import (
     CharacterBpe,
     Charsmap,

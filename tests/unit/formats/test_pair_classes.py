@@ -11,7 +11,7 @@ import pytest
 from bpe_cli import formats
 from bpe_cli.byte_alphabet import ALPHABET_ORDER, to_visible
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import hf_json
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import NFC, CharacterBpe, MergeBpe, SpecialToken, Split
 from tests.differential.texts import suite

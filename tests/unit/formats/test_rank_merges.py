@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import byte_level, hf_json, rank_merges
+from bpe_cli.formats import byte_level, rank_merges
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, RankBpe, Split
 from bpe_cli.tokenizer import Tokenizer

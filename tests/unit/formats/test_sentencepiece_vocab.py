@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import identify, load, sentencepiece_model, sentencepiece_vocab
+from bpe_cli.formats import identify, load
+from bpe_cli.formats.sentencepiece import model as sentencepiece_model
+from bpe_cli.formats.sentencepiece import vocab as sentencepiece_vocab
 from bpe_cli.stages import ScoredBpe, SpaceMarks, SpecialToken, Unigram
 from tests.unit.formats.test_sentencepiece_model import KINDS, LINES, trained
 

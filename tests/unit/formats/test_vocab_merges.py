@@ -8,8 +8,8 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import vocab_merges
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.huggingface import vocab_merges
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import FormatError, InputError, TrainingError, UsageError
-from bpe_cli.formats import dump, hf_json
+from bpe_cli.formats import dump
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.surgery import extend
 from bpe_cli.teaching import bpe as textbook

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from bpe_cli.encoding_ops import Padding
 from bpe_cli.errors import FormatError, TrainingError, UsageError
-from bpe_cli.formats import dump, sentencepiece_model
+from bpe_cli.formats import dump
+from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.stages import MergeBpe, RankBpe, ScoredBpe, SpecialToken
 from bpe_cli.surgery import Operation, prune
 from bpe_cli.surgery.corpus import count_tokens

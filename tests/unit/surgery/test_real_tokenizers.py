@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.formats import dump, load, sentencepiece_model
+from bpe_cli.formats import dump, load
+from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.surgery import extend, prune
 
 from .makers import counted

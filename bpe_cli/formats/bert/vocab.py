@@ -21,8 +21,9 @@ import orjson
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import bert_words, byte_level
-from bpe_cli.formats.bert_sniff import sniff
+from bpe_cli.formats import byte_level
+from bpe_cli.formats.bert import words as bert_words
+from bpe_cli.formats.bert.sniffing import sniff
 from bpe_cli.formats.checked import Node, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.postprocess import layout

@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from bpe_cli.formats import gguf_reader, gguf_reading
-from bpe_cli.formats.gguf_container import MAGIC, Metadata
-from bpe_cli.formats.gguf_tokens import stands_for_itself
-from bpe_cli.formats.gguf_writing import HOLDS, MODELS, dump
+from bpe_cli.formats.gguf import reader as gguf_reader
+from bpe_cli.formats.gguf import reading as gguf_reading
+from bpe_cli.formats.gguf.container import MAGIC, Metadata
+from bpe_cli.formats.gguf.tokens import stands_for_itself
+from bpe_cli.formats.gguf.writing import HOLDS, MODELS, dump
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
-from bpe_cli.formats.added_tokens import Declared, ids_of, put_in
 from bpe_cli.formats.checked import Node, facts_of, quote, read
-from bpe_cli.formats.class_templates import post_processor_of
-from bpe_cli.formats.hf_usage import default_first, read_templates, write_templates
+from bpe_cli.formats.huggingface.added_tokens import Declared, ids_of, put_in
+from bpe_cli.formats.huggingface.class_templates import post_processor_of
+from bpe_cli.formats.huggingface.usage import default_first, read_templates, write_templates
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import ROLES, Fact, Origin, roles_in_order

@@ -17,7 +17,8 @@ from dataclasses import replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
-from bpe_cli.formats.piece_kinds import (
+from bpe_cli.formats.dialects.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
+from bpe_cli.formats.sentencepiece.piece_kinds import (
     BYTE,
     BYTE_TEXT,
     CONTROL,
@@ -27,7 +28,6 @@ from bpe_cli.formats.piece_kinds import (
     USER_DEFINED,
     byte_text,
 )
-from bpe_cli.formats.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
 from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
 from bpe_cli.vocabulary import Vocabulary
 

@@ -17,9 +17,12 @@ from typing import Any, TypedDict
 import orjson
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import byte_level, features, hf_components, hf_models, hf_usage
+from bpe_cli.formats import byte_level, features
 from bpe_cli.formats.checked import Node, facts_of, quote, read
 from bpe_cli.formats.dialects import EDGES, to_hugging_face
+from bpe_cli.formats.huggingface import components as hf_components
+from bpe_cli.formats.huggingface import models as hf_models
+from bpe_cli.formats.huggingface import usage as hf_usage
 from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin, Usage

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bpe_cli.formats import features, hf_json, hf_usage
+from bpe_cli.formats import features
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
+from bpe_cli.formats.huggingface import usage as hf_usage
 from bpe_cli.tokenizer import Tokenizer
 
 NAME = "bpe.json"

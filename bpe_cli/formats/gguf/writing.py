@@ -13,15 +13,16 @@ from dataclasses import dataclass, field
 
 from bpe_cli.blocks import Block
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import byte_level, gguf_pre
+from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects import EDGES, to_sentencepiece
 from bpe_cli.formats.features import losses, refuse_losses
-from bpe_cli.formats.gguf_comparing import changed
-from bpe_cli.formats.gguf_container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
-from bpe_cli.formats.gguf_reader import parse
-from bpe_cli.formats.gguf_reading import NO_LIMIT, tokenizer_of
-from bpe_cli.formats.gguf_tokens import (
+from bpe_cli.formats.gguf import pre as gguf_pre
+from bpe_cli.formats.gguf.comparing import changed
+from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
+from bpe_cli.formats.gguf.reader import parse
+from bpe_cli.formats.gguf.reading import NO_LIMIT, tokenizer_of
+from bpe_cli.formats.gguf.tokens import (
     BYTE,
     CONTROL,
     DEFAULT_ROLES,

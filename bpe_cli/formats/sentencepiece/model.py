@@ -16,9 +16,12 @@ from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import dialects, features, sentencepiece_settings, sentencepiece_writing, wire
+from bpe_cli.formats import dialects, features
 from bpe_cli.formats.checked import quote, read
-from bpe_cli.formats.piece_kinds import (
+from bpe_cli.formats.sentencepiece import settings as sentencepiece_settings
+from bpe_cli.formats.sentencepiece import wire
+from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
+from bpe_cli.formats.sentencepiece.piece_kinds import (
     BPE,
     BYTE,
     CHAR,

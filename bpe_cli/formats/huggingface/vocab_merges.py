@@ -20,9 +20,11 @@ import orjson
 
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import byte_level, companions, hf_models, pair_classes
+from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import Node, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.huggingface import companions, pair_classes
+from bpe_cli.formats.huggingface import models as hf_models
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, Model, PrefixSpace, SpecialToken
 from bpe_cli.tokenizer import Tokenizer

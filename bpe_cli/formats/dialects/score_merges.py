@@ -25,8 +25,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from bpe_cli.blocks import Block
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
-from bpe_cli.formats.piece_kinds import NORMAL, UNUSED
-from bpe_cli.formats.run_merges import order_of_runs
+from bpe_cli.formats.dialects.run_merges import order_of_runs
+from bpe_cli.formats.sentencepiece.piece_kinds import NORMAL, UNUSED
 from bpe_cli.stages import CharacterBpe, ScoredBpe
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import dialects, features, sentencepiece_model, sentencepiece_writing
+from bpe_cli.formats import dialects, features
 from bpe_cli.formats.checked import quote, read
-from bpe_cli.formats.piece_kinds import BPE, BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
+from bpe_cli.formats.sentencepiece import model as sentencepiece_model
+from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
+from bpe_cli.formats.sentencepiece.piece_kinds import BPE, BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
 from bpe_cli.stages import SpaceMarks
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin

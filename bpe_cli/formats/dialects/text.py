@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
-from bpe_cli.formats.piece_kinds import BYTE_TEXT, MARK, UNK_SURFACE
+from bpe_cli.formats.sentencepiece.piece_kinds import BYTE_TEXT, MARK, UNK_SURFACE
 from bpe_cli.stages import (
     ByteFallback,
     Charsmap,

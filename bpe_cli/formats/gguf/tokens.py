@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
-from bpe_cli.formats.gguf_container import F32, I32, Metadata
+from bpe_cli.formats.gguf.container import F32, I32, Metadata
 from bpe_cli.stages import SpecialToken
 from bpe_cli.usage import Usage, roles_in_order
 

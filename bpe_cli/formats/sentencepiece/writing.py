@@ -11,9 +11,9 @@ import struct
 from collections.abc import Mapping, Sequence
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import wire
-from bpe_cli.formats.piece_kinds import BPE, CHAR, CONTROL, NORMAL, UNIGRAM, UNK_SURFACE, UNKNOWN, WORD
-from bpe_cli.formats.sentencepiece_settings import ROLES, number, roles, text
+from bpe_cli.formats.sentencepiece import wire
+from bpe_cli.formats.sentencepiece.piece_kinds import BPE, CHAR, CONTROL, NORMAL, UNIGRAM, UNK_SURFACE, UNKNOWN, WORD
+from bpe_cli.formats.sentencepiece.settings import ROLES, number, roles, text
 from bpe_cli.stages import Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
 from bpe_cli.tokenizer import Tokenizer
 

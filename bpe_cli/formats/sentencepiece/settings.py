@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 
-from bpe_cli.formats import wire
-from bpe_cli.formats.piece_kinds import BPE, CHAR, CONTROL, UNIGRAM, UNKNOWN, WORD
+from bpe_cli.formats.sentencepiece import wire
+from bpe_cli.formats.sentencepiece.piece_kinds import BPE, CHAR, CONTROL, UNIGRAM, UNKNOWN, WORD
 from bpe_cli.usage import Fact, roles_in_order
 
 TRAINER = {

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats import byte_level, companions, hf_json
+from bpe_cli.formats import byte_level
+from bpe_cli.formats.huggingface import companions
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import ByteLevel
 from bpe_cli.tokenizer import Tokenizer
 

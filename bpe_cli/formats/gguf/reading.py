@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats import byte_level, gguf_pre
+from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import quote
-from bpe_cli.formats.gguf_container import I8, U8, Metadata
-from bpe_cli.formats.gguf_tokens import (
+from bpe_cli.formats.gguf import pre as gguf_pre
+from bpe_cli.formats.gguf.container import I8, U8, Metadata
+from bpe_cli.formats.gguf.tokens import (
     BYTE,
     CONTROL,
     LIMIT_KEY,

@@ -17,8 +17,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import dialect_models, dialect_text
 from bpe_cli.formats.checked import quote
+from bpe_cli.formats.dialects import models as dialect_models
+from bpe_cli.formats.dialects import text as dialect_text
 from bpe_cli.stages import (
     CharacterBpe,
     Charsmap,

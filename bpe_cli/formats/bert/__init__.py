@@ -1,0 +1,1 @@
+"""BERT's ``vocab.txt``."""

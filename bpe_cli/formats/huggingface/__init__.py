@@ -1,0 +1,1 @@
+"""Hugging Face's files: ``tokenizer.json``, what lies beside it, whole folders, and the older pair of files."""

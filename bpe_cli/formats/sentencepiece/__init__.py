@@ -1,0 +1,1 @@
+"""SentencePiece's files, and llama2.c's, which is made of one."""
