@@ -265,7 +265,7 @@ def _pipeline(texts: Sequence[str], pairs: Iterable[tuple[str, str]], suffix: st
 def _compile(glossary: str) -> re.Pattern[str]:
     try:
         return re.compile(glossary)
-    except (re.error, RecursionError, OverflowError) as error:
+    except (re.error, RecursionError, OverflowError, ValueError) as error:
         raise UsageError(f"the glossary {glossary!r} does not compile: {error}") from error
 
 

@@ -52,7 +52,7 @@ class RegexSplitter:
         for pattern in patterns:
             try:
                 self._expressions.append(regex.compile(pattern))
-            except (regex.error, RecursionError, MemoryError, OverflowError) as error:
+            except (regex.error, RecursionError, MemoryError, OverflowError, ValueError) as error:
                 reason = error if isinstance(error, regex.error) else "it is too large or too deep"
                 raise UsageError(
                     f"the pattern {show_pattern(pattern)} does not compile: {reason}",

@@ -12,7 +12,7 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, say_slow, stdout_console
-from bpe_cli.errors import BpeError, InputError, UsageError
+from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -59,7 +59,9 @@ def run(
 
         bpe inspect -T "hello world" -t unigram.json --nbest 5
     """
-    named = tokenizer is None and text is None and inputs is not None and _is_tokenizer(inputs)
+    from bpe_cli.formats import is_tokenizer
+
+    named = tokenizer is None and text is None and inputs is not None and len(inputs) == 1 and is_tokenizer(inputs[0])
     if inputs is not None and named:
         (tokenizer,), inputs = inputs, None
     model = options.tokenizer_of(tokenizer, pattern, add_special)
@@ -162,19 +164,6 @@ def _documents(source: Source, quiet: bool) -> Iterator[bytes]:
             if not (block.unfinished and number == last):
                 yield bytes(held)
                 held.clear()
-
-
-def _is_tokenizer(inputs: list[str]) -> bool:
-    """Tell whether what is given for a text is a tokenizer: one file or folder, by its contents."""
-    from bpe_cli.formats import identify
-
-    if len(inputs) != 1 or not os.path.exists(inputs[0]):
-        return False
-    try:
-        identify(inputs[0])
-    except BpeError:
-        return False
-    return True
 
 
 def _stdin_has_text() -> bool:

@@ -72,10 +72,6 @@ class Alphabet(StrEnum):
     seen = "seen"
 
 
-NEW = ("ids",)
-"""What a file of a new tokenizer may do without: nobody knows its ids yet."""
-
-
 def run(
     inputs: options.Inputs = None,
     algorithm: Annotated[
@@ -337,7 +333,7 @@ def _rehearse(trainer: ModuleType, settings: Any, file_format: str) -> None:
     """
     from bpe_cli.formats import dump
 
-    dump(trainer.untrained(settings), file_format, NEW)
+    dump(trainer.untrained(settings), file_format, ["ids"])
 
 
 def _train(
@@ -366,7 +362,7 @@ def _train(
 
         trained: Trained = trainer.train(counts, settings, on_progress, threads)
     if output is not None or not steps:
-        content = dump(trained.tokenizer, file_format, NEW)[""]
+        content = dump(trained.tokenizer, file_format, ["ids"])[""]  # ids: nobody knows them yet
         with open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out:
             out.write(content)
     size = trained.tokenizer.vocab_size

@@ -161,7 +161,7 @@ def check_matches(counts: _core.Counts, pattern: str) -> None:
         return
     try:
         expression = regex.compile(pattern)
-    except regex.error:  # another dialect, which the core knows
+    except (regex.error, ValueError):  # another dialect, which the core knows
         return
     step = 1 << 12
     for start in range(0, counts.unique, step):

@@ -120,6 +120,15 @@ def identify(path: str | Path) -> str:
     return locate(Path(path))[1]
 
 
+def is_tokenizer(path: str | Path) -> bool:
+    """Tell whether a path is that of a tokenizer, as far as its format can be told; it may be broken."""
+    try:
+        locate(Path(path))
+    except (FormatError, InputError):
+        return False
+    return True
+
+
 def locate(path: Path) -> tuple[Path, str]:
     """Find the file that a path stands for, and tell its format.
 

@@ -61,6 +61,9 @@ def test_the_library_reads_what_is_written(read, tmp_path):
     }
 
 
+EDGES = ("sentencepiece-edges",)
+
+
 def test_trained_models_are_held():
     spm = train(
         LINES,
@@ -71,11 +74,12 @@ def test_trained_models_are_held():
     unigram = train(LINES, sentencepiece.Options(40, model="unigram"))
     bert = train(LINES, wordpiece.Options(60))
     for tokenizer in (spm, unigram, bert):
-        again = gguf.loads(gguf.dump(tokenizer)[""])
+        lost = EDGES if tokenizer is unigram else ()  # its scores are added as f64 there
+        again = gguf.loads(gguf.dump(tokenizer, frozenset(lost))[""])
         for line in [*LINES, " 2  x\n", "Łódź"]:
             assert again.encode(line) == tokenizer.encode(line)
             assert again.decode(again.encode(line)) == tokenizer.decode(tokenizer.encode(line))
-        if tokenizer is not unigram:  # whose scores are added as f32 there
+        if tokenizer is not unigram:
             assert again.model == tokenizer.model
             assert again.normalizer == tokenizer.normalizer
             assert again.special_tokens == tokenizer.special_tokens

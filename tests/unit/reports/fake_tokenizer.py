@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import regex
 
 from bpe_cli.blocks import Block
+from bpe_cli.usage import NO_USAGE
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class FakeMatcher:
 class FakeTokenizer:
     """Ranks of tokens in the order given; every byte not among them follows, unless ``all_bytes`` is false."""
 
+    usage = NO_USAGE
     PATTERN = r"\n| ?[^\s]+|\s"
 
     def __init__(

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from bpe_cli.blocks import Block
+from bpe_cli.usage import NO_USAGE
 
 
 class StubVocabulary:
@@ -44,6 +45,7 @@ class StubTokenizer:
         self.special_ids = {token.token_id: token for token in self.special_tokens}
         self.vocab_size = size or len(tokens) + len(specials)
         self.prefix_space = space
+        self.usage = NO_USAGE
         self.pre_tokenizer = ()
         self.normalizer = self.decoder = ()
         self.has_bytes = self.has_spans = True

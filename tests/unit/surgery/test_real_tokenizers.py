@@ -20,7 +20,7 @@ def lines(corpora):
 def test_llama_2_pruned(shared, lines):
     """Its pieces of several blanks have equal scores."""
     theirs = pytest.importorskip("sentencepiece").SentencePieceProcessor()
-    whole = load(shared / "vocabs" / "llama2" / "tokenizer.model")
+    whole = sentencepiece_model.load(shared / "vocabs" / "llama2" / "tokenizer.model")  # without what lies beside it
     pruned = prune(whole, counted(whole, "\n".join(lines)), 12_000).tokenizer
     theirs.LoadFromSerializedProto(sentencepiece_model.dump(pruned)[""])
     assert theirs.GetPieceSize() == 12_000
