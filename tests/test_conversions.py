@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dump, load
 from bpe_cli.formats.features import FEATURES, left_behind
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Usage
 from tests.every_format import FORMATS, KINDS, pattern_for, put, trained
 
 TEXTS = (
@@ -74,7 +77,7 @@ def test_every_feature_is_held_somewhere_and_missing_somewhere():
 
 
 def test_what_is_left_behind_is_told():
-    tokenizer = trained("bbpe")
-    assert tokenizer.unicode_version is not None
-    assert left_behind(tokenizer, ()) == ["the Unicode version of training"]
-    assert left_behind(tokenizer, {"unicode-version"}) == []
+    tokenizer = replace(trained("bbpe"), usage=Usage(roles=(("eos", 3),), chat_templates=(("default", "x"),)))
+    assert left_behind(tokenizer, ()) == ["the roles of special tokens", "the chat templates"]
+    assert left_behind(tokenizer, {"roles"}) == ["the chat templates"]
+    assert left_behind(trained("bbpe"), ()) == []

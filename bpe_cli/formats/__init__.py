@@ -233,14 +233,15 @@ def _describe(head: bytes) -> str:
 
 
 def format_of_name(output: str) -> str:
-    """Tell the format to write from the name of a file: the first that has such names.
+    """Tell the format to write from the name of a file: by the whole name, else by its ending.
 
     Raises:
-        UsageError: No format has.
+        UsageError: No format has such names.
     """
     name = Path(output).name
-    for format_name, module in FORMATS.items():
-        if any(fnmatchcase(name, pattern) for pattern in module.FILES):
+    usual = [(format_name, pattern) for format_name, module in FORMATS.items() for pattern in module.FILES]
+    for format_name, pattern in sorted(usual, key=lambda each: "*" in each[1]):  # whole names first
+        if fnmatchcase(name, pattern):
             return format_name
     raise UsageError(
         f"the name {output!r} does not say which format to write", hint=f"give --format: {', '.join(FORMATS)}"

@@ -71,7 +71,7 @@ def test_the_help_lists_every_command():
             ("encode", "--to", "xml"),
             (
                 "invalid value for '--to': 'xml' is not one of "
-                "'ids', 'tokens', 'jsonl', 'npy', 'bin', 'count', 'segmented'"
+                "'ids', 'tokens', 'jsonl', 'npy', 'bin', 'count', 'segmented', 'text'"
             ),
             "bpe encode --help explains it",
         ),

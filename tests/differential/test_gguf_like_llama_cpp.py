@@ -224,14 +224,15 @@ def small(kind: str) -> Tokenizer:
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "wordpiece"])
 def test_trained_here_and_run_there(llama_cpp, kind):
     tokenizer = small(kind)
-    content = gguf.dump(tokenizer)[""]
+    lost = {"sentencepiece-edges"} if kind == "unigram" else ()  # sums are f32 in SentencePiece, and f64 in llama.cpp
+    content = gguf.dump(tokenizer, frozenset(lost))[""]
     encode = llama_cpp(content)
     bert = kind == "wordpiece"  # whose normalizer llama.cpp has otherwise for some characters, see OTHERWISE
     texts = [text for text in made_up(100, 2, common=bert) if not bert or not set(text) & set("한국नमस्ते\x85\x0b")]
     again = gguf.loads(content)
     for text in texts:
         assert again.encode(text) == encode(text), text
-    if kind != "unigram":  # whose sums are f32 in SentencePiece, and f64 in llama.cpp
+    if not lost:
         assert [tokenizer.encode(text) for text in texts] == [encode(text) for text in texts]
 
 

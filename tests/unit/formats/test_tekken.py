@@ -259,4 +259,5 @@ def test_what_tekken_cannot_hold_is_refused(make):
     merges = Merges.from_pairs([(vocabulary.id_of(b"a"), vocabulary.id_of(b"b"), vocabulary.id_of(b"ab"))])
     with pytest.raises(FormatError, match="cannot do what these merges do"):
         tekken.dump(replace(tokenizer, model=MergeBpe(vocabulary, merges)))
-    assert left_behind(replace(tokenizer, unicode_version="16.0"), tekken.HOLDS) == ["the Unicode version of training"]
+    templates = Usage(chat_templates=(("default", "x"),))
+    assert left_behind(replace(tokenizer, usage=templates), tekken.HOLDS) == ["the chat templates"]
