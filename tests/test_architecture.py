@@ -21,6 +21,7 @@ LAYERS = (
         "tokenizer",
         "running",
         "encodings",
+        "rank_merges",
         "fingerprint",
         "postprocess",
         "segmenting",

@@ -14,10 +14,11 @@ import unicodedata
 from pathlib import Path
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.byte_level import merges_as_ranks, ranks_as_merges, refuse_other_stages, special_text
+from bpe_cli.formats.byte_level import ranks_as_merges, refuse_other_stages, special_text
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.formats.lines import MAX_ID, MergesById, number, split_of, text_lines
+from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
@@ -169,7 +170,7 @@ def _merges_of(tokenizer: Tokenizer) -> Merges:
     if isinstance(model, RankBpe):
         merges = ranks_as_merges(model, "minbpe's .model")
     else:
-        reason = merges_as_ranks(model) if model.ignore_merges else None
+        reason = why_no_ranks(model) if model.ignore_merges else None
         if reason is not None:
             raise FormatError(
                 f"minbpe's .model cannot say that a whole piece may be a token before merging: {reason}",

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, ScoredBpe, Unigram
+from bpe_cli.stages import CharacterBpe, MergeBpe, Model, ScoredBpe, Unigram
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
 
@@ -170,32 +169,3 @@ def _renumber_component(component: dict[str, Any], moved: Callable[[int], int]) 
     if component["type"] == "TemplateProcessing":
         for token in component["special_tokens"].values():
             token["ids"] = [moved(token_id) for token_id in token["ids"]]
-
-
-def written_out(model: RankBpe | MergeBpe) -> MergeBpe:
-    """Give byte-level BPE with its merges written out.
-
-    A piece that is a ranked token becomes it by those merges as well, so there is no need to ignore them.
-
-    Raises:
-        FormatError: It has ranks, and no merge reaches one of its tokens.
-    """
-    if isinstance(model, MergeBpe):
-        return model
-    triples, unreachable = _core.recover_merges(model.vocabulary.blob, model.vocabulary.ends)
-    lost = memoryview(unreachable)
-    if len(lost):
-        raise FormatError(
-            f"no merge reaches {len(lost):,} of the ranked tokens, the first being {lost[0]} "
-            f"({model.vocabulary.token(lost[0])!r}), so the ranks cannot be changed as merges",
-            hint="only tokens that text becomes by merging can be kept whole: leave out the ranks that are none",
-        )
-    return MergeBpe(model.vocabulary, Merges(array("I", memoryview(triples).tobytes())))
-
-
-def as_ranks(model: MergeBpe) -> RankBpe | None:
-    """Give the ranks that do the same as merges; None if there are none."""
-    vocabulary = model.vocabulary
-    triples, unreachable = _core.recover_merges(vocabulary.blob, vocabulary.ends)
-    same = not len(unreachable) and Merges(array("I", memoryview(triples).tobytes())) == model.merges
-    return RankBpe(vocabulary) if same else None

@@ -13,6 +13,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
+from bpe_cli.tokenizer import Tokenizer
 
 NORMAL = 1
 """SentencePiece's type of pieces that training made."""
@@ -47,3 +48,21 @@ def composite(model: Model) -> set[int]:
     return {
         token_id for token_id, content in tokens if not is_symbol(content) and (not kinds or kinds[token_id] == NORMAL)
     }
+
+
+def textless(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> set[int]:
+    """Give the tokens that no merge uses or makes of text: special ones, the unknown one, bytes of characters.
+
+    Args:
+        tokenizer: Whose special tokens count.
+        model: Its model, with merges.
+    """
+    used = {*model.merges.triples}
+    several = composite(model)
+    found = {token_id for token_id in tokenizer.special_ids if token_id not in used and token_id in several}
+    if isinstance(model, CharacterBpe):
+        if model.unk_id is not None and model.unk_id not in used:
+            found.add(model.unk_id)
+        if model.byte_fallback:
+            found |= {token_id for token_id, content in model.vocabulary.items() if content in BYTE_TOKENS}
+    return found

@@ -15,7 +15,7 @@ from bpe_cli.surgery import merge
 from bpe_cli.surgery.operation import used_ids
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train, unigram
-from bpe_cli.vocabulary import Merges
+from bpe_cli.vocabulary import Merges, Vocabulary
 
 from .makers import WORDS, byte_level, characters
 
@@ -122,6 +122,13 @@ def test_ranks_stay_ranks_if_they_can():
     other_way = byte_level(["bc", "bc", "abc"], 2)
     abc = byte_level(["ab", "ab", "abc"], 2, compat="minbpe")
     operation = merge(Tokenizer(RankBpe(abc.model.vocabulary), abc.pre_tokenizer), other_way)
+    assert isinstance(operation.tokenizer.model, RankBpe), "the other's way to make abc never finds a place"
+    united = merge(abc, other_way).tokenizer
+    assert [operation.tokenizer.encode(text) for text in ("abc", "aabc", "bcabc")] == [
+        united.encode(text) for text in ("abc", "aabc", "bcabc")
+    ]
+    abcd = Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b"cd", b"abcd"])
+    operation = merge(Tokenizer(RankBpe(abcd), abc.pre_tokenizer), abc)
     assert isinstance(operation.tokenizer.model, MergeBpe)
     assert operation.notes == ("no ranks do what the merges of both do: the result has merges",)
 
@@ -155,6 +162,6 @@ def test_what_cannot_be():
     far = replace(by_bytes, special_tokens=(SpecialToken(b"<x>", (1 << 32) - 1),))
     with pytest.raises(UsageError, match="ids of new tokens would run from 4,294,967,296"):
         merge(far, byte_level(["cd"], 1))
-    lost = Tokenizer(RankBpe(type(by_bytes.model.vocabulary).from_tokens([b"a", b"b", b"c", b"abc"])))
-    with pytest.raises(FormatError, match="no merge reaches 1 of the ranked tokens"):
-        merge(lost, by_bytes)
+    without_a = Tokenizer(RankBpe(Vocabulary.from_tokens([b"b", b"ab"])))
+    with pytest.raises(FormatError, match="the byte b'a' is no token"):
+        merge(without_a, by_bytes)
