@@ -17,10 +17,7 @@ from bpe_cli.rank_merges import as_merges, of_ranks
 from bpe_cli.running import is_plain
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
-
-MAX_ID = 1 << 32
-"""Ids lie below this (u32)."""
+from bpe_cli.vocabulary import MAX_ID, Merges, Vocabulary
 
 TOKEN_FIELDS = ("id", "content", "single_word", "lstrip", "rstrip", "normalized", "special")
 

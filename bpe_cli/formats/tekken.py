@@ -18,11 +18,12 @@ from typing import Any
 
 import orjson
 
+from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats.byte_level import refuse_other_stages, special_text
 from bpe_cli.formats.checked import Node, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
-from bpe_cli.formats.lines import MAX_ID, split_of
+from bpe_cli.formats.lines import split_of
 from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
@@ -79,7 +80,7 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
     root = Node.parse(data, source)
     config, vocab = root.get("config"), root.get("vocab")
     special_count = config.get("default_num_special_tokens").integer(MAX_SPECIAL_TOKENS + 1)
-    size = config.get("default_vocab_size").integer(MAX_ID + 1)
+    size = config.get("default_vocab_size").integer(_core.MAX_TOKENS + 1)
     entries = vocab.elements()
     used = size - special_count
     if not 256 <= used <= len(entries):
