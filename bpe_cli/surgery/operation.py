@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -82,13 +82,7 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
     unk_id = getattr(tokenizer.model, "unk_id", None)
     if unk_id is not None:
         named.add(unk_id)
-
-    def note(token_id: int) -> int:
-        named.add(token_id)
-        return token_id
-
-    _renumbered(tokenizer.post_processor, note)
-    return named
+    return named | _ids_in(tokenizer.post_processor)
 
 
 def renumber(tokenizer: Tokenizer, new_ids: Mapping[int, int | None]) -> Tokenizer:
@@ -151,21 +145,41 @@ def _renumbered(post_processor: str | None, moved: Callable[[int], int]) -> str 
     """Send each id in a post-processor through a function."""
     if post_processor is None:
         return None
-    try:
-        component = json.loads(post_processor)
-        _renumber_component(component, moved)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise FormatError("the tokenizer's post-processor is broken, so its ids cannot be moved") from error
+    component, places = _parsed(post_processor)
+    for holder, place in places:
+        holder[place] = moved(holder[place])
     return json.dumps(component, separators=(",", ":"), ensure_ascii=False)
 
 
-def _renumber_component(component: dict[str, Any], moved: Callable[[int], int]) -> None:
+def _ids_in(post_processor: str | None) -> set[int]:
+    """Give the ids that a post-processor names."""
+    return set() if post_processor is None else {holder[place] for holder, place in _parsed(post_processor)[1]}
+
+
+def _parsed(post_processor: str) -> tuple[object, list[tuple[list[int], int]]]:
+    """Read a post-processor; gives the component, and each list in it that holds an id with the place of the id.
+
+    Raises:
+        FormatError: It is broken.
+    """
+    try:
+        component = json.loads(post_processor)
+        places = [*_places_of_ids(component)]
+        for holder, place in places:
+            if type(holder[place]) is not int:
+                raise TypeError
+    except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise FormatError("the tokenizer's post-processor is broken, so its ids cannot be moved") from error
+    return component, places
+
+
+def _places_of_ids(component: dict[str, Any]) -> Iterator[tuple[list[int], int]]:
     for processor in component.get("processors", ()):
-        _renumber_component(processor, moved)
+        yield from _places_of_ids(processor)
     for side in ("sep", "cls"):
         if side in component:
-            content, token_id = component[side]
-            component[side] = [content, moved(token_id)]
+            yield component[side], 1
     if component["type"] == "TemplateProcessing":
         for token in component["special_tokens"].values():
-            token["ids"] = [moved(token_id) for token_id in token["ids"]]
+            for place in range(len(token["ids"])):
+                yield token["ids"], place
