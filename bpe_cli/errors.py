@@ -5,8 +5,6 @@ Library code raises these; only ``bpe_cli.cli.app.main`` turns one into a messag
 
 from __future__ import annotations
 
-import json
-
 
 class BpeError(Exception):
     """Say what went wrong, where, and how to get out of it.
@@ -50,14 +48,3 @@ class CheckFailed(BpeError):
     """Report that a check the user asked for is false (status 1, for CI)."""
 
     exit_code = 1
-
-
-def quote(text: str | bytes) -> str:
-    r"""Show a token in a message: quoted, control characters escaped, cut when long.
-
-    >>> quote("Ġa"), quote(b"\xff\n")
-    ('"Ġa"', '"\\\\xff\\n"')
-    """
-    if isinstance(text, bytes):
-        text = text.decode("utf-8", "backslashreplace")
-    return json.dumps(text if len(text) <= 60 else text[:57] + "...", ensure_ascii=False)

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from bpe_cli import _core
-from bpe_cli.errors import FormatError, quote
+from bpe_cli.errors import FormatError
 from bpe_cli.stages import MergeBpe, RankBpe
 from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.wording import quote
 
 LONGEST_TOKEN = 1024
 """The longest token in bytes whose parts are looked for: the core runs no longer ones by ranks."""

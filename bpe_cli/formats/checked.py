@@ -14,8 +14,8 @@ from pathlib import Path
 import orjson
 
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.errors import quote as quote  # readers of files take it from here
 from bpe_cli.usage import Fact
+from bpe_cli.wording import quote as quote  # readers of files take it from here
 
 MAX_FILE_BYTES = 1 << 30
 """Largest tokenizer file that is read (1 GiB; the largest in use are about 30 MB)."""

@@ -21,8 +21,8 @@ from bpe_cli.surgery.merge_rules import made_of
 from bpe_cli.surgery.operation import Operation, Progress, kept
 from bpe_cli.surgery.symbols import textless
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import plural
 from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.wording import plural
 
 Tie = Literal["lowest-ids", "first-seen", "largest-text"]
 """Which of the most frequent pairs is merged; see ``trainers.bbpe.COMPAT``."""
@@ -123,10 +123,10 @@ def extend(
 def _mergeable(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> list[bytes]:
     """Give the texts of tokens by id; ``b""`` for those that merges are to leave alone."""
     tokens = [b""] * tokenizer.vocab_size
+    left_alone = textless(tokenizer, model)
     for token_id, content in model.vocabulary.items():
-        tokens[token_id] = content
-    for token_id in textless(tokenizer, model):
-        tokens[token_id] = b""
+        if token_id not in left_alone:
+            tokens[token_id] = content
     return tokens
 
 

@@ -28,7 +28,7 @@ from bpe_cli.surgery.operation import (
     renumbered_model,
     used_ids,
 )
-from bpe_cli.surgery.scored import merges_of_scores, without_products
+from bpe_cli.surgery.scored import own_merges, without_products
 from bpe_cli.surgery.symbols import composite
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges
@@ -138,7 +138,7 @@ def _choose_leaves(
     bare: Model
     unreachable: set[int] = set()
     if isinstance(model, ScoredBpe):
-        rules, bare = merges_of_scores(model), without_products(model)
+        rules, bare = own_merges(model), without_products(model)
         unreachable = {token for token in removable if not rules.is_made(token)}
     else:
         rules = MergeRules(model.merges)

@@ -19,8 +19,8 @@ from bpe_cli.surgery.merge_rules import MergeRules, made_of
 from bpe_cli.surgery.operation import Operation, kept, used_ids
 from bpe_cli.surgery.symbols import composite, textless
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import plural
 from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.wording import plural
 
 _Merging = MergeBpe | CharacterBpe
 _Triples = list[tuple[int, int, int]]
