@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 from bpe_cli import _core, encodings
-from bpe_cli.errors import FormatError
+from bpe_cli.errors import FormatError, NoPatternError
 from bpe_cli.formats.byte_level import refuse_other_stages
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.features import losses, refuse_losses
@@ -61,7 +61,7 @@ def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) ->
     if known is None:
         vocabulary = _read_ranks(data, source)
         if pattern is None:
-            raise FormatError(
+            raise NoPatternError(
                 f"{source} holds ranks only: it does not say how text is split before merging",
                 hint=f"give its pattern, with --pattern: {', '.join(PATTERNS)}, or an expression",
             )

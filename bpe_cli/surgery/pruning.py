@@ -86,6 +86,19 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
     return Operation(pruned, new_ids, summary=(f"{len(gone):,} pruned",), notes=tuple(notes))
 
 
+def skeleton(tokenizer: Tokenizer) -> Tokenizer:
+    """Give what pruning always leaves, and extending too: the stages, the special tokens, and the symbols.
+
+    A format that cannot hold this can hold nothing that either of them gives.
+
+    Raises:
+        FormatError: The post-processor is broken.
+    """
+    removable = composite(tokenizer.model) - protected_ids(tokenizer)
+    left = (token_id for token_id in used_ids(tokenizer) if token_id not in removable)
+    return renumber(tokenizer, {old: new for new, old in enumerate(left)})
+
+
 # -- models that merge -------------------------------------------------------------------------
 
 

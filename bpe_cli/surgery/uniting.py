@@ -90,6 +90,13 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     notes = []
     if isinstance(first.model, RankBpe) and ranks is None:
         notes.append("no ranks do what the merges of both do: the result has merges")
+    ordinary = [token.content for token in second.special_tokens if _is_ordinary(first, token.content)]
+    if ordinary:
+        shown = ", ".join(repr(content.decode("utf-8", "backslashreplace")) for content in ordinary[:3])
+        notes.append(
+            f"{shown}{', ...' if len(ordinary) > 3 else ''}: special in the second tokenizer, "
+            "and kept as the ordinary token that it is in the first"
+        )
     if (first.normalizer, first.pre_tokenizer) != (second.normalizer, second.pre_tokenizer):
         notes.append("the two rewrite or cut text differently: the result does it as the first one does")
     summary = [plural(len(texts), "new token"), plural(len(further), "new merge"), f"{len(specials):,} special"]
@@ -161,6 +168,12 @@ def _special_tokens(
         other_to_new[token.token_id] = text_id
         found.append(replace(token, token_id=text_id))
     return sorted(found, key=lambda token: token.token_id)
+
+
+def _is_ordinary(tokenizer: Tokenizer, content: bytes) -> bool:
+    """Tell whether a text is an ordinary token and no special or added one."""
+    is_special = any(token.content == content for token in tokenizer.special_tokens)
+    return not is_special and tokenizer.model.vocabulary.id_of(content) is not None
 
 
 def _encoded(tokenizer: Tokenizer, content: bytes) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from bpe_cli.byte_alphabet import from_visible
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError, NoPatternError, UsageError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.gguf import pre as gguf_pre
@@ -235,7 +235,7 @@ def _pre(vocab: Vocab, pattern: str | None) -> gguf_pre.Pre:
         return replace(known or gguf_pre.DEFAULT, expressions=(pattern,) if pattern else ())
     if known is None:
         reason = gguf_pre.NOT_READ.get(name)
-        raise FormatError(
+        raise NoPatternError(
             f"{vocab.source} splits text by {quote(name)} (tokenizer.ggml.pre), which "
             + (f"{reason} and cannot be read" if reason else "is not known"),
             hint=f"give its pattern, with --pattern; known are {', '.join(gguf_pre.BY_NAME)}",

@@ -113,6 +113,19 @@ def test_special_tokens_of_the_other():
     assert operation.summary == ("1 new token", "1 new merge", "2 special")
 
 
+def test_a_special_token_that_is_an_ordinary_one_of_the_first():
+    ours = byte_level(["ab", "ab"], 1)
+    theirs = byte_level(["cd"], 1).with_special_tokens([SpecialToken(b"ab", 300), SpecialToken(b"<x>", 301)])
+    operation = merge(ours, theirs)
+    assert operation.other_to_new[300] == ours.model.vocabulary.id_of(b"ab")
+    assert [token.content for token in operation.tokenizer.special_tokens] == [b"<x>"]
+    assert operation.notes == (
+        "'ab': special in the second tokenizer, and kept as the ordinary token that it is in the first",
+    )
+    both = ours.with_special_tokens([SpecialToken(b"<x>", 300)])
+    assert merge(both, both).notes == ()
+
+
 def test_ranks_stay_ranks_if_they_can():
     ours, theirs = byte_level(["ab", "ab"], 1, compat="minbpe"), byte_level(["cde"], 2, compat="minbpe")
     ranks = Tokenizer(RankBpe(ours.model.vocabulary), ours.pre_tokenizer)
