@@ -40,6 +40,10 @@ class FormatError(BpeError):
     """Report a tokenizer file that is broken, or a format that cannot hold what it is asked to."""
 
 
+class NoPatternError(FormatError):
+    """Report a tokenizer file that can be read only with the pattern by which text is split."""
+
+
 class TrainingError(BpeError):
     """Report a corpus or settings from which nothing can be trained."""
 

@@ -12,6 +12,9 @@ from bpe_cli import _core
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MAX_ID = 1 << 32
+"""Ids of special tokens lie below this (u32); those of ordinary ones below ``_core.MAX_TOKENS``."""
+
 
 class Vocabulary:
     """Hold the bytes of every ordinary token by id; ids may have gaps. Compares by value.

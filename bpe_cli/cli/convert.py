@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -96,8 +97,9 @@ def run(
     """
     from bpe_cli.formats import FORMATS, dump, format_of_name
     from bpe_cli.formats.features import left_behind
-    from bpe_cli.sinks.atomic import check_writable, write_file
+    from bpe_cli.sinks.atomic import write_file
     from bpe_cli.surgery import id_map as id_map_of
+    from bpe_cli.surgery import skeleton
 
     as_folder = output.endswith(os.sep) or os.path.isdir(output)
     chosen = format.value if format else _FOLDER if as_folder else format_of_name(output)
@@ -106,7 +108,35 @@ def run(
     change = surgery.Change(add_tokens, prune_to, counts_from, extend, vocab_size, merge, id_map,
                             lines, jsonl, field, threads, block_size, quiet)  # fmt: skip
     map_path = change.map_path(output) if change.wanted else None
-    files = dump(model, chosen, losses)  # what cannot be written is said before any work is done
+    if map_path is None:
+        files = dump(model, chosen, losses)
+        paths = _places(files, output, map_path)
+    else:
+        if change.is_long:  # what no change can mend is said before the work
+            _places(dump(skeleton(model), chosen, losses), output, map_path)
+        operation = change.apply(model)
+        model = operation.tokenizer
+        files = dump(model, chosen, losses)
+        paths = _places(files, output, map_path)
+        write_file(map_path, id_map_of(operation))
+        change.tell(operation, map_path)
+    for name, content in files.items():
+        write_file(paths[name], content)
+    note(f"{source} -> {', '.join(paths.values())} ({chosen})", quiet=quiet)
+    left = left_behind(model, FORMATS[chosen].HOLDS)
+    if left:
+        note(f"note: this format does not hold {', '.join(left)}: ids are the same without", quiet=quiet)
+
+
+def _places(files: Collection[str], output: str, map_path: str | None) -> dict[str, str]:
+    """Give where each file goes, and make sure that it, and the map of ids, can be written there.
+
+    Raises:
+        UsageError: The map would be one of the files.
+        OutputError: A place cannot be written to.
+    """
+    from bpe_cli.sinks.atomic import check_writable
+
     # One file of several may be named instead of their folder: vocab.txt with what lies beside it.
     folder = os.path.dirname(output) or "." if os.path.basename(output) in files else output
     paths = {name: str(Path(folder) / name) if name else output for name in files}
@@ -119,15 +149,4 @@ def run(
         raise UsageError(f"--id-map names {map_path}, which is a file of the output")
     for path in (*paths.values(), *([map_path] if map_path else ())):
         check_writable(path)
-    if map_path is not None:
-        operation = change.apply(model)
-        model = operation.tokenizer
-        files = dump(model, chosen, losses)
-        write_file(map_path, id_map_of(operation))
-        change.tell(operation, map_path)
-    for name, content in files.items():
-        write_file(paths[name], content)
-    note(f"{source} -> {', '.join(paths.values())} ({chosen})", quiet=quiet)
-    left = left_behind(model, FORMATS[chosen].HOLDS)
-    if left:
-        note(f"note: this format does not hold {', '.join(left)}: ids are the same without", quiet=quiet)
+    return paths

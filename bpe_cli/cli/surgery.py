@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -124,6 +124,11 @@ class Change:
             raise UsageError("--lines and --jsonl say what a corpus is: there is none")
         return bool(asked)
 
+    @property
+    def is_long(self) -> bool:
+        """Whether a corpus is read."""
+        return bool(self.counts_from or self.extend)
+
     def map_path(self, output: str) -> str:
         """Give where the map of ids goes: beside the output, unless it is said.
 
@@ -151,12 +156,12 @@ class Change:
         from pathlib import Path
 
         from bpe_cli import surgery
-        from bpe_cli.formats import find_tokenizer, token_list
+        from bpe_cli.formats import token_list
 
         if self.add_tokens is not None:
             return surgery.add_tokens(tokenizer, token_list.load(Path(self.add_tokens)))
         if self.merge is not None:
-            return surgery.merge(tokenizer, find_tokenizer(self.merge))
+            return surgery.merge(tokenizer, self._other(tokenizer, self.merge))
         size = self.prune_to or self.vocab_size or 0
         what = "pruning" if self.prune_to is not None else "training"
         counts = self._count(tokenizer, (self.counts_from or self.extend) or [], () if self.prune_to else "all")
@@ -171,6 +176,19 @@ class Change:
 
             change = surgery.prune if self.prune_to is not None else surgery.extend
             return change(tokenizer, counts, size, progress=on_progress)
+
+    def _other(self, tokenizer: Tokenizer, spec: str) -> Tokenizer:
+        """Load what is to be merged; text is cut as the first one does, so a file that lacks a pattern needs none."""
+        from bpe_cli.errors import NoPatternError
+        from bpe_cli.formats import find_tokenizer
+
+        try:
+            return find_tokenizer(spec)
+        except NoPatternError:
+            note(f"note: {spec} does not say how text is split, and nothing here depends on it", quiet=self.quiet)
+            return replace(
+                find_tokenizer(spec, "none"), normalizer=tokenizer.normalizer, pre_tokenizer=tokenizer.pre_tokenizer
+            )
 
     def _count(self, tokenizer: Tokenizer, paths: list[str], specials: Specials) -> _core.Counts:
         from bpe_cli.corpus import read_blocks

@@ -12,15 +12,12 @@ from collections.abc import Iterable, Mapping
 from bpe_cli import _core
 from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import rank_merges
 from bpe_cli.formats.checked import Node, quote
+from bpe_cli.rank_merges import as_merges, of_ranks
 from bpe_cli.running import is_plain
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
-
-MAX_ID = 1 << 32
-"""Ids lie below this (u32)."""
+from bpe_cli.vocabulary import MAX_ID, Merges, Vocabulary
 
 TOKEN_FIELDS = ("id", "content", "single_word", "lstrip", "rstrip", "normalized", "special")
 
@@ -261,8 +258,8 @@ def write_merges_and_pieces(tokenizer: Tokenizer) -> tuple[list[tuple[str, str]]
     """
     model = tokenizer.model
     if isinstance(model, RankBpe):
-        found = rank_merges.of_ranks(model.vocabulary)
-        return _written_merges(tokenizer, found.merges, "tokenizer.json"), bool(found.whole)
+        exact = as_merges(model)
+        return _written_merges(tokenizer, exact.merges, "tokenizer.json"), exact.ignore_merges
     merges = _written_merges(tokenizer, None, "tokenizer.json")
     return merges, isinstance(model, MergeBpe) and model.ignore_merges
 
@@ -292,7 +289,7 @@ def ranks_as_merges(model: RankBpe, format_name: str) -> Merges:
     Raises:
         FormatError: Some token arises only as a whole piece, or a merge needs a byte that is no token.
     """
-    found = rank_merges.of_ranks(model.vocabulary)
+    found = of_ranks(model.vocabulary)
     if found.whole:
         first = found.whole[0]
         raise FormatError(
@@ -301,33 +298,3 @@ def ranks_as_merges(model: RankBpe, format_name: str) -> Merges:
             hint="write tokenizer.json, which can say that a whole piece comes first, or keep it as a .tiktoken file",
         )
     return found.merges
-
-
-def merges_as_ranks(model: MergeBpe) -> str | None:
-    """Tell why ranks cannot do what merges do; None when they can.
-
-    They can if the merges that do what the ranks do are all there, in the order of the ids: no other
-    merge is ever used then (``rank_merges``). And ranks look up whole pieces; where the model does not,
-    merging is to come to the same.
-    """
-    vocabulary = model.vocabulary
-    try:
-        found = rank_merges.of_ranks(vocabulary)
-    except FormatError as error:
-        return error.message
-    if found.whole and not model.ignore_merges:
-        return f"no merge reaches {quote(vocabulary.token(found.whole[0]))} (id {found.whole[0]})"
-    missing = set(found.merges)
-    previous = -1
-    for number, merge in enumerate(model.merges, start=1):
-        if merge not in missing:
-            continue  # it never finds a place
-        missing.remove(merge)
-        product = merge[2]
-        if product < previous:
-            return f"merge {number} makes {quote(vocabulary.token(product))} (id {product}) after id {previous}"
-        previous = product
-    if missing:
-        parts = [quote(vocabulary.token(each)) for each in min(missing, key=lambda merge: merge[2])]
-        return f"the ranks make {parts[2]} of {parts[0]} and {parts[1]}, and no merge does"
-    return None

@@ -6,7 +6,6 @@ Whatever stands in a file, what a user meets is an ``InputError`` (the file cann
 
 from __future__ import annotations
 
-import json
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import orjson
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.usage import Fact
+from bpe_cli.wording import quote as quote  # readers of files take it from here
 
 MAX_FILE_BYTES = 1 << 30
 """Largest tokenizer file that is read (1 GiB; the largest in use are about 30 MB)."""
@@ -44,17 +44,6 @@ def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else None
         raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
-
-
-def quote(text: str | bytes) -> str:
-    r"""Show a token in a message: quoted, control characters escaped, cut when long.
-
-    >>> quote("Ġa"), quote(b"\xff\n")
-    ('"Ġa"', '"\\\\xff\\n"')
-    """
-    if isinstance(text, bytes):
-        text = text.decode("utf-8", "backslashreplace")
-    return json.dumps(text if len(text) <= 60 else text[:57] + "...", ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

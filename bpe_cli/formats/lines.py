@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 
-from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats.checked import quote
 from bpe_cli.splitting import compile_splitter
@@ -108,7 +107,3 @@ class MergesById:
     def result(self) -> tuple[Vocabulary, Merges]:
         """Give all tokens and all merges."""
         return Vocabulary.from_ids(self._owner), Merges(self._triples)
-
-
-MAX_ID = _core.MAX_TOKENS
-"""Ids of ordinary tokens lie below this."""

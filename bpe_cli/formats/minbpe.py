@@ -13,11 +13,13 @@ from __future__ import annotations
 import unicodedata
 from pathlib import Path
 
+from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.byte_level import merges_as_ranks, ranks_as_merges, refuse_other_stages, special_text
+from bpe_cli.formats.byte_level import ranks_as_merges, refuse_other_stages, special_text
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.features import losses, refuse_losses
-from bpe_cli.formats.lines import MAX_ID, MergesById, number, split_of, text_lines
+from bpe_cli.formats.lines import MergesById, number, split_of, text_lines
+from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
@@ -69,7 +71,7 @@ def loads(data: bytes, source: str = ".model") -> Tokenizer:
     if len(lines) < 3:
         raise FormatError(f"{source} ends before the number of special tokens", hint="the file is cut short")
     pattern = lines[1].strip()
-    special_count = number(lines[2].strip(), MAX_ID, f"{source}:3")
+    special_count = number(lines[2].strip(), _core.MAX_TOKENS, f"{source}:3")
     if special_count > len(lines) - 3:
         raise FormatError(
             f"{special_count:,} special tokens are announced, and {len(lines) - 3:,} lines follow ({source}:3)",
@@ -82,9 +84,9 @@ def loads(data: bytes, source: str = ".model") -> Tokenizer:
         ids = line.split()
         if len(ids) != 2:
             raise FormatError(f"not two ids with a blank between: {quote(line)} ({where})")
-        if product >= MAX_ID:
-            raise FormatError(f"there are more than {MAX_ID - 256:,} merges ({where})")
-        merges.add(number(ids[0], MAX_ID, where), number(ids[1], MAX_ID, where), product, where)
+        if product >= _core.MAX_TOKENS:
+            raise FormatError(f"there are more than {_core.MAX_TOKENS - 256:,} merges ({where})")
+        merges.add(number(ids[0], _core.MAX_TOKENS, where), number(ids[1], _core.MAX_TOKENS, where), product, where)
     vocabulary, table = merges.result()
     special_tokens = _read_special_tokens(lines[3:body], vocabulary.size, source)
     return Tokenizer(
@@ -169,7 +171,7 @@ def _merges_of(tokenizer: Tokenizer) -> Merges:
     if isinstance(model, RankBpe):
         merges = ranks_as_merges(model, "minbpe's .model")
     else:
-        reason = merges_as_ranks(model) if model.ignore_merges else None
+        reason = why_no_ranks(model) if model.ignore_merges else None
         if reason is not None:
             raise FormatError(
                 f"minbpe's .model cannot say that a whole piece may be a token before merging: {reason}",

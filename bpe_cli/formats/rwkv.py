@@ -18,7 +18,7 @@ from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.features import losses, refuse_losses
-from bpe_cli.formats.lines import MAX_ID, number, text_lines
+from bpe_cli.formats.lines import number, text_lines
 from bpe_cli.stages import ByteLevelDecoder, ByteLevelNormalizer, MaxMatch, SpecialToken, Split
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.tokenizer import Tokenizer
@@ -112,7 +112,7 @@ def _read_line(line: str, where: str) -> tuple[int, bytes]:
     literal, _, length = rest.rpartition(" ")
     if not literal:
         raise FormatError(f"not an id, a literal and a length with blanks between: {quote(line)} ({where})")
-    value = number(token_id, MAX_ID, where)
+    value = number(token_id, _core.MAX_TOKENS, where)
     token = read_literal(literal, where)
     if number(length, 1 << 30, where) != len(token):
         raise FormatError(f"{quote(literal)} has {len(token)} bytes, not {length} ({where})")

@@ -18,11 +18,13 @@ from typing import Any
 
 import orjson
 
+from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.byte_level import merges_as_ranks, refuse_other_stages, special_text
+from bpe_cli.formats.byte_level import refuse_other_stages, special_text
 from bpe_cli.formats.checked import Node, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
-from bpe_cli.formats.lines import MAX_ID, split_of
+from bpe_cli.formats.lines import split_of
+from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
@@ -78,7 +80,7 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
     root = Node.parse(data, source)
     config, vocab = root.get("config"), root.get("vocab")
     special_count = config.get("default_num_special_tokens").integer(MAX_SPECIAL_TOKENS + 1)
-    size = config.get("default_vocab_size").integer(MAX_ID + 1)
+    size = config.get("default_vocab_size").integer(_core.MAX_TOKENS + 1)
     entries = vocab.elements()
     used = size - special_count
     if not 256 <= used <= len(entries):
@@ -196,7 +198,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise FormatError("tekken.json holds byte-level BPE only", hint="tokenizer.json can hold the rest")
     refuse_other_stages(tokenizer, "tekken.json")
-    reason = merges_as_ranks(model) if isinstance(model, MergeBpe) else None
+    reason = why_no_ranks(model) if isinstance(model, MergeBpe) else None
     if reason is not None:
         raise FormatError(
             f"tekken.json holds ranks, which cannot do what these merges do: {reason}", hint="keep it as tokenizer.json"

@@ -13,11 +13,12 @@ import re
 from pathlib import Path
 
 from bpe_cli import _core, encodings
-from bpe_cli.errors import FormatError
-from bpe_cli.formats.byte_level import merges_as_ranks, refuse_other_stages
+from bpe_cli.errors import FormatError, NoPatternError
+from bpe_cli.formats.byte_level import refuse_other_stages
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.patterns import PATTERNS
+from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, RankBpe, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
@@ -60,7 +61,7 @@ def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) ->
     if known is None:
         vocabulary = _read_ranks(data, source)
         if pattern is None:
-            raise FormatError(
+            raise NoPatternError(
                 f"{source} holds ranks only: it does not say how text is split before merging",
                 hint=f"give its pattern, with --pattern: {', '.join(PATTERNS)}, or an expression",
             )
@@ -123,7 +124,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         raise FormatError("a .tiktoken file holds byte-level BPE only", hint="tokenizer.json can hold the rest")
     refuse_other_stages(tokenizer, "a .tiktoken file")
     if isinstance(model, MergeBpe):
-        reason = merges_as_ranks(model)
+        reason = why_no_ranks(model)
         if reason is not None:
             raise FormatError(
                 f"a .tiktoken file holds ranks, which cannot do what these merges do: {reason}",

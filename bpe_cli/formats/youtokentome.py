@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.features import losses, refuse_losses
-from bpe_cli.formats.lines import MAX_ID, MergesById, number, text_lines
+from bpe_cli.formats.lines import MergesById, number, text_lines
 from bpe_cli.stages import CharacterBpe, Metaspace, MetaspaceDecoder, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
@@ -80,7 +81,7 @@ def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
     counts, where = lines[0].split() if lines else [], f"{source}:1"
     if len(counts) != 2:
         raise FormatError(f"the first line is not the number of characters and of rules ({where})")
-    character_count, rule_count = (number(count, MAX_ID, where) for count in counts)
+    character_count, rule_count = (number(count, _core.MAX_TOKENS, where) for count in counts)
     if len(lines) != character_count + rule_count + 2:
         raise FormatError(
             f"{character_count:,} characters and {rule_count:,} rules are announced, "
@@ -100,7 +101,7 @@ def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
         parts = line.split()
         if len(parts) != 3:
             raise FormatError(f"not the three ids of a rule: {quote(line)} ({where})")
-        left, right, product = (number(part, MAX_ID, where) for part in parts)
+        left, right, product = (number(part, _core.MAX_TOKENS, where) for part in parts)
         if product in specials.values():
             raise FormatError(f"the rule makes id {product}, which is a special token ({where})")
         merges.add(left, right, product, where)
@@ -130,7 +131,7 @@ def _read_characters(lines: list[str], source: str) -> dict[int, bytes]:
         parts = line.split()
         if len(parts) != 2:
             raise FormatError(f"not a character's code point and id: {quote(line)} ({where})")
-        code, token_id = number(parts[0], 0x110000, where), number(parts[1], MAX_ID, where)
+        code, token_id = number(parts[0], 0x110000, where), number(parts[1], _core.MAX_TOKENS, where)
         if 0xD800 <= code < 0xE000:
             raise FormatError(f"U+{code:04X} is half of a pair of surrogates, and no character ({where})")
         if token_id in characters:
@@ -146,7 +147,7 @@ def _read_specials(line: str, where: str) -> dict[str, int]:
     parts = line.split()
     if len(parts) != len(ROLES):
         raise FormatError(f"not the ids of {', '.join(ROLES.values())}: {quote(line)} ({where})")
-    ids = {role: number(part, MAX_ID, where) for role, part in zip(ROLES, parts, strict=True) if part != "-1"}
+    ids = {role: number(part, _core.MAX_TOKENS, where) for role, part in zip(ROLES, parts, strict=True) if part != "-1"}
     if "unk" not in ids:
         raise FormatError(f"there is no id for {ROLES['unk']}, which YouTokenToMe cannot do without ({where})")
     if len(set(ids.values())) != len(ids):

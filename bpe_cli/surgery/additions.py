@@ -9,9 +9,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.surgery.operation import Operation, kept
 from bpe_cli.tokenizer import Tokenizer
-
-MAX_ID = 1 << 32
-"""Ids of added tokens lie below this (u32)."""
+from bpe_cli.vocabulary import MAX_ID
 
 
 def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operation:

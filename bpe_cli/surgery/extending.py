@@ -14,13 +14,15 @@ from typing import Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
+from bpe_cli.rank_merges import as_merges, as_ranks
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe
 from bpe_cli.surgery.corpus import segmented
-from bpe_cli.surgery.operation import Operation, Progress, as_ranks, kept, written_out
-from bpe_cli.surgery.symbols import BYTE_TOKENS, composite
+from bpe_cli.surgery.merge_rules import made_of
+from bpe_cli.surgery.operation import Operation, Progress, kept
+from bpe_cli.surgery.symbols import textless
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import plural
 from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.wording import plural
 
 Tie = Literal["lowest-ids", "first-seen", "largest-text"]
 """Which of the most frequent pairs is merged; see ``trainers.bbpe.COMPAT``."""
@@ -37,7 +39,8 @@ def extend(
 ) -> Operation:
     """Learn further merges; their tokens get the ids after all others.
 
-    What the tokenizer cannot spell (the unknown token, bytes of unknown characters) divides a piece.
+    What the tokenizer cannot spell (the unknown token, unless merges use it, and bytes of unknown
+    characters) divides a piece.
     ``made_of`` is what the new token's text was before.
 
     Args:
@@ -52,7 +55,7 @@ def extend(
     Raises:
         UsageError: There are as many tokens already, or more than fit.
         TrainingError: The corpus has no text, or it spells out a special token again and again.
-        FormatError: The model does not merge, or its ranks are no merges.
+        FormatError: The model does not merge, or by ranks of which no list of merges can be made.
         InputError: The model has no token for a byte of the corpus.
     """
     model = tokenizer.model
@@ -68,7 +71,7 @@ def extend(
         raise UsageError(f"a vocabulary of {vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
     if counts.unique == 0:
         raise TrainingError("there is nothing to train on: the corpus has no text")
-    merging = model if isinstance(model, CharacterBpe) else written_out(model)
+    merging = model if isinstance(model, CharacterBpe) else as_merges(model)
     ids, ends, numbers = array("I"), array("Q"), array("Q")
     for _, occurrences, found, found_ends in segmented(model, counts):
         base = len(ids)
@@ -105,33 +108,26 @@ def extend(
         ranks = as_ranks(longer)
         grown = ranks or longer
         if ranks is None:
-            notes.append("a token was learnt in two ways, which ranks cannot say: the result has merges")
+            notes.append("no ranks do what the old merges and the new ones do: the result has merges")
     if trained.exhausted:
         notes.append(f"no pair is left to merge: the vocabulary has {old_size + len(tokens):,} ids, not {vocab_size:,}")
     return Operation(
         replace(tokenizer, model=grown),
         kept(tokenizer),
-        _made_of(Merges(learnt), old_size),
+        made_of(merging, longer, range(old_size, old_size + len(tokens))),
         (plural(len(tokens), "new token"), plural(len(learnt) // 3, "merge")),
         tuple(notes),
     )
 
 
 def _mergeable(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> list[bytes]:
-    """Give the tokens by id; ``b""`` for those that merges neither use nor make."""
-    vocabulary = model.vocabulary
-    tokens = [vocabulary.token(token_id) for token_id in range(vocabulary.size)]
-    used = {*model.merges.triples}
-    ordinary = composite(model)
-    for token_id in tokenizer.special_ids:
-        if token_id < len(tokens) and token_id not in used and token_id in ordinary:
-            tokens[token_id] = b""
-    if isinstance(model, CharacterBpe):
-        if model.unk_id is not None and model.unk_id < len(tokens):
-            tokens[model.unk_id] = b""
-        if model.byte_fallback:
-            tokens = [b"" if token in BYTE_TOKENS else token for token in tokens]
-    return tokens + [b""] * (tokenizer.vocab_size - len(tokens))
+    """Give the texts of tokens by id; ``b""`` for those that merges are to leave alone."""
+    tokens = [b""] * tokenizer.vocab_size
+    left_alone = textless(tokenizer, model)
+    for token_id, content in model.vocabulary.items():
+        if token_id not in left_alone:
+            tokens[token_id] = content
+    return tokens
 
 
 def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
@@ -148,12 +144,3 @@ def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
                 "would become an ordinary token",
                 hint="take it out of the corpus, or out of its pieces: count with specials='all'",
             )
-
-
-def _made_of(merges: Merges, old_size: int) -> dict[int, tuple[int, ...]]:
-    """Give the old tokens that each new one is made of."""
-    made_of: dict[int, tuple[int, ...]] = {}
-    for left, right, product in merges:
-        if product >= old_size and product not in made_of:
-            made_of[product] = made_of.get(left, (left,)) + made_of.get(right, (right,))
-    return made_of

@@ -9,6 +9,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 
+from bpe_cli.stages import CharacterBpe, MergeBpe
+
 
 class MergeRules:
     """Hold merges by the pair they join, with who makes and who uses each token.
@@ -113,3 +115,25 @@ def merge_symbols(symbols: Sequence[int], find: Callable[[tuple[int, int]], tupl
                 if met is not None:
                     heapq.heappush(waiting, (met[0], left))
     return [token for token, is_gone in zip(ids, gone, strict=True) if not is_gone]
+
+
+def made_of(
+    old: MergeBpe | CharacterBpe, new: MergeBpe | CharacterBpe, token_ids: Iterable[int]
+) -> dict[int, tuple[int, ...]]:
+    """Give what the old merges make of the text of new tokens; nothing of a text that has a new symbol.
+
+    Args:
+        old: A model.
+        new: The same with further tokens and merges.
+        token_ids: The tokens that only the new one has.
+    """
+    both, own = MergeRules(new.merges), MergeRules(old.merges)
+    found = {}
+    for token_id in token_ids:
+        symbols: list[int | None] = [*both.spell(token_id)]
+        if symbols == [token_id] and isinstance(new, MergeBpe):  # no merge makes it: it is a piece as a whole
+            content = new.vocabulary.token(token_id)
+            symbols = [new.vocabulary.id_of(content[at : at + 1]) for at in range(len(content))]
+        known = [symbol for symbol in symbols if symbol is not None and symbol < old.vocabulary.size]
+        found[token_id] = tuple(own.apply(known)) if len(known) == len(symbols) else ()
+    return found

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, ScoredBpe, Unigram
+from bpe_cli.stages import CharacterBpe, MergeBpe, Model, ScoredBpe, Unigram
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
 
@@ -83,13 +82,7 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
     unk_id = getattr(tokenizer.model, "unk_id", None)
     if unk_id is not None:
         named.add(unk_id)
-
-    def note(token_id: int) -> int:
-        named.add(token_id)
-        return token_id
-
-    _renumbered(tokenizer.post_processor, note)
-    return named
+    return named | _ids_in(tokenizer.post_processor)
 
 
 def renumber(tokenizer: Tokenizer, new_ids: Mapping[int, int | None]) -> Tokenizer:
@@ -152,50 +145,41 @@ def _renumbered(post_processor: str | None, moved: Callable[[int], int]) -> str 
     """Send each id in a post-processor through a function."""
     if post_processor is None:
         return None
-    try:
-        component = json.loads(post_processor)
-        _renumber_component(component, moved)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise FormatError("the tokenizer's post-processor is broken, so its ids cannot be moved") from error
+    component, places = _parsed(post_processor)
+    for holder, place in places:
+        holder[place] = moved(holder[place])
     return json.dumps(component, separators=(",", ":"), ensure_ascii=False)
 
 
-def _renumber_component(component: dict[str, Any], moved: Callable[[int], int]) -> None:
-    for processor in component.get("processors", ()):
-        _renumber_component(processor, moved)
-    for side in ("sep", "cls"):
-        if side in component:
-            content, token_id = component[side]
-            component[side] = [content, moved(token_id)]
-    if component["type"] == "TemplateProcessing":
-        for token in component["special_tokens"].values():
-            token["ids"] = [moved(token_id) for token_id in token["ids"]]
+def _ids_in(post_processor: str | None) -> set[int]:
+    """Give the ids that a post-processor names."""
+    return set() if post_processor is None else {holder[place] for holder, place in _parsed(post_processor)[1]}
 
 
-def written_out(model: RankBpe | MergeBpe) -> MergeBpe:
-    """Give byte-level BPE with its merges written out.
-
-    A piece that is a ranked token becomes it by those merges as well, so there is no need to ignore them.
+def _parsed(post_processor: str) -> tuple[object, list[tuple[list[int], int]]]:
+    """Read a post-processor; gives the component, and each list in it that holds an id with the place of the id.
 
     Raises:
-        FormatError: It has ranks, and no merge reaches one of its tokens.
+        FormatError: It is broken.
     """
-    if isinstance(model, MergeBpe):
-        return model
-    triples, unreachable = _core.recover_merges(model.vocabulary.blob, model.vocabulary.ends)
-    lost = memoryview(unreachable)
-    if len(lost):
-        raise FormatError(
-            f"no merge reaches {len(lost):,} of the ranked tokens, the first being {lost[0]} "
-            f"({model.vocabulary.token(lost[0])!r}), so the ranks cannot be changed as merges",
-            hint="only tokens that text becomes by merging can be kept whole: leave out the ranks that are none",
-        )
-    return MergeBpe(model.vocabulary, Merges(array("I", memoryview(triples).tobytes())))
+    try:
+        component = json.loads(post_processor)
+        places = [*_places_of_ids(component)]
+        for holder, place in places:
+            if type(holder[place]) is not int:
+                raise TypeError
+    except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise FormatError("the tokenizer's post-processor is broken, so its ids cannot be moved") from error
+    return component, places
 
 
-def as_ranks(model: MergeBpe) -> RankBpe | None:
-    """Give the ranks that do the same as merges; None if there are none."""
-    vocabulary = model.vocabulary
-    triples, unreachable = _core.recover_merges(vocabulary.blob, vocabulary.ends)
-    same = not len(unreachable) and Merges(array("I", memoryview(triples).tobytes())) == model.merges
-    return RankBpe(vocabulary) if same else None
+def _places_of_ids(component: dict[str, Any]) -> Iterator[tuple[list[int], int]]:
+    for processor in component.get("processors", ()):
+        yield from _places_of_ids(processor)
+    for side in ("sep", "cls"):
+        if side in component:
+            yield component[side], 1
+    if component["type"] == "TemplateProcessing":
+        for token in component["special_tokens"].values():
+            for place in range(len(token["ids"])):
+                yield token["ids"], place

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
+from bpe_cli.rank_merges import as_merges, as_ranks
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, NGram, RankBpe, ScoredBpe, WordLevel
 from bpe_cli.surgery.corpus import count_tokens, segmented
 from bpe_cli.surgery.merge_rules import MergeRules
@@ -26,9 +27,8 @@ from bpe_cli.surgery.operation import (
     renumber,
     renumbered_model,
     used_ids,
-    written_out,
 )
-from bpe_cli.surgery.scored import merges_of_scores, without_products
+from bpe_cli.surgery.scored import own_merges, without_products
 from bpe_cli.surgery.symbols import composite
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges
@@ -59,9 +59,11 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
     if counts.unique == 0:
         raise TrainingError("there is nothing to count: the corpus has no text")
     stay = protected_ids(tokenizer)
-    model = tokenizer.model
+    # Ranks are pruned as the merges that they stand for: where a token is looked up as a whole piece, ranks
+    # without another one might come to make it, and text would change that has nothing of what went.
+    model = as_merges(tokenizer.model) if isinstance(tokenizer.model, RankBpe) else tokenizer.model
     removable = composite(model) - stay
-    if isinstance(model, (RankBpe, MergeBpe, CharacterBpe, ScoredBpe)):
+    if isinstance(model, (MergeBpe, CharacterBpe, ScoredBpe)):
         gone = _choose_leaves(model, counts, removable, excess, progress)
     else:
         gone = _choose_in_rounds(model, counts, removable, excess, progress)
@@ -74,7 +76,27 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
     left = [token_id for token_id in present if token_id not in gone]
     new_ids: dict[int, int | None] = dict.fromkeys(present)
     new_ids.update((old, new) for new, old in enumerate(left))
-    return Operation(renumber(tokenizer, new_ids), new_ids, summary=(f"{len(gone):,} pruned",))
+    pruned = renumber(replace(tokenizer, model=model), new_ids)
+    notes = []
+    if isinstance(tokenizer.model, RankBpe) and isinstance(pruned.model, MergeBpe):
+        ranks = as_ranks(pruned.model)
+        pruned = replace(pruned, model=ranks or pruned.model)
+        if ranks is None:
+            notes.append("no ranks do what the merges that are left do: the result has merges")
+    return Operation(pruned, new_ids, summary=(f"{len(gone):,} pruned",), notes=tuple(notes))
+
+
+def skeleton(tokenizer: Tokenizer) -> Tokenizer:
+    """Give what pruning always leaves, and extending too: the stages, the special tokens, and the symbols.
+
+    A format that cannot hold this can hold nothing that either of them gives.
+
+    Raises:
+        FormatError: The post-processor is broken.
+    """
+    removable = composite(tokenizer.model) - protected_ids(tokenizer)
+    left = (token_id for token_id in used_ids(tokenizer) if token_id not in removable)
+    return renumber(tokenizer, {old: new for new, old in enumerate(left)})
 
 
 # -- models that merge -------------------------------------------------------------------------
@@ -119,7 +141,7 @@ class _Pieces:
 
 
 def _choose_leaves(
-    model: RankBpe | MergeBpe | CharacterBpe | ScoredBpe,
+    model: MergeBpe | CharacterBpe | ScoredBpe,
     counts: _core.Counts,
     removable: set[int],
     excess: int,
@@ -129,12 +151,11 @@ def _choose_leaves(
     bare: Model
     unreachable: set[int] = set()
     if isinstance(model, ScoredBpe):
-        rules, bare = merges_of_scores(model), without_products(model)
+        rules, bare = own_merges(model), without_products(model)
         unreachable = {token for token in removable if not rules.is_made(token)}
     else:
-        merging = model if isinstance(model, CharacterBpe) else written_out(model)
-        rules = MergeRules(merging.merges)
-        bare = replace(merging, merges=Merges.from_pairs(()), ignore_merges=False)
+        rules = MergeRules(model.merges)
+        bare = replace(model, merges=Merges.from_pairs(()), ignore_merges=False)
     pieces = _Pieces(model, counts)
     speller = Tokenizer(bare)
 

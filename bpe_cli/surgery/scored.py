@@ -11,20 +11,22 @@ from dataclasses import replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import ScoredBpe
+from bpe_cli.stages.pieces import CONTROL, NORMAL, UNKNOWN, UNUSED
 from bpe_cli.surgery.merge_rules import MergeRules, merge_symbols
-from bpe_cli.surgery.symbols import NORMAL, composite
+from bpe_cli.surgery.symbols import composite
 from bpe_cli.vocabulary import Vocabulary
 
-_UNKNOWN, _CONTROL, _UNUSED = 2, 3, 5
 
+def own_merges(model: ScoredBpe) -> MergeRules:
+    """Find the one merge by which each piece is made; those of equal scores have equal priorities.
 
-def merges_of_scores(model: ScoredBpe) -> MergeRules:
-    """Write the merges out; those of equal scores have equal priorities. A piece out of reach has none.
+    These are for pruning: a piece out of reach has none. A list that another program is to merge by has
+    all pairs, in an order in which no two are equal (``formats.dialects.score_merges``).
 
     Raises:
         FormatError: A character of a piece is none itself, or there are pieces that only serve merging.
     """
-    if _UNUSED in model.kinds:
+    if UNUSED in model.kinds:
         raise FormatError(
             "the model has unused pieces, which serve merging and are taken apart again", hint="make them normal ones"
         )
@@ -65,10 +67,10 @@ def without_products(model: ScoredBpe) -> ScoredBpe:
     products = composite(model)
     size = len(model.scores)
     kinds = bytearray(model.kinds or bytes([NORMAL]) * size)
-    kinds[model.unk_id] = _UNKNOWN
+    kinds[model.unk_id] = UNKNOWN
     texts = [b""] * size
     for token_id, content in model.vocabulary.items():
         texts[token_id] = b"" if token_id in products else content
     for token_id in products:
-        kinds[token_id] = _CONTROL
+        kinds[token_id] = CONTROL
     return replace(model, vocabulary=Vocabulary.from_tokens(texts), kinds=bytes(kinds))

@@ -13,11 +13,10 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
+from bpe_cli.stages.pieces import BYTE_TEXTS, NORMAL
+from bpe_cli.tokenizer import Tokenizer
 
-NORMAL = 1
-"""SentencePiece's type of pieces that training made."""
-
-BYTE_TOKENS = frozenset(b"<0x%02X>" % byte for byte in range(256))
+_BYTE_TEXTS = frozenset(BYTE_TEXTS)
 """What the bytes of unknown characters are written as."""
 
 
@@ -35,7 +34,7 @@ def composite(model: Model) -> set[int]:
     suffix = model.end_of_word_suffix.encode() if isinstance(model, (CharacterBpe, LongestMatch)) else b""
     separate = isinstance(model, CharacterBpe) and model.separate_suffix
     kinds = model.kinds if isinstance(model, (ScoredBpe, Unigram)) else b""
-    by_byte = BYTE_TOKENS if getattr(model, "byte_fallback", False) else frozenset()
+    by_byte = _BYTE_TEXTS if getattr(model, "byte_fallback", False) else frozenset()
 
     def is_symbol(content: bytes) -> bool:
         if content in by_byte or content == suffix:
@@ -47,3 +46,21 @@ def composite(model: Model) -> set[int]:
     return {
         token_id for token_id, content in tokens if not is_symbol(content) and (not kinds or kinds[token_id] == NORMAL)
     }
+
+
+def textless(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> set[int]:
+    """Give the tokens that no merge uses or makes of text: special ones, the unknown one, bytes of characters.
+
+    Args:
+        tokenizer: Whose special tokens count.
+        model: Its model, with merges.
+    """
+    used = {*model.merges.triples}
+    several = composite(model)
+    found = {token_id for token_id in tokenizer.special_ids if token_id not in used and token_id in several}
+    if isinstance(model, CharacterBpe):
+        if model.unk_id is not None and model.unk_id not in used:
+            found.add(model.unk_id)
+        if model.byte_fallback:
+            found |= {token_id for token_id, content in model.vocabulary.items() if content in _BYTE_TEXTS}
+    return found

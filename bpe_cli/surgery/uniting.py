@@ -13,13 +13,14 @@ from dataclasses import replace
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.rank_merges import as_merges, as_ranks
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, SpecialToken
-from bpe_cli.surgery.merge_rules import MergeRules
-from bpe_cli.surgery.operation import Operation, as_ranks, kept, used_ids, written_out
-from bpe_cli.surgery.symbols import BYTE_TOKENS, composite
+from bpe_cli.surgery.merge_rules import MergeRules, made_of
+from bpe_cli.surgery.operation import Operation, kept, used_ids
+from bpe_cli.surgery.symbols import composite, textless
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import plural
 from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.wording import plural
 
 _Merging = MergeBpe | CharacterBpe
 _Triples = list[tuple[int, int, int]]
@@ -32,7 +33,7 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     second's tokens that are left out. ``made_of`` is what the first made of a new token's text.
 
     Raises:
-        FormatError: They do not merge the same symbols, or their ranks are no merges.
+        FormatError: They do not merge the same symbols, or by ranks of which no list of merges can be made.
         UsageError: There are more tokens than fit.
     """
     ours, theirs = _merging(first.model, "first"), _merging(second.model, "second")
@@ -40,9 +41,9 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     size = first.vocab_size
     texts: list[bytes] = []
     new_ids: dict[int, int] = {}
-    textless = _textless(second, theirs)
+    without_text = textless(second, theirs)
     for token_id, content in theirs.vocabulary.items():
-        if token_id in textless:
+        if token_id in without_text:
             continue
         known = ours.vocabulary.id_of(content)
         if known is None:
@@ -89,6 +90,13 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     notes = []
     if isinstance(first.model, RankBpe) and ranks is None:
         notes.append("no ranks do what the merges of both do: the result has merges")
+    ordinary = [token.content for token in second.special_tokens if _is_ordinary(first, token.content)]
+    if ordinary:
+        shown = ", ".join(repr(content.decode("utf-8", "backslashreplace")) for content in ordinary[:3])
+        notes.append(
+            f"{shown}{', ...' if len(ordinary) > 3 else ''}: special in the second tokenizer, "
+            "and kept as the ordinary token that it is in the first"
+        )
     if (first.normalizer, first.pre_tokenizer) != (second.normalizer, second.pre_tokenizer):
         notes.append("the two rewrite or cut text differently: the result does it as the first one does")
     summary = [plural(len(texts), "new token"), plural(len(further), "new merge"), f"{len(specials):,} special"]
@@ -98,7 +106,7 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
         replace(first, model=ranks or longer, special_tokens=(*first.special_tokens, *specials)),
         kept(first),
         {token.token_id: _encoded(first, token.content) for token in specials}
-        | _made_of(ours, further, range(size, size + len(texts))),
+        | made_of(ours, longer, range(size, size + len(texts))),
         tuple(summary),
         tuple(notes),
         other_to_new,
@@ -109,7 +117,7 @@ def _merging(model: Model, which: str) -> _Merging:
     if isinstance(model, CharacterBpe):
         return model
     if isinstance(model, (RankBpe, MergeBpe)):
-        return written_out(model)
+        return as_merges(model)
     raise FormatError(
         f"BPE tokenizers can be merged, and the {which} one is {model.kind}",
         hint="train a new tokenizer on both corpora, or add tokens with --add-tokens",
@@ -131,19 +139,6 @@ def _refuse_other_kind(ours: _Merging, theirs: _Merging) -> None:
                     f"the two tokenizers write words differently: {name} is {getattr(ours, name)!r} in the first "
                     f"and {getattr(theirs, name)!r} in the second"
                 )
-
-
-def _textless(tokenizer: Tokenizer, model: _Merging) -> set[int]:
-    """Give the tokens that no merge uses or makes of text: special ones, the unknown one, bytes of characters."""
-    used = {*model.merges.triples}
-    several = composite(model)
-    found = {token_id for token_id in tokenizer.special_ids if token_id not in used and token_id in several}
-    if isinstance(model, CharacterBpe):
-        if model.unk_id is not None and model.unk_id not in used:
-            found.add(model.unk_id)
-        if model.byte_fallback:
-            found |= {token_id for token_id, content in model.vocabulary.items() if content in BYTE_TOKENS}
-    return found
 
 
 def _unreachable(ours: _Merging, further: _Triples, texts: list[bytes], size: int) -> list[int]:
@@ -175,14 +170,10 @@ def _special_tokens(
     return sorted(found, key=lambda token: token.token_id)
 
 
-def _made_of(ours: _Merging, further: _Triples, new: range) -> dict[int, tuple[int, ...]]:
-    """Give what the first tokenizer made of the text of each new token; nothing if it lacks a symbol."""
-    both, own = MergeRules([*ours.merges, *further]), MergeRules(ours.merges)
-    made_of = {}
-    for token_id in new:
-        tokens = own.apply(both.spell(token_id))
-        made_of[token_id] = () if any(token in new for token in tokens) else tuple(tokens)
-    return made_of
+def _is_ordinary(tokenizer: Tokenizer, content: bytes) -> bool:
+    """Tell whether a text is an ordinary token and no special or added one."""
+    is_special = any(token.content == content for token in tokenizer.special_tokens)
+    return not is_special and tokenizer.model.vocabulary.id_of(content) is not None
 
 
 def _encoded(tokenizer: Tokenizer, content: bytes) -> tuple[int, ...]:

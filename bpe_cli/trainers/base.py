@@ -160,12 +160,3 @@ def small(counts: _core.Counts) -> dict[bytes, int]:
             hint="leave --steps out, or train on a sample",
         )
     return pieces
-
-
-def plural(number: int, noun: str) -> str:
-    """Write a number of things.
-
-    >>> plural(1, "merge"), plural(1200, "merge")
-    ('1 merge', '1,200 merges')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

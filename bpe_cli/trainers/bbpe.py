@@ -19,9 +19,10 @@ from bpe_cli.patterns import PATTERNS
 from bpe_cli.splitting import compile_splitter, regex_version, safe_cutter, segments
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import Front, Trained, new_counts, plural, small
+from bpe_cli.trainers.base import Front, Trained, new_counts, small
 from bpe_cli.trainers.boundaries import mark_pieces, read_words
 from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.wording import plural
 
 Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt"]
 

@@ -23,9 +23,10 @@ from bpe_cli.stages import CharacterBpe, Normalizer, PreTokenizer, SpecialToken
 from bpe_cli.stages.words import WORDS, word_decoder, word_stages
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.alphabet import character_counts, edge_characters, kept_characters, texts
-from bpe_cli.trainers.base import Front, Trained, plural, small
+from bpe_cli.trainers.base import Front, Trained, small
 from bpe_cli.trainers.boundaries import mark_pieces, read_words
 from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.wording import plural
 
 Compat = Literal["subword-nmt", "hf"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import SpecialToken
-from bpe_cli.trainers.base import plural
 from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.wording import plural
 
 
 def check_options(

@@ -16,8 +16,9 @@ from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import MaxMatch, Normalizer, Replace
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import frequent
-from bpe_cli.trainers.base import Front, Progress, Trained, plural, small
+from bpe_cli.trainers.base import Front, Progress, Trained, small
 from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.wording import plural
 
 PUNCTUATION = "。，？！；：、（）「」“”‘’《》【】…—～\u3000" + ".,?!;:()\"'<>[]~" + "#"
 """What no word goes over: the segmenter's lists, and the sign that it writes in their place."""

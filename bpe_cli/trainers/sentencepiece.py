@@ -36,12 +36,14 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
+from bpe_cli.stages.pieces import CONTROL, MARK, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import Front, Progress, Trained, pieces_of, plural, small
+from bpe_cli.trainers.base import Front, Progress, Trained, pieces_of, small
 from bpe_cli.trainers.sampling import sample, without
-from bpe_cli.trainers.sentencepiece_options import CONTROL, MARK, MODELS, NORMAL, UNKNOWN, Options, meta_pieces
+from bpe_cli.trainers.sentencepiece_options import MODELS, Options, meta_pieces
 from bpe_cli.trainers.unigram import refusal
 from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.wording import plural
 
 __all__ = ["MODELS", "Options", "meta_pieces"]
 

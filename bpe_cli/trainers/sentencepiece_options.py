@@ -6,8 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from bpe_cli.errors import UsageError
-
-MARK = "▁"
+from bpe_cli.stages.pieces import BYTE, BYTE_TEXTS, CONTROL, MARK, UNKNOWN, USER_DEFINED
 
 MODELS = ("bpe", "unigram", "word", "char")
 """What ``model`` can be: the algorithms of ``train -a`` that have these rules."""
@@ -26,8 +25,6 @@ OF_MODELS = {
     "byte_fallback": ("bpe", "unigram", "char"),
 }
 """Options that not all models have, and those that do."""
-
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +148,7 @@ def meta_pieces(options: Options) -> list[tuple[str, int]]:
         if kind == CONTROL and (text, USER_DEFINED) in others:
             fixed[token_id] = text, USER_DEFINED
             others.remove((text, USER_DEFINED))
-    others += [(f"<0x{byte:02X}>", BYTE) for byte in range(256)] if options.byte_fallback else []
+    others += [(text.decode(), BYTE) for text in BYTE_TEXTS] if options.byte_fallback else []
     waiting = iter(others)
     pieces: list[tuple[str, int]] = []
     while len(pieces) < len(fixed) + len(others):

@@ -27,17 +27,19 @@ from bpe_cli.stages import (
     SpecialToken,
     Unigram,
 )
+from bpe_cli.stages.pieces import BYTE_TEXTS
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import Front, Progress, Trained, plural, small
+from bpe_cli.trainers.base import Front, Progress, Trained, small
 from bpe_cli.trainers.sampling import sample
 from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.wording import plural
 
 Rule = Literal["em", "textbook"]
 TEXTBOOK_SEEDS = 300
 """With how many tokens the course begins."""
 TEXTBOOK_KEPT = 0.9
 """What share of the tokens a round of the course keeps."""
-BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+BYTES = tuple(text.decode() for text in BYTE_TEXTS)
 
 
 @dataclass(frozen=True, slots=True)

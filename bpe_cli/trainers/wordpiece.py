@@ -26,8 +26,9 @@ from bpe_cli.stages import (
     WordPieceDecoder,
 )
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import Front, Progress, Trained, plural, small
+from bpe_cli.trainers.base import Front, Progress, Trained, small
 from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.wording import plural
 
 Rule = Literal["frequency", "score", "tensorflow"]
 

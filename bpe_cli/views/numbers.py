@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from bpe_cli.wording import plural as count  # among the other ways to write numbers
+
+__all__ = ["ABSENT", "count", "fraction", "percent", "whole"]
+
 ABSENT = "–"
 """Stands for a number that there is not."""
 
@@ -31,12 +35,3 @@ def percent(share: float) -> str:
     '12.5%'
     """
     return f"{share:.1%}"
-
-
-def count(number: int, noun: str) -> str:
-    """Write how many there are of something.
-
-    >>> count(1, "token"), count(1200, "token"), count(0, "byte")
-    ('1 token', '1,200 tokens', '0 bytes')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import signal
 import subprocess
@@ -163,3 +164,54 @@ def test_interrupted_it_leaves_nothing(desk):
     _, said = process.communicate(timeout=30)
     assert (process.returncode, said) == (130, b"interrupted\n")
     assert sorted(path.name for path in desk.iterdir()) == ["corpus.txt", "t.json"]
+
+
+def ranks(desk: Path, text: str, name: str) -> None:
+    """Train, and write a .tiktoken file, which says nothing of how text is split."""
+    assert call("train", "-T", text, "-s", "258", "--compat", "minbpe", "-q", "-o", "r.json", cwd=desk).status == 0
+    lossy = ("--allow-loss", "pattern,special-tokens")
+    assert call("convert", "r.json", "-q", "-o", name, *lossy, cwd=desk).status == 0
+
+
+def test_merging_ranks_that_state_no_pattern(desk):
+    """Text is cut as the first one does it, so --pattern is the first one's, and the other needs none."""
+    ranks(desk, "abc abc", "other.tiktoken")
+    result = call("convert", "t.json", "--merge", "other.tiktoken", "-o", "out.json", cwd=desk)
+    assert result == (
+        0,
+        b"",
+        (
+            "note: other.tiktoken does not say how text is split, and nothing here depends on it\n"
+            "2 new tokens, 2 new merges, 0 special; ids: out.json.ids.json\nt.json -> out.json (tokenizer.json)\n"
+        ),
+    )
+    assert call("convert", "t.json", "--merge", "r.json", "-q", "-o", "again.json", cwd=desk).status == 0
+    assert (desk / "again.json").read_bytes() == (desk / "out.json").read_bytes()
+    both = ("convert", "other.tiktoken", "--merge", "other.tiktoken", "-q", "-o", "twice.json")
+    assert "--pattern" in call(*both, cwd=desk).err
+    assert call(*both, "--pattern", "gpt2", cwd=desk) == (0, b"", "")
+
+
+def test_ranks_that_no_merge_reaches(desk):
+    """The file is that of "cd" and "abcd", which arises as a whole piece only."""
+    table = [bytes([byte]) for byte in range(256)] + [b"cd", b"abcd"]
+    lines = [f"{base64.b64encode(token).decode()} {rank}\n" for rank, token in enumerate(table)]
+    (desk / "whole.tiktoken").write_text("".join(lines))
+    convert = ("convert", "whole.tiktoken", "--pattern", "gpt2", "-o", "out.json")
+    extended = call(*convert, "--extend", "corpus.txt", "-s", "262", cwd=desk)
+    assert extended.status == 0, extended.err
+    assert tokens(desk, "abcd xabcdx") == "abcd Ġ x a b cd x"
+    for change in (("--merge", "t.json"), ("--prune-to", "257", "--counts-from", "corpus.txt")):
+        result = call(*convert, *change, cwd=desk)
+        assert result.status == 0, result.err
+
+
+def test_only_what_no_change_mends_is_refused_before_the_work(desk):
+    """Ids with a gap are no RWKV vocabulary, say; pruning closes them up."""
+    assert call("convert", "t.json", "--add-special", "<x>=400", "-q", "-o", "gap.json", cwd=desk).status == 0
+    refused = call("convert", "gap.json", "-o", "out.tekken", "-f", "tekken", "--allow-loss", "pattern", cwd=desk)
+    prune = ("convert", "gap.json", "-o", "out.txt", "-f", "tekken", "--prune-to", "261", "--counts-from")
+    pruned = call(*prune, "corpus.txt", cwd=desk)
+    assert (refused.status, pruned.status) == (2, 0), (refused.err, pruned.err)
+    early = call("convert", "cl100k_base", "--extend", "none.txt", "-s", "110000", "-o", "out.tiktoken", cwd=desk)
+    assert "cannot hold the split pattern" in early.err, "only the published file is known with its pattern"

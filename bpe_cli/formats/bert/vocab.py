@@ -30,7 +30,7 @@ from bpe_cli.postprocess import layout
 from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.vocabulary import MAX_ID, Vocabulary
 
 __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "loads", "sniff"]
 
@@ -177,7 +177,7 @@ def _added_tokens(config: Node) -> Iterator[SpecialToken]:
     """Yield the tokens that ``tokenizer_config.json`` gives ids and flags."""
     decoder = config.get("added_tokens_decoder")
     for key in {} if decoder.is_null else decoder.members():
-        if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < byte_level.MAX_ID):
+        if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < MAX_ID):
             raise decoder.error(f"has the key {quote(key)}, which is no id")
         yield byte_level.read_added_token(decoder.get(key), int(key))
 

@@ -18,17 +18,8 @@ from dataclasses import replace
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
-from bpe_cli.formats.sentencepiece.piece_kinds import (
-    BYTE,
-    BYTE_TEXT,
-    CONTROL,
-    NORMAL,
-    UNKNOWN,
-    UNUSED,
-    USER_DEFINED,
-    byte_text,
-)
 from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
+from bpe_cli.stages.pieces import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, byte_text
 from bpe_cli.vocabulary import Vocabulary
 
 PRECISION_EDGE = "its scores, which SentencePiece adds in single and Hugging Face's library in double precision"

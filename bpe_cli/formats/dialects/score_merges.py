@@ -26,8 +26,8 @@ from bpe_cli.blocks import Block
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects.run_merges import order_of_runs
-from bpe_cli.formats.sentencepiece.piece_kinds import NORMAL, UNUSED
 from bpe_cli.stages import CharacterBpe, ScoredBpe
+from bpe_cli.stages.pieces import NORMAL, UNUSED
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
-from bpe_cli.formats.sentencepiece.piece_kinds import BYTE_TEXT, MARK, UNK_SURFACE
+from bpe_cli.formats.sentencepiece.model_types import UNK_SURFACE
 from bpe_cli.stages import (
     ByteFallback,
     Charsmap,
@@ -35,6 +35,7 @@ from bpe_cli.stages import (
     StripDecoder,
     WhitespaceSplit,
 )
+from bpe_cli.stages.pieces import BYTE_TEXT, MARK
 
 COLLAPSE = Replace(" {2,}", " ")
 TRIM = Replace(r"(?<![\s\S]) +|(?<![ ▁])[ ▁]+(?![\s\S])", "")

@@ -10,9 +10,8 @@ from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects import EDGES
 from bpe_cli.postprocess import process
 from bpe_cli.stages import BertNormalizer, Charsmap, MergeBpe, Normalizer, ScoredBpe, Unigram, WordPiece
+from bpe_cli.stages.pieces import UNUSED, USER_DEFINED
 from bpe_cli.tokenizer import Tokenizer
-
-USER_DEFINED, UNUSED = 4, 5
 
 
 def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:

@@ -11,22 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from bpe_cli.byte_alphabet import from_visible
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError, NoPatternError, UsageError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.container import I8, U8, Metadata
-from bpe_cli.formats.gguf.tokens import (
-    BYTE,
-    CONTROL,
-    LIMIT_KEY,
-    MARK,
-    NORMAL,
-    UNKNOWN,
-    USER_DEFINED,
-    Vocab,
-    template,
-)
+from bpe_cli.formats.gguf.tokens import LIMIT_KEY, MARK, Vocab, template
 from bpe_cli.stages import (
     BertNormalizer,
     BertPreTokenizer,
@@ -40,6 +30,7 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )
+from bpe_cli.stages.pieces import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
 
@@ -119,7 +110,7 @@ def _kind(kind: int, is_unknown: bool) -> int:
 def _byte_tokens(vocab: Vocab) -> frozenset[int]:
     """Give the ids of the tokens of bytes, found by their texts as llama.cpp does; none unless all are there."""
     ids = {text: number for number, text in enumerate(vocab.texts)}
-    found = [ids.get(b"<0x%02X>" % byte) for byte in range(256)]
+    found = [ids.get(text) for text in BYTE_TEXTS]
     usable = frozenset(number for number in found if number is not None and vocab.types[number] in (NORMAL, BYTE))
     return usable if len(usable) == len(found) else frozenset()
 
@@ -244,7 +235,7 @@ def _pre(vocab: Vocab, pattern: str | None) -> gguf_pre.Pre:
         return replace(known or gguf_pre.DEFAULT, expressions=(pattern,) if pattern else ())
     if known is None:
         reason = gguf_pre.NOT_READ.get(name)
-        raise FormatError(
+        raise NoPatternError(
             f"{vocab.source} splits text by {quote(name)} (tokenizer.ggml.pre), which "
             + (f"{reason} and cannot be read" if reason else "is not known"),
             hint=f"give its pattern, with --pattern; known are {', '.join(gguf_pre.BY_NAME)}",

@@ -16,10 +16,11 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.gguf.container import F32, I32, Metadata
 from bpe_cli.stages import SpecialToken
+from bpe_cli.stages.pieces import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.usage import Usage, roles_in_order
 
-UNDEFINED, NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(7)
-"""Types of tokens; the numbers from 1 on are SentencePiece's."""
+UNDEFINED = 0
+"""The type of a token that has none; the numbers from 1 on are SentencePiece's (``stages.pieces``)."""
 
 MARK = "▁".encode()
 

@@ -22,20 +22,7 @@ from bpe_cli.formats.gguf.comparing import changed
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
 from bpe_cli.formats.gguf.reader import parse
 from bpe_cli.formats.gguf.reading import NO_LIMIT, tokenizer_of
-from bpe_cli.formats.gguf.tokens import (
-    BYTE,
-    CONTROL,
-    DEFAULT_ROLES,
-    LIMIT_KEY,
-    MARK,
-    NORMAL,
-    ROLE_KEYS,
-    UNDEFINED,
-    UNKNOWN,
-    UNUSED,
-    USER_DEFINED,
-    padding,
-)
+from bpe_cli.formats.gguf.tokens import DEFAULT_ROLES, LIMIT_KEY, MARK, ROLE_KEYS, UNDEFINED, padding
 from bpe_cli.postprocess import affixes
 from bpe_cli.stages import (
     BertNormalizer,
@@ -50,6 +37,7 @@ from bpe_cli.stages import (
     Unigram,
     WordPiece,
 )
+from bpe_cli.stages.pieces import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.tokenizer import Tokenizer
 
 MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "unigram", "wordpiece"})

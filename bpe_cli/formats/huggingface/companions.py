@@ -22,6 +22,7 @@ from bpe_cli.formats.huggingface.usage import default_first, read_templates, wri
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import ROLES, Fact, Origin, roles_in_order
+from bpe_cli.vocabulary import MAX_ID
 
 CONFIG = "tokenizer_config.json"
 SPECIAL_TOKENS = "special_tokens_map.json"
@@ -150,7 +151,7 @@ def _decoder(config: Node) -> Iterator[Declared]:
     """Yield the tokens of ``added_tokens_decoder``."""
     decoder = config.get("added_tokens_decoder")
     for key in {} if decoder.is_null else decoder.members():
-        if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < byte_level.MAX_ID):
+        if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < MAX_ID):
             raise decoder.error(f"has the key {quote(key)}, which is no id")
         yield Declared(byte_level.read_added_token(decoder.get(key), int(key)), config.source, whole=True)
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bpe_cli.byte_alphabet import ALPHABET_ORDER, from_visible, to_visible
-from bpe_cli.errors import FormatError
+from bpe_cli.errors import NoPatternError
 from bpe_cli.formats.checked import Node, quote
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import (
@@ -138,7 +138,7 @@ def convention(
             raise kind.error(f"is {quote(kind.text())}, and the merges {has}")
         return known
     if suffix:
-        raise FormatError(
+        raise NoPatternError(
             f"{source}: the merges have ends of words ({SUFFIX}), and nothing says how text is cut into words",
             hint="a tokenizer_config.json beside them can, with tokenizer_class CLIPTokenizer or OpenAIGPTTokenizer; "
             "tokenizer.json can; or give the pattern of a word with --pattern",

@@ -26,6 +26,7 @@ from bpe_cli.formats.huggingface import usage as hf_usage
 from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin, Usage
+from bpe_cli.vocabulary import MAX_ID
 
 NAME = "tokenizer.json"
 FILES = ("tokenizer.json", "*.json")
@@ -137,7 +138,7 @@ def _is_byte_level(node: Node) -> bool:
 
 
 def _read_added_token(node: Node) -> SpecialToken:
-    return byte_level.read_added_token(node, node.get("id").integer(below=byte_level.MAX_ID))
+    return byte_level.read_added_token(node, node.get("id").integer(below=MAX_ID))
 
 
 def _read_merges(node: Node) -> Iterator[tuple[str, str]]:

@@ -26,6 +26,7 @@ from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.formats.huggingface import companions, pair_classes
 from bpe_cli.formats.huggingface import models as hf_models
 from bpe_cli.patterns import PATTERNS
+from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, Model, PrefixSpace, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
@@ -188,7 +189,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """
     model = tokenizer.model
     if isinstance(model, MergeBpe) and model.ignore_merges:
-        reason = byte_level.merges_as_ranks(replace(model, ignore_merges=False))
+        reason = why_no_ranks(replace(model, ignore_merges=False))
         if reason is not None:
             raise FormatError(
                 f"merges.txt cannot say that a whole piece may be a token before merging: {reason}",

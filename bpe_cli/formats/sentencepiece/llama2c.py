@@ -18,8 +18,9 @@ from bpe_cli.formats import dialects, features
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.piece_kinds import BPE, BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
+from bpe_cli.formats.sentencepiece.model_types import BPE
 from bpe_cli.stages import SpaceMarks
+from bpe_cli.stages.pieces import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
 

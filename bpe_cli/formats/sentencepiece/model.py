@@ -21,19 +21,7 @@ from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.sentencepiece import settings as sentencepiece_settings
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.piece_kinds import (
-    BPE,
-    BYTE,
-    CHAR,
-    CONTROL,
-    MARK,
-    NORMAL,
-    UNIGRAM,
-    UNK_SURFACE,
-    UNKNOWN,
-    USER_DEFINED,
-    WORD,
-)
+from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.stages import (
     Charsmap,
     Model,
@@ -47,6 +35,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
+from bpe_cli.stages.pieces import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Fact, Origin, Usage
 from bpe_cli.vocabulary import Vocabulary

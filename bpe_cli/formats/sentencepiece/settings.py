@@ -10,7 +10,8 @@ import struct
 from collections.abc import Iterator, Mapping
 
 from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.formats.sentencepiece.piece_kinds import BPE, CHAR, CONTROL, UNIGRAM, UNKNOWN, WORD
+from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, WORD
+from bpe_cli.stages.pieces import CONTROL, UNKNOWN
 from bpe_cli.usage import Fact, roles_in_order
 
 TRAINER = {

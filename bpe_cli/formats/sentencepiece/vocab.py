@@ -20,8 +20,9 @@ from bpe_cli.formats import dialects, features
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.piece_kinds import BPE, BYTE, BYTE_TEXT, CONTROL, NORMAL, UNIGRAM, UNKNOWN
+from bpe_cli.formats.sentencepiece.model_types import BPE, UNIGRAM
 from bpe_cli.stages import SpaceMarks, SpaceMarksDecoder
+from bpe_cli.stages.pieces import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
 

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.formats.sentencepiece.piece_kinds import BPE, CHAR, CONTROL, NORMAL, UNIGRAM, UNK_SURFACE, UNKNOWN, WORD
+from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece.settings import ROLES, number, roles, text
 from bpe_cli.stages import Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
+from bpe_cli.stages.pieces import CONTROL, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
 
 WHOLE = "file"

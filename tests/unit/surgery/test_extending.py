@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,6 +153,16 @@ def test_unknown_characters_divide():
     extended = extend(begun, counts, begun.vocab_size + 1).tokenizer
     assert texts_of(extended) == [(b"b", b"a", b"ba")]
     assert extended.decode_text(extended.encode("ba")) == "ba"
+
+
+def test_an_unknown_token_that_merges_use_divides_nothing():
+    """It is a symbol like any other then, so no second token of its text is learnt."""
+    begun = characters(["ab", "ab"], 1, end_of_word_suffix="", pre_tokenizer=())
+    a = begun.model.vocabulary.id_of(b"a")
+    begun = replace(begun, model=replace(begun.model, unk_id=a))
+    extended = extend(begun, counted(begun, "abab abab"), begun.vocab_size + 1, min_frequency=1).tokenizer
+    assert texts_of(extended)[1:] == [(b"ab", b"ab", b"abab")]
+    assert extended.encode("abab") == [extended.model.vocabulary.id_of(b"abab")]
 
 
 def test_special_text_becomes_no_ordinary_token():

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from bpe_cli.encoding_ops import Padding
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.formats import dump
+from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.stages import MergeBpe, RankBpe, ScoredBpe, SpecialToken
-from bpe_cli.surgery import Operation, prune
+from bpe_cli.surgery import Operation, prune, skeleton
 from bpe_cli.surgery.corpus import count_tokens
 from bpe_cli.surgery.merge_rules import MergeRules
 from bpe_cli.surgery.operation import used_ids
@@ -25,6 +26,7 @@ from bpe_cli.trainers import bbpe, ngram, sentencepiece, train, unigram, word, w
 from bpe_cli.trainers.base import new_counts
 from bpe_cli.usage import Usage
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests import every_format
 
 from .makers import WORDS, byte_level, characters, counted, counts_of
 
@@ -124,6 +126,26 @@ def test_parts_that_are_freed_merge_with_their_neighbours():
     )
     assert operation.old_to_new == {**{each: each for each in range(256)}, 256: None, 257: 256}
     assert operation.tokenizer.encode("abc") == [a, 256]
+
+
+@given(WORDS, st.integers(1, 12), st.booleans())
+def test_the_skeleton_is_what_pruning_leaves_at_the_least(words, merges, by_bytes):
+    whole = (byte_level if by_bytes else characters)(words, merges)
+    least = skeleton(whole)
+    if least != replace(whole, origin=None):
+        assert prune(whole, counted(whole, " ".join(words)), len(used_ids(least))).tokenizer == least
+
+
+@pytest.mark.parametrize("kind", sorted(every_format.KINDS))
+def test_a_format_that_holds_the_whole_holds_the_skeleton(kind):
+    """So what is refused before the work would be refused after it."""
+    whole = every_format.trained(kind)
+    for name in every_format.FORMATS:
+        try:
+            dump(replace(whole, origin=None), name, LOSSES)
+        except FormatError:
+            continue
+        assert dump(skeleton(whole), name, LOSSES), name
 
 
 def test_of_equals_the_higher_id_goes():

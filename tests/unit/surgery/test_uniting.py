@@ -15,7 +15,7 @@ from bpe_cli.surgery import merge
 from bpe_cli.surgery.operation import used_ids
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train, unigram
-from bpe_cli.vocabulary import Merges
+from bpe_cli.vocabulary import Merges, Vocabulary
 
 from .makers import WORDS, byte_level, characters
 
@@ -113,6 +113,19 @@ def test_special_tokens_of_the_other():
     assert operation.summary == ("1 new token", "1 new merge", "2 special")
 
 
+def test_a_special_token_that_is_an_ordinary_one_of_the_first():
+    ours = byte_level(["ab", "ab"], 1)
+    theirs = byte_level(["cd"], 1).with_special_tokens([SpecialToken(b"ab", 300), SpecialToken(b"<x>", 301)])
+    operation = merge(ours, theirs)
+    assert operation.other_to_new[300] == ours.model.vocabulary.id_of(b"ab")
+    assert [token.content for token in operation.tokenizer.special_tokens] == [b"<x>"]
+    assert operation.notes == (
+        "'ab': special in the second tokenizer, and kept as the ordinary token that it is in the first",
+    )
+    both = ours.with_special_tokens([SpecialToken(b"<x>", 300)])
+    assert merge(both, both).notes == ()
+
+
 def test_ranks_stay_ranks_if_they_can():
     ours, theirs = byte_level(["ab", "ab"], 1, compat="minbpe"), byte_level(["cde"], 2, compat="minbpe")
     ranks = Tokenizer(RankBpe(ours.model.vocabulary), ours.pre_tokenizer)
@@ -122,6 +135,13 @@ def test_ranks_stay_ranks_if_they_can():
     other_way = byte_level(["bc", "bc", "abc"], 2)
     abc = byte_level(["ab", "ab", "abc"], 2, compat="minbpe")
     operation = merge(Tokenizer(RankBpe(abc.model.vocabulary), abc.pre_tokenizer), other_way)
+    assert isinstance(operation.tokenizer.model, RankBpe), "the other's way to make abc never finds a place"
+    united = merge(abc, other_way).tokenizer
+    assert [operation.tokenizer.encode(text) for text in ("abc", "aabc", "bcabc")] == [
+        united.encode(text) for text in ("abc", "aabc", "bcabc")
+    ]
+    abcd = Vocabulary.from_tokens([*(bytes([byte]) for byte in range(256)), b"cd", b"abcd"])
+    operation = merge(Tokenizer(RankBpe(abcd), abc.pre_tokenizer), abc)
     assert isinstance(operation.tokenizer.model, MergeBpe)
     assert operation.notes == ("no ranks do what the merges of both do: the result has merges",)
 
@@ -155,6 +175,6 @@ def test_what_cannot_be():
     far = replace(by_bytes, special_tokens=(SpecialToken(b"<x>", (1 << 32) - 1),))
     with pytest.raises(UsageError, match="ids of new tokens would run from 4,294,967,296"):
         merge(far, byte_level(["cd"], 1))
-    lost = Tokenizer(RankBpe(type(by_bytes.model.vocabulary).from_tokens([b"a", b"b", b"c", b"abc"])))
-    with pytest.raises(FormatError, match="no merge reaches 1 of the ranked tokens"):
-        merge(lost, by_bytes)
+    without_a = Tokenizer(RankBpe(Vocabulary.from_tokens([b"b", b"ab"])))
+    with pytest.raises(FormatError, match="the byte b'a' is no token"):
+        merge(without_a, by_bytes)

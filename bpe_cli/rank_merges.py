@@ -1,4 +1,4 @@
-"""Find the merges that do what ranks do.
+"""Turn ranks into the merges that do the same, and such merges into ranks.
 
 Merging by ranks takes, again and again, the two neighbours whose joined bytes are the token of lowest rank,
 the leftmost of equals. Take any token, and any place in any text where its bytes stand and no merge has
@@ -20,8 +20,9 @@ from itertools import pairwise
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.checked import quote
+from bpe_cli.stages import MergeBpe, RankBpe
 from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.wording import quote
 
 LONGEST_TOKEN = 1024
 """The longest token in bytes whose parts are looked for: the core runs no longer ones by ranks."""
@@ -98,3 +99,52 @@ def _last_parts(token: bytes, ranks: Mapping[bytes, int]) -> tuple[bytes, bytes]
             if 0 <= place < len(joined):
                 joined[place] = ranks.get(parts[place] + parts[place + 1], _NO_TOKEN)
     return parts[0], parts[1]
+
+
+def as_merges(model: RankBpe | MergeBpe) -> MergeBpe:
+    """Give byte-level BPE with its merges written out; it makes the same tokens of every piece.
+
+    Whole pieces are looked up only where some token of the ranks arises in no other way.
+
+    Raises:
+        FormatError: As for ``of_ranks``.
+    """
+    if isinstance(model, MergeBpe):
+        return model
+    found = of_ranks(model.vocabulary)
+    return MergeBpe(model.vocabulary, found.merges, ignore_merges=bool(found.whole))
+
+
+def as_ranks(model: MergeBpe) -> RankBpe | None:
+    """Give the ranks that do what merges do; None if there are none."""
+    return RankBpe(model.vocabulary) if why_no_ranks(model) is None else None
+
+
+def why_no_ranks(model: MergeBpe) -> str | None:
+    """Tell why ranks cannot do what merges do; None when they can.
+
+    They can if the merges that do what the ranks do are all there, in the order of the ids: no other
+    merge is ever used then. And ranks look up whole pieces; where the model does not, merging is to
+    come to the same.
+    """
+    vocabulary = model.vocabulary
+    try:
+        found = of_ranks(vocabulary)
+    except FormatError as error:
+        return error.message
+    if found.whole and not model.ignore_merges:
+        return f"no merge reaches {quote(vocabulary.token(found.whole[0]))} (id {found.whole[0]})"
+    missing = set(found.merges)
+    previous = -1
+    for number, merge in enumerate(model.merges, start=1):
+        if merge not in missing:
+            continue  # it never finds a place
+        missing.remove(merge)
+        product = merge[2]
+        if product < previous:
+            return f"merge {number} makes {quote(vocabulary.token(product))} (id {product}) after id {previous}"
+        previous = product
+    if missing:
+        parts = [quote(vocabulary.token(each)) for each in min(missing, key=lambda merge: merge[2])]
+        return f"the ranks make {parts[2]} of {parts[0]} and {parts[1]}, and no merge does"
+    return None

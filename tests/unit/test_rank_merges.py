@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import formats
+from bpe_cli import formats, rank_merges
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import byte_level, rank_merges
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, RankBpe, Split
@@ -51,11 +50,6 @@ def by_merges(model: MergeBpe, piece: bytes) -> list[int]:
         ids[place : place + 2] = [order[ids[place], ids[place + 1]][1]]
 
 
-def as_merges(vocabulary: Vocabulary) -> MergeBpe:
-    found = rank_merges.of_ranks(vocabulary)
-    return MergeBpe(vocabulary, found.merges, ignore_merges=bool(found.whole))
-
-
 def test_worked_example():
     """No lower ranks make "abc"; a higher one does, and then it is made at once."""
     vocabulary = Vocabulary.from_tokens([b"a", b"b", b"c", b"abc", b"ab", b"cab"])
@@ -73,19 +67,19 @@ def test_merges_do_what_ranks_do(tokens, first):
     """In any order of tokens, also with single bytes that come last, as no trainer gives them."""
     ordered = [b"a", b"b", *tokens] if first else [*tokens, b"a", b"b"]
     vocabulary = Vocabulary.from_tokens(ordered)
-    model = as_merges(vocabulary)
+    model = rank_merges.as_merges(RankBpe(vocabulary))
     ranks = {token: rank for rank, token in enumerate(ordered)}
     for text in TEXTS:
         piece = text.encode()
         assert by_merges(model, piece) == by_ranks(ranks, piece), text
-    assert byte_level.merges_as_ranks(model) is None
+    assert rank_merges.why_no_ranks(model) is None
 
 
 @given(tokens=TOKENS, extra=st.lists(st.integers(0, 200), max_size=6), seed=st.integers(0, 99))
 def test_merges_that_are_called_ranks_are(tokens, extra, seed):
     """More merges, in any place, are no ranks only if they change something."""
     vocabulary = Vocabulary.from_tokens([b"a", b"b", *tokens])
-    model = as_merges(vocabulary)
+    model = rank_merges.as_merges(RankBpe(vocabulary))
     pairs = [
         (left, right, vocabulary.id_of(one + other))
         for left, one in vocabulary.items()
@@ -97,13 +91,13 @@ def test_merges_that_are_called_ranks_are(tokens, extra, seed):
         if pairs and pairs[number % len(pairs)] not in merges:
             merges.insert(random.Random(seed + number).randint(0, len(merges)), pairs[number % len(pairs)])
     more = MergeBpe(vocabulary, Merges.from_pairs(merges), model.ignore_merges)
-    assert byte_level.merges_as_ranks(more) is None
+    assert rank_merges.why_no_ranks(more) is None
     ranks = {token: rank for rank, token in vocabulary.items()}
     for text in TEXTS:
         assert by_merges(more, text.encode()) == by_ranks(ranks, text.encode()), text
     if len(model.merges) > 1:
         turned = MergeBpe(vocabulary, Merges.from_pairs([*merges][::-1]), model.ignore_merges)
-        assert byte_level.merges_as_ranks(turned) is not None
+        assert rank_merges.why_no_ranks(turned) is not None
 
 
 def test_hugging_face_and_tiktoken_agree_where_whole_pieces_matter():

@@ -1,4 +1,4 @@
-"""Name SentencePiece's types of pieces, by the numbers that its files and GGUF's write."""
+"""Name SentencePiece's types of pieces, by the numbers that its files and GGUF's write, and the texts of bytes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,8 @@ import re
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
 
-UNIGRAM, BPE, WORD, CHAR = 1, 2, 3, 4
-"""Types of models."""
-
 MARK = "▁"
 """What a blank is written as (U+2581)."""
-
-UNK_SURFACE = " ⁇ "
-"""What an unknown token reads as, unless a file says otherwise."""
 
 BYTE_TEXT = re.compile(rb"<0x[0-9A-F]{2}>")
 """The text of a piece that stands for a byte."""
@@ -26,3 +20,7 @@ def byte_text(byte: int) -> bytes:
     b'<0x0A>'
     """
     return b"<0x%02X>" % byte
+
+
+BYTE_TEXTS = tuple(map(byte_text, range(256)))
+"""The texts of all bytes, in order."""

@@ -1,0 +1,122 @@
+"""Ranks with tokens that no merge makes, such as Llama 3's: those arise as whole pieces only, and still do after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli import formats
+from bpe_cli.formats.huggingface import tokenizer_json as hf_json
+from bpe_cli.rank_merges import as_merges
+from bpe_cli.stages import MergeBpe, RankBpe
+from bpe_cli.surgery import extend, merge, prune
+from bpe_cli.surgery.operation import used_ids
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Vocabulary
+
+from .makers import WORDS, byte_level, counted
+
+ALPHABET = [bytes([byte]) for byte in range(256)]
+TOKENS = st.lists(st.text("abc", min_size=2, max_size=5).map(str.encode), unique=True, min_size=1, max_size=9)
+
+
+def ranked(*tokens: bytes) -> Tokenizer:
+    """Give ranks of all bytes and then of some tokens, cut into words."""
+    return Tokenizer(RankBpe(Vocabulary.from_tokens([*ALPHABET, *tokens])), byte_level(["a"], 0).pre_tokenizer)
+
+
+def merging(tokenizer: Tokenizer) -> Tokenizer:
+    return replace(tokenizer, model=as_merges(tokenizer.model))
+
+
+@given(TOKENS, WORDS, st.integers(1, 9))
+def test_pruned_like_the_merges(tokens, words, number):
+    whole = ranked(*tokens)
+    size = whole.vocab_size - min(number, len(tokens))
+    by_ranks = prune(whole, counted(whole, " ".join(words)), size)
+    by_merges = prune(merging(whole), counted(whole, " ".join(words)), size)
+    assert by_ranks.old_to_new == by_merges.old_to_new
+    assert bool(by_ranks.notes) == isinstance(by_ranks.tokenizer.model, MergeBpe)
+    for text in [*words, *map(bytes.decode, tokens), "abcabcab"]:
+        ids = whole.encode(text)
+        assert by_ranks.tokenizer.encode(text) == by_merges.tokenizer.encode(text)
+        if None not in (moved := [by_ranks.old_to_new[each] for each in ids]):  # who has lost nothing stays
+            assert by_ranks.tokenizer.encode(text) == moved
+
+
+@given(TOKENS, WORDS, st.integers(1, 6))
+def test_extended_only_new_tokens_change_an_encoding(tokens, words, number):
+    begun = ranked(*tokens)
+    operation = extend(begun, counted(begun, " ".join(words)), begun.vocab_size + number)
+    assert bool([note for note in operation.notes if "no ranks" in note]) == isinstance(
+        operation.tokenizer.model, MergeBpe
+    )
+    for token_id, content in begun.model.vocabulary.items():
+        assert Tokenizer(begun.model).encode(content) == [token_id]
+        assert Tokenizer(operation.tokenizer.model).encode(content) == [token_id]
+    for token_id, parts in operation.made_of.items():
+        content = operation.tokenizer.token_bytes(token_id)
+        assert list(parts) == Tokenizer(begun.model).encode(content)
+        assert Tokenizer(operation.tokenizer.model).encode(content) == [token_id]
+
+
+@given(TOKENS, TOKENS, WORDS)
+def test_merged_all_tokens_are_reached(tokens, others, words):
+    ours, theirs = ranked(*tokens), ranked(*others)
+    operation = merge(ours, theirs)
+    bare = Tokenizer(operation.tokenizer.model)
+    for token_id, content in operation.tokenizer.model.vocabulary.items():
+        assert bare.encode(content) == [token_id]
+    assert used_ids(operation.tokenizer) == list(range(operation.tokenizer.vocab_size))
+    for token_id, parts in operation.made_of.items():
+        assert list(parts) == Tokenizer(ours.model).encode(operation.tokenizer.token_bytes(token_id))
+    for text in words:
+        assert operation.tokenizer.decode(operation.tokenizer.encode(text)) == text.encode()
+
+
+def test_worked_example():
+    """Nothing makes "abcd"; once there is "ab", ranks would make it of "ab" and "cd", and merges do not."""
+    begun = ranked(b"cd", b"abcd")
+    operation = extend(begun, counted(begun, "ab ab abcd"), 259)
+    assert operation.tokenizer.token_bytes(258) == b"ab"
+    assert operation.notes == ("no ranks do what the old merges and the new ones do: the result has merges",)
+    assert operation.tokenizer.model.ignore_merges
+    assert operation.tokenizer.encode("abcd xabcdx") == [257, 32, 120, 258, 256, 120]
+    (document,) = formats.dump(operation.tokenizer, "tokenizer.json").values()
+    assert hf_json.loads(document).encode("abcd xabcdx") == operation.tokenizer.encode("abcd xabcdx")
+
+
+def test_what_ranks_can_say_stays_ranks():
+    begun = ranked(b"abcd")
+    extended = extend(begun, counted(begun, "xy xy"), 258)
+    assert isinstance(extended.tokenizer.model, RankBpe)
+    assert extended.notes == ()
+    assert isinstance(prune(begun, counted(begun, "x"), 256).tokenizer.model, RankBpe)
+
+
+@pytest.mark.slow
+def test_llama3(shared, corpora):
+    """Extended, merged and pruned; what is written gives the same ids in the library it is for."""
+    hf = pytest.importorskip("tokenizers")
+    path = shared / "vocabs" / "llama3-tiktoken" / "tokenizer.model"
+    begun = formats.load(path, "llama3")
+    text = (corpora / "languages" / "de.txt").read_text(encoding="utf-8")
+    counts = counted(begun, text)
+    other = byte_level(text.split(), 40)
+    for operation in (
+        extend(begun, counts, begun.vocab_size + 50),
+        merge(begun, other),
+        prune(begun, counts, begun.vocab_size - 500),
+    ):
+        changed = operation.tokenizer
+        (document,) = formats.dump(changed, "tokenizer.json").values()
+        theirs = hf.Tokenizer.from_str(document.decode())
+        for line in text.splitlines()[:100]:
+            ids = changed.encode(line)
+            assert theirs.encode(line, add_special_tokens=False).ids == ids
+            assert changed.decode_text(ids) == line
+    moved = operation.old_to_new
+    assert [moved[each] for each in begun.encode(text)] == changed.encode(text), "what the corpus uses has stayed"
