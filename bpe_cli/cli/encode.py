@@ -140,6 +140,15 @@ def run(
             help="The lowest count that counts.",
         ),
     ] = 0,
+    write_vocabulary: Annotated[
+        str | None,
+        typer.Option(
+            "--write-vocabulary",
+            metavar="FILE",
+            rich_help_panel=_SEGMENTED,
+            help="Write what --vocabulary reads: the subwords of the text and their counts, most frequent first.",
+        ),
+    ] = None,
     inference: Annotated[
         Inference | None,
         typer.Option(
@@ -222,7 +231,7 @@ def run(
     conversations = chats.ChatOptions(chat, chat_template, generation_prompt, tools, date)
     conversations.check(to.value, lines=lines, spans="spans" in _words(with_), add_special_tokens=add_special_tokens)
     segmented = to == To.segmented
-    how = Segmenting(separator, tuple(glossary or ()), vocabulary, vocabulary_threshold)
+    how = Segmenting(separator, tuple(glossary or ()), vocabulary, vocabulary_threshold, write_vocabulary)
     check_options(
         segmented,
         how,

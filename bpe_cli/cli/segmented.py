@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.tokenizer import Tokenizer
 
+Cut = Callable[[list[bytes], int], list[bytes]]
+"""What segments lines, given the number of the first."""
+
 _MOST_BYTES = 1 << 27
 """No vocabulary is larger."""
 
@@ -32,12 +37,19 @@ class Segmenting:
         glossaries: Expressions; what they match is left whole.
         vocabulary: A file of subwords and counts: all others are taken apart again.
         threshold: The lowest count that counts.
+        write_vocabulary: The file to write the subwords and their counts to.
     """
 
     separator: str = "@@"
     glossaries: tuple[str, ...] = ()
     vocabulary: str | None = None
     threshold: int = 0
+    write_vocabulary: str | None = None
+
+    @property
+    def about_words(self) -> bool:
+        """Whether anything is said that makes sense for words only."""
+        return replace(self, write_vocabulary=None) != Segmenting()
 
 
 def check_options(segmented: bool, how: Segmenting, others: Mapping[str, object]) -> None:
@@ -53,7 +65,8 @@ def check_options(segmented: bool, how: Segmenting, others: Mapping[str, object]
     """
     if not segmented and how != Segmenting():
         raise UsageError(
-            "--separator, --glossary, --vocabulary and --vocabulary-threshold are about segmented text",
+            "--separator, --glossary, --vocabulary, --vocabulary-threshold and --write-vocabulary are about segmented "
+            "text",
             hint="--to segmented writes it",
         )
     if segmented and how.threshold and how.vocabulary is None:
@@ -73,15 +86,24 @@ def write_segmented(
     threads: int,
     quiet: bool,
 ) -> None:
-    """Segment what was found, to a file or stdout.
+    """Segment what was found, to a file or stdout; write the vocabulary of that, if it is wanted, when all is there.
 
     Raises:
+        UsageError: Text and vocabulary are to go into one file.
         BpeError: As ``line_writer``; or something cannot be read or written.
     """
     from bpe_cli.corpus import read_blocks
-    from bpe_cli.sinks.atomic import open_output, open_stdout
+    from bpe_cli.formats.subword_nmt import dump_vocabulary
+    from bpe_cli.sinks.atomic import check_writable, open_output, open_stdout, write_file
 
+    if how.write_vocabulary is not None:
+        if output is not None and os.path.realpath(output) == os.path.realpath(how.write_vocabulary):
+            raise UsageError(f"{output} cannot be both the text and its vocabulary", hint="name another file")
+        check_writable(how.write_vocabulary)
     cut = line_writer(model, how, sampling, threads)
+    counts: Counter[str] = Counter()
+    if how.write_vocabulary is not None:
+        cut = _counted(cut, counts)
     with (
         progress(found.total_bytes, "segmenting", quiet=quiet) as advance,
         open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
@@ -93,11 +115,24 @@ def write_segmented(
         written = write_lines(blocks, cut, out)
     if output is not None:
         note(f"{count(written, 'line')} -> {output}", quiet=quiet)
+    if how.write_vocabulary is not None:
+        write_file(how.write_vocabulary, dump_vocabulary(counts))
+        note(f"{count(len(counts), 'subword')} -> {how.write_vocabulary}", quiet=quiet)
 
 
-def line_writer(
-    model: Tokenizer, how: Segmenting, sampling: Sampling | None, threads: int
-) -> Callable[[list[bytes], int], list[bytes]]:
+def _counted(cut: Cut, counts: Counter[str]) -> Cut:
+    """Give what cuts lines and counts what stands between the blanks; only the different subwords are held."""
+    from bpe_cli.formats.subword_nmt import count_words
+
+    def counted(lines: list[bytes], number: int) -> list[bytes]:
+        segmented = cut(lines, number)
+        count_words(b"\n".join(segmented).decode("utf-8", "surrogateescape").split("\n"), counts)
+        return segmented
+
+    return counted
+
+
+def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None, threads: int) -> Cut:
     """Give what segments lines, with the number of the first.
 
     BPE with ends of words marks what goes on by the separator; any other tokenizer's tokens stand with
@@ -131,7 +166,7 @@ def line_writer(
             seed=sampling.seed if sampling else 0,
         )
         return partial(segmenter.lines, threads=threads)
-    if how != Segmenting():
+    if how.about_words:
         longest = isinstance(bpe, LongestMatch)
         raise UsageError(
             "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
@@ -161,7 +196,7 @@ def _read(path: str) -> bytes:
     return data
 
 
-def write_lines(blocks: Iterable[Block], cut: Callable[[list[bytes], int], list[bytes]], out: Output) -> int:
+def write_lines(blocks: Iterable[Block], cut: Cut, out: Output) -> int:
     """Write documents, a line each; give how many there were."""
     number = 0
     held = bytearray()  # of a document that goes on

@@ -10,6 +10,7 @@ Codes hold merges and nothing else: ids are given anew when they are read.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -265,17 +266,19 @@ def load_vocabulary(data: bytes, source: str = "vocabulary") -> dict[str, int]:
     return counts
 
 
-def count_words(lines: Iterable[str]) -> dict[str, int]:
+def count_words(lines: Iterable[str], counts: Counter[str] | None = None) -> Counter[str]:
     """Count what stands between blanks, in order of first occurrence (subword-nmt's ``get-vocab``).
 
-    >>> count_words(["a b  a", ""])
+    Args:
+        lines: The text.
+        counts: What was counted before, to be added to.
+
+    >>> dict(count_words(["a b  a", ""]))
     {'a': 2, 'b': 1}
     """
-    counts: dict[str, int] = {}
+    counts = Counter() if counts is None else counts
     for line in lines:
-        for word in line.strip("\r\n ").split(" "):
-            if word:
-                counts[word] = counts.get(word, 0) + 1
+        counts.update(filter(None, line.strip("\r\n ").split(" ")))
     return counts
 
 

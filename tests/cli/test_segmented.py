@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections import Counter
 
 import pytest
 
@@ -92,6 +94,38 @@ def test_a_vocabulary_takes_apart_what_it_does_not_have(cut, folder):
     assert cut("bpe", "--vocabulary", "v.txt", "--vocabulary-threshold", "5", text="newest").text != "newest\n"
 
 
+def test_the_vocabulary_of_the_text_is_written(cut, folder):
+    done = cut("bpe", "--write-vocabulary", "new.txt", "-o", "out.txt", text="lowest low\n\n low low lowest\nwiden\n")
+    assert done == (0, b"", "4 lines -> out.txt\n7 subwords -> new.txt\n")
+    assert (folder / "out.txt").read_text() == "lowest low\n\n low low lowest\nw@@ i@@ d@@ e@@ n\n"
+    assert (folder / "new.txt").read_text() == "low 3\nlowest 2\nw@@ 1\ni@@ 1\nd@@ 1\ne@@ 1\nn 1\n"
+    again = cut("bpe", "--vocabulary", "new.txt", "--vocabulary-threshold", "2", text="lowest low newest")
+    assert again.text == "lowest low n@@ e@@ w@@ e@@ s@@ t\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_vocabulary_is_that_of_what_was_written(cut, folder, kind):
+    text = "lowest newer\nwiden  lows\n" * 40
+    for options in ((), ("--block-size", "7"), ("-j", "3"), ("--block-size", "7", "--jsonl")):
+        given = "".join(json.dumps({"text": f"{line}\nlow\r"}) + "\n" for line in text.splitlines())
+        done = cut(kind, "--write-vocabulary", "new.txt", *options, text=given if "--jsonl" in options else text)
+        counts = Counter(word for line in done.text.split("\n") for word in line.strip("\r ").split(" ") if word)
+        expected = "".join(f"{word} {count}\n" for word, count in counts.most_common())
+        assert (folder / "new.txt").read_bytes().decode() == expected
+
+
+def test_no_vocabulary_is_written_of_text_that_is_not(cut, folder):
+    before = sorted(folder.iterdir())
+    failed = call("encode", "-t", "bpe.json", "--to", "segmented", "--jsonl", "--write-vocabulary", "none.txt",
+                  input=b'{"text": "newest"}\n{"text": ', cwd=folder)  # fmt: skip
+    assert failed.status == 2
+    assert cut("bpe", "--write-vocabulary", "nosuch/v").err.startswith("error: cannot write nosuch/v: no such folder")
+    assert cut("bpe", "--write-vocabulary", "./none.txt", "-o", "none.txt") == (
+        2, b"", error("none.txt cannot be both the text and its vocabulary", "name another file"),
+    )  # fmt: skip
+    assert sorted(folder.iterdir()) == before
+
+
 def test_a_vocabulary_can_come_through_a_pipe(cut, folder):
     reading, writing = os.pipe()
     os.write(writing, b"lo@@ 9\nw 9\n")
@@ -122,13 +156,20 @@ def test_dropout_by_lines(cut):
 
 
 ABOUT_SEGMENTED = (
-    "--separator, --glossary, --vocabulary and --vocabulary-threshold are about segmented text",
+    "--separator, --glossary, --vocabulary, --vocabulary-threshold and --write-vocabulary are about segmented text",
     "--to segmented writes it",
 )
 
 
 @pytest.mark.parametrize(
-    "options", [("--separator", "+"), ("--glossary", "l"), ("--vocabulary", "nosuch"), ("--vocabulary-threshold", "2")]
+    "options",
+    [
+        ("--separator", "+"),
+        ("--glossary", "l"),
+        ("--vocabulary", "nosuch"),
+        ("--vocabulary-threshold", "2"),
+        ("--write-vocabulary", "v"),
+    ],
 )
 def test_options_without_effect_on_ids(folder, options):
     result = call("encode", "-T", "low", "-t", "bpe.json", *options, cwd=folder)

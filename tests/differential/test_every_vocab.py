@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.tokenizer import Specials, Tokenizer
 from tests.differential.test_gguf_like_llama_cpp import OTHERWISE
+from tests.differential.test_hugging_face_files import BYTES_WITHOUT_TOKENS
 from tests.differential.texts import suite
 from tests.every_format import pattern_for, put
 
@@ -75,9 +77,10 @@ def tokenizer_of(shared: Path, name: str) -> Tokenizer:
 
 
 def ids_of(tokenizer: Tokenizer, text: str, specials: Specials) -> list[int] | None:
+    """Give the ids, or None of a text that is refused: which ones are is held against ``BYTES_WITHOUT_TOKENS``."""
     try:
         return tokenizer.encode(text, specials)
-    except InputError:  # a character without a token, and no unknown one
+    except InputError:
         return None
 
 
@@ -93,11 +96,13 @@ def test_format_is_told_and_ids_are_equal(name, shared):
     tokenizer = tokenizer_of(shared, name)
     cases = json.loads((shared / "expected" / f"{reference}.json").read_bytes())["cases"]
     texts = suite(shared)
-    wrong = {
-        case: (ids, result[key])
-        for case, result in cases.items()
-        if key in result and (ids := ids_of(tokenizer, texts[case], specials)) is not None and ids != result[key]
-    }
+    assert cases.keys() == texts.keys()
+    ours = {case: ids_of(tokenizer, text, specials) for case, text in texts.items()}
+    refused = {case for case, ids in ours.items() if ids is None}
+    assert refused == BYTES_WITHOUT_TOKENS.get(name, set())
+    for case in refused:
+        assert len(tokenizer.decode(cases[case][key])) < len(texts[case].encode()), f"nothing is lost there: {case}"
+    wrong = {case: (ours[case], cases[case][key]) for case in ours.keys() - refused if ours[case] != cases[case][key]}
     assert wrong.keys() == OTHERWISE.get(name.removeprefix("gguf-"), {}).keys(), wrong
 
 
@@ -115,6 +120,7 @@ def test_ids_stay_the_same_in_every_format_that_holds_it(name, shared, tmp_path)
     texts = {case: text for case, text in suite(shared).items() if len(text) <= 10_000}
     specials = VOCABS[name][-1]
     expected = {case: ids_of(tokenizer, text, specials) for case, text in texts.items()}
+    assert {case for case, ids in expected.items() if ids is None} == BYTES_WITHOUT_TOKENS.get(name, set())
     for format_name in formats.FORMATS:
         try:
             files = formats.dump(tokenizer, format_name)
@@ -125,3 +131,54 @@ def test_ids_stay_the_same_in_every_format_that_holds_it(name, shared, tmp_path)
         again = formats.load(put(files, tmp_path / format_name), pattern)
         wrong = [case for case, text in texts.items() if ids_of(again, text, specials) != expected[case]]
         assert not wrong, format_name
+
+
+CHAINS: dict[str, tuple[tuple[str, str], ...]] = {
+    "llama2": (
+        ("tokenizer.json", ""),
+        ("sentencepiece", "post-processor"),
+        ("gguf", ""),
+        ("tokenizer.json", ""),
+    ),
+    "mistral-spm-v3": (("gguf", "token-flags"), ("tokenizer.json", ""), ("sentencepiece", "")),
+    "hf-qwen2_5": (
+        ("gguf", "normalizer token-flags"),
+        ("tiktoken", "pattern special-tokens"),
+        ("gguf", ""),
+        ("huggingface", ""),
+    ),
+    "hf-llama3": (("gguf", ""), ("tiktoken", "pattern special-tokens"), ("tokenizer.json", "")),
+    "llama3-tiktoken": (("tokenizer.json", ""), ("gguf", ""), ("tiktoken", "pattern")),
+    "qwen-tiktoken": (("gguf", ""), ("huggingface", ""), ("tiktoken", "pattern special-tokens")),
+    "gpt2-original": (("gguf", ""), ("tokenizer.json", ""), ("tiktoken", "")),  # the file is known by its content
+    "bert-base-uncased": (("tokenizer.json", ""), ("gguf", ""), ("huggingface", ""), ("bert-vocab", "")),
+}
+"""What users do, by folder: the formats it goes through one after the other, each with the losses it needs."""
+
+PATTERNS = {"hf-qwen2_5": "qwen2", "hf-llama3": "llama3", "gpt2-original": "gpt2"}
+"""Of tokenizers that state their split pattern, which a .tiktoken file on the way does not."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHAINS)
+def test_ids_stay_the_same_through_several_formats(name, shared, tmp_path):
+    first = tokenizer = tokenizer_of(shared, name)
+    for number, (format_name, given_up) in enumerate(CHAINS[name]):
+        losses = frozenset(given_up.split())
+        for each in losses:
+            with pytest.raises(FormatError, match="cannot hold") as caught:
+                formats.dump(tokenizer, format_name, losses - {each})
+            assert each in (caught.value.hint or "")
+        files = formats.dump(tokenizer, format_name, losses)
+        pattern = VOCABS[name][1] or PATTERNS.get(name) if format_name == "tiktoken" else None
+        tokenizer = formats.load(put(files, tmp_path / str(number)), pattern)
+    # Of Qwen's losses: text is composed before it is cut, and some added tokens are found in any text.
+    lost = name == "hf-qwen2_5"
+    added = [token.content.decode() for token in first.special_tokens if lost and not token.special]
+    texts = {case: text for case, text in suite(shared).items() if len(text) <= 10_000}
+    wrong = {
+        case
+        for case, text in texts.items()
+        if tokenizer.encode(unicodedata.normalize("NFC", text) if lost else text) != first.encode(text)
+    }
+    assert wrong == {case for case, text in texts.items() if any(token in text for token in added)}

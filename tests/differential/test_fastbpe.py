@@ -36,6 +36,25 @@ def test_applied_codes(shared, expected, options):
     assert done.out == (folder / expected).read_bytes()
 
 
+def test_vocabulary_of_what_is_segmented(shared, tmp_path):
+    """``getvocab`` gives the same counts; of equals it has the lower bytes first, and subword-nmt what came first."""
+    folder, written = shared / RECORDED, tmp_path / "vocabulary"
+    call(
+        "encode",
+        shared / CORPUS,
+        "-t",
+        folder / "corpus_en.1000.codes",
+        "--to",
+        "segmented",
+        "--write-vocabulary",
+        written,
+    )
+    recorded = (folder / "corpus_en.applied.vocab").read_bytes().splitlines()
+    assert sorted(written.read_bytes().splitlines()) == sorted(recorded)
+    ours = [line.split(b" ") for line in written.read_bytes().splitlines()]
+    assert [b" ".join(line) for line in sorted(ours, key=lambda line: (-int(line[1]), line[0]))] == recorded
+
+
 def test_ids_spell_the_same_subwords(shared):
     tokenizer = fastbpe.load(shared / RECORDED / "corpus_en.1000.codes")
     lines = (shared / RECORDED / "corpus_en.applied").read_text(encoding="utf-8").splitlines()[:500]

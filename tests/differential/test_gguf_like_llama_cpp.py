@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -77,13 +78,48 @@ def test_recorded_ids(shared, name):
     assert different == set(OTHERWISE.get(name, {}))
 
 
-@pytest.mark.parametrize("name", ["qwen2", "llama-spm", "phi-3"])
-def test_recorded_texts(shared, name):
-    """Where llama.cpp does not "clean up" blanks, which would lose some, ids read as they do there."""
+def exactly(tokenizer: Tokenizer, ids: list[int]) -> str:
+    return tokenizer.decode(ids).decode()
+
+
+def cleaned_up(text: str) -> str:
+    """Take out the blanks that llama.cpp takes out for ``clean_spaces``, and with them some of the text's own."""
+    text = re.sub(" (?=[?!.,])", "", text).replace(" ' ", "'")
+    return re.sub(" (?='(?:s|m|re|ve))", "", text)
+
+
+def words_cleaned_up(tokenizer: Tokenizer, ids: list[int]) -> str:
+    """Put a blank before every word, the first one too; none before a token that is no text, as ``[UNK]``."""
+    special = tokenizer.special_ids
+    tokens = [(token_id, tokenizer.token_bytes(token_id).decode()) for token_id in ids]
+    return cleaned_up(
+        "".join(
+            token if token_id in special else token.removeprefix("##") if token.startswith("##") else f" {token}"
+            for token_id, token in tokens
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "read_there"),
+    [
+        ("qwen2", exactly),
+        ("llama-spm", exactly),
+        ("phi-3", exactly),
+        ("gpt-2", lambda tokenizer, ids: cleaned_up(exactly(tokenizer, ids))),
+        ("bert-bge", words_cleaned_up),
+    ],
+)
+def test_recorded_texts(shared, name, read_there):
+    """Ids read as they do there; where llama.cpp "cleans up" blanks, when that is done to what they are here."""
     recorded = json.loads((shared / "expected" / "llamacpp" / f"{name}.json").read_text("utf-8"))
     tokenizer = read(shared / recorded["gguf"])
-    for case, expected in recorded["cases"].items():
-        assert tokenizer.decode(expected["ids"]).decode() == expected.get("detok", suite(shared)[case]), case
+    wrong = {
+        case: (read_there(tokenizer, expected["ids"]), expected.get("detok", suite(shared)[case]))
+        for case, expected in recorded["cases"].items()
+        if read_there(tokenizer, expected["ids"]) != expected.get("detok", suite(shared)[case])
+    }
+    assert not wrong
 
 
 @pytest.mark.parametrize("name", RECORDED)

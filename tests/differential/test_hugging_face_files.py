@@ -15,7 +15,13 @@ from bpe_cli.postprocess import process, trim, trims
 from bpe_cli.tokenizer import Tokenizer
 from tests.differential.texts import suite
 
+BYTES_WITHOUT_TOKENS = {"falcon": {"ws_vt_ff", "ctrl_nl"}}
+"""Texts that are refused, by tokenizer: a byte has no token, and the library leaves it out without a word."""
+
 FILES = ("clip", "falcon", "hf-llama3", "hf-qwen2_5", "phi-3-mini", "roberta-base", "t5-small", "whisper-tiny")
+
+OF_CHARACTERS = {"clip", "phi-3-mini", "t5-small"}
+"""Tokenizers whose tokens are text; CLIP's spells bytes by visible characters before it makes tokens of them."""
 
 
 @cache
@@ -127,6 +133,56 @@ def test_offsets(case):
         assert [list(span) for span in spans] == result["offsets"], name
         compared += 1
     assert compared > 280
+
+
+def test_tokens(case):
+    """Tokens are written as the library writes them: as in its file, special tokens as they stand in the text.
+
+    For what is unknown it shows the normalized text: there a token that no vocabulary holds stands, and all
+    together are the text as it is normalized here, but for blanks and marks in their place.
+    """
+    tokenizer, reference, texts = case
+    unknown = getattr(tokenizer.model, "unk_id", None)
+    folder = reference["tokenizer"].split("/")[1]
+    compared = 0
+    for name, result in reference["cases"].items():
+        if "tokens" not in result:  # left out of the recorded results of very long texts
+            continue
+        data = texts[name].encode()
+        try:
+            tokens = tokenizer.tokens(texts[name], "all")
+        except InputError:
+            assert name in BYTES_WITHOUT_TOKENS[folder]
+            continue
+        ours = [
+            data[token.start : token.end].decode()
+            if token.special and token.token_id != unknown
+            else token.content.decode()
+            if folder in OF_CHARACTERS
+            else to_visible(token.content)
+            for token in tokens
+        ]
+        if unknown in (token.token_id for token in tokens):
+            given = [
+                mine if token.token_id != unknown else theirs
+                for token, mine, theirs in zip(tokens, ours, result["tokens"], strict=True)
+            ]
+            assert given == result["tokens"], name
+            itself = all(
+                data[token.start : token.end] == token.content for token in tokens if token.token_id == unknown
+            )
+            if not itself:
+                normalized, _, _ = tokenizer.runner.stages.normalize(data)
+                assert bare("".join(given)) == bare(normalized.decode()), name
+        else:
+            assert ours == result["tokens"], name
+        compared += 1
+    assert compared > 280
+
+
+def bare(text: str) -> str:
+    """Leave out white space and the marks that stand for it."""
+    return "".join(text.replace("▁", " ").split())
 
 
 def test_decoded(case):

@@ -68,6 +68,28 @@ def test_normalized(case):
             assert normalized.decode() == result["normalized"], name
 
 
+def test_pieces(case):
+    """Pieces are written as the library writes them; what is unknown it shows as its normalized text."""
+    tokenizer, reference, texts = case
+    unknown = getattr(tokenizer.model, "unk_id", None)
+    compared = 0
+    for name, result in reference["cases"].items():
+        if "pieces" not in result:  # left out of the recorded results of very long texts
+            continue
+        theirs = result["pieces"]
+        tokens = tokenizer.tokens(texts[name])
+        written = [
+            piece if token.token_id == unknown else token.content.decode()
+            for token, piece in zip(tokens, theirs, strict=True)
+        ]
+        assert written == theirs, name
+        if not any(piece.startswith("<0x") for piece in theirs):
+            normalized, _, _ = tokenizer.runner.stages.normalize(texts[name].encode())
+            assert "".join(written) == normalized.decode(), name
+        compared += 1
+    assert compared > 280
+
+
 def test_offsets(case):
     tokenizer, reference, texts = case
     for name, result in reference["cases"].items():

@@ -18,6 +18,7 @@ from bpe_cli.formats import subword_nmt
 from bpe_cli.segmenting import Segmenter
 from bpe_cli.trainers import bpe
 from bpe_cli.trainers.base import Trained, new_counts
+from tests.cli_runner import call
 from tests.differential.texts import suite
 
 RECORDED = Path("expected", "train", "subword-nmt")
@@ -113,6 +114,25 @@ def test_recorded_vocabularies(shared, text, name):
     lines = (shared / text).read_text(encoding="utf-8").split("\n")
     expected = (shared / RECORDED / name).read_bytes()
     assert subword_nmt.dump_vocabulary(subword_nmt.count_words(lines)) == expected
+
+
+def test_recorded_vocabulary_of_what_is_segmented(shared, tmp_path):
+    codes, written = shared / RECORDED / "corpus_en.s1000.codes", tmp_path / "vocabulary"
+    done = call(
+        "encode", shared / REFERENCE / "corpus.en", "-t", codes, "--to", "segmented", "--write-vocabulary", written
+    )
+    assert done.out == (shared / RECORDED / "corpus_en.applied").read_bytes()
+    assert written.read_bytes() == (shared / RECORDED / "corpus_en.applied.vocab").read_bytes()
+
+
+def test_random_vocabularies():
+    get_vocab = pytest.importorskip("subword_nmt.get_vocab").get_vocab
+    draw = random.Random(7)
+    for _ in range(100):
+        lines = [" ".join(draw.choices(["a", "b@@", "é", "", "c</w>", "\t"], k=draw.randint(0, 9))) for _ in range(9)]
+        theirs = io.StringIO()
+        get_vocab(lines, theirs)
+        assert subword_nmt.dump_vocabulary(subword_nmt.count_words(lines)) == theirs.getvalue().encode()
 
 
 def test_recorded_texts_of_every_kind(shared):
