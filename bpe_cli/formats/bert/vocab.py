@@ -24,7 +24,7 @@ from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.bert import words as bert_words
 from bpe_cli.formats.bert.sniffing import sniff
-from bpe_cli.formats.checked import Node, quote, read
+from bpe_cli.formats.checked import Node, lies, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.postprocess import layout
 from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
@@ -91,7 +91,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     if pattern is not None:
         raise UsageError(f"{path} is a vocabulary of BERT, which cuts text in its own way; no pattern can be given")
     beside = path.with_name(CONFIG)
-    config = Node.parse(read(beside), str(beside)) if beside.is_file() else None
+    config = Node.parse(read(beside), str(beside)) if lies(beside) else None
     return loads(read(path, MAX_BYTES), str(path), config)
 
 
