@@ -11,6 +11,7 @@ from typing import Protocol
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
+from bpe_cli.expressions import check_size
 from bpe_cli.patterns import name_of, scanner_for
 
 
@@ -42,12 +43,13 @@ class RegexSplitter:
     A byte that is no part of UTF-8 is one character, a letter without case (``\\p{Lo}``).
 
     Raises:
-        UsageError: An expression does not compile.
+        UsageError: An expression does not compile, or would take too much memory.
     """
 
     def __init__(self, patterns: Sequence[str]) -> None:
         import regex  # imported here: it costs 20 ms that a known pattern need not pay
 
+        check_size(patterns)
         self._expressions = []
         for pattern in patterns:
             try:

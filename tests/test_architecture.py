@@ -16,7 +16,18 @@ PACKAGE = ROOT / "bpe_cli"
 # Every module or package of bpe_cli has a layer; imports go to the same unit or to a lower layer.
 LAYERS = (
     {"_core"},
-    {"stages", "patterns", "errors", "vocabulary", "blocks", "splitting", "byte_alphabet", "arguments", "wording"},
+    {
+        "stages",
+        "patterns",
+        "errors",
+        "expressions",
+        "vocabulary",
+        "blocks",
+        "splitting",
+        "byte_alphabet",
+        "arguments",
+        "wording",
+    },
     {
         "tokenizer",
         "running",

@@ -12,7 +12,7 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, say_slow, stdout_console
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import FormatError, InputError, UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -64,7 +64,13 @@ def run(
     named = tokenizer is None and text is None and inputs is not None and len(inputs) == 1 and is_tokenizer(inputs[0])
     if inputs is not None and named:
         (tokenizer,), inputs = inputs, None
-    model = options.tokenizer_of(tokenizer, pattern, add_special)
+    try:
+        model = options.tokenizer_of(tokenizer, pattern, add_special)
+    except FormatError as error:
+        if not named:
+            raise
+        way_out = "to see it as text, name a tokenizer with -t"
+        raise FormatError(error.message, hint=f"{error.hint}; {way_out}" if error.hint else way_out) from error
     say_slow(model.slow_patterns, quiet)
     if text is None and not inputs and (named or not _stdin_has_text()):
         if nbest is not None:

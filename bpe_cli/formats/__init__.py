@@ -13,13 +13,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
 
-import orjson
-
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import (
     caches,
-    counts_file,
     fastbpe,
     gguf,
     minbpe,
@@ -30,6 +27,7 @@ from bpe_cli.formats import (
     youtokentome,
 )
 from bpe_cli.formats.bert import vocab as bert_vocab
+from bpe_cli.formats.describing import HEAD_BYTES, describe, hint_of, is_meant_as_tokenizer
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.huggingface import companions, own_json, vocab_merges
 from bpe_cli.formats.huggingface import folder as hf_folder
@@ -39,9 +37,6 @@ from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import vocab as sentencepiece_vocab
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.tokenizer import Tokenizer
-
-HEAD_BYTES = 1 << 16
-"""How much of a file is looked at to tell its format."""
 
 
 class Format(Protocol):
@@ -121,11 +116,21 @@ def identify(path: str | Path) -> str:
 
 
 def is_tokenizer(path: str | Path) -> bool:
-    """Tell whether a path is that of a tokenizer, as far as its format can be told; it may be broken."""
+    """Tell whether a path is that of a tokenizer, by its format, and where that cannot be told by name and beginning.
+
+    What is broken counts, so that it is not taken for a text; so does a folder with such a file.
+    """
+    path = Path(path)
     try:
-        locate(Path(path))
-    except (FormatError, InputError):
+        locate(path)
+    except InputError:
         return False
+    except FormatError:
+        try:
+            file = _in_folder(path) if path.is_dir() else path
+            return is_meant_as_tokenizer(file.name, _head(file))
+        except (FormatError, OSError):  # a folder of other files, which may be texts
+            return False
     return True
 
 
@@ -153,8 +158,8 @@ def locate(path: Path) -> tuple[Path, str]:
         if module.sniff(head) and not _belongs_to_pair(module, path):
             return path, name
     raise FormatError(
-        f"{path} is {_describe(head)}, not a tokenizer in a format that can be read",
-        hint=f"formats are {', '.join(FORMATS)}",
+        f"{path} is {describe(head)}, not a tokenizer in a format that can be read",
+        hint=hint_of(head) or f"formats are {', '.join(FORMATS)}",
     )
 
 
@@ -196,40 +201,6 @@ def _in_folder(folder: Path) -> Path:
         f"the folder {folder} holds no tokenizer, {shown}",
         hint="it needs tokenizer.json, vocab.txt, or vocab.json with merges.txt; or name a file in it",
     )
-
-
-def _describe(head: bytes) -> str:
-    """Say what a file looks like that no format knows."""
-    if not head:
-        return "empty"
-    if counts_file.sniff(head):
-        return "a counts file (of `bpe train --counts-out`)"
-    for magic, what in {
-        b"GGUF": "the beginning of a GGUF file",
-        b"\x1f\x8b": "gzip-compressed",
-        b"\x28\xb5\x2f\xfd": "zstd-compressed",
-        b"PK": "a ZIP archive",
-        b"version https://git-lfs": "a Git LFS pointer, not the file itself",
-        b"\xef\xbb\xbf": "text with a byte order mark",
-    }.items():
-        if head.startswith(magic):
-            return what
-    if re.match(rb'\s*(\{|\[\s*[\["{\d\]])', head):
-        try:
-            whole = orjson.loads(head)
-            keys = list(whole) if isinstance(whole, dict) else []
-        except orjson.JSONDecodeError:  # longer than what was read, or broken
-            found = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
-            keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(found)]
-        return "JSON with " + (f"the keys {', '.join(key[:40] for key in keys[:5])}" if keys else "no keys")
-    if b"\0" in head:
-        return "binary"
-    try:
-        head[: len(head) - 4 if len(head) == HEAD_BYTES else None].decode()
-    except UnicodeDecodeError:
-        return "binary"
-    first = head.decode("utf-8", "replace").split("\n", 1)[0]
-    return f"text that begins {first[:40]!r}"
 
 
 def format_of_name(output: str) -> str:

@@ -6,6 +6,7 @@ Whatever stands in a file, what a user meets is an ``InputError`` (the file cann
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,6 +45,36 @@ def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else None
         raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+
+
+def lies(path: Path, *, folder: bool = False) -> bool:
+    """Tell whether a file that may be missing is there.
+
+    Args:
+        path: The file.
+        folder: Whether it is to be a folder.
+
+    Raises:
+        InputError: Something else has its name, so that it would be passed over in silence.
+    """
+    wanted, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        if not os.path.lexists(path):
+            return False
+        if isinstance(error, FileNotFoundError):
+            raise InputError(
+                f"{path} is a link to what is not there", hint="the file has been fetched by half: fetch it again"
+            ) from None
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+    if not wanted(mode):
+        raise InputError(
+            f"{path} is not {what}, and its name says that it belongs to the tokenizer",
+            hint="lay the tokenizer into a folder of its own, or take the other thing away",
+        )
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
+from bpe_cli.expressions import check_size
 from bpe_cli.patterns import scanner_for
-from bpe_cli.stages.decoders import Decoder
+from bpe_cli.stages.decoders import Decoder, ReplaceDecoder
 from bpe_cli.stages.models import Model
-from bpe_cli.stages.normalizers import Normalizer
+from bpe_cli.stages.normalizers import Normalizer, Replace
 from bpe_cli.stages.pre_tokenizers import PreTokenizer, Split
 
 _SUFFIXES = ("Normalizer", "Decoder")
@@ -45,8 +46,20 @@ def component(stage: Normalizer | PreTokenizer | Decoder) -> dict[str, Any]:
     return content
 
 
+def expressions(stages: Iterable[Normalizer | PreTokenizer | Decoder]) -> Iterator[str]:
+    """Yield the regular expressions of stages."""
+    for stage in stages:
+        if isinstance(stage, (Split, Replace, ReplaceDecoder)) and not stage.literal:
+            yield stage.pattern
+
+
 def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTokenizer]) -> str:
-    """Give the stages before the model as the core wants them: JSON for ``_core.Stages``."""
+    """Give the stages before the model as the core wants them: JSON for ``_core.Stages``.
+
+    Raises:
+        UsageError: Their expressions would take too much memory.
+    """
+    check_size(expressions((*normalizers, *pre_tokenizers)))
     return json.dumps(
         {
             "normalizers": [component(stage) for stage in normalizers],

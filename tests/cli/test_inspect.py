@@ -64,6 +64,36 @@ def test_a_tokenizer_where_a_text_would_be(tmp_path):
     assert call("inspect", "notes.txt", cwd=tmp_path).text.startswith("low|·lower")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("cut.json", b'{"version":"1.0","trunc'),
+        ("notes.txt", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n"),
+        ("notes", b"GGUF\x03\0\0\0"),
+        ("folder/tokenizer.json", b"not this"),
+        *((name, b"low lower") for name in ("x.model", "x.gguf", "x.tiktoken", "x.bpe", "x.bin", "merges.txt")),
+        *((name, b"") for name in ("tokenizer.json", "tokenizer_v2.json", "vocab.json", "tekken.json")),
+        ("broken.json", b'{"version": "1.0", "added_tokens": [{"id": 1'),
+    ],
+)
+def test_a_broken_tokenizer_is_not_shown_as_a_text(name, content, tmp_path):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(content)
+    path = name.partition("/")[0]
+    result = call("inspect", path, cwd=tmp_path)
+    assert (result.status, result.out) == (2, b"")
+    assert name in result.err
+    assert "to see it as text, name a tokenizer with -t\n" in result.err
+    assert call("inspect", path, "-t", "gpt2", cwd=tmp_path).status == 0
+
+
+def test_texts_are_shown_whatever_they_are_about(tmp_path):
+    (tmp_path / "texts").mkdir()
+    for name, content in {"a.json": b'{"version": "1.0"}', "b.txt": b'{"version": "2', "texts/c.txt": b"low"}.items():
+        (tmp_path / name).write_bytes(content)
+        assert call("inspect", name.partition("/")[0], cwd=tmp_path).status == 0
+
+
 @pytest.mark.parametrize("name", ["gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_harmony"])
 def test_named_tokenizers(name):
     report = json.loads(call("inspect", "-t", name, "--json").out)

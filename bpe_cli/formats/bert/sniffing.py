@@ -19,6 +19,7 @@ def _sniff_lines(head: bytes) -> bool:
     """Look for BERT's special tokens, each on a line of its own, among lines that are different and have no blanks."""
     cut = head.rfind(b"\n")
     lines = [line.removesuffix(b"\r") for line in head[: cut if cut >= 0 else None].split(b"\n")]
+    lines = [line for line in lines if line]  # an empty one is an id without a token
     distinct = set(lines)
     unknown = [name for name in _UNKNOWN if name in distinct]
     framed = any(frame[0] in distinct and frame[1] in distinct for frame in _FRAMES)

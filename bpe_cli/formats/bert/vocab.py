@@ -24,7 +24,7 @@ from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.bert import words as bert_words
 from bpe_cli.formats.bert.sniffing import sniff
-from bpe_cli.formats.checked import Node, quote, read
+from bpe_cli.formats.checked import Node, lies, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
 from bpe_cli.postprocess import layout
 from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
@@ -70,6 +70,9 @@ CLASSES = frozenset(f"{name}Tokenizer" for name in (*_BERT_LIKE, *_OLDER))
 SILENT_CLASSES = frozenset({"PreTrainedTokenizer", "TokenizersBackend"})
 """Classes that say nothing of the stages."""
 
+_IDLE_LINES = "lines that stand for nothing"
+"""Where ``Origin.carried`` has them: a number, a blank and the line, each on a line."""
+
 PREFIX = "##"
 LONGEST_WORD = 100
 
@@ -88,7 +91,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     if pattern is not None:
         raise UsageError(f"{path} is a vocabulary of BERT, which cuts text in its own way; no pattern can be given")
     beside = path.with_name(CONFIG)
-    config = Node.parse(read(beside), str(beside)) if beside.is_file() else None
+    config = Node.parse(read(beside), str(beside)) if lies(beside) else None
     return loads(read(path, MAX_BYTES), str(path), config)
 
 
@@ -103,8 +106,9 @@ def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) ->
     Raises:
         FormatError: As for ``load``.
     """
-    lines = _read_json(data, source) if data.lstrip()[:1] == b"{" else _read_lines(data, source)
-    ids = {line: number for number, line in enumerate(lines) if line}
+    as_json = data.lstrip()[:1] == b"{"
+    lines = [] if as_json else _read_lines(data, source)
+    ids = _read_json(data, source) if as_json else {line: number for number, line in enumerate(lines) if line}
     declared = [] if config is None else list(_added_tokens(config))
     known = ids | {token.content.decode(): token.token_id for token in declared}
     names = _role_names(config, known)
@@ -126,9 +130,13 @@ def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) ->
         reading = bert_words.reading(words, PREFIX)
         normalizer = reading.normalizer()
         facts += reading.facts()
-    repeated = [(f"line {number + 1}", line) for number, line in enumerate(lines) if ids.get(line) != number]
-    if repeated:
-        facts.append(("lines that stand for nothing", len(repeated)))
+    idle, count = bytearray(), 0
+    for number, line in enumerate(lines):
+        if ids.get(line) != number:
+            idle += f"{number} {line}\n".encode()
+            count += 1
+    if count:
+        facts.append((_IDLE_LINES, count))
     return Tokenizer(
         WordPiece(
             Vocabulary.from_ids({token.encode(): number for token, number in words.items()}),
@@ -143,7 +151,7 @@ def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) ->
         normalizer=(normalizer,),
         decoder=(WordPieceDecoder(PREFIX),),
         usage=Usage(roles=roles_in_order(roles)),
-        origin=Origin(NAME, tuple(facts), tuple((place, line.encode()) for place, line in repeated)),
+        origin=Origin(NAME, tuple(facts), ((_IDLE_LINES, bytes(idle)),) if idle else ()),
     )
 
 
@@ -161,16 +169,13 @@ def _read_lines(data: bytes, source: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def _read_json(data: bytes, source: str) -> list[str]:
-    """Give the tokens of an object of token -> id; an id that it leaves out has the empty token."""
+def _read_json(data: bytes, source: str) -> dict[str, int]:
+    """Give token -> id of an object of these."""
     ids = byte_level.read_ids(Node.parse(data, source))
-    size = max(ids.values(), default=-1) + 1
-    if size > _core.MAX_TOKENS:
-        raise FormatError(f"{source} has the id {size - 1:,}; ids run to {_core.MAX_TOKENS - 1:,}")
-    lines = [""] * size
-    for token, number in ids.items():
-        lines[number] = token
-    return lines
+    largest = max(ids.values(), default=0)
+    if largest >= _core.MAX_TOKENS:
+        raise FormatError(f"{source} has the id {largest:,}; ids run to {_core.MAX_TOKENS - 1:,}")
+    return {token: number for token, number in ids.items() if token}
 
 
 def _added_tokens(config: Node) -> Iterator[SpecialToken]:
@@ -336,26 +341,28 @@ def _lines(tokenizer: Tokenizer, unk_id: int) -> list[str]:
     size = max(vocabulary.size, unk_id + 1)
     while size in tokenizer.special_ids and tokenizer.special_ids[size].special:
         size += 1
+    idle = _idle_lines(tokenizer)
     lines = []
     for number in range(size):
         token = by_id.get(number)
         if token is None:
-            token = _line_for_nothing(tokenizer, number, entries)
+            token = idle.get(number)
+            if token is None or (token and entries.get(token, -1) < number):
+                raise FormatError(
+                    f"id {number} has no token, and in a vocab.txt the number of the line is the id",
+                    hint="write tokenizer.json, which can leave ids out",
+                )
         elif not token or "\n" in token or token.endswith("\r"):
             raise FormatError(f"the token {quote(token)} (id {number}) has a line end, and cannot stand on a line")
         lines.append(token)
     return lines
 
 
-def _line_for_nothing(tokenizer: Tokenizer, number: int, entries: Mapping[str, int]) -> str:
-    """Give the line of an id that no token has, as it was read: empty, or a token that a later line has again."""
-    kept = tokenizer.origin.kept(NAME, f"line {number + 1}") if tokenizer.origin is not None else None
-    if kept is None or (kept and entries.get(kept.decode(), -1) < number):
-        raise FormatError(
-            f"id {number} has no token, and in a vocab.txt the number of the line is the id",
-            hint="write tokenizer.json, which can leave ids out",
-        )
-    return kept.decode()
+def _idle_lines(tokenizer: Tokenizer) -> dict[int, str]:
+    """Give the lines that stood for nothing, as they were read: empty, or a token that a later line has again."""
+    kept = tokenizer.origin.kept(NAME, _IDLE_LINES) if tokenizer.origin is not None else None
+    rows = (kept or b"").decode().split("\n")[:-1]
+    return {int(number): line for number, _, line in (row.partition(" ") for row in rows)}
 
 
 def _config(tokenizer: Tokenizer, roles: Mapping[str, int], lines: list[str]) -> dict[str, object]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
-from bpe_cli.formats.checked import Node, facts_of, quote, read
+from bpe_cli.formats.checked import Node, facts_of, lies, quote, read
 from bpe_cli.formats.huggingface.added_tokens import Declared, ids_of, put_in
 from bpe_cli.formats.huggingface.class_templates import post_processor_of
 from bpe_cli.formats.huggingface.usage import default_first, read_templates, write_templates
@@ -100,10 +100,10 @@ def find(folder: Path) -> Companions:
     """Read all of the files that lie in a folder.
 
     Raises:
-        InputError: One cannot be read.
+        InputError: One cannot be read, or is no file.
         FormatError: One is broken, or two contradict each other.
     """
-    data = {name: read(folder / name) for name in (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS) if (folder / name).is_file()}
+    data = {name: read(folder / name) for name in (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS) if lies(folder / name)}
     nodes = {
         name: Node.parse(data[name], str(folder / name)) if name in data else Node({}, name)
         for name in (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS)
@@ -167,13 +167,13 @@ def _added(added: Node, special: set[bytes]) -> Iterator[Declared]:
 def _templates(folder: Path, config: Node) -> tuple[tuple[str, str], ...]:
     """Give the chat templates: those of files of their own, else those of ``tokenizer_config.json``."""
     templates: dict[str, str] = {}
-    if (folder / TEMPLATE).is_file():
+    if lies(folder / TEMPLATE):
         templates["default"] = _template_file(folder / TEMPLATE)
-    if (folder / TEMPLATES).is_dir():
+    if lies(folder / TEMPLATES, folder=True):
         for path in sorted((folder / TEMPLATES).glob("*.jinja")):
             templates[_template_name(path)] = _template_file(path)
     json_path = folder / TEMPLATE_JSON
-    if not templates and json_path.is_file():
+    if lies(json_path) and not templates:
         templates = _stated_templates(Node.parse(read(json_path), str(json_path)).get("chat_template"))
     if not templates:
         templates = _stated_templates(config.get("chat_template"))

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.expressions import check_size
 from bpe_cli.formats.checked import Node, quote
 from bpe_cli.patterns import PATTERNS, scanner_for
 from bpe_cli.splitting import compile_splitter
 from bpe_cli.stages import Behavior, ByteLevel, Decoder, Normalizer, PrefixSpace, PreTokenizer, Split
-from bpe_cli.stages.component_json import component, type_name
+from bpe_cli.stages.component_json import component, expressions, type_name
 
 GPT2 = PATTERNS["gpt2"].regex
 
@@ -50,6 +51,9 @@ DECODERS = {type_name(kind): kind for kind in get_args(Decoder)}
 _RENAMED = {"Metaspace": ("str_rep",)}
 """Fields of older files that say nothing that is not said elsewhere."""
 
+MAX_COMPONENTS = 1_000
+"""Most components of one kind; the longest sequences in use have some twenty."""
+
 
 # -- reading -----------------------------------------------------------------------------------
 
@@ -58,9 +62,9 @@ def read_normalizers(node: Node) -> tuple[Normalizer, ...]:
     """Read a normalizer, or a sequence of them.
 
     Raises:
-        FormatError: A component is unknown or malformed.
+        FormatError: A component is unknown or malformed, there are too many, or they would need too much memory.
     """
-    return tuple(_read(each, NORMALIZERS, "normalizer") for each in _flat(node, "normalizers"))
+    return _all(node, (_read(each, NORMALIZERS, "normalizer") for each in _flat(node, "normalizers")))
 
 
 def read_decoders(node: Node) -> tuple[Decoder, ...]:
@@ -69,7 +73,8 @@ def read_decoders(node: Node) -> tuple[Decoder, ...]:
     Raises:
         FormatError: As for ``read_normalizers``.
     """
-    return tuple(_read(each, DECODERS, "decoder", {"ByteLevel": _BYTE_LEVEL}) for each in _flat(node, "decoders"))
+    members = _flat(node, "decoders")
+    return _all(node, (_read(each, DECODERS, "decoder", {"ByteLevel": _BYTE_LEVEL}) for each in members))
 
 
 def read_pre_tokenizers(node: Node) -> tuple[PreTokenizer, ...]:
@@ -81,19 +86,21 @@ def read_pre_tokenizers(node: Node) -> tuple[PreTokenizer, ...]:
     Raises:
         FormatError: As for ``read_normalizers``.
     """
-    stages: list[PreTokenizer] = []
+    return _all(node, _pre_tokenizers(node))
+
+
+def _pre_tokenizers(node: Node) -> Iterator[PreTokenizer]:
     for each in _flat(node, "pretokenizers"):
         if each.get("type").value != "ByteLevel":
-            stages.append(_read(each, PRE_TOKENIZERS, "pre-tokenizer"))
+            yield _read(each, PRE_TOKENIZERS, "pre-tokenizer")
             continue
         each.only("type", *_BYTE_LEVEL)
         each.get("trim_offsets").boolean(default=True)  # only about offsets, which are exact here
         if each.get("add_prefix_space").boolean(default=True):
-            stages.append(PrefixSpace())
+            yield PrefixSpace()
         if each.get("use_regex").boolean(default=True):
-            stages.append(Split(GPT2))
-        stages.append(ByteLevel())
-    return tuple(stages)
+            yield Split(GPT2)
+        yield ByteLevel()
 
 
 _BYTE_LEVEL = ("add_prefix_space", "trim_offsets", "use_regex")
@@ -102,13 +109,36 @@ _BYTE_LEVEL = ("add_prefix_space", "trim_offsets", "use_regex")
 def _flat(node: Node, members: str) -> Iterator[Node]:
     """Yield the components of sequences in sequences, in order."""
     waiting = [] if node.is_null else [node]
+    seen = 0
     while waiting:
         each = waiting.pop()
+        seen += 1
+        if seen > MAX_COMPONENTS:
+            raise node.error(f"has more than {MAX_COMPONENTS:,} components")
         if each.get("type").value == "Sequence":
             each.only("type", members)
             waiting.extend(reversed(list(each.get(members).items())))
         else:
             yield each
+
+
+_Stage = TypeVar("_Stage", Normalizer, PreTokenizer, Decoder)
+
+
+def _all(node: Node, stages: Iterator[_Stage]) -> tuple[_Stage, ...]:
+    """Read stages one by one, as long as their expressions together are not too large."""
+    read: list[_Stage] = []
+
+    def reading() -> Iterator[_Stage]:
+        for stage in stages:
+            read.append(stage)
+            yield stage
+
+    try:
+        check_size(expressions(reading()))
+    except UsageError as error:
+        raise FormatError(f"{node.where}: {error.message}", hint=error.hint) from None
+    return tuple(read)
 
 
 def _read(node: Node, kinds: dict[str, Any], what: str, ignored: dict[str, Sequence[str]] | None = None) -> Any:

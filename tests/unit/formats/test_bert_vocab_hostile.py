@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -64,6 +67,49 @@ def test_broken_files_are_named(content, message):
     with pytest.raises(FormatError) as caught:
         bert_vocab.loads(content)
     assert message in caught.value.message
+
+
+GAPS = b'{"[UNK]":0,"[CLS]":1,"[SEP]":2,"low":3,"##l":%d}'
+LIMITED = """
+import resource
+from bpe_cli.formats.bert import vocab
+vocab.loads(b"[UNK]\\n[CLS]\\n[SEP]\\nlow\\n")
+used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (used + (%d << 20),) * 2)
+found = vocab.loads(%r + %r * (2097151 - %d) + %r)
+assert len(found.origin.facts) == %d
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+@pytest.mark.parametrize(
+    "run",
+    [
+        LIMITED % (60, GAPS % 2097151, b"", 0, b"", 2),
+        LIMITED % (150, b"[UNK]\n[CLS]\n[SEP]\nlow\n", b"\n", 4, b"##l\n", 3),
+    ],
+    ids=["object", "lines"],
+)
+def test_ids_without_tokens_need_little_memory(run):
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_gaps_are_written_where_they_were_lines_and_read_again(tmp_path):
+    gaps = bert_vocab.loads(GAPS % 57)
+    with pytest.raises(FormatError, match="id 4 has no token") as caught:
+        formats.dump(gaps, "bert-vocab")
+    assert caught.value.hint == "write tokenizer.json, which can leave ids out"
+    content = text_of([*SPECIAL, "low", *[""] * 57, "##l"])
+    assert bert_vocab.sniff(content)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "vocab.txt").write_bytes(content)
+    tokenizer = formats.load(tmp_path / "in")
+    files = formats.dump(tokenizer, "bert-vocab")
+    assert files["vocab.txt"] == content
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    assert replace(formats.load(tmp_path), name=tokenizer.name) == tokenizer
 
 
 def test_large_file_is_refused_unread(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -235,8 +236,6 @@ def test_broken_companion_is_named(lay, tmp_path):
 
 def test_companion_that_cannot_be_read(lay, tmp_path):
     path = lay()
-    (tmp_path / "chat_template.jinja").mkdir()
-    assert formats.load(path).usage.chat_templates == (), "a folder of that name is none"
     with (tmp_path / "added_tokens.json").open("wb") as file:
         file.truncate((1 << 30) + 1)
     with pytest.raises((FormatError, InputError), match=r"added_tokens.json has 1,073,741,825 bytes"):
@@ -316,3 +315,49 @@ def test_pair_has_roles_and_templates(make, tmp_path):
     again = formats.load(tmp_path)
     assert again == tokenizer
     assert companions.find(tmp_path).config.get("bos_token").text() == "<s>"
+
+
+# -- what is there and no file ----------------------------------------------------------------------
+
+THINGS = {
+    "a link to nothing": (lambda path: path.symlink_to("blobs/gone"), "is a link to what is not there"),
+    "a link to itself": (lambda path: path.symlink_to(path.name), "too many levels of symbolic links"),
+    "a pipe": (os.mkfifo, "is not a regular file"),
+    "a folder": (lambda path: path.mkdir(), "is not a regular file"),
+}
+
+
+@pytest.mark.parametrize("thing", THINGS)
+@pytest.mark.parametrize("name", sorted(companions.NAMES))
+def test_what_has_a_companions_name_and_is_no_file_is_an_error(name, thing, lay):
+    make, message = THINGS[thing]
+    path = lay()
+    make(path.with_name(name))
+    with pytest.raises(InputError) as caught:
+        formats.load(path)
+    assert name in caught.value.message
+    assert message in caught.value.message
+
+
+@pytest.mark.parametrize("thing", THINGS)
+def test_beside_a_vocabulary_too(thing, tmp_path):
+    make, message = THINGS[thing]
+    (tmp_path / "vocab.txt").write_bytes(b"[UNK]\n[CLS]\n[SEP]\nlow\n##l\n")
+    make(tmp_path / companions.CONFIG)
+    with pytest.raises(InputError, match=message):
+        formats.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["additional_chat_templates", "additional_chat_templates/rag.jinja"])
+def test_more_templates_are_not_passed_over_either(name, lay):
+    path = lay()
+    (path.parent / name).parent.mkdir(exist_ok=True)
+    (path.parent / name).symlink_to("gone")
+    with pytest.raises(InputError, match=name):
+        formats.load(path)
+
+
+def test_links_to_files_are_files(lay):
+    path = lay(config={"bos_token": "<s>"})
+    path.with_name(companions.CONFIG).symlink_to("config.json")
+    assert formats.load(path).usage.roles == (("bos", 0),)

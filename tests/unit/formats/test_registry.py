@@ -55,6 +55,8 @@ def test_no_other_format_claims_the_file(name):
         (b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"),
         (b'{"config": {"pattern": "x"}, "vocab": []}', "JSON with the keys config, vocab"),
         (b'{"config": {"patt', "JSON with the keys config"),
+        (b'{"version":"1.0","trunc', "the beginning of a tokenizer.json"),
+        (b'{"version":"1.0","trunc": 1}', "JSON with the keys version, trunc"),
         (b"[1, 2]", "JSON with no keys"),
         (b"{}", "JSON with no keys"),
         (b"\n\x0e\x12\x05<unk>\x15\x00", "binary"),
@@ -68,7 +70,10 @@ def test_unknown_content_is_described(tmp_path, content, looks):
     with pytest.raises(FormatError) as caught:
         formats.load(path)
     assert f"is {looks}" in caught.value.message
-    assert caught.value.hint == f"formats are {', '.join(formats.FORMATS)}"
+    ways_out = {"a Git LFS pointer": "`git lfs pull` fetches the file itself"}
+    again = ("the beginning of a GGUF file", "the beginning of a tokenizer.json")
+    ways_out |= dict.fromkeys(again, "fetch the file again")
+    assert caught.value.hint == ways_out.get(looks, f"formats are {', '.join(formats.FORMATS)}")
 
 
 def test_missing_files_and_folders_without_tokenizer(tmp_path):
