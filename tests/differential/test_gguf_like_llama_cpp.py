@@ -18,7 +18,7 @@ from bpe_cli.postprocess import affixes
 from bpe_cli.stages import MergeBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, sentencepiece, train, wordpiece
-from tests.differential.texts import WORDS, corpus
+from tests.differential.texts import WORDS, corpus, suite
 
 RECORDED = ("gpt-2", "qwen2", "llama-spm", "phi-3", "bert-bge")
 
@@ -51,12 +51,6 @@ OTHERWISE: dict[str, dict[str, str]] = {
 
 
 @cache
-def suite(shared: Path) -> dict[str, str]:
-    cases = json.loads((shared / "expected" / "suite.json").read_text("utf-8"))["cases"]
-    return {case["id"]: case["text"] for case in cases}
-
-
-@cache
 def read(path: Path) -> Tokenizer:
     return gguf.load(path)
 
@@ -68,8 +62,9 @@ def test_recorded_ids(shared, name):
     before, after = affixes(tokenizer.post_processor)
     assert tokenizer.vocab_size == recorded["n_tokens"]
     different = set()
+    texts = suite(shared)
     for case, expected in recorded["cases"].items():
-        text = suite(shared)[case]
+        text = texts[case]
         parsed = expected.get("parsed", expected["ids"])
         ours = tokenizer.encode(text), tokenizer.encode(text, "all")
         if (*ours, [*before, *ours[1], *after]) != (expected["ids"], parsed, expected.get("with_special", parsed)):
@@ -82,8 +77,9 @@ def test_recorded_texts(shared, name):
     """Where llama.cpp does not "clean up" blanks, which would lose some, ids read as they do there."""
     recorded = json.loads((shared / "expected" / "llamacpp" / f"{name}.json").read_text("utf-8"))
     tokenizer = read(shared / recorded["gguf"])
+    texts = suite(shared)
     for case, expected in recorded["cases"].items():
-        assert tokenizer.decode(expected["ids"]).decode() == expected.get("detok", suite(shared)[case]), case
+        assert tokenizer.decode(expected["ids"]).decode() == expected.get("detok", texts[case]), case
 
 
 @pytest.mark.parametrize("name", RECORDED)
