@@ -22,6 +22,8 @@ from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Specials, Tokenizer
 
 _RUN = re.compile(b"t+|m+|[?]+")
+_SINGLE_WORD = 1 << 2
+"""The flag by which the core's matcher finds a token only where it is a word of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,16 @@ class ChatEncoder:
     def __init__(self, tokenizer: Tokenizer, specials: Specials = (), *, refuse: bool = False) -> None:
         tokenizer.matcher(specials)  # checks the names
         stages = tokenizer.runner.stages if isinstance(tokenizer.runner, StagedRunner) else None
-        chosen = tokenizer.special_tokens if specials == "all" else ()
-        names = {token.content for token in chosen} | {name.encode() for name in specials if specials != "all"}
+        everything = {token.content for token in tokenizer.special_tokens}
+        names = everything if specials == "all" else {name.encode() for name in specials}
         self._specials = {token.content: token for token in tokenizer.special_tokens if token.special}
         self._refuse = refuse
         # The tokens that are found anywhere compete with special ones for the same text.
         plain = [token for token in tokenizer.special_tokens if not token.special]
         rivals = [token for token in plain if not token.normalized]
-        self._finder = _matcher([*self._specials.values(), *rivals], stages=None)
+        self._finder = _matcher([*self._specials.values(), *rivals])
         self._whole_words = {
-            token.content: _matcher([token], 4) for token in self._specials.values() if token.single_word
+            token.content: _matcher([token], _SINGLE_WORD) for token in self._specials.values() if token.single_word
         }
         found = [token for token in tokenizer.special_tokens if token.special and token.content in names] + plain
         marks = [(_mark(token), token) for token in self._specials.values()]
@@ -164,14 +166,12 @@ def _runs(text: Traced) -> tuple[list[int], list[int]]:
     return [0, *accumulate(sizes)][: len(spans)], [text.origins[start] for start, _ in spans]
 
 
-def _matcher(
-    tokens: list[SpecialToken], flag: int = 0, stages: _core.Stages | None = None
-) -> _core.SpecialMatcher | None:
+def _matcher(tokens: list[SpecialToken], flag: int = 0) -> _core.SpecialMatcher | None:
+    """Give what finds tokens in text that is not normalized, all of them by the same flag; None without tokens."""
     if not tokens:
         return None
     return _core.SpecialMatcher(
         [token.content for token in tokens],
         [token.token_id for token in tokens],
         bytes([flag]) * len(tokens) if flag else None,
-        stages,
     )

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
@@ -55,13 +55,21 @@ class Format(Protocol):
         """What it can write of ``features.FEATURES``, at least in some cases."""
 
     def sniff(self, head: bytes) -> bool:
-        """Tell from the first bytes whether a file has this format."""
+        """Tell from the first bytes whether a file has this format; if several say so, the first of ``FORMATS``."""
 
     def load(self, path: Path, pattern: str | None = None) -> Tokenizer:
-        """Read a tokenizer."""
+        """Read a tokenizer, with what the format's writers lay beside its file."""
 
     def dump(self, tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
         """Give the contents of the files that hold a tokenizer."""
+
+
+@runtime_checkable
+class FormatOfSeveral(Format, Protocol):
+    """What the module of a format of several files has besides."""
+
+    def belongs(self, path: Path) -> bool:
+        """Tell from what lies beside a file whether it is one of them: that counts more than the order."""
 
 
 FORMATS: dict[str, Format] = {
@@ -100,10 +108,7 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
     path = Path(path)
     expression = None if pattern is None else resolve_pattern(pattern)
     found, name = locate(path)
-    tokenizer = FORMATS[name].load(found, expression)
-    if companions.go_with(found, name):
-        tokenizer = companions.apply(tokenizer, found)
-    return replace(tokenizer, name=str(path))
+    return replace(FORMATS[name].load(found, expression), name=str(path))
 
 
 def identify(path: str | Path) -> str:
@@ -137,7 +142,9 @@ def is_tokenizer(path: str | Path) -> bool:
 def locate(path: Path) -> tuple[Path, str]:
     """Find the file that a path stands for, and tell its format.
 
-    Of a folder it is the first file that has a usual name of a format, in the order of ``FORMATS``.
+    Of a folder it is the file that has one of the formats' whole names, the first in the order of ``FORMATS``; a
+    vocabulary or merges only with the other of the two. If there is none, it is the only file that has a name's
+    pattern (``*.model``) and begins as that format's files do, of the first format that has only one.
 
     Raises:
         InputError: There is no such file, or it cannot be read.
@@ -154,13 +161,14 @@ def locate(path: Path) -> tuple[Path, str]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else None
         raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
-    for name, module in FORMATS.items():
-        if module.sniff(head) and not _belongs_to_pair(module, path):
-            return path, name
-    raise FormatError(
-        f"{path} is {describe(head)}, not a tokenizer in a format that can be read",
-        hint=hint_of(head) or f"formats are {', '.join(FORMATS)}",
-    )
+    fitting = {name: module for name, module in FORMATS.items() if module.sniff(head)}
+    of_several = [name for name, module in fitting.items() if _is_of_several(module, path)]
+    if not fitting:
+        raise FormatError(
+            f"{path} is {describe(head)}, not a tokenizer in a format that can be read",
+            hint=hint_of(head) or f"formats are {', '.join(FORMATS)}",
+        )
+    return path, next(iter((*of_several, *fitting)))
 
 
 def _head(path: Path) -> bytes:
@@ -168,15 +176,8 @@ def _head(path: Path) -> bytes:
         return file.read(HEAD_BYTES)
 
 
-def _belongs_to_pair(module: Format, path: Path) -> bool:
-    """Tell whether a file that looks like another format's is one of vocab.json and merges.txt.
-
-    A list of merges with ends of words belongs to the vocabulary that lies beside it, if one does; a
-    vocabulary as JSON to the merges.
-    """
-    if module is subword_nmt:
-        return vocab_merges.find_pair(path.parent) is not None
-    return module is bert_vocab and vocab_merges.find_pair(path) is not None
+def _is_of_several(module: Format, path: Path) -> bool:
+    return isinstance(module, FormatOfSeveral) and module.belongs(path)
 
 
 def _in_folder(folder: Path) -> Path:
@@ -188,7 +189,7 @@ def _in_folder(folder: Path) -> Path:
     files = {entry.name: entry for entry in sorted(folder.iterdir()) if not entry.is_dir()}
     usual = [(module, name) for module in FORMATS.values() for name in module.FILES]
     for module, name in usual:
-        if name in files and (module is not vocab_merges or vocab_merges.find_pair(folder)):
+        if name in files and (not isinstance(module, FormatOfSeveral) or module.belongs(files[name])):
             return files[name]
     for module, pattern in (each for each in usual if "*" in each[1]):
         named = [path for name, path in files.items() if fnmatchcase(name, pattern) and name not in companions.NAMES]
@@ -205,6 +206,9 @@ def _in_folder(folder: Path) -> Path:
 
 def format_of_name(output: str) -> str:
     """Tell the format to write from the name of a file: by the whole name, else by its ending.
+
+    >>> format_of_name("tekken.json"), format_of_name("mine.json")
+    ('tekken', 'tokenizer.json')
 
     Raises:
         UsageError: No format has such names.

@@ -19,7 +19,10 @@ from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import MAX_ID, Merges, Vocabulary
 
-TOKEN_FIELDS = ("id", "content", "single_word", "lstrip", "rstrip", "normalized", "special")
+TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+"""What files state of an added token besides its id and content, in the order of ``tokenizer.json``."""
+
+TOKEN_FIELDS = ("id", "content", *TOKEN_FLAGS)
 
 
 def read_added_token(node: Node, token_id: int) -> SpecialToken:
@@ -32,8 +35,13 @@ def read_added_token(node: Node, token_id: int) -> SpecialToken:
     content = node.get("content").text()
     if not content:
         raise node.get("content").error("is empty")
-    flags = {flag: node.get(flag).boolean(default=False) for flag in TOKEN_FIELDS[2:]}
+    flags = {flag: node.get(flag).boolean(default=False) for flag in TOKEN_FLAGS}
     return SpecialToken(content.encode(), token_id, **flags)
+
+
+def flags_of(token: SpecialToken) -> dict[str, bool]:
+    """Give the flags of an added token, as ``tokenizer.json`` states them."""
+    return {flag: getattr(token, flag) for flag in TOKEN_FLAGS}
 
 
 def read_ids(node: Node) -> dict[str, int]:

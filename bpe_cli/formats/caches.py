@@ -32,8 +32,16 @@ from bpe_cli.tokenizer import Tokenizer
 HUGGING_FACE = "hf:"
 TIKTOKEN = "tiktoken:"
 
-WANTED = ("*token*", "vocab*", "merges.txt", "*.model", "*.tiktoken")
-"""What of a repository is fetched to have its tokenizer."""
+WANTED = (
+    "*token*", "vocab*", "merges.txt", "encoder.json", "bpe.json", "tekken*.json", "rwkv_vocab*.txt",
+    "*.model", "*.model.v*", "*.tiktoken", "*.vocab", "*.codes", "*.yttm",
+    "chat_template.*", "additional_chat_templates/*",
+)  # fmt: skip
+"""What of a repository is fetched to have its tokenizer: all names that formats have, and what lies beside them.
+
+But for ``*.gguf``: these are models with their weights, of many gigabytes, often a dozen of one model. And for
+``*.json``, which is all else that a repository says of its model; a tokenizer's file has a name that tells.
+"""
 
 _BLOBS = "https://openaipublic.blob.core.windows.net/encodings/"
 _RANKS = {"gpt2": "r50k_base", "p50k_edit": "p50k_base", "o200k_harmony": "o200k_base"}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
-from bpe_cli.stages import ByteLevel, PrefixSpace, Split
+from bpe_cli.stages import ByteLevel, PrefixSpace, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 
 
@@ -41,10 +41,7 @@ def _special_tokens(tokenizer: Tokenizer) -> bool | str:
 
 def _token_flags(tokenizer: Tokenizer) -> bool:
     """Tell whether a token has flags; ``special: false`` is one, since such a token is always found."""
-    return any(
-        token.single_word or token.lstrip or token.rstrip or token.normalized or not token.special
-        for token in tokenizer.special_tokens
-    )
+    return any(token != SpecialToken(token.content, token.token_id) for token in tokenizer.special_tokens)
 
 
 def _pre_tokenizer(tokenizer: Tokenizer) -> bool | str:

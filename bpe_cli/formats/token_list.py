@@ -8,6 +8,7 @@ objects as ``tokenizer.json`` has them among its ``added_tokens``, without ids::
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from bpe_cli.errors import FormatError
@@ -63,5 +64,5 @@ def _token(node: Node) -> SpecialToken:
     node.only(*TOKEN_FIELDS, "__type")
     token = read_added_token(node, 0)
     if node.get("normalized").is_null and not token.special:
-        return SpecialToken(token.content, 0, False, token.single_word, token.lstrip, token.rstrip, True)
+        return replace(token, normalized=True)
     return token

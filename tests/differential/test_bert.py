@@ -13,7 +13,7 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.formats.bert import vocab as bert_vocab
-from bpe_cli.formats.checked import Node
+from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.postprocess import affixes, process
 from bpe_cli.tokenizer import Tokenizer
@@ -41,7 +41,7 @@ def tokenizer_of(vocabulary: Path, options: str) -> Tokenizer:
         "strip_accents": settings["strip_accents"],
         "tokenize_chinese_chars": settings["handle_chinese_chars"],
     }
-    stated = Node(config, "tokenizer_config.json")
+    stated = companions.loads({companions.CONFIG: json.dumps(config).encode()})
     tokenizer = bert_vocab.loads(vocabulary.read_bytes(), str(vocabulary), stated)
     assert tokenizer.model.max_input_chars_per_word == settings["max_input_chars_per_word"]
     return tokenizer

@@ -19,7 +19,7 @@ from bpe_cli.postprocess import affixes
 from bpe_cli.stages import MergeBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, sentencepiece, train, wordpiece
-from tests.differential.texts import WORDS, corpus
+from tests.differential.texts import WORDS, corpus, suite
 
 RECORDED = ("gpt-2", "qwen2", "llama-spm", "phi-3", "bert-bge")
 
@@ -52,12 +52,6 @@ OTHERWISE: dict[str, dict[str, str]] = {
 
 
 @cache
-def suite(shared: Path) -> dict[str, str]:
-    cases = json.loads((shared / "expected" / "suite.json").read_text("utf-8"))["cases"]
-    return {case["id"]: case["text"] for case in cases}
-
-
-@cache
 def read(path: Path) -> Tokenizer:
     return gguf.load(path)
 
@@ -69,8 +63,9 @@ def test_recorded_ids(shared, name):
     before, after = affixes(tokenizer.post_processor)
     assert tokenizer.vocab_size == recorded["n_tokens"]
     different = set()
+    texts = suite(shared)
     for case, expected in recorded["cases"].items():
-        text = suite(shared)[case]
+        text = texts[case]
         parsed = expected.get("parsed", expected["ids"])
         ours = tokenizer.encode(text), tokenizer.encode(text, "all")
         if (*ours, [*before, *ours[1], *after]) != (expected["ids"], parsed, expected.get("with_special", parsed)):
@@ -114,10 +109,11 @@ def test_recorded_texts(shared, name, read_there):
     """Ids read as they do there; where llama.cpp "cleans up" blanks, when that is done to what they are here."""
     recorded = json.loads((shared / "expected" / "llamacpp" / f"{name}.json").read_text("utf-8"))
     tokenizer = read(shared / recorded["gguf"])
+    texts = suite(shared)
     wrong = {
-        case: (read_there(tokenizer, expected["ids"]), expected.get("detok", suite(shared)[case]))
+        case: (read_there(tokenizer, expected["ids"]), expected.get("detok", texts[case]))
         for case, expected in recorded["cases"].items()
-        if read_there(tokenizer, expected["ids"]) != expected.get("detok", suite(shared)[case])
+        if read_there(tokenizer, expected["ids"]) != expected.get("detok", texts[case])
     }
     assert not wrong
 

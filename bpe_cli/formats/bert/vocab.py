@@ -3,7 +3,8 @@ r"""Read and write BERT's ``vocab.txt``: one token a line, whose id is the numbe
 The file holds tokens only. The stages are BERT's: ``BertNormalizer``, ``BertPreTokenizer``, WordPiece with
 ``##``, ``[CLS] $A [SEP]`` around a text. How text is written before it is looked up stands in
 ``tokenizer_config.json`` (``do_lower_case``, ``strip_accents``, ``tokenize_chinese_chars``), which counts when it
-lies beside the vocabulary. Without it the vocabulary shows it: see ``bert_words.reading``.
+lies beside the vocabulary, as do its other ``companions``. Without it the vocabulary shows it: see
+``bert_words.reading``.
 
 What the readers of this file agree on is done here too: lines end in LF, or CR and LF; of a token that stands
 twice the last line counts, and the id of the first stands for nothing. Where they differ, only the line end is
@@ -14,7 +15,8 @@ The same vocabulary as a JSON object of token -> id is read too, not written.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -24,13 +26,15 @@ from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.bert import words as bert_words
 from bpe_cli.formats.bert.sniffing import sniff
-from bpe_cli.formats.checked import Node, lies, quote, read
+from bpe_cli.formats.checked import Node, quote, read
 from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.huggingface import companions
+from bpe_cli.formats.huggingface.companions import CONFIG, Companions
 from bpe_cli.postprocess import layout
 from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
-from bpe_cli.vocabulary import MAX_ID, Vocabulary
+from bpe_cli.vocabulary import Vocabulary
 
 __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "loads", "sniff"]
 
@@ -53,8 +57,6 @@ HOLDS = frozenset(
 
 MAX_BYTES = 1 << 25
 """Largest file that is read (32 MiB; the largest in use, of 500,000 tokens, has 5)."""
-
-CONFIG = "tokenizer_config.json"
 
 NAMES = {"unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]", "mask": "[MASK]"}
 """BERT's special tokens by role; some vocabularies have them in lower case."""
@@ -90,18 +92,16 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """
     if pattern is not None:
         raise UsageError(f"{path} is a vocabulary of BERT, which cuts text in its own way; no pattern can be given")
-    beside = path.with_name(CONFIG)
-    config = Node.parse(read(beside), str(beside)) if lies(beside) else None
-    return loads(read(path, MAX_BYTES), str(path), config)
+    return loads(read(path, MAX_BYTES), str(path), companions.find(path.parent))
 
 
-def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) -> Tokenizer:
+def loads(data: bytes, source: str = "vocab.txt", found: Companions = companions.NONE) -> Tokenizer:
     """Read the content of a ``vocab.txt``.
 
     Args:
         data: The content.
         source: What to call it in errors.
-        config: The ``tokenizer_config.json`` that belongs to it; None if there is none.
+        found: What lies beside it.
 
     Raises:
         FormatError: As for ``load``.
@@ -109,23 +109,25 @@ def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) ->
     as_json = data.lstrip()[:1] == b"{"
     lines = [] if as_json else _read_lines(data, source)
     ids = _read_json(data, source) if as_json else {line: number for number, line in enumerate(lines) if line}
-    declared = [] if config is None else list(_added_tokens(config))
+    declared = [each.token for each in found.numbered]
     known = ids | {token.content.decode(): token.token_id for token in declared}
-    names = _role_names(config, known)
+    names = _role_names(found, known)
     if "unk" not in names:
         raise FormatError(
             f"{source} has no token for words that cannot be spelt: {NAMES['unk']}, or what {CONFIG} names",
             hint="tokenizer.json can say what is done without one",
         )
+    named = ((each.token, known.get(each.token.content.decode())) for each in found.named)
+    declared += [replace(token, token_id=token_id) for token, token_id in named if token_id is not None]
     declared += [SpecialToken(name.encode(), known[name]) for name in names.values()]
     specials = byte_level.read_special_tokens(ids, declared, source)
     hidden = {token.content.decode() for token in specials if token.special}
     words = {token: number for token, number in ids.items() if token not in hidden}
     roles = {role: known[name] for role, name in names.items()}
     facts: list[tuple[str, Fact]] = []
-    version = Node(None, CONFIG) if config is None else config.get("unicode_version")
-    if config is not None:
-        normalizer = _read_normalizer(config)
+    version = found.config.get("unicode_version")
+    if found.config_data is not None:
+        normalizer = _read_normalizer(found.config)
     else:
         reading = bert_words.reading(words, PREFIX)
         normalizer = reading.normalizer()
@@ -137,7 +139,7 @@ def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) ->
             count += 1
     if count:
         facts.append((_IDLE_LINES, count))
-    return Tokenizer(
+    tokenizer = Tokenizer(
         WordPiece(
             Vocabulary.from_ids({token.encode(): number for token, number in words.items()}),
             roles["unk"],
@@ -153,6 +155,7 @@ def loads(data: bytes, source: str = "vocab.txt", config: Node | None = None) ->
         usage=Usage(roles=roles_in_order(roles)),
         origin=Origin(NAME, tuple(facts), ((_IDLE_LINES, bytes(idle)),) if idle else ()),
     )
+    return companions.apply(tokenizer, found, source)
 
 
 def _read_lines(data: bytes, source: str) -> list[str]:
@@ -178,28 +181,21 @@ def _read_json(data: bytes, source: str) -> dict[str, int]:
     return {token: number for token, number in ids.items() if token}
 
 
-def _added_tokens(config: Node) -> Iterator[SpecialToken]:
-    """Yield the tokens that ``tokenizer_config.json`` gives ids and flags."""
-    decoder = config.get("added_tokens_decoder")
-    for key in {} if decoder.is_null else decoder.members():
-        if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < MAX_ID):
-            raise decoder.error(f"has the key {quote(key)}, which is no id")
-        yield byte_level.read_added_token(decoder.get(key), int(key))
+def _role_names(found: Companions, known: Collection[str]) -> dict[str, str]:
+    """Give the token of each role: the one that a file beside names, else BERT's; if it is there.
 
-
-def _role_names(config: Node | None, known: Collection[str]) -> dict[str, str]:
-    """Give the token of each role: the one that ``tokenizer_config.json`` names, else BERT's; if it is there."""
-    found = {}
+    A role that ``tokenizer_config.json`` states as null has none.
+    """
+    stated = {each.role: each.token.content.decode() for each in found.named}
+    names = {}
     for role in STATED_ROLES:
-        key = f"{role}_token"
         spellings = [NAMES[role], NAMES[role].lower()] if role in NAMES else []
-        if config is not None and key in config.members():
-            stated = config.get(key).get("content") if isinstance(config.get(key).value, dict) else config.get(key)
-            spellings = [] if stated.is_null else [stated.text()]
+        if role in stated or f"{role}_token" in found.config.members():
+            spellings = [stated[role]] if role in stated else []
         present = [name for name in spellings if name in known]
         if present:
-            found[role] = present[0]
-    return found
+            names[role] = present[0]
+    return names
 
 
 def _read_normalizer(config: Node) -> BertNormalizer:
@@ -374,17 +370,7 @@ def _config(tokenizer: Tokenizer, roles: Mapping[str, int], lines: list[str]) ->
         SpecialToken(lines[number].encode(), number) for number in sorted(set(roles.values())) if number < len(lines)
     ]
     if list(tokenizer.special_tokens) != plain:
-        config["added_tokens_decoder"] = {
-            str(token.token_id): {
-                "content": byte_level.special_text(token),
-                "lstrip": token.lstrip,
-                "normalized": token.normalized,
-                "rstrip": token.rstrip,
-                "single_word": token.single_word,
-                "special": token.special,
-            }
-            for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
-        }
+        config["added_tokens_decoder"] = companions.added_tokens_decoder(tokenizer)
     for role in STATED_ROLES:
         if role in roles:
             config[f"{role}_token"] = tokenizer.token_bytes(roles[role]).decode()

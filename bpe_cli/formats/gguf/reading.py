@@ -264,6 +264,3 @@ _MAKERS: dict[str, Callable[[Vocab, str | None], Tokenizer]] = {
     "bert": _bert,
     "t5": _t5,
 }
-
-MODELS_READ = tuple(_MAKERS)
-"""Values of ``tokenizer.ggml.model`` that are read."""

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.byte_level import flags_of
 from bpe_cli.formats.checked import quote
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, ScoredBpe, SpecialToken, Unigram
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
-
-_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> T
                 hint="the files do not belong together, or one of them was changed alone",
             )
         elif each.whole and twin.whole and twin.token != token:
-            flags = [flag for flag in _FLAGS if getattr(token, flag) != getattr(twin.token, flag)]
+            flags = [flag for flag, value in flags_of(token).items() if value != getattr(twin.token, flag)]
             raise FormatError(
                 f"{each.source} and {twin.source} contradict each other about the added token "
                 f"{quote(token.content)} (id {token.token_id}): {', '.join(flags)}",

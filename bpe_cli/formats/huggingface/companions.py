@@ -8,9 +8,10 @@ error that names them. Settings that change no id, or only those of classes in P
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bpe_cli.errors import FormatError
@@ -31,10 +32,6 @@ TEMPLATE = "chat_template.jinja"
 TEMPLATE_JSON = "chat_template.json"
 TEMPLATES = "additional_chat_templates"
 NAMES = frozenset({CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, TEMPLATE, TEMPLATE_JSON})
-
-TOKENIZER_JSON = "tokenizer.json"
-FOLDER = "huggingface"
-"""The format that a ``tokenizer.json`` has together with its companions."""
 
 ROLE_KEYS = {f"{role}_token": role for role in ROLES}
 HELD_ELSEWHERE = frozenset({*ROLE_KEYS, "chat_template", "added_tokens_decoder"})
@@ -86,14 +83,16 @@ class Companions:
         return self.config_data is not None or bool(self.numbered or self.named or self.chat_templates)
 
 
+NONE = Companions(Node({}, CONFIG), None, (), (), ())
+"""What nothing beside a file says."""
+
+
 # -- reading -----------------------------------------------------------------------------------
 
 
-def go_with(path: Path, format_name: str) -> bool:
-    """Tell whether files beside a tokenizer file are about it: under the names that ``transformers`` looks for."""
-    if format_name == TOKENIZER_JSON:
-        return path.name == TOKENIZER_JSON
-    return format_name in ("vocab-merges", "sentencepiece") or path.name == "vocab.txt"
+def are_in(folder: Path) -> bool:
+    """Tell whether anything in a folder has the name of one of the files; ``find`` sees whether it is one."""
+    return any(os.path.lexists(folder / name) for name in (*NAMES, TEMPLATES))
 
 
 def find(folder: Path) -> Companions:
@@ -103,16 +102,33 @@ def find(folder: Path) -> Companions:
         InputError: One cannot be read, or is no file.
         FormatError: One is broken, or two contradict each other.
     """
-    data = {name: read(folder / name) for name in (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS) if lies(folder / name)}
+    paths = [folder / name for name in sorted(NAMES)]
+    if lies(folder / TEMPLATES, folder=True):
+        paths += sorted((folder / TEMPLATES).glob("*.jinja"))
+    return loads({path.relative_to(folder).as_posix(): read(path) for path in paths if lies(path)}, folder)
+
+
+def loads(contents: Mapping[str, bytes], folder: Path | None = None) -> Companions:
+    """Read the contents of such files.
+
+    Args:
+        contents: Name within the folder -> content; any of them may be missing.
+        folder: The folder, for messages.
+
+    Raises:
+        FormatError: As for ``find``.
+    """
+    sources = {name: name if folder is None else str(folder / name) for name in (*NAMES, *contents)}
     nodes = {
-        name: Node.parse(data[name], str(folder / name)) if name in data else Node({}, name)
+        name: Node.parse(contents[name], sources[name]) if name in contents else Node({}, name)
         for name in (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS)
     }
     named = [each for name in (CONFIG, SPECIAL_TOKENS) for each in _named(nodes[name])]
     _one_token_a_role(named)
     special = {each.token.content for each in named}
     numbered = [*_decoder(nodes[CONFIG]), *_added(nodes[ADDED_TOKENS], special)]
-    return Companions(nodes[CONFIG], data.get(CONFIG), tuple(numbered), tuple(named), _templates(folder, nodes[CONFIG]))
+    templates = _templates(contents, sources, nodes[CONFIG])
+    return Companions(nodes[CONFIG], contents.get(CONFIG), tuple(numbered), tuple(named), templates)
 
 
 def _named(node: Node) -> Iterator[Named]:
@@ -164,35 +180,35 @@ def _added(added: Node, special: set[bytes]) -> Iterator[Declared]:
         yield Declared(SpecialToken(text.encode(), token_id, text.encode() in special), added.source)
 
 
-def _templates(folder: Path, config: Node) -> tuple[tuple[str, str], ...]:
+def _templates(contents: Mapping[str, bytes], sources: Mapping[str, str], config: Node) -> tuple[tuple[str, str], ...]:
     """Give the chat templates: those of files of their own, else those of ``tokenizer_config.json``."""
     templates: dict[str, str] = {}
-    if lies(folder / TEMPLATE):
-        templates["default"] = _template_file(folder / TEMPLATE)
-    if lies(folder / TEMPLATES, folder=True):
-        for path in sorted((folder / TEMPLATES).glob("*.jinja")):
-            templates[_template_name(path)] = _template_file(path)
-    json_path = folder / TEMPLATE_JSON
-    if lies(json_path) and not templates:
-        templates = _stated_templates(Node.parse(read(json_path), str(json_path)).get("chat_template"))
+    if TEMPLATE in contents:
+        templates["default"] = _template_file(contents[TEMPLATE], sources[TEMPLATE])
+    for name, content in contents.items():
+        if name.startswith(f"{TEMPLATES}/"):
+            templates[_template_name(name, sources[name])] = _template_file(content, sources[name])
+    if not templates and TEMPLATE_JSON in contents:
+        templates = _stated_templates(Node.parse(contents[TEMPLATE_JSON], sources[TEMPLATE_JSON]).get("chat_template"))
     if not templates:
         templates = _stated_templates(config.get("chat_template"))
     return default_first(templates)
 
 
-def _template_name(path: Path) -> str:
+def _template_name(name: str, source: str) -> str:
+    stem = PurePosixPath(name).stem
     try:
-        path.stem.encode()
+        stem.encode()
     except UnicodeEncodeError:
-        raise FormatError(f"{path.parent}: the name of a template, {path.stem!r}, is not UTF-8") from None
-    return path.stem
+        raise FormatError(f"{Path(source).parent}: the name of a template, {stem!r}, is not UTF-8") from None
+    return stem
 
 
-def _template_file(path: Path) -> str:
+def _template_file(content: bytes, source: str) -> str:
     try:
-        return read(path).decode()
+        return content.decode()
     except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: byte {error.start} is not UTF-8") from None
+        raise FormatError(f"{source}: byte {error.start} is not UTF-8") from None
 
 
 def _stated_templates(node: Node) -> dict[str, str]:
@@ -237,22 +253,21 @@ def declared(found: Companions, id_of: Callable[[str], int | None]) -> Iterator[
             yield Declared(replace(each.token, token_id=token_id), each.source)
 
 
-def apply(tokenizer: Tokenizer, path: Path) -> Tokenizer:
+def apply(tokenizer: Tokenizer, found: Companions, source: str, *, by_class: bool = True) -> Tokenizer:
     """Give a tokenizer what the files beside its own say of it.
 
     Args:
         tokenizer: What the file holds.
-        path: The file, for its folder and for messages.
+        found: What lies beside it.
+        source: The file, for messages.
+        by_class: Whether a class in Python says what is put around a text, where nothing else does.
 
     Raises:
-        InputError: A companion cannot be read.
-        FormatError: A companion is broken, or contradicts the file.
+        FormatError: A companion contradicts the file.
     """
-    found = find(path.parent)
     if not found:
         return tokenizer
-    is_tokenizer_json = tokenizer.origin is not None and tokenizer.origin.format == TOKENIZER_JSON
-    tokenizer = put_in(tokenizer, declared(found, ids_of(tokenizer)), str(path))
+    tokenizer = put_in(tokenizer, declared(found, ids_of(tokenizer)), source)
     id_of = ids_of(tokenizer)
     roles = {each.role: id_of(each.token.content.decode()) for each in found.named if each.role is not None}
     known = {role: token_id for role, token_id in roles.items() if token_id is not None}
@@ -261,18 +276,11 @@ def apply(tokenizer: Tokenizer, path: Path) -> Tokenizer:
         roles=roles_in_order(dict(tokenizer.usage.roles) | known),
         chat_templates=found.chat_templates or tokenizer.usage.chat_templates,
     )
-    tokenizer = replace(tokenizer, usage=usage, origin=_origin(tokenizer.origin or Origin(""), found))
-    if tokenizer.post_processor is None and not is_tokenizer_json:  # which has its own, whatever a class does
+    origin = tokenizer.origin or Origin("")
+    tokenizer = replace(tokenizer, usage=usage, origin=replace(origin, facts=(*origin.facts, *found.facts)))
+    if by_class and tokenizer.post_processor is None:
         tokenizer = replace(tokenizer, post_processor=post_processor_of(found.config, tokenizer))
     return tokenizer
-
-
-def _origin(origin: Origin, found: Companions) -> Origin:
-    """Add what the files say of themselves, and keep the settings for writing such a folder again."""
-    facts = (*origin.facts, *found.facts)
-    if origin.format != TOKENIZER_JSON:
-        return Origin(origin.format, facts, origin.carried)
-    return Origin(FOLDER, facts, () if found.config_data is None else ((CONFIG, found.config_data),))
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -286,16 +294,21 @@ def config_of(tokenizer: Tokenizer) -> dict[str, Any]:
     """
     config: dict[str, Any] = {key: byte_level.special_text(token) for key, token in _roles_of(tokenizer).items()}
     if tokenizer.special_tokens:
-        config["added_tokens_decoder"] = {
-            str(token.token_id): {"content": byte_level.special_text(token), **_flags(token), "special": token.special}
-            for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
-        }
+        config["added_tokens_decoder"] = added_tokens_decoder(tokenizer)
     templates = tokenizer.usage.chat_templates
     if [name for name, _ in templates] == ["default"]:
         config["chat_template"] = templates[0][1]
     elif templates:
         config["chat_template"] = write_templates(templates)
     return config
+
+
+def added_tokens_decoder(tokenizer: Tokenizer) -> dict[str, dict[str, Any]]:
+    """Give what ``tokenizer_config.json`` says of added tokens: id -> content and flags."""
+    return {
+        str(token.token_id): {"content": byte_level.special_text(token), **_flags(token), "special": token.special}
+        for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
+    }
 
 
 def special_tokens_map(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -324,4 +337,6 @@ def _roles_of(tokenizer: Tokenizer) -> dict[str, SpecialToken]:
 
 
 def _flags(token: SpecialToken) -> dict[str, bool]:
-    return {flag: getattr(token, flag) for flag in ("lstrip", "normalized", "rstrip", "single_word")}
+    """Give the flags but for the one that a role implies, in the order of ``transformers``' files."""
+    flags = byte_level.flags_of(token)
+    return {flag: flags[flag] for flag in sorted(flags) if flag != "special"}

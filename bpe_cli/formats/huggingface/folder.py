@@ -8,17 +8,22 @@ part of no tokenizer's value, such as ``model_max_length``, are written again as
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bpe_cli.errors import FormatError, InputError
+from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
+from bpe_cli.formats.huggingface.tokenizer_json import sniff
 from bpe_cli.stages import ByteLevel
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Origin
 
-NAME = companions.FOLDER
+__all__ = ["FILES", "HOLDS", "MODELS", "NAME", "belongs", "dump", "load", "sniff"]
+
+NAME = "huggingface"
 FILES = ("tokenizer.json",)
 MODELS = hf_json.MODELS
 HOLDS = hf_json.HOLDS | {"roles", "chat-templates"}
@@ -27,9 +32,9 @@ _ENDLESS = 1000000000000000019884624838656
 """What ``transformers`` writes as ``model_max_length`` where there is no limit: the integer of 1e30."""
 
 
-def sniff(head: bytes) -> bool:  # noqa: ARG001
-    """Tell whether a file has this format: never, since it is a folder's, and its file is a ``tokenizer.json``."""
-    return False
+def belongs(path: Path) -> bool:
+    """Tell whether a file is the ``tokenizer.json`` of a folder with companions: of that very name, as there."""
+    return path.name == FILES[0] and companions.are_in(path.parent)
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
@@ -40,10 +45,14 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: A file is broken, or two contradict each other.
         UsageError: A pattern is given; the folder has its own.
     """
-    file = path / "tokenizer.json" if path.is_dir() else path
-    if not file.is_file():
-        raise InputError(f"cannot read {file}: no such file")
-    return companions.apply(hf_json.load(file, pattern), file)
+    file = path / FILES[0] if path.is_dir() else path
+    tokenizer = hf_json.load(file, pattern)
+    found = companions.find(file.parent)
+    # A tokenizer.json says itself what is put around a text, whatever a class does.
+    tokenizer = companions.apply(tokenizer, found, str(file), by_class=False)
+    facts = tokenizer.origin.facts if tokenizer.origin else ()
+    carried = () if found.config_data is None else ((companions.CONFIG, found.config_data),)
+    return replace(tokenizer, origin=Origin(NAME, facts, carried))
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:

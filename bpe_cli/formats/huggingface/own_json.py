@@ -2,17 +2,21 @@
 
 Where Hugging Face's library can hold a tokenizer, its file and this one have the same bytes. Beyond that
 there are models, stages and fields that it lacks, and ``usage``: roles and chat templates, which it has in
-other files. Both formats have one reader.
+other files. Both formats have one reader, and nothing in a file says which of the two it is.
+
+What is read back gives the ids of what was written, to every text. It is of the same kind but for ranks: the
+layout has merges, so ranks (``RankBpe``) are written as merges that do the same, and read as those.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from bpe_cli.formats import features
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.formats.huggingface import usage as hf_usage
+from bpe_cli.formats.huggingface.tokenizer_json import load, sniff
 from bpe_cli.tokenizer import Tokenizer
+
+__all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "sniff"]
 
 NAME = "bpe.json"
 FILES = ("bpe.json",)
@@ -20,25 +24,11 @@ MODELS = hf_json.MODELS | {"bpe-scores", "longest-match", "max-match", "n-gram"}
 HOLDS = hf_json.HOLDS | {feature.name for feature in features.FEATURES}
 
 
-def sniff(head: bytes) -> bool:  # noqa: ARG001
-    """Tell whether a file is a ``bpe.json``: never, since all of them begin like a ``tokenizer.json``."""
-    return False
-
-
-def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``bpe.json``.
-
-    Raises:
-        InputError, FormatError, UsageError: As for ``hf_json.load``.
-    """
-    return hf_json.load(path, pattern)
-
-
 def dump(
     tokenizer: Tokenizer,
     allow_loss: frozenset[str] = frozenset(),  # noqa: ARG001  # it loses nothing
 ) -> dict[str, bytes]:
-    """Write a tokenizer whole.
+    """Write a tokenizer whole: what is read back gives the same ids, and has all that it has.
 
     Returns:
         The content of the output path itself (the key ``""``).

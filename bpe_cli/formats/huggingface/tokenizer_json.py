@@ -205,15 +205,7 @@ def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "truncation": hf_usage.write_truncation(tokenizer.usage.truncation),
         "padding": hf_usage.write_padding(tokenizer.usage.padding),
         "added_tokens": [
-            {
-                "id": token.token_id,
-                "content": byte_level.special_text(token),
-                "single_word": token.single_word,
-                "lstrip": token.lstrip,
-                "rstrip": token.rstrip,
-                "normalized": token.normalized,
-                "special": token.special,
-            }
+            {"id": token.token_id, "content": byte_level.special_text(token), **byte_level.flags_of(token)}
             for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
         ],
         "normalizer": hf_components.write_normalizers(tokenizer.normalizer),

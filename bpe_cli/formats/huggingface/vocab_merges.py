@@ -94,6 +94,14 @@ def find_pair(path: Path) -> tuple[Path, Path] | None:
     return None
 
 
+def belongs(path: Path) -> bool:
+    """Tell whether a file is one of a pair, whatever it looks like by itself.
+
+    A list of merges with ends of words looks like codes of subword-nmt, a vocabulary may look like BERT's.
+    """
+    return find_pair(path) is not None
+
+
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """Read the pair, given its folder or either file; ``pattern`` replaces what is known of how text is cut.
 
@@ -141,7 +149,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         decoder=convention.decoder,
         origin=Origin(NAME),
     )
-    return hf_models.with_unknown(tokenizer, ids)
+    return companions.apply(hf_models.with_unknown(tokenizer, ids), found, str(path))
 
 
 def _unknown(found: companions.Companions, ids: Mapping[str, int], usual: str | None) -> str | None:

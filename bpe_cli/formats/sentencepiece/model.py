@@ -18,6 +18,7 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import dialects, features
 from bpe_cli.formats.checked import quote, read
+from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.sentencepiece import settings as sentencepiece_settings
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
@@ -65,16 +66,16 @@ def sniff(head: bytes) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``.model``.
+    """Read a ``.model``, and what Hugging Face lays beside one.
 
     Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken.
+        InputError: A file cannot be read.
+        FormatError: One is broken, or two contradict each other.
         UsageError: A pattern is given; the file has its own rules.
     """
     if pattern is not None:
         raise UsageError(f"{path} says itself how text is split; no pattern can be given with it")
-    return loads(read(path), str(path))
+    return companions.apply(loads(read(path), str(path)), companions.find(path.parent), str(path))
 
 
 def loads(data: bytes, source: str = NAME) -> Tokenizer:

@@ -14,8 +14,8 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.bert import words as bert_words
-from bpe_cli.formats.checked import Node
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.postprocess import process
 from bpe_cli.stages import (
@@ -247,8 +247,7 @@ def test_no_other_spelling_meets_more_words(words):
 
 
 def read_back(files):
-    config = Node.parse(files["tokenizer_config.json"], "tokenizer_config.json")
-    return bert_vocab.loads(files["vocab.txt"], "vocab.txt", config)
+    return bert_vocab.loads(files["vocab.txt"], found=companions.loads(files))
 
 
 BASE = bert_vocab.loads(text_of(TOKENS))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.bert import vocab as bert_vocab
-from bpe_cli.formats.checked import Node
+from bpe_cli.formats.huggingface import companions
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 TOKENS = [*SPECIAL, "un", "##aff", "##able", "a", "."]
@@ -142,8 +142,7 @@ def try_text(data: bytes) -> None:
     except FormatError:
         return
     files = bert_vocab.dump(tokenizer)
-    config = Node.parse(files["tokenizer_config.json"], "tokenizer_config.json")
-    assert bert_vocab.loads(files["vocab.txt"], "vocab.txt", config) == tokenizer
+    assert bert_vocab.loads(files["vocab.txt"], found=companions.loads(files)) == tokenizer
 
 
 def test_cut_at_every_byte():

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from fnmatch import fnmatchcase
 
 import pytest
 
 from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import caches
+from bpe_cli.formats.huggingface import companions
 from tests.cli_runner import call
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -131,9 +133,25 @@ def test_the_command_is_one_that_the_hubs_program_takes():
     from huggingface_hub.utils import filter_repo_objects
 
     files = ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.json",
-             "merges.txt", "vocab.txt", "tokenizer.model", "spiece.model", "qwen.tiktoken", "tekken.json",
-             "model.safetensors", "pytorch_model.bin"]  # fmt: skip
-    assert list(filter_repo_objects(files, allow_patterns=list(caches.WANTED))) == files[:-3]
+             "merges.txt", "vocab.txt", "vocab.bpe", "encoder.json", "tokenizer.model", "spiece.model",
+             "tokenizer.model.v3", "qwen.tiktoken", "tekken.json", "chat_template.jinja", "chat_template.json",
+             "additional_chat_templates/tools.jinja", "original/tokenizer.model",
+             "config.json", "model.safetensors", "pytorch_model.bin", "model-q4.gguf"]  # fmt: skip
+    assert list(filter_repo_objects(files, allow_patterns=list(caches.WANTED))) == files[:-4]
+
+
+NOT_FETCHED = {"*.gguf", "*.json"}
+"""Endings that a repository has for much else too."""
+
+
+READ = {name for module in formats.FORMATS.values() for name in module.FILES} | companions.NAMES
+
+
+@pytest.mark.parametrize("name", sorted(READ | {f"{companions.TEMPLATES}/*.jinja"}))
+def test_every_name_that_is_read_is_fetched(name):
+    """A name with ``*`` stands for one of its kind: what it becomes is to be matched too."""
+    fetched = any(fnmatchcase(name.replace("*", "x"), pattern) for pattern in caches.WANTED)
+    assert fetched == (name not in NOT_FETCHED)
 
 
 def test_broken_refs(hub):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
+from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.huggingface import companions, own_json
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.postprocess import process
@@ -209,7 +211,7 @@ def decoder(token_id, content, **flags):
         ),
         (
             {"tokenizer_config": decoder(0, "<s>", rstrip=True, special=False)},
-            ["tokenizer_config.json and ", 'contradict each other about the added token "<s>" (id 0): special, rstrip'],
+            ["tokenizer_config.json and ", 'contradict each other about the added token "<s>" (id 0): rstrip, special'],
         ),
         (
             {"tokenizer_config": decoder(300, "<t>"), "added_tokens": {"<t>": 301}},
@@ -361,3 +363,20 @@ def test_links_to_files_are_files(lay):
     path = lay(config={"bos_token": "<s>"})
     path.with_name(companions.CONFIG).symlink_to("config.json")
     assert formats.load(path).usage.roles == (("bos", 0),)
+
+
+def test_roles_and_flags_of_a_vocabulary_of_bert_are_read_once_from_all_that_lies_beside(tmp_path, monkeypatch):
+    """One rule for roles: special_tokens_map.json counts as tokenizer_config.json does, flags and all."""
+    path = tmp_path / "vocab.txt"
+    path.write_text("<pad>\n<unk>\n[CLS]\n[SEP]\nun\n")
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false, "sep_token": null}')
+    roles = {"unk_token": "<unk>", "pad_token": {"content": "<pad>", "lstrip": True}}
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps(roles))
+    opened = []
+    read = Path.open
+    monkeypatch.setattr(Path, "open", lambda self, *rest, **more: opened.append(self.name) or read(self, *rest, **more))
+    tokenizer = bert_vocab.load(path)
+    assert sorted(opened) == ["special_tokens_map.json", "tokenizer_config.json", "vocab.txt"]
+    assert tokenizer.usage.roles == (("unk", 1), ("pad", 0), ("cls", 2))
+    assert tokenizer.special_ids[0] == SpecialToken(b"<pad>", 0, lstrip=True)
+    assert tokenizer.encode("un Un") == [4, 1]

@@ -38,7 +38,7 @@ def test_folder_reads_back(tokenizer, tmp_path, templates):
     again = formats.load(folder)
     assert again == hf_folder.load(folder) == hf_folder.load(folder / "tokenizer.json") == tokenizer
     assert formats.dump(again, "huggingface") == formats.dump(tokenizer, "huggingface")
-    assert formats.identify(folder) == "tokenizer.json"
+    assert formats.identify(folder) == again.origin.format == "huggingface"
 
 
 def test_worked_example(tokenizer):

@@ -15,8 +15,11 @@ from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import SpecialToken
 from tests.every_format import sample
 
-SAME_READER = {"bpe.json": "tokenizer.json", "huggingface": "tokenizer.json"}
-"""Formats that are read as another: one writes more of the same layout, one more files beside it."""
+SAME_LAYOUT = ("tokenizer.json", "bpe.json", "huggingface")
+"""Formats whose files begin alike: one writes more of the same layout, one more files beside it."""
+
+TOLD_AS = {"bpe.json": "tokenizer.json"}
+"""What is told of a file of a format, where that is another: nothing in the file says which it is."""
 
 
 @pytest.mark.parametrize("name", list(formats.FORMATS))
@@ -26,7 +29,7 @@ def test_format_is_found_by_content_not_by_name(tmp_path, name):
     for suffix, content in files.items():
         (tmp_path / (suffix or "x.txt")).write_bytes(content)
     path = tmp_path / (next(iter(files)) or "x.txt")
-    assert formats.identify(path) == SAME_READER.get(name, name)
+    assert formats.identify(path) == TOLD_AS.get(name, name)
     loaded = formats.load(path, "gpt2" if name in ("tiktoken", "vocab-merges") else None)
     decoded = [loaded.decode([token_id]) for token_id in loaded.encode("lowest")]
     assert decoded == [tokenizer.decode([token_id]) for token_id in tokenizer.encode("lowest")]
@@ -37,10 +40,9 @@ def test_no_other_format_claims_the_file(name):
     contents = formats.dump(sample(name), name, LOSSES)
     for content in [content for file, content in contents.items() if not file.endswith(("_config.json", "_map.json"))]:
         claiming = [other for other, module in formats.FORMATS.items() if module.sniff(content[: formats.HEAD_BYTES])]
-        assert set(claiming) <= {SAME_READER.get(name, name), "vocab-merges"}, (
-            "a list of merges with a header may be of subword-nmt, too"
-        )
-        assert claiming[:1] == [SAME_READER.get(name, name)] or name == "vocab-merges"
+        same = set(SAME_LAYOUT) if name in SAME_LAYOUT else {name}
+        assert set(claiming) <= same | {"vocab-merges"}, "a list of merges with a header may be of subword-nmt, too"
+        assert claiming[0] in same or name == "vocab-merges"
 
 
 @pytest.mark.parametrize(
@@ -172,3 +174,39 @@ def test_unreadable_json_is_no_tokenizer(tmp_path):
     path.write_text(json.dumps({"model_max_length": 512}))
     with pytest.raises(InputError, match="one of a pair"):
         formats.load(path)
+
+
+def test_what_lies_beside_a_file_tells_its_format(make, tmp_path):
+    """A file is one of several only where the others are, and under the name that goes with them."""
+    codes = b"#version: 0.2\nl o\nlo w</w>\n"
+    vocabulary = b'{"l": 0, "o": 1, "w</w>": 2, "lo": 3, "low</w>": 4}'
+    for prefix in ("", "my-"):
+        merges = tmp_path / f"{prefix}merges.txt"
+        merges.write_bytes(codes)
+        assert formats.identify(merges) == "subword-nmt"
+        (tmp_path / f"{prefix}vocab.json").write_bytes(vocabulary)
+        assert formats.identify(merges) == formats.identify(tmp_path / f"{prefix}vocab.json") == "vocab-merges"
+    (tmp_path / "codes.txt").write_bytes(codes)
+    assert formats.identify(tmp_path / "codes.txt") == "subword-nmt", "it is none of the pair"
+    for name in ("tokenizer.json", "mine.json"):
+        (tmp_path / name).write_bytes(formats.dump(make(), "tokenizer.json")[""])
+        assert formats.identify(tmp_path / name) == formats.load(tmp_path / name).origin.format == "tokenizer.json"
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    assert formats.identify(tmp_path) == formats.load(tmp_path).origin.format == "huggingface"
+    assert formats.identify(tmp_path / "mine.json") == formats.load(tmp_path / "mine.json").origin.format
+    assert formats.identify(tmp_path / "mine.json") == "tokenizer.json"
+
+
+@pytest.mark.parametrize(
+    ("name", "format_name"),
+    [
+        ("tokenizer.json", "tokenizer.json"),
+        ("bpe.json", "bpe.json"),
+        ("tekken.json", "tekken"),
+        ("vocab.json", "vocab-merges"),
+        ("mine.json", "tokenizer.json"),
+        ("a/vocab.txt", "bert-vocab"),
+    ],
+)
+def test_name_says_which_format_to_write(name, format_name):
+    assert formats.format_of_name(name) == format_name
