@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from bpe_cli.blocks import Block
 from bpe_cli.chat import LAYOUTS, ChatEncoder, Conversation, layout_of_model, read_conversation
-from bpe_cli.encodings import named
+from bpe_cli.encodings import ENCODINGS, named
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import load
 from bpe_cli.stages import SpecialToken
@@ -64,6 +65,30 @@ def test_special_tokens_are_the_tokenizers_or_the_layouts():
     taken = named("cl100k_base").with_special_tokens([SpecialToken(b"<|im_sep|>", 100299)])
     with pytest.raises(UsageError, match="already has id 100299"):
         LAYOUTS["gpt-4-32k"].fit(taken, "gpt-4-32k")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_a_layout_writes_is_special_or_an_error(encoding, layout):
+    """No tokenizer makes plain text of what a layout writes: o200k_base has harmony's ranks, not its tokens."""
+    turns = ({"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"})
+    try:
+        fitted = LAYOUTS[layout].fit(named(encoding), layout)
+    except UsageError as error:
+        assert f"the layout {layout} needs the special token" in error.message
+        assert (encoding, layout) not in {("cl100k_base", "gpt-3.5"), ("o200k_harmony", "harmony")}
+        return
+    text = LAYOUTS[layout].render(Conversation(turns), add_generation_prompt=True)
+    special = {token.content.decode(): token.token_id for token in fitted.special_tokens}
+    written = [special[token] for token in re.findall(r"<\|\w+\|>", text)]
+    assert [number for number in ids_of(fitted, layout, Conversation(turns)) if number in fitted.special_ids] == written
+    assert written
+
+
+def test_a_layouts_tokens_that_do_not_come_with_its_ranks():
+    with pytest.raises(UsageError, match=r"the layout harmony needs the special token <\|start\|>") as caught:
+        LAYOUTS["harmony"].fit(named("o200k_base"), "harmony")
+    assert caught.value.hint == "-t o200k_harmony has it"
 
 
 @pytest.mark.parametrize("name", ["chatml", "gpt-4-32k", "mistral-v3"])
