@@ -54,7 +54,12 @@ class Layout:
             UsageError: It lacks one, and it is not the layout's to say which id it has.
         """
         missing = self._missing(tokenizer)
-        if missing and self.added and self.of and tokenizer.model == encodings.named(self.of).model:
+        if (
+            missing
+            and self.added
+            and self.of
+            and tokenizer.model.vocabulary == encodings.named(self.of).model.vocabulary
+        ):
             tokenizer = tokenizer.with_special_tokens(
                 SpecialToken(text.encode(), token_id) for text, token_id in self.added.items()
             )

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bpe_cli.cli import options, surgery
 from bpe_cli.cli.console import note
 from bpe_cli.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer import Tokenizer
 
 NAME = "convert"
 EPILOG = "What the target format cannot hold is an error that names it, unless --allow-loss says otherwise."
@@ -131,3 +134,17 @@ def run(
     left = left_behind(model, FORMATS[chosen].HOLDS)
     if left:
         note(f"note: this format does not hold {', '.join(left)}: ids are the same without", quiet=quiet)
+    if layout := _built_in_layout(source, model):
+        chosen_by = f"with a file, --chat-template {layout} chooses it"
+        note(f"note: the layout of {source}'s conversations is built in; {chosen_by}", quiet=quiet)
+
+
+def _built_in_layout(source: str, model: Tokenizer) -> str | None:
+    """Give the layout that a model's name stood for, which no file has; None if there is none."""
+    from bpe_cli.encodings import ENCODINGS
+
+    if model.name not in ENCODINGS:
+        return None
+    from bpe_cli.chat import layout_of_model
+
+    return layout_of_model(source)

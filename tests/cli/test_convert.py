@@ -38,6 +38,20 @@ def test_ranks_are_those_that_openai_publishes(tmp_path, name):
     )
 
 
+@pytest.mark.parametrize(("model", "layout"), [("gpt-4", "gpt-4-32k"), ("gpt-oss-20b", "harmony")])
+def test_a_built_in_layout_is_named(tmp_path, model, layout):
+    """A file holds no layout: what the model's name stood for is chosen by hand, and gives the same ids."""
+    said = (
+        f"note: the layout of {model}'s conversations is built in; with a file, --chat-template {layout} chooses it\n"
+    )
+    assert call("convert", model, "-o", "t.json", cwd=tmp_path).err.endswith(said)
+    (tmp_path / "chat.json").write_text('[{"role": "user", "content": "Hi"}]')
+    by_name = call("encode", "--chat", "chat.json", "-t", model, cwd=tmp_path)
+    assert by_name.status == 0
+    assert call("encode", "--chat", "chat.json", "-t", "t.json", "--chat-template", layout, cwd=tmp_path) == by_name
+    assert "layout" not in call("convert", "t.json", "-o", "again.json", cwd=tmp_path).err
+
+
 def test_round_the_formats(tmp_path):
     """gpt2 -> tokenizer.json -> a pair -> tokenizer.json -> ranks, which are OpenAI's."""
     said_of_pair = "pair/vocab.json, pair/merges.txt, pair/tokenizer_config.json (vocab-merges)"

@@ -11,7 +11,7 @@ from bpe_cli.blocks import Block
 from bpe_cli.chat import LAYOUTS, ChatEncoder, Conversation, layout_of_model, read_conversation
 from bpe_cli.encodings import ENCODINGS, named
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import load
+from bpe_cli.formats import dump, load
 from bpe_cli.stages import SpecialToken
 
 WHO = Conversation(
@@ -83,6 +83,14 @@ def test_what_a_layout_writes_is_special_or_an_error(encoding, layout):
     written = [special[token] for token in re.findall(r"<\|\w+\|>", text)]
     assert [number for number in ids_of(fitted, layout, Conversation(turns)) if number in fitted.special_ids] == written
     assert written
+
+
+def test_ids_of_an_encoding_go_with_its_vocabulary_whatever_merges_it(tmp_path):
+    for name, content in dump(named("cl100k_base"), "tokenizer.json").items():
+        (tmp_path / (name or "t.json")).write_bytes(content)
+    converted = load(tmp_path / "t.json")
+    assert converted.model.kind == "bpe-merges"
+    assert ids_of(converted, "gpt-4-32k", WHO) == SEED_4_32K
 
 
 def test_a_layouts_tokens_that_do_not_come_with_its_ranks():
