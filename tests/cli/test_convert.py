@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 
 import pytest
 
@@ -107,6 +108,16 @@ def test_the_format_comes_from_the_name(tmp_path):
         ),
     )  # fmt: skip
     assert not (tmp_path / "y").exists()
+
+
+def test_names_that_no_terminal_shows(tmp_path):
+    """A byte that is no character and an end of line read the same in every message, on one line."""
+    odd = os.fsdecode(b"a\xff\nb.bpe.json")
+    convert = call("convert", "gpt2", "-o", odd, "-f", "bpe.json", cwd=tmp_path)
+    assert convert == (0, b"", "gpt2 -> a\\xff⏎b.bpe.json (bpe.json)\n")
+    assert "a\\xff⏎b.bpe.json" in call("inspect", "-t", odd, cwd=tmp_path).text
+    (tmp_path / odd).write_bytes(b"nothing")
+    assert call("inspect", "-t", odd, cwd=tmp_path).err.startswith("error: a\\xff⏎b.bpe.json is text that begins")
 
 
 def test_to_a_pipe(tmp_path):
