@@ -28,8 +28,8 @@ class Layout:
     Attributes:
         write: Writes a conversation; the last argument tells whether to open the model's turn.
         tokens: The special tokens that it writes.
-        of: The encoding whose ids ``added`` are; None if it adds none.
-        added: Special tokens that it brings along, with their ids.
+        of: The encoding that the layout was made for: it has the tokens, or is the one whose ids ``added`` are.
+        added: Special tokens that it brings along to that encoding, with their ids.
     """
 
     write: Callable[[Writer, Conversation, bool], None]
@@ -53,18 +53,28 @@ class Layout:
         Raises:
             UsageError: It lacks one, and it is not the layout's to say which id it has.
         """
-        present = {token.content.decode("utf-8", "replace") for token in tokenizer.special_tokens}
-        missing = [token for token in self.tokens if token not in present]
-        if not missing:
-            return tokenizer
-        if self.of is not None and tokenizer.model == encodings.named(self.of).model:
-            return tokenizer.with_special_tokens(
+        missing = self._missing(tokenizer)
+        if (
+            missing
+            and self.added
+            and self.of
+            and tokenizer.model.vocabulary == encodings.named(self.of).model.vocabulary
+        ):
+            tokenizer = tokenizer.with_special_tokens(
                 SpecialToken(text.encode(), token_id) for text, token_id in self.added.items()
             )
+            missing = self._missing(tokenizer)
+        if not missing:
+            return tokenizer
         raise UsageError(
             f"the layout {name} needs the special token {missing[0]}, which this tokenizer lacks",
             hint=f"-t {self.of} has it" if self.of else f"--add-special '{missing[0]}=ID' adds it",
         )
+
+    def _missing(self, tokenizer: Tokenizer) -> list[str]:
+        """Give the special tokens of the layout that a tokenizer lacks."""
+        present = {token.content for token in tokenizer.special_tokens}
+        return [token for token in self.tokens if token.encode() not in present]
 
 
 def _write_chatml(writer: Writer, conversation: Conversation, prompt: bool) -> None:

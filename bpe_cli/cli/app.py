@@ -140,6 +140,13 @@ def _report_usage(error: Exception, words: list[str]) -> int:
     if options := getattr(error, "possibilities", None):
         message = message.partition(" (Possible options")[0]
         near = " or ".join(sorted(options)) + "?"
+    if chosen := re.search(r"'([^']*)' is not one of (.*)", message):
+        import difflib
+
+        choices = difflib.get_close_matches(chosen[1], re.findall(r"'([^']*)'", chosen[2]), n=3)
+        if choices:
+            message = f"{message[: chosen.start()]}there is no '{chosen[1]}'"
+            near = " or ".join(choices) + "?"
     # The parser quotes another one: "Invalid value for '-s': Value error, ...", "...: Input should be ...".
     message = re.sub(r"(?<=[')]: )(Value error, )?([A-Z]?)", lambda match: match[2].lower(), message, count=1)
     command = next((word for word in words if word in _NAMES), None)

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 _CHAT = "Conversations"
-_LARGEST = 1 << 24
-"""Bytes that a file of tools or a template may have."""
-
 BILLED = "openai"
 """What --chat-template calls the way in which OpenAI counts."""
 
@@ -202,7 +199,7 @@ def _renderer(chat: ChatOptions, model: Tokenizer, named: str) -> tuple[_Renders
         known = ", ".join((*own, *LAYOUTS))
         raise UsageError(f"there is no chat template {name!r}", hint=f"there are {known}; or give a file")
     try:
-        text = _contents(name).decode()
+        text = options.contents_of(name).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is not UTF-8 (byte {error.start:,})") from error
     return ChatTemplate(text, name, special_names(model), date), model
@@ -217,21 +214,6 @@ def _date(text: str | None) -> datetime.date | None:
         raise UsageError(f"--date {text!r} is no date", hint="as in --date 2025-06-28") from None
 
 
-def _contents(path: str) -> bytes:
-    """Read a small file.
-
-    Raises:
-        InputError: It cannot be read, or is not small.
-    """
-    from bpe_cli.corpus import open_stream
-
-    with open_stream(path, stdin=sys.stdin.buffer) as stream:
-        data = stream.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise InputError(f"{path} has more than {_LARGEST:,} bytes")
-    return data
-
-
 class _Reader:
     """Read conversations from inputs, and know where each stands; a blank line is none."""
 
@@ -240,7 +222,7 @@ class _Reader:
 
         self._source = source
         self._chat = chat
-        self._tools = read_tools(_contents(chat.tools), chat.tools) if chat.tools is not None else None
+        self._tools = read_tools(options.contents_of(chat.tools), chat.tools) if chat.tools is not None else None
         self._lines = Origins(whole=source.documents == "whole")
         self._numbers = array("Q")
         self.found = found

@@ -22,7 +22,7 @@ def note(message: str, *, quiet: bool = False) -> None:
     """Tell the user something on stderr, after what stdout has so far."""
     if not quiet:
         sys.stdout.flush()
-        sys.stderr.write(_printable(f"{message}\n"))
+        sys.stderr.write(_printable(message) + "\n")
         sys.stderr.flush()
 
 
@@ -41,18 +41,20 @@ def say_slow(patterns: Sequence[str], quiet: bool) -> None:
 
 def report(error: BpeError) -> None:
     """Say what went wrong, and the way out."""
-    message = f"error: {error.message}\n"
+    sys.stderr.write(f"error: {_printable(error.message)}\n")
     if error.hint:
-        message += f"\nhint: {error.hint}\n"
-    sys.stderr.write(_printable(message))
+        sys.stderr.write(f"\nhint: {_printable(error.hint)}\n")
     sys.stderr.flush()
 
 
 def _printable(message: str) -> str:
-    """Keep control characters of file names and texts from the terminal."""
-    kept = (c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in message)
+    """Write a message on one line, and keep what is in names and texts from the terminal."""
+    if not message.isprintable():
+        from bpe_cli.views.visible import harmless
+
+        message = harmless(message)
     encoding = sys.stderr.encoding or "utf-8"
-    return "".join(kept).encode(encoding, "backslashreplace").decode(encoding)
+    return message.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def stdout_console(color: Color) -> Console:

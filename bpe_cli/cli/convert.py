@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bpe_cli.cli import options, surgery
 from bpe_cli.cli.console import note
 from bpe_cli.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer import Tokenizer
 
 NAME = "convert"
 EPILOG = "What the target format cannot hold is an error that names it, unless --allow-loss says otherwise."
@@ -41,6 +45,8 @@ class Format(StrEnum):
 
 _FOLDER = Format.huggingface.value
 """What a folder is written as."""
+
+_STDOUT = "-"
 
 
 def run(
@@ -108,6 +114,8 @@ def run(
     change = surgery.Change(add_tokens, prune_to, counts_from, extend, vocab_size, merge, id_map,
                             lines, jsonl, field, threads, block_size, quiet)  # fmt: skip
     map_path = change.map_path(output) if change.wanted else None
+    if map_path == f"{_STDOUT}.ids.json":
+        raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give --id-map FILE")
     if map_path is None:
         files = dump(model, chosen, losses)
         paths = _places(files, output, map_path)
@@ -121,14 +129,17 @@ def run(
         write_file(map_path, id_map_of(operation))
         change.tell(operation, map_path)
     for name, content in files.items():
-        write_file(paths[name], content)
+        _write(paths[name], content)
     note(f"{source} -> {', '.join(paths.values())} ({chosen})", quiet=quiet)
     left = left_behind(model, FORMATS[chosen].HOLDS)
     if left:
         note(f"note: this format does not hold {', '.join(left)}: ids are the same without", quiet=quiet)
+    if layout := _built_in_layout(source, model):
+        chosen_by = f"with a file, --chat-template {layout} chooses it"
+        note(f"note: the layout of {source}'s conversations is built in; {chosen_by}", quiet=quiet)
 
 
-def _places(files: Collection[str], output: str, map_path: str | None) -> dict[str, str]:
+def _places(files: Mapping[str, bytes], output: str, map_path: str | None) -> dict[str, str]:
     """Give where each file goes, and make sure that it, and the map of ids, can be written there.
 
     Raises:
@@ -137,6 +148,14 @@ def _places(files: Collection[str], output: str, map_path: str | None) -> dict[s
     """
     from bpe_cli.sinks.atomic import check_writable
 
+    if output == _STDOUT:
+        if "" not in files:
+            raise UsageError("this format is several files, which stdout cannot take", hint="name a folder with -o")
+        if sys.stdout.isatty() and not _is_text(files[""]):
+            raise UsageError("this format is not for a terminal", hint="name a file with -o, or pipe it into a program")
+        if map_path is not None:
+            check_writable(map_path)
+        return {"": output}
     # One file of several may be named instead of their folder: vocab.txt with what lies beside it.
     folder = os.path.dirname(output) or "." if os.path.basename(output) in files else output
     paths = {name: str(Path(folder) / name) if name else output for name in files}
@@ -150,3 +169,30 @@ def _places(files: Collection[str], output: str, map_path: str | None) -> dict[s
     for path in (*paths.values(), *([map_path] if map_path else ())):
         check_writable(path)
     return paths
+
+
+def _is_text(content: bytes) -> bool:
+    return b"\0" not in content
+
+
+def _write(path: str, content: bytes) -> None:
+    if path == _STDOUT:
+        from bpe_cli.sinks.atomic import open_stdout
+
+        with open_stdout(sys.stdout.buffer) as out:
+            out.write(content)
+    else:
+        from bpe_cli.sinks.atomic import write_file
+
+        write_file(path, content)
+
+
+def _built_in_layout(source: str, model: Tokenizer) -> str | None:
+    """Give the layout that a model's name stood for, which no file has; None if there is none."""
+    from bpe_cli.encodings import ENCODINGS
+
+    if model.name not in ENCODINGS:
+        return None
+    from bpe_cli.chat import layout_of_model
+
+    return layout_of_model(source)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 DEFAULT_TOKENIZER = "o200k_base"
+
+_LARGEST = 1 << 24
+"""Bytes that a file of tools, a template or a list of tokens may have."""
 
 _INPUT = "Input"
 _TOKENIZER = "Tokenizer"
@@ -212,6 +216,22 @@ def specials_of(special: list[str] | None) -> tuple[Specials, bool]:
     if "error" in names:
         return "all", True
     return ("all" if "all" in names else tuple(names)), False
+
+
+def contents_of(path: str) -> bytes:
+    """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin.
+
+    Raises:
+        InputError: It cannot be read, or is not small.
+    """
+    from bpe_cli.corpus import open_stream
+    from bpe_cli.corpus.opening import show_path
+
+    with open_stream(path, stdin=sys.stdin.buffer) as stream:
+        data = stream.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise InputError(f"{show_path(path)} has more than {_LARGEST:,} bytes")
+    return data
 
 
 def threads_of(threads: int | None) -> int:

@@ -25,7 +25,7 @@ AddTokens = Annotated[
     str | None,
     typer.Option(
         "--add-tokens", metavar="FILE", rich_help_panel=_PANEL,
-        help="Add tokens: a line each, or a JSON array of added tokens.",
+        help="Add tokens: a line each, a JSON array of them, or an added_tokens.json; - for stdin.",
     ),
 ]  # fmt: skip
 PruneTo = Annotated[
@@ -153,13 +153,15 @@ class Change:
         Raises:
             BpeError: As the operations of ``bpe_cli.surgery`` do.
         """
-        from pathlib import Path
-
         from bpe_cli import surgery
+        from bpe_cli.corpus.opening import show_path
         from bpe_cli.formats import token_list
 
         if self.add_tokens is not None:
-            return surgery.add_tokens(tokenizer, token_list.load(Path(self.add_tokens)))
+            given = token_list.loads(options.contents_of(self.add_tokens), show_path(self.add_tokens))
+            operation = surgery.add_tokens(tokenizer, given.tokens)
+            given.check(operation.tokenizer)
+            return operation
         if self.merge is not None:
             return surgery.merge(tokenizer, self._other(tokenizer, self.merge))
         size = self.prune_to or self.vocab_size or 0

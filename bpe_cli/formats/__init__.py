@@ -6,6 +6,8 @@ What a format cannot hold is an error that names it, unless the caller agrees to
 
 from __future__ import annotations
 
+import difflib
+import os
 import re
 from collections.abc import Collection
 from dataclasses import replace
@@ -200,7 +202,8 @@ def _in_folder(folder: Path) -> Path:
     shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
     raise FormatError(
         f"the folder {folder} holds no tokenizer, {shown}",
-        hint="it needs tokenizer.json, vocab.txt, or vocab.json with merges.txt; or name a file in it",
+        hint="it needs tokenizer.json, vocab.txt, vocab.json with merges.txt, or one file that ends in .json, .model, "
+        ".tiktoken, .gguf, .vocab, .codes or .yttm; or name a file in it",
     )
 
 
@@ -218,8 +221,13 @@ def format_of_name(output: str) -> str:
     for format_name, pattern in sorted(usual, key=lambda each: "*" in each[1]):  # whole names first
         if fnmatchcase(name, pattern):
             return format_name
+    endings = [pattern[1:] for module in FORMATS.values() for pattern in module.FILES if pattern.startswith("*.")]
+    near = difflib.get_close_matches(Path(output).suffix, endings, n=1)
     raise UsageError(
-        f"the name {output!r} does not say which format to write", hint=f"give --format: {', '.join(FORMATS)}"
+        f"the name {output!r} does not say which format to write",
+        hint=f"did you mean {Path(output).stem}{near[0]}? or give --format"
+        if near
+        else f"give --format: {', '.join(FORMATS)}",
     )
 
 
@@ -240,7 +248,9 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
     """
     module = FORMATS.get(format_name)
     if module is None:
-        raise UsageError(f"unknown format {format_name!r}", hint=f"formats are {', '.join(FORMATS)}")
+        near = difflib.get_close_matches(format_name, FORMATS, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"formats are {', '.join(FORMATS)}"
+        raise UsageError(f"unknown format {format_name!r}", hint=hint)
     for loss in allow_loss:
         if loss not in LOSSES:
             raise UsageError(f"no format loses {loss!r}", hint=f"losses are {', '.join(sorted(LOSSES))}")
@@ -280,11 +290,7 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
         UsageError: It is none of these; the message names the nearest that are.
         InputError, FormatError: As for ``load``.
     """
-    try:
-        is_path = spec != "" and Path(spec).exists()
-    except (OSError, ValueError):
-        is_path = False
-    if is_path:
+    if _is_path(spec):
         return load(spec, pattern)
     if spec.startswith(caches.HUGGING_FACE):
         return _from_hugging_face(spec, pattern)
@@ -301,6 +307,17 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
     if pattern is not None:
         raise UsageError(f"{name} has a split pattern of its own; no pattern can be given with it")
     return encodings.named(name)
+
+
+def _is_path(spec: str) -> bool:
+    """Tell whether there is a file or folder of this name, or may be one in a folder that nobody may look into."""
+    try:
+        os.stat(spec)
+    except PermissionError:
+        return os.path.dirname(spec) != ""
+    except (OSError, ValueError):  # ValueError: a NUL in the path
+        return False
+    return True
 
 
 def _from_hugging_face(spec: str, pattern: str | None) -> Tokenizer:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.patterns import name_of
+from bpe_cli.reports.meanings import meaning_of
 from bpe_cli.stages.component_json import component
 
 if TYPE_CHECKING:
@@ -86,7 +87,10 @@ class LongToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenKinds:
-    """How many ordinary tokens are of a kind; a token can be of several.
+    """How many ordinary tokens are of a kind, by the text that they stand for; a token can be of several.
+
+    The token ``<0x0A>`` is a byte where the model falls back to bytes, and ``▁`` a space where spaces are
+    written so: ``meanings.py`` has the rules.
 
     Attributes:
         single_bytes: One byte.
@@ -201,7 +205,7 @@ def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> Vocabul
         unicode_version=tokenizer.unicode_version,
         special_tokens=tuple(sorted(tokenizer.special_tokens, key=lambda token: token.token_id)),
         bytes_without_token=bytes(sorted(set(range(256)) - bytes_present)) if on_bytes else None,
-        kinds=_kinds(token for _, token in ordinary),
+        kinds=_kinds(map(meaning_of(tokenizer), (token for _, token in ordinary))),
         mean_length=sum(size * count for size, count in lengths.items()) / len(ordinary) if ordinary else None,
         lengths=tuple(sorted(lengths.items())),
         length_bins=_bins(lengths),
@@ -262,7 +266,7 @@ def _short(value: object) -> str:
 
 
 def _kinds(tokens: Iterable[bytes]) -> TokenKinds:
-    """Count the kinds of tokens."""
+    """Count the kinds of tokens, given what they stand for."""
     single_bytes = not_utf8 = leading_space = white_space = digits = 0
     for token in tokens:
         single_bytes += len(token) == 1

@@ -97,6 +97,7 @@ def _facts(report: VocabularyReport) -> Table:
     add("Unicode version", harmless(report.unicode_version) if report.unicode_version else "unknown")
     if report.bytes_without_token is not None:
         add("bytes without token", _bytes_missing(report.bytes_without_token))
+    if report.bytes_without_token is not None or report.kinds.not_utf8:
         add("not UTF-8", f"{count(report.kinds.not_utf8, 'token')}, single bytes included")
     add("single bytes", whole(report.kinds.single_bytes))
     add("with leading space", whole(report.kinds.leading_space))

@@ -80,6 +80,11 @@ def test_the_help_lists_every_command():
             "invalid value for '--errors': 'lax' is not one of 'strict', 'replace', 'ignore'",
             "bpe decode --help explains it",
         ),
+        (
+            ("convert", "gpt2", "-o", "x", "--format", "toknizer"),
+            "invalid value for '--format' / '-f': there is no 'toknizer'",
+            "did you mean tokenizer.json?",
+        ),
         (("convert", "gpt2"), "missing option '--output' / '-o'", "bpe convert --help explains it"),
         (("convert",), "missing argument 'SOURCE'", "bpe convert --help explains it"),
         (

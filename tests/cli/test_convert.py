@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 
 import pytest
 
@@ -36,6 +37,20 @@ def test_ranks_are_those_that_openai_publishes(tmp_path, name):
     assert call("encode", "-T", "naïve 你<|endoftext|>", "-t", path, "--special", "all") == call(
         "encode", "-T", "naïve 你<|endoftext|>", "-t", name, "--special", "all"
     )
+
+
+@pytest.mark.parametrize(("model", "layout"), [("gpt-4", "gpt-4-32k"), ("gpt-oss-20b", "harmony")])
+def test_a_built_in_layout_is_named(tmp_path, model, layout):
+    """A file holds no layout: what the model's name stood for is chosen by hand, and gives the same ids."""
+    said = (
+        f"note: the layout of {model}'s conversations is built in; with a file, --chat-template {layout} chooses it\n"
+    )
+    assert call("convert", model, "-o", "t.json", cwd=tmp_path).err.endswith(said)
+    (tmp_path / "chat.json").write_text('[{"role": "user", "content": "Hi"}]')
+    by_name = call("encode", "--chat", "chat.json", "-t", model, cwd=tmp_path)
+    assert by_name.status == 0
+    assert call("encode", "--chat", "chat.json", "-t", "t.json", "--chat-template", layout, cwd=tmp_path) == by_name
+    assert "layout" not in call("convert", "t.json", "-o", "again.json", cwd=tmp_path).err
 
 
 def test_round_the_formats(tmp_path):
@@ -93,6 +108,16 @@ def test_the_format_comes_from_the_name(tmp_path):
         ),
     )  # fmt: skip
     assert not (tmp_path / "y").exists()
+
+
+def test_names_that_no_terminal_shows(tmp_path):
+    """A byte that is no character and an end of line read the same in every message, on one line."""
+    odd = os.fsdecode(b"a\xff\nb.bpe.json")
+    convert = call("convert", "gpt2", "-o", odd, "-f", "bpe.json", cwd=tmp_path)
+    assert convert == (0, b"", "gpt2 -> a\\xff⏎b.bpe.json (bpe.json)\n")
+    assert "a\\xff⏎b.bpe.json" in call("inspect", "-t", odd, cwd=tmp_path).text
+    (tmp_path / odd).write_bytes(b"nothing")
+    assert call("inspect", "-t", odd, cwd=tmp_path).err.startswith("error: a\\xff⏎b.bpe.json is text that begins")
 
 
 def test_to_a_pipe(tmp_path):

@@ -153,7 +153,10 @@ def test_the_real_command_says_the_same(tmp_path):
 
 def test_folders(tmp_path):
     (tmp_path / "x").mkdir()
-    hint = "it needs tokenizer.json, vocab.txt, or vocab.json with merges.txt; or name a file in it"
+    hint = (
+        "it needs tokenizer.json, vocab.txt, vocab.json with merges.txt, or one file that ends in .json, .model, "
+        ".tiktoken, .gguf, .vocab, .codes or .yttm; or name a file in it"
+    )
     assert call("encode", "-T", "a", "-t", "x", cwd=tmp_path) == (
         2, b"", error("the folder x holds no tokenizer, it is empty", hint),
     )  # fmt: skip

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,37 @@ def test_adding(desk):
     assert tokens(desk, "lowide<|user|>", "out.json", "--special", "all") == "lo wide <|user|>"
     made_of = ids_of(desk / "out.json.ids.json")["made_of"]
     assert [*made_of] == ["262", "263"]
+
+
+def test_adding_from_a_pipe(desk):
+    """A list is read once, so that it may come from anywhere."""
+    add = ("convert", "t.json", "-o", "out.json", "-q", "--add-tokens")
+    (desk / "list").write_text("wide\n")
+    assert call(*add, "list", cwd=desk) == (0, b"", "")
+    from_file = (desk / "out.json").read_bytes()
+    assert call(*add, "-", input=b"wide\n", cwd=desk) == (0, b"", "")
+    assert (desk / "out.json").read_bytes() == from_file
+    os.mkfifo(desk / "pipe")
+    with ThreadPoolExecutor() as pool:
+        pool.submit((desk / "pipe").write_bytes, b"wide\n")
+        assert call(*add, "pipe", cwd=desk) == (0, b"", "")
+    assert (desk / "out.json").read_bytes() == from_file
+
+
+def test_adding_what_hugging_face_wrote(desk):
+    (desk / "added_tokens.json").write_text('{"<foo>": 263, "wide": 262}')
+    assert call("convert", "t.json", "--add-tokens", "added_tokens.json", "-q", "-o", "out.json", cwd=desk).status == 0
+    assert tokens(desk, "lo<foo>wide", "out.json") == "lo <foo> wide"
+    (desk / "out.json").unlink()
+    (desk / "added_tokens.json").write_text('{"<foo>": 300}')
+    result = call("convert", "t.json", "--add-tokens", "added_tokens.json", "-o", "out.json", cwd=desk)
+    message = 'added_tokens.json gives the token "<foo>" the id 300, and it would get 262'
+    assert result == (
+        2,
+        b"",
+        error(message, "new tokens get the ids after all others; --add-special TEXT=ID gives one"),
+    )
+    assert not (desk / "out.json").exists()
 
 
 def test_merging(desk):

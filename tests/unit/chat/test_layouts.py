@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from bpe_cli.blocks import Block
 from bpe_cli.chat import LAYOUTS, ChatEncoder, Conversation, layout_of_model, read_conversation
-from bpe_cli.encodings import named
+from bpe_cli.encodings import ENCODINGS, named
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import load
+from bpe_cli.formats import dump, load
 from bpe_cli.stages import SpecialToken
 
 WHO = Conversation(
@@ -20,6 +21,7 @@ SEED_35 = [100264, 9125, 198, 2675, 527, 264, 11190, 18328, 100265, 198, 100264,
            100265, 198, 100264, 78191, 198]  # fmt: skip
 SEED_4_32K = [100264, 9125, 100266, 2675, 527, 264, 11190, 18328, 100265, 100264, 882, 100266, 57668, 21043, 39013, 223,
               100265, 100264, 78191, 100266]  # fmt: skip
+FITTING = {("cl100k_base", "gpt-3.5"), ("cl100k_base", "gpt-4-32k"), ("o200k_harmony", "harmony")}
 
 
 def ids_of(tokenizer, name, conversation, *, prompt=True):
@@ -64,6 +66,37 @@ def test_special_tokens_are_the_tokenizers_or_the_layouts():
     taken = named("cl100k_base").with_special_tokens([SpecialToken(b"<|im_sep|>", 100299)])
     with pytest.raises(UsageError, match="already has id 100299"):
         LAYOUTS["gpt-4-32k"].fit(taken, "gpt-4-32k")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_a_layout_writes_is_special_or_an_error(encoding, layout):
+    """No tokenizer makes plain text of what a layout writes: o200k_base has harmony's ranks, not its tokens."""
+    turns = ({"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"})
+    if (encoding, layout) not in FITTING:
+        with pytest.raises(UsageError, match=f"the layout {layout} needs the special token"):
+            LAYOUTS[layout].fit(named(encoding), layout)
+        return
+    fitted = LAYOUTS[layout].fit(named(encoding), layout)
+    text = LAYOUTS[layout].render(Conversation(turns), add_generation_prompt=True)
+    special = {token.content.decode(): token.token_id for token in fitted.special_tokens}
+    written = [special[token] for token in re.findall(r"<\|\w+\|>", text)]
+    assert [number for number in ids_of(fitted, layout, Conversation(turns)) if number in fitted.special_ids] == written
+    assert written
+
+
+def test_ids_of_an_encoding_go_with_its_vocabulary_whatever_merges_it(tmp_path):
+    for name, content in dump(named("cl100k_base"), "tokenizer.json").items():
+        (tmp_path / (name or "t.json")).write_bytes(content)
+    converted = load(tmp_path / "t.json")
+    assert converted.model.kind == "bpe-merges"
+    assert ids_of(converted, "gpt-4-32k", WHO) == SEED_4_32K
+
+
+def test_a_layouts_tokens_that_do_not_come_with_its_ranks():
+    with pytest.raises(UsageError, match=r"the layout harmony needs the special token <\|start\|>") as caught:
+        LAYOUTS["harmony"].fit(named("o200k_base"), "harmony")
+    assert caught.value.hint == "-t o200k_harmony has it"
 
 
 @pytest.mark.parametrize("name", ["chatml", "gpt-4-32k", "mistral-v3"])

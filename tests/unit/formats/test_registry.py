@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from dataclasses import replace
@@ -126,10 +127,60 @@ def test_pattern_that_looks_like_a_name_is_one(tmp_path):
 
 
 def test_dump_refuses_unknown_names(make):
-    with pytest.raises(UsageError, match="unknown format 'onnx'"):
+    with pytest.raises(UsageError, match="unknown format 'onnx'") as caught:
         formats.dump(make(), "onnx")
+    assert caught.value.hint == f"formats are {', '.join(formats.FORMATS)}"
+    with pytest.raises(UsageError, match="unknown format 'toknizer'") as caught:
+        formats.dump(make(), "toknizer")
+    assert caught.value.hint == "did you mean tokenizer.json?"
     with pytest.raises(UsageError, match="no format loses 'everything'"):
         formats.dump(make(), "tiktoken", {"everything"})
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("x.ggfu", "did you mean x.gguf? or give --format"),
+        ("out/model.jsn", "did you mean model.json? or give --format"),
+        ("x", f"give --format: {', '.join(formats.FORMATS)}"),
+        ("x.png", f"give --format: {', '.join(formats.FORMATS)}"),
+    ],
+)
+def test_names_that_say_no_format(name, hint):
+    with pytest.raises(UsageError, match="does not say which format") as caught:
+        formats.format_of_name(name)
+    assert caught.value.hint == hint
+
+
+def test_a_folder_without_tokenizer_names_the_usual_ones(tmp_path):
+    """Every ending that a folder is searched for is in the hint."""
+    with pytest.raises(FormatError, match="holds no tokenizer, it is empty") as caught:
+        formats.load(tmp_path)
+    for module in formats.FORMATS.values():
+        for pattern in module.FILES:
+            if pattern.startswith("*."):
+                assert f".{pattern.split('.')[1]}" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("name", ["closed/vocab.json", "closed/sub", "closed"])
+def test_a_folder_that_nobody_may_look_into(monkeypatch, tmp_path, name):
+    """A file in it may be there or not: what is known is that it may not be read (root may, hence the stand-ins)."""
+
+    def refuse(path, *_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    for module, function in [(os, "stat"), (os, "scandir"), (io, "open"), (os, "listdir")]:
+        monkeypatch.setattr(module, function, refuse)
+    with pytest.raises(InputError, match=rf"^cannot read .*{name}: permission denied$"):
+        formats.find_tokenizer(str(tmp_path / name))
+
+
+def test_a_models_name_is_one_where_nobody_may_look(monkeypatch):
+    def refuse(path, *_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "stat", refuse)
+    assert formats.find_tokenizer("gpt-4").name == "cl100k_base"
 
 
 def test_find_tokenizer(make, tmp_path):

@@ -4,27 +4,56 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.errors import FormatError, InputError
+from bpe_cli.encodings import named
+from bpe_cli.errors import FormatError
 from bpe_cli.formats import token_list
 from bpe_cli.stages import SpecialToken
+from bpe_cli.surgery import add_tokens
 
 
 def test_lines():
-    tokens = token_list.loads("\ufefflow\r\n\n  new est \n[x\n".encode(), "list")
-    assert tokens == [
+    given = token_list.loads("\ufefflow\r\n\n  new est \n[x\n".encode(), "list")
+    assert given.tokens == tuple(
         SpecialToken(content, 0, special=False, normalized=True) for content in (b"low", b"  new est ", b"[x")
-    ]
+    )
+    assert given.ids == {}
+    braces = token_list.loads(b"{\n{name}\n}\n", "list")
+    assert [token.content for token in braces.tokens] == [b"{", b"{name}", b"}"]
 
 
 def test_json():
     data = b"""["tok", {"content": "<|user|>", "special": true, "lstrip": true}, {"content": "x"},
                {"content": "y", "normalized": false}]"""
-    assert token_list.loads(data, "list") == [
+    assert token_list.loads(data, "list").tokens == (
         SpecialToken(b"tok", 0, special=False, normalized=True),
         SpecialToken(b"<|user|>", 0, special=True, lstrip=True),
         SpecialToken(b"x", 0, special=False, normalized=True),
         SpecialToken(b"y", 0, special=False),
-    ]
+    )
+
+
+def test_added_tokens_json():
+    given = token_list.loads('{"<foo>": 8, "\\n": 7, "é": 6}\n'.encode(), "added_tokens.json")
+    assert given.tokens == tuple(
+        SpecialToken(content, 0, special=False, normalized=True) for content in ("é".encode(), b"\n", b"<foo>")
+    )
+    assert given.ids == {"é".encode(): 6, b"\n": 7, b"<foo>": 8}
+
+
+def test_ids_are_held_to_what_the_file_says():
+    gpt2 = named("gpt2")
+    good = token_list.loads(b'{"<b>": 50258, "<a>": 50257, "<|endoftext|>": 50256, "a": 64}', "list")
+    grown = add_tokens(gpt2, good.tokens).tokenizer
+    good.check(grown)
+    assert [(token.content, token.token_id) for token in grown.special_tokens[1:]] == [(b"<a>", 50257), (b"<b>", 50258)]
+    for data, message in [
+        (b'{"<a>": 50259}', 'list gives the token "<a>" the id 50259, and it would get 50257'),
+        (b'{"<a>": 50257, "<b>": 50257}', 'the token "<b>" the id 50257, and it would get 50258'),
+        (b'{"a": 50257}', 'the token "a" the id 50257, and it would get 64'),
+    ]:
+        other = token_list.loads(data, "list")
+        with pytest.raises(FormatError, match=message):
+            other.check(add_tokens(gpt2, other.tokens).tokenizer)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +68,13 @@ def test_json():
         (b'[{"content": ""}]', "is empty"),
         (b'[{"content": "a", "colour": 1}]', 'does not know: "colour"'),
         (b'[{"content": "a", "id": 3}]', "gives the token an id"),
+        (b'{"": 3}', "list has an empty token"),
+        (b'{"a": "b"}', "list: a is no id"),
+        (b'{"content": "a", "special": true}', "list: content is no id"),
+        (b'{"a": true}', "list: a is no id"),
+        (b'{"a": -1}', "list: a is to be an integer from 0"),
+        (b'{"a": 1,}', "not valid JSON"),
+        (b'{"content": "a"}\n{"content": "b"}\n', "not valid JSON"),
         (b'["a",]', "not valid JSON"),
         (b"[" * 1_000_000 + b"]" * 1_000_000, "not valid JSON|too large or too deep"),
     ],
@@ -46,10 +82,3 @@ def test_json():
 def test_what_is_wrong_is_named(data, message):
     with pytest.raises(FormatError, match=message):
         token_list.loads(data, "list")
-
-
-def test_files(tmp_path):
-    (tmp_path / "list").write_text("low\n")
-    assert token_list.load(tmp_path / "list")[0].content == b"low"
-    with pytest.raises(InputError, match="no such file"):
-        token_list.load(tmp_path / "other")
