@@ -225,11 +225,15 @@ def test_merging_ranks_that_state_no_pattern(desk):
     assert call(*both, "--pattern", "gpt2", cwd=desk) == (0, b"", "")
 
 
-def test_ranks_that_no_merge_reaches(desk):
-    """The file is that of "cd" and "abcd", which arises as a whole piece only."""
+def whole_piece(desk: Path) -> None:
+    """Write ranks in which "abcd" arises as a whole piece only."""
     table = [bytes([byte]) for byte in range(256)] + [b"cd", b"abcd"]
     lines = [f"{base64.b64encode(token).decode()} {rank}\n" for rank, token in enumerate(table)]
     (desk / "whole.tiktoken").write_text("".join(lines))
+
+
+def test_ranks_that_no_merge_reaches(desk):
+    whole_piece(desk)
     convert = ("convert", "whole.tiktoken", "--pattern", "gpt2", "-o", "out.json")
     extended = call(*convert, "--extend", "corpus.txt", "-s", "262", cwd=desk)
     assert extended.status == 0, extended.err
@@ -240,11 +244,13 @@ def test_ranks_that_no_merge_reaches(desk):
 
 
 def test_only_what_no_change_mends_is_refused_before_the_work(desk):
-    """Ids with a gap are no RWKV vocabulary, say; pruning closes them up."""
-    assert call("convert", "t.json", "--add-special", "<x>=400", "-q", "-o", "gap.json", cwd=desk).status == 0
-    refused = call("convert", "gap.json", "-o", "out.tekken", "-f", "tekken", "--allow-loss", "pattern", cwd=desk)
-    prune = ("convert", "gap.json", "-o", "out.txt", "-f", "tekken", "--prune-to", "261", "--counts-from")
-    pruned = call(*prune, "corpus.txt", cwd=desk)
-    assert (refused.status, pruned.status) == (2, 0), (refused.err, pruned.err)
-    early = call("convert", "cl100k_base", "--extend", "none.txt", "-s", "110000", "-o", "out.tiktoken", cwd=desk)
-    assert "cannot hold the split pattern" in early.err, "only the published file is known with its pattern"
+    """A pair of vocabulary and merges has no whole pieces: pruning may take them away, and no change cuts text."""
+    whole_piece(desk)
+    convert = ("convert", "whole.tiktoken", "-o", "pair/", "-f", "vocab-merges", "--pattern")
+    assert "no merge reaches 1 of the ranked tokens" in call(*convert, "gpt2", cwd=desk).err
+    pruned = call(*convert, "gpt2", "--prune-to", "257", "--counts-from", "corpus.txt", cwd=desk)
+    assert pruned.status == 0, pruned.err
+    early = call(*convert, "cl100k", "--prune-to", "257", "--counts-from", "none.txt", cwd=desk)
+    assert "cannot hold the split pattern" in early.err
+    published = call("convert", "cl100k_base", "--extend", "none.txt", "-s", "110000", "-o", "out.tiktoken", cwd=desk)
+    assert "cannot hold the split pattern" in published.err, "only the published file is known with its pattern"
