@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats import token_flags
 from bpe_cli.formats.checked import quote
 from bpe_cli.stages import ByteLevel, PrefixSpace, Split
 from bpe_cli.tokenizer import Tokenizer
@@ -39,12 +40,9 @@ def _special_tokens(tokenizer: Tokenizer) -> bool | str:
     return f"the special tokens ({len(tokens)}: {shown})" if tokens else False
 
 
-def _token_flags(tokenizer: Tokenizer) -> bool:
-    """Tell whether a token has flags; ``special: false`` is one, since such a token is always found."""
-    return any(
-        token.single_word or token.lstrip or token.rstrip or token.normalized or not token.special
-        for token in tokenizer.special_tokens
-    )
+def _token_flags(tokenizer: Tokenizer) -> bool | str:
+    flags = token_flags.of(token_flags.effective(tokenizer))
+    return token_flags.named(flags) if flags else False
 
 
 def _pre_tokenizer(tokenizer: Tokenizer) -> bool | str:
@@ -66,7 +64,7 @@ FEATURES: tuple[Feature, ...] = (
     # Only who puts a tokenizer into the other library's words can tell: ``dialects`` refuses it.
     Feature("sentencepiece-edges", "what SentencePiece and Hugging Face do differently on rare texts", lambda _: False),
     Feature("special-tokens", "special and added tokens", _special_tokens),
-    Feature("token-flags", "how added tokens are looked for (lstrip, single_word, special, ...)", _token_flags),
+    Feature("token-flags", "how added tokens are looked for", _token_flags),
     Feature("post-processor", "the post-processor", lambda t: t.post_processor is not None),
     Feature("truncation", "the truncation", lambda t: t.usage.truncation is not None, about_use=True),
     Feature("padding", "the padding", lambda t: t.usage.padding is not None, about_use=True),

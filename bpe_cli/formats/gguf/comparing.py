@@ -6,6 +6,7 @@ from array import array
 from dataclasses import replace
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats import token_flags
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects import EDGES
 from bpe_cli.postprocess import process
@@ -34,17 +35,25 @@ def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
     if _around(tokenizer) != _around(again):
         lost["post-processor"] = "the post-processor (llama.cpp puts at most one token on each side of a text)"
     kinds = getattr(tokenizer.model, "kinds", b"")
-    pairs = zip(tokenizer.special_tokens, again.special_tokens, strict=False)
-    other = next((one for one, two in pairs if one != two), None)
-    if other is not None:
-        lost["token-flags"] = (
-            f"how added tokens are looked for (llama.cpp has rules of its own for {quote(other.content)})"
-        )
+    flags = _flags(tokenizer, again)
+    if flags is not None:
+        lost["token-flags"] = flags
     elif USER_DEFINED in kinds:
         lost["token-flags"] = "that pieces of a user's own are parts of words (llama.cpp cuts the text at them)"
     elif UNUSED in kinds:
         lost["token-flags"] = "that unused pieces are never tokens"
     return lost
+
+
+def _flags(tokenizer: Tokenizer, again: Tokenizer) -> str | None:
+    """Name the tokens that llama.cpp looks for in another way; None where there is none."""
+    ours, theirs = ({token.token_id: token for token in token_flags.effective(each)} for each in (tokenizer, again))
+    more = [ours[number].content for number in ours if number not in theirs]
+    fewer = [theirs[number].content for number in theirs if number not in ours]
+    reasons = [f"llama.cpp looks for {token_flags.shown(fewer)} too"] if fewer else []
+    reasons += [f"llama.cpp does not look for {token_flags.shown(more)}"] if more else []
+    flags = token_flags.differences((ours[number], theirs[number]) for number in ours if number in theirs)
+    return token_flags.named(flags, *reasons) if flags or reasons else None
 
 
 def _normalizer(tokenizer: Tokenizer) -> tuple[Normalizer, ...]:
