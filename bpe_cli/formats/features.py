@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import token_flags
 from bpe_cli.formats.checked import quote
-from bpe_cli.stages import ByteLevel, PrefixSpace, Split
+from bpe_cli.stages import ALGORITHMS, ByteLevel, Model, PrefixSpace, PreTokenizer, Split
 from bpe_cli.tokenizer import Tokenizer
 
 
@@ -45,12 +45,13 @@ def _token_flags(tokenizer: Tokenizer) -> bool | str:
     return token_flags.named(flags) if flags else False
 
 
+def cuts_otherwise(stage: PreTokenizer) -> bool:
+    """Tell whether a pre-tokenizer does more than split, put a space before the text or spell bytes."""
+    return not isinstance(stage, (ByteLevel, PrefixSpace)) and stage != Split(getattr(stage, "pattern", ""))
+
+
 def _pre_tokenizer(tokenizer: Tokenizer) -> bool | str:
-    others = [
-        stage
-        for stage in tokenizer.pre_tokenizer
-        if not isinstance(stage, (ByteLevel, PrefixSpace)) and stage != Split(getattr(stage, "pattern", ""))
-    ]
+    others = list(filter(cuts_otherwise, tokenizer.pre_tokenizer))
     return f"the pre-tokenizer {type(others[0]).__name__}" if others else False
 
 
@@ -103,6 +104,22 @@ def _missing(tokenizer: Tokenizer, holds: Collection[str], *, about_use: bool) -
             if found:
                 missing[feature.name] = feature.what if found is True else found
     return missing
+
+
+def other_model(model: Model, kinds: Collection[str], holder: str, hint: str | None = None) -> FormatError:
+    """Make the error for a model that a format has no form for.
+
+    Args:
+        model: It.
+        kinds: Those that it has one for.
+        holder: What the file is called, as in "a .tiktoken file".
+        hint: What is better advice than to name these.
+    """
+    held = ", ".join(name for kind, name in ALGORITHMS.items() if kind in kinds)
+    return FormatError(
+        f"{holder} cannot hold {ALGORITHMS[model.kind]}",
+        hint=hint or f"it holds {held}; bpe.json holds every model (--format bpe.json)",
+    )
 
 
 def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: str) -> None:

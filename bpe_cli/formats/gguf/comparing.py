@@ -50,8 +50,8 @@ def _flags(tokenizer: Tokenizer, again: Tokenizer) -> str | None:
     ours, theirs = ({token.token_id: token for token in token_flags.effective(each)} for each in (tokenizer, again))
     more = [ours[number].content for number in ours if number not in theirs]
     fewer = [theirs[number].content for number in theirs if number not in ours]
-    reasons = [f"llama.cpp looks for {token_flags.shown(fewer)} too"] if fewer else []
-    reasons += [f"llama.cpp does not look for {token_flags.shown(more)}"] if more else []
+    reasons = [f"llama.cpp takes {token_flags.shown(fewer)} for special"] if fewer else []
+    reasons += [f"llama.cpp takes {token_flags.shown(more)} for ordinary"] if more else []
     flags = token_flags.differences((ours[number], theirs[number]) for number in ours if number in theirs)
     return token_flags.named(flags, *reasons) if flags or reasons else None
 
@@ -82,7 +82,7 @@ def _around(tokenizer: Tokenizer) -> object:
 
 def _compare_models(tokenizer: Tokenizer, again: Tokenizer) -> None:
     ours, theirs = tokenizer.model, again.model
-    special = tokenizer.special_ids
+    special = tokenizer.special_ids | again.special_ids  # what is special to one alone, ``_flags`` tells
     before, after = (
         {number: text for number, text in model.vocabulary.items() if number not in special} for model in (ours, theirs)
     )

@@ -16,7 +16,8 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects import EDGES, to_sentencepiece
-from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.dialects.readers import LLAMA_CPP
+from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.comparing import changed
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
@@ -60,7 +61,7 @@ HOLDS = frozenset(
     }
 )  # fmt: skip
 
-HOLDER = "a GGUF file"
+HOLDER = LLAMA_CPP.holder
 WRITTEN = "what was written"
 
 PHI_3 = "phi-3"
@@ -82,8 +83,9 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     Raises:
         FormatError: llama.cpp has no such model, or something would be lost that may not be.
     """
+    edges: dict[str, str] = {}
     if isinstance(tokenizer.model, (CharacterBpe, Unigram)):  # llama.cpp does these as SentencePiece does
-        tokenizer = to_sentencepiece(tokenizer, allow_loss)
+        tokenizer, edges = to_sentencepiece(tokenizer, LLAMA_CPP)
     out = _Out(tokenizer)
     model = tokenizer.model
     if isinstance(model, (RankBpe, MergeBpe)):
@@ -95,12 +97,9 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     elif isinstance(model, WordPiece):
         _bert(out, model)
     else:
-        raise FormatError(
-            f"{HOLDER} cannot hold {model.kind}",
-            hint=f"it holds {', '.join(sorted(MODELS))}; tokenizer.json can hold the rest",
-        )
+        raise other_model(model, MODELS, HOLDER)
     content, again = _written(out)
-    lost = losses(tokenizer, HOLDS) | changed(tokenizer, again) | out.lost
+    lost = losses(tokenizer, HOLDS) | edges | changed(tokenizer, again) | out.lost
     refuse_losses(lost, allow_loss, HOLDER)
     return {"": content}
 

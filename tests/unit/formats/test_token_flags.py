@@ -67,7 +67,7 @@ def test_gguf_names_the_token_that_llama_cpp_makes_special():
     with pytest.raises(FormatError) as caught:
         gguf.dump(tokenizer, frozenset({"pattern"}))
     assert caught.value.message == (
-        'a GGUF file cannot hold how added tokens are looked for (llama.cpp looks for "</s>" too)'
+        'a GGUF file cannot hold how added tokens are looked for (llama.cpp takes "</s>" for special)'
     )
 
 
