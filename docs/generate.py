@@ -58,7 +58,7 @@ def formats_page() -> str:
     """Give docs/formats.md with its tables made anew."""
     from bpe_cli.formats import FORMATS
     from bpe_cli.formats.features import FEATURES
-    from bpe_cli.reports.vocabulary_report import ALGORITHMS
+    from bpe_cli.stages import ALGORITHMS
 
     tables = [
         _table(list(ALGORITHMS), {name: module.MODELS for name, module in FORMATS.items()}),

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from bpe_cli import _core
 from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import Node, quote
+from bpe_cli.formats.features import cuts_otherwise, other_model
 from bpe_cli.rank_merges import as_merges, of_ranks
 from bpe_cli.running import is_plain
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
@@ -232,17 +234,20 @@ def special_text(token: SpecialToken) -> str:
         ) from None
 
 
-def refuse_other_stages(tokenizer: Tokenizer, format_name: str) -> None:
-    """Refuse what only ``tokenizer.json`` can say of a byte-level tokenizer: more stages than splits.
+def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
+    """Leave out the stages that only ``tokenizer.json`` can say of a byte-level tokenizer.
+
+    ``features.losses`` names them; what is left is splits, and perhaps a space before the text.
 
     Raises:
-        FormatError: The tokenizer has them.
+        FormatError: More than splits is left all the same.
     """
-    if not is_plain(tokenizer):
-        raise FormatError(
-            f"{format_name} cannot hold a normalizer, a decoder, or pre-tokenizers that do more than split",
-            hint="write bpe.json, which holds everything (--format bpe.json)",
-        )
+    stages = tuple(stage for stage in tokenizer.pre_tokenizer if not cuts_otherwise(stage))
+    left = replace(tokenizer, normalizer=(), pre_tokenizer=stages, decoder=())
+    if not is_plain(left):
+        names = ", ".join(type(stage).__name__ for stage in stages)
+        raise FormatError(f"{holder} says how text is split, and at most once to put a space before it, not {names}")
+    return left
 
 
 def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]]:
@@ -277,7 +282,7 @@ def _written_merges(tokenizer: Tokenizer, merges: Merges | None, format_name: st
     model = tokenizer.model
     if merges is None:
         if not isinstance(model, MergeBpe):
-            raise FormatError(f"{format_name} can hold byte-level BPE only", hint="tokenizer.json can hold it")
+            raise other_model(model, ("bpe-ranks", "bpe-merges"), format_name)
         merges = model.merges
     tokens = visible_tokens(model.vocabulary)
     written = []

@@ -11,8 +11,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats import token_flags
 from bpe_cli.formats.checked import quote
-from bpe_cli.stages import ByteLevel, PrefixSpace, SpecialToken, Split
+from bpe_cli.stages import ALGORITHMS, ByteLevel, Model, PrefixSpace, PreTokenizer, Split
 from bpe_cli.tokenizer import Tokenizer
 
 
@@ -39,17 +40,18 @@ def _special_tokens(tokenizer: Tokenizer) -> bool | str:
     return f"the special tokens ({len(tokens)}: {shown})" if tokens else False
 
 
-def _token_flags(tokenizer: Tokenizer) -> bool:
-    """Tell whether a token has flags; ``special: false`` is one, since such a token is always found."""
-    return any(token != SpecialToken(token.content, token.token_id) for token in tokenizer.special_tokens)
+def _token_flags(tokenizer: Tokenizer) -> bool | str:
+    flags = token_flags.of(token_flags.effective(tokenizer))
+    return token_flags.named(flags) if flags else False
+
+
+def cuts_otherwise(stage: PreTokenizer) -> bool:
+    """Tell whether a pre-tokenizer does more than split, put a space before the text or spell bytes."""
+    return not isinstance(stage, (ByteLevel, PrefixSpace)) and stage != Split(getattr(stage, "pattern", ""))
 
 
 def _pre_tokenizer(tokenizer: Tokenizer) -> bool | str:
-    others = [
-        stage
-        for stage in tokenizer.pre_tokenizer
-        if not isinstance(stage, (ByteLevel, PrefixSpace)) and stage != Split(getattr(stage, "pattern", ""))
-    ]
+    others = list(filter(cuts_otherwise, tokenizer.pre_tokenizer))
     return f"the pre-tokenizer {type(others[0]).__name__}" if others else False
 
 
@@ -63,7 +65,7 @@ FEATURES: tuple[Feature, ...] = (
     # Only who puts a tokenizer into the other library's words can tell: ``dialects`` refuses it.
     Feature("sentencepiece-edges", "what SentencePiece and Hugging Face do differently on rare texts", lambda _: False),
     Feature("special-tokens", "special and added tokens", _special_tokens),
-    Feature("token-flags", "how added tokens are looked for (lstrip, single_word, special, ...)", _token_flags),
+    Feature("token-flags", "how added tokens are looked for", _token_flags),
     Feature("post-processor", "the post-processor", lambda t: t.post_processor is not None),
     Feature("truncation", "the truncation", lambda t: t.usage.truncation is not None, about_use=True),
     Feature("padding", "the padding", lambda t: t.usage.padding is not None, about_use=True),
@@ -107,6 +109,22 @@ def _missing(tokenizer: Tokenizer, holds: Collection[str], *, about_use: bool) -
             if found:
                 missing[feature.name] = feature.what if found is True else found
     return missing
+
+
+def other_model(model: Model, kinds: Collection[str], holder: str, hint: str | None = None) -> FormatError:
+    """Make the error for a model that a format has no form for.
+
+    Args:
+        model: It.
+        kinds: Those that it has one for.
+        holder: What the file is called, as in "a .tiktoken file".
+        hint: What is better advice than to name these.
+    """
+    held = ", ".join(name for kind, name in ALGORITHMS.items() if kind in kinds)
+    return FormatError(
+        f"{holder} cannot hold {ALGORITHMS[model.kind]}",
+        hint=hint or f"it holds {held}; bpe.json holds every model (--format bpe.json)",
+    )
 
 
 def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: str) -> None:

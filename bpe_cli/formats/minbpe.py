@@ -15,9 +15,9 @@ from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.byte_level import ranks_as_merges, refuse_other_stages, special_text
+from bpe_cli.formats.byte_level import plain, ranks_as_merges, special_text
 from bpe_cli.formats.checked import quote, read
-from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.lines import MergesById, number, split_of, text_lines
 from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
@@ -27,6 +27,7 @@ from bpe_cli.vocabulary import Merges
 
 NAME = "minbpe"
 FILES = ("*.model",)
+HOLDER = "minbpe's .model"
 MODELS = frozenset({"bpe-ranks", "bpe-merges"})
 HOLDS = frozenset({"ids", "pattern", "special-tokens"})
 
@@ -136,15 +137,15 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     merges = _merges_of(tokenizer)
     lost = losses(tokenizer, HOLDS)
     pattern = ""
-    if len(tokenizer.patterns) > 1:
+    patterns = plain(tokenizer, HOLDER).patterns
+    if len(patterns) > 1:
         lost["pattern"] = "more than one split pattern"
-    elif tokenizer.patterns:
-        pattern = tokenizer.patterns[0]
+    elif patterns:
+        pattern = patterns[0]
         if not pattern.strip():
             lost["pattern"] = f"the split pattern {quote(pattern)}"
         elif pattern != pattern.strip() or "\n" in pattern or "\r" in pattern:
             lost["pattern"] = "a split pattern that has line ends, or white space at an end"
-    refuse_losses(lost, allow_loss, "minbpe's .model")
     tokens = () if "special-tokens" in lost else tokenizer.special_tokens
     lines = [HEADER, "" if "pattern" in lost else pattern, str(len(tokens))]
     for token in sorted(tokens, key=lambda token: token.token_id):
@@ -155,6 +156,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
             raise FormatError(f"the special token {quote(text)} has id {token.token_id}, which a token has")
         lines.append(f"{text} {token.token_id}")
     lines += [f"{left} {right}" for left, right, _ in merges]
+    refuse_losses(lost, allow_loss, HOLDER)
     return {"": "".join(line + "\n" for line in lines).encode()}
 
 
@@ -166,10 +168,9 @@ def _merges_of(tokenizer: Tokenizer) -> Merges:
     """
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
-        raise FormatError("minbpe's .model holds byte-level BPE only", hint="tokenizer.json can hold the rest")
-    refuse_other_stages(tokenizer, "minbpe's .model")
+        raise other_model(model, MODELS, HOLDER)
     if isinstance(model, RankBpe):
-        merges = ranks_as_merges(model, "minbpe's .model")
+        merges = ranks_as_merges(model, HOLDER)
     else:
         reason = why_no_ranks(model) if model.ignore_merges else None
         if reason is not None:

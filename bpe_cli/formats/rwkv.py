@@ -17,7 +17,7 @@ from bpe_cli import _core
 from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats.checked import quote, read
-from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.lines import number, text_lines
 from bpe_cli.stages import ByteLevelDecoder, ByteLevelNormalizer, MaxMatch, SpecialToken, Split
 from bpe_cli.stages.component_json import core_spec
@@ -173,7 +173,9 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """
     model = tokenizer.model
     normalizer, decoder = _STAGES
-    if not isinstance(model, MaxMatch) or not set(normalizer) <= set(tokenizer.normalizer):
+    if not isinstance(model, MaxMatch):
+        raise other_model(model, MODELS, "an RWKV vocabulary")
+    if not set(normalizer) <= set(tokenizer.normalizer):
         raise FormatError(
             "an RWKV vocabulary is for longest match over bytes only", hint="tokenizer.json can hold the rest"
         )
@@ -187,8 +189,8 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         lost["decoder"] = "the decoder"
     if tokenizer.special_tokens != (() if 0 in tokens else (END_OF_TEXT,)):
         lost["special-tokens"] = f"special tokens other than {quote(END_OF_TEXT.content)} with id 0"
-    refuse_losses(lost, allow_loss, "an RWKV vocabulary")
     literals = write_literals(list(tokens.values()))
+    refuse_losses(lost, allow_loss, "an RWKV vocabulary")
     lines = (
         f"{token_id} {literal} {len(token)}\n"
         for (token_id, token), literal in zip(tokens.items(), literals, strict=True)

@@ -19,7 +19,7 @@ from typing import Literal
 from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote, read
-from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.stages import ByteLevelNormalizer, CharacterBpe, SpecialToken
 from bpe_cli.stages.words import word_decoder, word_stages
 from bpe_cli.tokenizer import Tokenizer
@@ -132,10 +132,8 @@ def pairs_of(tokenizer: Tokenizer) -> list[tuple[bytes, bytes]]:
     """
     model = tokenizer.model
     if not isinstance(model, CharacterBpe):
-        raise FormatError(
-            "codes hold the merges of characters, not this model",
-            hint="bpe train -a bpe --compat subword-nmt makes such a tokenizer",
-        )
+        hint = "bpe train -a bpe --compat subword-nmt makes what codes hold"
+        raise other_model(model, MODELS, "a file of codes", hint)
     if model.end_of_word_suffix != SUFFIX or model.continuing_subword_prefix:
         raise FormatError(f"codes mark the ends of words with {SUFFIX}, and nothing else; this tokenizer does not")
     by_byte = is_by_byte(tokenizer)

@@ -20,9 +20,9 @@ import orjson
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.byte_level import refuse_other_stages, special_text
+from bpe_cli.formats.byte_level import plain, special_text
 from bpe_cli.formats.checked import Node, quote, read
-from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.lines import split_of
 from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
@@ -196,18 +196,18 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
-        raise FormatError("tekken.json holds byte-level BPE only", hint="tokenizer.json can hold the rest")
-    refuse_other_stages(tokenizer, "tekken.json")
+        raise other_model(model, MODELS, "tekken.json")
+    patterns = plain(tokenizer, "tekken.json").patterns
     reason = why_no_ranks(model) if isinstance(model, MergeBpe) else None
     if reason is not None:
         raise FormatError(
             f"tekken.json holds ranks, which cannot do what these merges do: {reason}", hint="keep it as tokenizer.json"
         )
-    if len(tokenizer.patterns) != 1 or not tokenizer.patterns[0]:
-        raise FormatError(f"tekken.json has one split pattern, and this tokenizer {len(tokenizer.patterns)}")
-    refuse_losses(losses(tokenizer, HOLDS), allow_loss, "tekken.json")
+    if len(patterns) != 1 or not patterns[0]:
+        raise FormatError(f"tekken.json has one split pattern, and this tokenizer {len(patterns)}")
     tokens = list(model.vocabulary.items())
     texts = _special_texts(tokenizer, tokens)
+    refuse_losses(losses(tokenizer, HOLDS), allow_loss, "tekken.json")
     origin = tokenizer.origin or Origin("")
     kept, unused = origin.kept(NAME, "rest"), origin.kept(NAME, "unused ranks")
     rest: dict[str, Any] = orjson.loads(kept) if kept else {"config": {}}
@@ -220,7 +220,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     else:
         stated.pop("num_vocab_tokens", None)
     config = {
-        "pattern": tokenizer.patterns[0],
+        "pattern": patterns[0],
         "num_vocab_tokens": len(entries),
         "default_vocab_size": len(texts) + len(tokens),
         "default_num_special_tokens": len(texts),

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from bpe_cli import _core, encodings
 from bpe_cli.errors import FormatError, NoPatternError
-from bpe_cli.formats.byte_level import refuse_other_stages
+from bpe_cli.formats.byte_level import plain
 from bpe_cli.formats.checked import quote, read
-from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, RankBpe, Split
@@ -121,8 +121,8 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
-        raise FormatError("a .tiktoken file holds byte-level BPE only", hint="tokenizer.json can hold the rest")
-    refuse_other_stages(tokenizer, "a .tiktoken file")
+        raise other_model(model, MODELS, "a .tiktoken file")
+    patterns = plain(tokenizer, "a .tiktoken file").patterns
     if isinstance(model, MergeBpe):
         reason = why_no_ranks(model)
         if reason is not None:
@@ -133,7 +133,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     content = b"".join(b"%s %d\n" % (base64.b64encode(token), token_id) for token_id, token in model.vocabulary.items())
     known = encodings.of_ranks(hashlib.sha256(content).hexdigest())
     lost = losses(tokenizer, HOLDS)
-    if known is None or tokenizer.patterns != (PATTERNS[known.pattern].regex,):
+    if known is None or patterns != (PATTERNS[known.pattern].regex,):
         lost["pattern"] = "the split pattern"
     else:
         del lost["pattern"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats.checked import quote, read
-from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.lines import MergesById, number, text_lines
 from bpe_cli.stages import CharacterBpe, Metaspace, MetaspaceDecoder, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
@@ -174,9 +174,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """
     model = tokenizer.model
     if not isinstance(model, CharacterBpe):
-        raise FormatError(
-            "YouTokenToMe's models hold BPE over characters only", hint="tokenizer.json can hold the rest"
-        )
+        raise other_model(model, MODELS, "a model of YouTokenToMe")
     unk_id = model.unk_id
     if unk_id is None or model != CharacterBpe(model.vocabulary, model.merges, unk_id, fuse_unk=True):
         raise FormatError(
@@ -193,9 +191,9 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     specials = {names[token.content]: token.token_id for token in tokenizer.special_tokens if token.content in names}
     if len(specials) != len(tokenizer.special_tokens) or specials.get("unk") != unk_id:
         lost["special-tokens"] = f"special tokens other than {', '.join(ROLES.values())}, and these by their names"
-    refuse_losses(lost, allow_loss, "a model of YouTokenToMe")
     specials["unk"] = unk_id
     characters, rules = _numbers_of(model, {token.token_id for token in tokenizer.special_tokens} | {unk_id})
+    refuse_losses(lost, allow_loss, "a model of YouTokenToMe")
     kept = tokenizer.origin.kept(NAME, "characters") if tokenizer.origin else None
     if kept is not None and sorted(kept.split(b"\n")) == sorted(line.encode() for line in characters):
         characters = kept.decode().split("\n")  # YouTokenToMe's order is that of a hash table

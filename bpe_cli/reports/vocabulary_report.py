@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.patterns import name_of
 from bpe_cli.reports.meanings import meaning_of
+from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
 
 if TYPE_CHECKING:
@@ -23,20 +24,6 @@ LONGEST = 10
 
 UNUSED_RANGES = 20
 """How many stretches of unused ids are reported."""
-
-ALGORITHMS = {
-    "bpe-ranks": "byte-level BPE by ranks",
-    "bpe-merges": "byte-level BPE by merges",
-    "bpe-characters": "BPE over characters by merges",
-    "bpe-scores": "BPE over characters by scores",
-    "wordpiece": "WordPiece",
-    "word-level": "whole pieces",
-    "unigram": "unigram language model",
-    "longest-match": "longest match",
-    "max-match": "forward maximum matching",
-    "n-gram": "overlapping n-grams",
-}
-"""What a model's kind is called."""
 
 WHITE_SPACE = frozenset(
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

@@ -19,6 +19,7 @@ from bpe_cli.stages.decoders import (
     WordPieceDecoder,
 )
 from bpe_cli.stages.models import (
+    ALGORITHMS,
     CharacterBpe,
     LongestMatch,
     MaxMatch,
@@ -68,6 +69,7 @@ from bpe_cli.stages.pre_tokenizers import (
 )
 
 __all__ = [
+    "ALGORITHMS",
     "CTC",
     "NFC",
     "NFD",

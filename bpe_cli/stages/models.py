@@ -198,6 +198,20 @@ Model = (
     RankBpe | MergeBpe | CharacterBpe | ScoredBpe | WordPiece | WordLevel | Unigram | LongestMatch | MaxMatch | NGram
 )
 
+ALGORITHMS = {
+    "bpe-ranks": "byte-level BPE by ranks",
+    "bpe-merges": "byte-level BPE by merges",
+    "bpe-characters": "BPE over characters by merges",
+    "bpe-scores": "BPE over characters by scores",
+    "wordpiece": "WordPiece",
+    "word-level": "whole pieces",
+    "unigram": "unigram language model",
+    "longest-match": "longest match",
+    "max-match": "forward maximum matching",
+    "n-gram": "overlapping n-grams",
+}
+"""What a model's kind is called."""
+
 
 @dataclass(frozen=True, slots=True)
 class SpecialToken:

@@ -306,3 +306,15 @@ def test_special_tokens_and_what_is_put_around(llama_cpp):
     assert llama_cpp(content, special=True)(text) == tokenizer.encode(text, "all")
     around = llama_cpp(content, special=True, around=True)(text)
     assert around == [first, *tokenizer.encode(text, "all"), first + 1]
+
+
+def test_chats_of_phi_3_are_as_of_its_tokenizer_json(shared, llama_cpp):
+    """Its special tokens take the white space behind them along, which llama.cpp knows by the model's name."""
+    tokenizer = formats.load(shared / "vocabs" / "phi-3-mini")
+    theirs = llama_cpp(gguf.dump(tokenizer, frozenset({"token-flags"}))[""], special=True)
+    for text in (
+        "<|user|>\nHello there<|end|>\n<|assistant|>\n Fine.  Thanks<|end|>\n",
+        "<|system|> You are<|end|>\n\n<|user|>\t hi<|end|><|endoftext|> x",
+        "</s>\n a <s> b <unk> c",
+    ):
+        assert theirs(text) == tokenizer.encode(text, "all")

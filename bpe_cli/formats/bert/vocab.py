@@ -27,7 +27,7 @@ from bpe_cli.formats import byte_level
 from bpe_cli.formats.bert import words as bert_words
 from bpe_cli.formats.bert.sniffing import sniff
 from bpe_cli.formats.checked import Node, quote, read
-from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface.companions import CONFIG, Companions
 from bpe_cli.postprocess import layout
@@ -261,7 +261,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """
     model = tokenizer.model
     if not isinstance(model, WordPiece):
-        raise FormatError("a vocab.txt holds WordPiece only", hint="tokenizer.json can hold the rest")
+        raise other_model(model, MODELS, "a vocab.txt")
     for what, value, fixed in (
         ("continuing tokens begin with", model.continuing_subword_prefix, PREFIX),
         ("the longest known word has", model.max_input_chars_per_word, LONGEST_WORD),
@@ -273,9 +273,9 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
             )
     special = {token.token_id: byte_level.special_text(token) for token in tokenizer.special_tokens}
     roles = _roles_to_write(tokenizer, special) | {"unk": model.unk_id}
-    refuse_losses(_losses(tokenizer, roles, special), allow_loss, "a vocab.txt")
     lines = _lines(tokenizer, model.unk_id)
     config = _config(tokenizer, roles, lines)
+    refuse_losses(_losses(tokenizer, roles, special), allow_loss, "a vocab.txt")
     return {
         "vocab.txt": "".join(f"{line}\n" for line in lines).encode(),
         CONFIG: (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode(),

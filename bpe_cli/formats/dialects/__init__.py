@@ -6,9 +6,9 @@ put into the words of the other, so that a ``.model`` becomes a ``tokenizer.json
 library loads, and the other way round.
 
 What is exact is done without asking. What differs on rare texts only (how a table is applied, in which
-precision scores are added, ...) is done if the caller agrees to lose ``sentencepiece-edges``, and named
-if not. What has no form at all is refused. One thing is left to each library's habits: special tokens
-among ids to be decoded read as nothing in SentencePiece's words, and as their texts in Hugging Face's.
+precision scores are added, ...) is a loss, ``sentencepiece-edges``, that a caller has to agree to. What has
+no form at all is refused. One thing is left to each library's habits: special tokens among ids to be
+decoded read as nothing in SentencePiece's words, and as their texts in Hugging Face's.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects import models as dialect_models
 from bpe_cli.formats.dialects import text as dialect_text
+from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
+from bpe_cli.formats.features import refuse_losses
 from bpe_cli.stages import (
+    ALGORITHMS,
     CharacterBpe,
     Charsmap,
     LongestMatch,
@@ -33,6 +36,8 @@ from bpe_cli.stages import (
     WordLevel,
 )
 from bpe_cli.tokenizer import Tokenizer
+
+HINT = "it holds what --compat sentencepiece trains"
 
 EDGES = "sentencepiece-edges"
 """What a caller agrees to lose: the name in ``features.FEATURES``."""
@@ -86,9 +91,9 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
         model = dialect_models.double_precision(model, edges)
     normalizer = dialect_text.hugging_face_normalizer(tokenizer.normalizer, edges)
     decoder = dialect_text.hugging_face_decoder(tokenizer.decoder, *_texts(tokenizer), edges)
-    _settle(edges, allow_loss, "a tokenizer.json for Hugging Face's library", "write bpe.json, which is exact")
     translated = replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=cuts, decoder=decoder)
     _refuse_own(translated)
+    refuse_losses(_lost(edges), allow_loss, "a tokenizer.json for Hugging Face's library")
     return translated
 
 
@@ -101,7 +106,7 @@ def _refuse_own(tokenizer: Tokenizer) -> None:
     model = tokenizer.model
     own = None
     if isinstance(model, (LongestMatch, MaxMatch, NGram)):
-        own = f"model {type(model).__name__}"
+        own = ALGORITHMS[model.kind]
     elif isinstance(model, CharacterBpe) and model.separate_suffix:
         own = "BPE whose end of a word is a symbol of its own"
     elif isinstance(model, Unigram) and not model.fuse_unk:
@@ -113,41 +118,43 @@ def _refuse_own(tokenizer: Tokenizer) -> None:
         )
 
 
-def to_sentencepiece(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> Tokenizer:
+def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tuple[Tokenizer, dict[str, str]]:
     """Put what is in Hugging Face's words into those of SentencePiece.
 
     Args:
         tokenizer: The tokenizer; given back itself if there is nothing to translate.
-        allow_loss: ``sentencepiece-edges`` agrees to differences on rare texts.
+        reader: For whom.
+
+    Returns:
+        The tokenizer, and what differs on rare texts as ``features.losses`` has it: ``sentencepiece-edges``
+        -> how a message calls it.
 
     Raises:
-        FormatError: There is no exact form, and nobody agreed; or none at all. Names the part.
+        FormatError: There is no such form at all. Names the part.
     """
     *before, marks = tokenizer.normalizer or (None,)
     model = tokenizer.model
     tables = all(isinstance(stage, Charsmap) for stage in before) and len(before) < 2
     if isinstance(marks, SpaceMarks) and tables and not isinstance(model, CharacterBpe):
-        return tokenizer  # what else is wrong with it, the writer says
+        return tokenizer, {}  # what else is wrong with it, the writer says
     _refuse_bytes(tokenizer)
     edges: list[str] = []
     cuts = tokenizer.pre_tokenizer
     if isinstance(model, CharacterBpe):
-        model, cuts = dialect_models.scoring_model(model, tokenizer.special_tokens, cuts, edges)
+        model, cuts = dialect_models.scoring_model(model, tokenizer.special_tokens, cuts, edges, reader)
     elif isinstance(model, Unigram):
-        model = dialect_models.single_precision(model, tokenizer.special_tokens, edges)
+        model = dialect_models.scored_unigram(model, tokenizer.special_tokens, edges, reader)
     elif not isinstance(model, ScoredBpe):
-        raise FormatError(
-            f"a SentencePiece model cannot hold {model.kind}", hint="it holds what --compat sentencepiece trains"
-        )
+        raise FormatError(f"{reader.holder} cannot hold {ALGORITHMS[model.kind]}", hint=HINT)
     unknown, texts = _texts(tokenizer)
     normalizer = tokenizer.normalizer
     if not (isinstance(marks, SpaceMarks) and tables) or cuts:
-        normalizer = dialect_text.sentencepiece_normalizer(normalizer, cuts, texts, edges)
+        normalizer = dialect_text.sentencepiece_normalizer(normalizer, cuts, texts, edges, reader)
     handled = normalizer[-1]
     if isinstance(handled, SpaceMarks):
-        decoder = dialect_text.sentencepiece_decoder(tokenizer.decoder, handled, unknown, texts, edges)
-    _settle(edges, allow_loss, "a SentencePiece model", "write tokenizer.json, which is exact")
-    return replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=(), decoder=decoder)
+        decoder = dialect_text.sentencepiece_decoder(tokenizer.decoder, handled, unknown, texts, edges, reader)
+    translated = replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=(), decoder=decoder)
+    return translated, _lost(edges)
 
 
 def _refuse_bytes(tokenizer: Tokenizer) -> None:
@@ -175,14 +182,6 @@ def _texts(tokenizer: Tokenizer) -> tuple[str | None, list[str]]:
     return tokenizer.token_bytes(unk_id).decode("utf-8", "replace"), texts
 
 
-def _settle(edges: list[str], allow_loss: Collection[str], holder: str, hint: str) -> None:
-    """Refuse differences that nobody agreed to.
-
-    Raises:
-        FormatError: There are such; all of them are named.
-    """
-    if edges and EDGES not in allow_loss:
-        raise FormatError(
-            f"{holder} would differ on rare texts: {'; '.join(dict.fromkeys(edges))}",
-            hint=f"{hint}, or agree to the difference: --allow-loss {EDGES}",
-        )
+def _lost(edges: list[str]) -> dict[str, str]:
+    """Give differences on rare texts as a loss."""
+    return {EDGES: f"what becomes of rare texts ({'; '.join(dict.fromkeys(edges))})"} if edges else {}

@@ -17,12 +17,12 @@ from dataclasses import replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
+from bpe_cli.formats.dialects.readers import Reader
 from bpe_cli.formats.dialects.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
 from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
 from bpe_cli.stages.pieces import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, byte_text
 from bpe_cli.vocabulary import Vocabulary
 
-PRECISION_EDGE = "its scores, which SentencePiece adds in single and Hugging Face's library in double precision"
 BYTES_EDGE = "texts that spell a token of a byte, such as <0x0A>"
 
 
@@ -136,7 +136,7 @@ def double_precision(model: Unigram, edges: list[str]) -> Unigram:
     if BYTE in kinds:
         edges.append(BYTES_EDGE)
     if model.single_precision and any(len(piece.decode()) > 1 for _, piece in model.vocabulary.items()):
-        edges.append(PRECISION_EDGE)
+        edges.append("its scores, which SentencePiece adds in single and Hugging Face's library in double precision")
     return replace(model, scores=scores, single_precision=False, kinds=b"")
 
 
@@ -145,7 +145,7 @@ def _single(number: float) -> float:
     try:
         return float(struct.unpack("<f", struct.pack("<f", number))[0])
     except OverflowError:
-        raise FormatError(f"the score {number:g} is no number in single precision, which is SentencePiece's") from None
+        raise FormatError(f"the score {number:g} is no number in single precision, which files have") from None
 
 
 # -- Hugging Face's words into SentencePiece's -------------------------------------------------
@@ -155,7 +155,7 @@ def kinds_of(vocabulary: Vocabulary, specials: Sequence[SpecialToken], unk_id: i
     """Give the type of each piece.
 
     Raises:
-        FormatError: An id has no token, for SentencePiece's have no gaps.
+        FormatError: An id has no token, for pieces have ids without gaps.
     """
     special_ids = {token.token_id for token in specials}
     size = max(vocabulary.size, max(special_ids, default=-1) + 1)
@@ -166,7 +166,7 @@ def kinds_of(vocabulary: Vocabulary, specials: Sequence[SpecialToken], unk_id: i
         if token_id == unk_id or token_id in special_ids:
             kinds.append(UNKNOWN if token_id == unk_id else CONTROL)
         elif not text:
-            raise FormatError(f"id {token_id} has no token, and SentencePiece's ids have no gaps")
+            raise FormatError(f"id {token_id} has no token, and pieces have ids without gaps")
         elif text in mine:
             kinds.append(USER_DEFINED)
         else:
@@ -183,7 +183,11 @@ def _without_specials(vocabulary: Vocabulary, kinds: bytes) -> Vocabulary:
 
 
 def scoring_model(
-    model: CharacterBpe, specials: Sequence[SpecialToken], cuts: Sequence[PreTokenizer], edges: list[str]
+    model: CharacterBpe,
+    specials: Sequence[SpecialToken],
+    cuts: Sequence[PreTokenizer],
+    edges: list[str],
+    reader: Reader,
 ) -> tuple[ScoredBpe, tuple[PreTokenizer, ...]]:
     """Put BPE by merges into scores; gives also what of the pre-tokenizers it does not stand for.
 
@@ -191,24 +195,20 @@ def scoring_model(
         FormatError: Scores cannot do the same.
     """
     if model.unk_id is None:
-        raise FormatError("SentencePiece needs an unknown token, and this tokenizer has none")
+        raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
     if model.continuing_subword_prefix or model.end_of_word_suffix:
         raise FormatError(
-            "SentencePiece marks where words begin by blanks alone, and this model writes "
+            f"{reader.name} marks where words of characters begin, by blanks alone, and this model writes "
             + quote(model.continuing_subword_prefix or model.end_of_word_suffix)
-            + " at symbols",
-            hint="write tokenizer.json, which holds everything",
+            + " at symbols"
         )
     missing = [byte for byte in range(256) if model.vocabulary.id_of(byte_text(byte)) is None]
     if model.byte_fallback and missing:
         raise FormatError(
-            f"there is no token {byte_text(missing[0]).decode()}, and SentencePiece spells bytes out with all of them"
+            f"there is no token {byte_text(missing[0]).decode()}, and {reader.name} spells bytes out with all of them"
         )
     if not model.fuse_unk and not model.byte_fallback:
-        raise FormatError(
-            "SentencePiece gives neighbouring unknown characters one token, and this model one to each",
-            hint="write tokenizer.json, which holds everything",
-        )
+        raise FormatError(f"{reader.name} gives neighbouring unknown characters one token, and this model one to each")
     own = (pieces_split_at(cuts[0]) or []) if cuts and model.ignore_merges else []
     kinds = kinds_of(model.vocabulary, specials, model.unk_id, own)
     vocabulary = _without_specials(model.vocabulary, kinds)
@@ -224,16 +224,16 @@ def scoring_model(
     return written, rest
 
 
-def single_precision(model: Unigram, specials: Sequence[SpecialToken], edges: list[str]) -> Unigram:
+def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list[str], reader: Reader) -> Unigram:
     """Put a unigram model of Hugging Face's into SentencePiece's words.
 
     Raises:
         FormatError: It has what SentencePiece has no form for.
     """
     if model.unk_id is None:
-        raise FormatError("SentencePiece needs an unknown token, and this tokenizer has none")
+        raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
     if not model.fuse_unk:
-        raise FormatError("SentencePiece gives neighbouring unknown characters one token, and this model one to each")
+        raise FormatError(f"{reader.name} gives neighbouring unknown characters one token, and this model one to each")
     kinds = kinds_of(model.vocabulary, specials, model.unk_id, ())
     if not model.byte_fallback:
         kinds = kinds.replace(bytes([BYTE]), bytes([NORMAL]))
@@ -241,6 +241,10 @@ def single_precision(model: Unigram, specials: Sequence[SpecialToken], edges: li
         edges.append(BYTES_EDGE)
     scores = array("d", (_single(score) for score in model.scores))
     scores.extend([0.0] * (len(kinds) - len(scores)))
-    edges.append(PRECISION_EDGE)
+    if reader.single_precision != model.single_precision:
+        added, before = ("single", "double") if reader.single_precision else ("double", "single")
+        edges.append(f"its scores, which {reader.name} adds in {added} and this tokenizer in {before} precision")
+    elif scores[: len(model.scores)] != model.scores:
+        edges.append("its scores, which the file has in single precision")
     vocabulary = _without_specials(model.vocabulary, kinds)
-    return replace(model, vocabulary=vocabulary, scores=scores, single_precision=True, kinds=kinds)
+    return replace(model, vocabulary=vocabulary, scores=scores, single_precision=reader.single_precision, kinds=kinds)

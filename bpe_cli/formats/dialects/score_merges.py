@@ -164,7 +164,6 @@ def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int
         if not known or texts[left] + texts[right] != texts[product]:
             raise FormatError(
                 f"merge {rank + 1} does not join two pieces to one, and scores can do nothing else",
-                hint="write tokenizer.json",
             )
         ranks[left, right] = rank, product
         pairs.setdefault(product, []).append((left, right))
@@ -182,7 +181,6 @@ def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int
             parts = " and ".join(quote(texts[part]) for part in ids)
             raise FormatError(
                 f"no merge makes the token {quote(text)} (id {token_id}) of {parts}, and by scores it would be made",
-                hint="write tokenizer.json",
             )
     whole = {token_id for text, token_id in pieces.items() if len(text) == 1} | reached
     order = []

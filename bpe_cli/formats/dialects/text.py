@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
+from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
 from bpe_cli.formats.sentencepiece.model_types import UNK_SURFACE
 from bpe_cli.stages import (
     ByteFallback,
@@ -47,10 +48,7 @@ TRIM_BLANKS = Replace(r"(?<![\s\S]) +|(?<! ) +(?![\s\S])", "")
 ALL = (1 << 31) - 1
 """How many blanks are taken off where all are."""
 
-TABLE_EDGE = (
-    "its table of rules, which SentencePiece applies by the longest match and Hugging Face's library by grapheme "
-    "clusters"
-)
+TABLE_EDGE = "its table of rules, which {} applies by the longest match and Hugging Face's library by grapheme clusters"
 
 
 # -- SentencePiece's words into Hugging Face's -------------------------------------------------
@@ -65,7 +63,7 @@ def hugging_face_normalizer(stages: Sequence[Normalizer], edges: list[str]) -> t
     written: list[Normalizer] = []
     for stage in stages:
         if isinstance(stage, Charsmap):
-            edges.append(TABLE_EDGE)
+            edges.append(TABLE_EDGE.format(SENTENCEPIECE.name))
             written.append(Precompiled(stage.precompiled_charsmap))
         elif isinstance(stage, SpaceMarks):
             if stage.treat_whitespace_as_suffix and stage.add_dummy_prefix:
@@ -140,6 +138,7 @@ def sentencepiece_normalizer(
     pre_tokenizers: Sequence[PreTokenizer],
     texts: Sequence[str],
     edges: list[str],
+    reader: Reader,
 ) -> tuple[Normalizer, ...]:
     """Put what rewrites and cuts text into SentencePiece's words; what differs on rare texts is added to ``edges``.
 
@@ -152,17 +151,17 @@ def sentencepiece_normalizer(
     if isinstance(first, Charsmap):
         table, stages = (first,), stages[1:]
     elif isinstance(first, Precompiled):
-        edges.append(TABLE_EDGE)
+        edges.append(TABLE_EDGE.format(reader.name))
         table, stages = ((Charsmap(first.precompiled_charsmap),) if first.precompiled_charsmap else ()), stages[1:]
     for switches in _SWITCHES:
         if _components(switches) == stages and not pre_tokenizers:
             return (*table, switches)
     if not stages and pre_tokenizers:
-        return (*table, _of_metaspace(pre_tokenizers, texts, edges))
+        return (*table, _of_metaspace(pre_tokenizers, texts, edges, reader))
     found = ", ".join(type(stage).__name__ for stage in (*stages, *pre_tokenizers))
     raise FormatError(
-        f"SentencePiece normalizes by one table and by rules for blanks, and this tokenizer otherwise ({found})",
-        hint="write tokenizer.json, which holds everything; --compat sentencepiece trains what a .model can hold",
+        f"{reader.name} normalizes by one table and by rules for blanks, and this tokenizer otherwise ({found})",
+        hint="bpe.json holds every tokenizer whole; --compat sentencepiece trains what such a file can hold",
     )
 
 
@@ -171,31 +170,34 @@ _SWITCHES = [
 ]
 
 
-def _of_metaspace(stages: Sequence[PreTokenizer], texts: Sequence[str], edges: list[str]) -> SpaceMarks:
+def _of_metaspace(stages: Sequence[PreTokenizer], texts: Sequence[str], edges: list[str], reader: Reader) -> SpaceMarks:
     """Read Metaspace, alone or behind WhitespaceSplit."""
     *before, last = stages
     if not isinstance(last, Metaspace) or last.replacement != MARK or before not in ([], [WhitespaceSplit()]):
         names = ", ".join(type(stage).__name__ for stage in stages)
         raise FormatError(
-            f"SentencePiece cuts text by its tokens alone, and this tokenizer has pre-tokenizers ({names})",
-            hint="write tokenizer.json, which holds everything",
+            f"{reader.name} cuts text by its tokens alone, and this tokenizer has pre-tokenizers ({names})"
         )
     if last.split or before:
         inner = next((text for text in texts if MARK in text[1:]), None)
         if inner is not None:
             raise FormatError(
-                f"the token {quote(inner)} goes across a mark, where this tokenizer cuts and SentencePiece does not",
-                hint="write tokenizer.json, which holds everything",
+                f"the token {quote(inner)} goes across a mark, where this tokenizer cuts and {reader.name} does not"
             )
     if before:
-        edges.append("white space other than blanks, at which this tokenizer cuts and SentencePiece does not")
+        edges.append(f"white space other than blanks, at which this tokenizer cuts and {reader.name} does not")
     elif last.prepend_scheme != "never":
-        edges.append("texts that begin with a blank, before which SentencePiece puts a mark all the same")
+        edges.append(f"texts that begin with a blank, before which {reader.name} puts a mark all the same")
     return SpaceMarks(last.prepend_scheme != "never", remove_extra_whitespaces=bool(before))
 
 
 def sentencepiece_decoder(
-    stages: Sequence[Decoder], marks: SpaceMarks, unknown: str | None, texts: Sequence[str], edges: list[str]
+    stages: Sequence[Decoder],
+    marks: SpaceMarks,
+    unknown: str | None,
+    texts: Sequence[str],
+    edges: list[str],
+    reader: Reader,
 ) -> tuple[Decoder, ...]:
     """Put a decoder into SentencePiece's words; what differs on rare texts is added to ``edges``.
 
@@ -205,6 +207,7 @@ def sentencepiece_decoder(
         unknown: The text of the unknown token, if encoding can give it.
         texts: Those of all other tokens.
         edges: What was found.
+        reader: Who is to read them.
 
     Raises:
         FormatError: It says something that SentencePiece does not do.
@@ -221,11 +224,11 @@ def sentencepiece_decoder(
     if tuple(stages) == hugging_face_decoder([wanted], unknown, texts, []):
         return (wanted,)
     if unknown is not None:
-        edges.append("unknown tokens, which SentencePiece reads as a sign of its own (unk_surface)")
+        edges.append(f"unknown tokens, which {reader.name} reads as a sign of its own")
     usual = hugging_face_decoder([wanted], None, texts, [])
     one = tuple(StripDecoder(" ", 1, 0) if isinstance(stage, StripDecoder) else stage for stage in usual)
     if tuple(stages) == one != usual:
-        edges.append("marks that the text itself begins with, all of which SentencePiece reads as nothing")
+        edges.append(f"marks that the text itself begins with, all of which {reader.name} reads as nothing")
     elif len(stages) == 1 and isinstance(stages[0], MetaspaceDecoder) and stages[0].replacement == MARK:
         if (stages[0].prepend_scheme != "never") != (marks.add_dummy_prefix or marks.remove_extra_whitespaces):
             edges.append("the blank that decoding leaves at the beginning")
@@ -234,7 +237,6 @@ def sentencepiece_decoder(
     elif tuple(stages) != usual:
         names = ", ".join(type(stage).__name__ for stage in stages) or "none"
         raise FormatError(
-            f"SentencePiece decodes by reading marks as blanks, and this tokenizer otherwise (its decoder: {names})",
-            hint="write tokenizer.json, which holds everything",
+            f"{reader.name} decodes by reading marks as blanks, and this tokenizer otherwise (its decoder: {names})"
         )
     return (wanted,)

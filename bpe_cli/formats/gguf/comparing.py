@@ -6,6 +6,7 @@ from array import array
 from dataclasses import replace
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats import token_flags
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects import EDGES
 from bpe_cli.postprocess import process
@@ -33,17 +34,25 @@ def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
     if _around(tokenizer) != _around(again):
         lost["post-processor"] = "the post-processor (llama.cpp puts at most one token on each side of a text)"
     kinds = getattr(tokenizer.model, "kinds", b"")
-    pairs = zip(tokenizer.special_tokens, again.special_tokens, strict=False)
-    other = next((one for one, two in pairs if one != two), None)
-    if other is not None:
-        lost["token-flags"] = (
-            f"how added tokens are looked for (llama.cpp has rules of its own for {quote(other.content)})"
-        )
+    flags = _flags(tokenizer, again)
+    if flags is not None:
+        lost["token-flags"] = flags
     elif USER_DEFINED in kinds:
         lost["token-flags"] = "that pieces of a user's own are parts of words (llama.cpp cuts the text at them)"
     elif UNUSED in kinds:
         lost["token-flags"] = "that unused pieces are never tokens"
     return lost
+
+
+def _flags(tokenizer: Tokenizer, again: Tokenizer) -> str | None:
+    """Name the tokens that llama.cpp looks for in another way; None where there is none."""
+    ours, theirs = ({token.token_id: token for token in token_flags.effective(each)} for each in (tokenizer, again))
+    more = [ours[number].content for number in ours if number not in theirs]
+    fewer = [theirs[number].content for number in theirs if number not in ours]
+    reasons = [f"llama.cpp takes {token_flags.shown(fewer)} for special"] if fewer else []
+    reasons += [f"llama.cpp takes {token_flags.shown(more)} for ordinary"] if more else []
+    flags = token_flags.differences((ours[number], theirs[number]) for number in ours if number in theirs)
+    return token_flags.named(flags, *reasons) if flags or reasons else None
 
 
 def _normalizer(tokenizer: Tokenizer) -> tuple[Normalizer, ...]:
@@ -72,7 +81,7 @@ def _around(tokenizer: Tokenizer) -> object:
 
 def _compare_models(tokenizer: Tokenizer, again: Tokenizer) -> None:
     ours, theirs = tokenizer.model, again.model
-    special = tokenizer.special_ids
+    special = tokenizer.special_ids | again.special_ids  # what is special to one alone, ``_flags`` tells
     before, after = (
         {number: text for number, text in model.vocabulary.items() if number not in special} for model in (ours, theirs)
     )

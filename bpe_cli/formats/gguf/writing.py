@@ -16,7 +16,8 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects import EDGES, to_sentencepiece
-from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.dialects.readers import LLAMA_CPP
+from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.comparing import changed
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
@@ -48,7 +49,11 @@ HOLDS = frozenset(
     }
 )  # fmt: skip
 
-HOLDER = "a GGUF file"
+HOLDER = LLAMA_CPP.holder
+WRITTEN = "what was written"
+
+PHI_3 = "phi-3"
+"""The name of a model whose special tokens take the white space behind them along, to llama.cpp."""
 
 _ALIKE = ((NORMAL, UNUSED, UNDEFINED), (CONTROL, UNKNOWN))
 
@@ -66,8 +71,9 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     Raises:
         FormatError: llama.cpp has no such model, or something would be lost that may not be.
     """
+    edges: dict[str, str] = {}
     if isinstance(tokenizer.model, (CharacterBpe, Unigram)):  # llama.cpp does these as SentencePiece does
-        tokenizer = to_sentencepiece(tokenizer, allow_loss)
+        tokenizer, edges = to_sentencepiece(tokenizer, LLAMA_CPP)
     out = _Out(tokenizer)
     model = tokenizer.model
     if isinstance(model, (RankBpe, MergeBpe)):
@@ -79,15 +85,34 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     elif isinstance(model, WordPiece):
         _bert(out, model)
     else:
-        raise FormatError(
-            f"{HOLDER} cannot hold {model.kind}",
-            hint=f"it holds {', '.join(sorted(MODELS))}; tokenizer.json can hold the rest",
-        )
-    content = write(out.fields())
-    again = tokenizer_of(parse(content, "what was written"))
-    lost = losses(tokenizer, HOLDS) | changed(tokenizer, again) | out.lost
+        raise other_model(model, MODELS, HOLDER)
+    content, again = _written(out)
+    lost = losses(tokenizer, HOLDS) | edges | changed(tokenizer, again) | out.lost
     refuse_losses(lost, allow_loss, HOLDER)
     return {"": content}
+
+
+def _written(out: _Out) -> tuple[bytes, Tokenizer]:
+    """Give the file, and the tokenizer that comes back from it.
+
+    llama.cpp goes by a model's name for which tokens take the white space behind them along; a name that
+    a file brought is left alone.
+    """
+    content = write(out.fields())
+    again = tokenizer_of(parse(content, WRITTEN))
+    wanted = _taking_white_space(out.tokenizer)
+    if wanted and wanted != _taking_white_space(again) and not out.has_model_name:
+        out.model_name = PHI_3
+        named = write(out.fields())
+        renamed = tokenizer_of(parse(named, WRITTEN))
+        if wanted == _taking_white_space(renamed):
+            return named, renamed
+    return content, again
+
+
+def _taking_white_space(tokenizer: Tokenizer) -> set[int]:
+    """Give the ids of the tokens that take the white space behind them along."""
+    return {token.token_id for token in tokenizer.special_tokens if token.rstrip}
 
 
 @dataclass
@@ -100,6 +125,7 @@ class _Out:
         own: The keys of this kind of model, in order.
         lost: What the file will not hold, by the names of ``features.LOSSES``.
         roles: (role, id) to be written.
+        model_name: What ``general.name`` is to say, unless the tokenizer brought one.
     """
 
     tokenizer: Tokenizer
@@ -107,6 +133,17 @@ class _Out:
     own: list[tuple[str, bytes]] = field(default_factory=list)
     lost: dict[str, str] = field(default_factory=dict)
     roles: dict[str, int] = field(default_factory=dict)
+    model_name: str = ""
+
+    @property
+    def has_model_name(self) -> bool:
+        """Whether the tokenizer brought a name from its file."""
+        return "general.name" in self._carried
+
+    @property
+    def _carried(self) -> dict[str, bytes]:
+        origin = self.tokenizer.origin
+        return dict(origin.carried) if origin is not None and origin.format == "gguf" else {}
 
     def add(self, key: str, kind: int, value: bool | int | bytes) -> None:
         self.own.append((f"tokenizer.ggml.{key}", encode(kind, value)))
@@ -186,12 +223,12 @@ class _Out:
 
     def fields(self) -> list[tuple[str, bytes]]:
         """Give all keys, in order."""
-        origin = self.tokenizer.origin
-        carried = dict(origin.carried) if origin is not None and origin.format == "gguf" else {}
         before = {"general.architecture": encode(STRING, self.name.encode())}
+        if self.model_name:
+            before["general.name"] = encode(STRING, self.model_name.encode())
         after = {}
         own = dict(self.own)
-        for key, value in carried.items():
+        for key, value in self._carried.items():
             if key.endswith(".vocab_size"):
                 before[key] = encode(U32, self.tokenizer.vocab_size)
             elif not key.startswith("tokenizer."):

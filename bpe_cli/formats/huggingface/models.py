@@ -16,6 +16,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import Node, quote
 from bpe_cli.stages import (
+    ALGORITHMS,
     CharacterBpe,
     LongestMatch,
     MaxMatch,
@@ -312,7 +313,7 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
         return {"type": "MaxMatch", "unk_token": _name(names, model.unk_id), "vocab": vocab}
     if isinstance(model, NGram):
         return {"type": "NGram", "unk_token": _name(names, model.unk_id), "n": model.n, "vocab": vocab}
-    raise FormatError(f"a model of the kind {model.kind} has no form in tokenizer.json")
+    raise FormatError(f"tokenizer.json has no form for {ALGORITHMS[model.kind]}")
 
 
 def _name(names: Mapping[int, str], token_id: int | None) -> str | None:

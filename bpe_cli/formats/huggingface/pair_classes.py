@@ -8,12 +8,13 @@ particular: CLIP writes bytes and GPT-1 characters, and each cuts text in its ow
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bpe_cli.byte_alphabet import ALPHABET_ORDER, from_visible, to_visible
 from bpe_cli.errors import NoPatternError
 from bpe_cli.formats.checked import Node, quote
 from bpe_cli.patterns import PATTERNS
+from bpe_cli.running import is_plain
 from bpe_cli.stages import (
     NFC,
     BertNormalizer,
@@ -24,11 +25,13 @@ from bpe_cli.stages import (
     Decoder,
     Lowercase,
     Normalizer,
+    PrefixSpace,
     PreTokenizer,
     Replace,
     Split,
 )
 from bpe_cli.stages.words import word_decoder
+from bpe_cli.tokenizer import Tokenizer
 
 SUFFIX = "</w>"
 """What marks the end of a word in pairs that mark it."""
@@ -144,6 +147,18 @@ def convention(
             "tokenizer.json can; or give the pattern of a word with --pattern",
         )
     return _GPT2
+
+
+def name_of(tokenizer: Tokenizer) -> str | None:
+    """Give the class that cuts text into bytes' words as a tokenizer does; None for GPT-2's, which needs none.
+
+    Such a class says also how text is normalized.
+    """
+    if not is_plain(replace(tokenizer, normalizer=())):
+        return None
+    cuts = tuple(stage for stage in tokenizer.pre_tokenizer if not isinstance(stage, PrefixSpace))
+    wanted = replace(_GPT2, pre_tokenizer=cuts, normalizer=tokenizer.normalizer)
+    return next((name for name, known in CLASSES.items() if known == wanted != _GPT2), None)
 
 
 def _of_pattern(pattern: str, ids: Mapping[str, int], special: Collection[str], suffix: str) -> Convention:

@@ -22,17 +22,17 @@ from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import Node, quote, read
-from bpe_cli.formats.features import losses, refuse_losses
+from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import companions, pair_classes
 from bpe_cli.formats.huggingface import models as hf_models
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.rank_merges import why_no_ranks
-from bpe_cli.stages import MergeBpe, Model, PrefixSpace, SpecialToken
+from bpe_cli.stages import MergeBpe, Model, PrefixSpace, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
 
 NAME = "vocab-merges"
 FILES = ("vocab.json", "encoder.json", "merges.txt", "vocab.bpe")
+HOLDER = "the pair vocab.json and merges.txt"
 MODELS = frozenset({"bpe-ranks", "bpe-merges"})
 HOLDS = frozenset(
     {"ids", "prefix-space", "special-tokens", "token-flags", "unicode-version", "roles", "chat-templates"}
@@ -196,6 +196,8 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         FormatError: Something would be lost that may not be.
     """
     model = tokenizer.model
+    if not isinstance(model, (RankBpe, MergeBpe)):
+        raise other_model(model, MODELS, HOLDER)
     if isinstance(model, MergeBpe) and model.ignore_merges:
         reason = why_no_ranks(replace(model, ignore_merges=False))
         if reason is not None:
@@ -203,13 +205,14 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
                 f"merges.txt cannot say that a whole piece may be a token before merging: {reason}",
                 hint="write tokenizer.json, which can",
             )
-    byte_level.refuse_other_stages(tokenizer, "the pair vocab.json and merges.txt")
+    class_name = pair_classes.name_of(tokenizer)
     lost = losses(tokenizer, HOLDS)
-    if tokenizer.patterns != (PATTERNS["gpt2"].regex,):
+    if class_name is not None:  # which says all of these
+        lost = {name: what for name, what in lost.items() if name not in ("pattern", "normalizer")}
+    elif byte_level.plain(tokenizer, HOLDER).patterns != (pair_classes.GPT2,):
         lost["pattern"] = "the split pattern"
     else:
         del lost["pattern"]
-    refuse_losses(lost, allow_loss, "the pair vocab.json and merges.txt")
     merges = byte_level.write_merges(tokenizer, "merges.txt")
     files = {
         "vocab.json": orjson.dumps(byte_level.write_vocabulary(tokenizer, all_special=True)),
@@ -218,7 +221,10 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     config = companions.config_of(tokenizer)
     if tokenizer.unicode_version is not None:
         config["unicode_version"] = tokenizer.unicode_version
+    if class_name is not None:
+        config["tokenizer_class"] = class_name
     if config or tokenizer.prefix_space:
         config = {"add_prefix_space": tokenizer.prefix_space, **config}
         files["tokenizer_config.json"] = (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode()
+    refuse_losses(lost, allow_loss, HOLDER)
     return files

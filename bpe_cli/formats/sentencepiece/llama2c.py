@@ -125,12 +125,10 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         FormatError: It is none that llama2.c runs as it is.
     """
     if tokenizer.model.kind not in MODELS:
-        raise FormatError(
-            f"a tokenizer.bin of llama2.c cannot hold {tokenizer.model.kind}",
-            hint="it holds what Llama 2 has: SentencePiece's BPE with tokens for all bytes",
-        )
-    translated = dialects.to_sentencepiece(tokenizer, allow_loss)
-    lost = features.losses(translated, HOLDS)
+        hint = "it holds what Llama 2 has: SentencePiece's BPE with tokens for all bytes"
+        raise features.other_model(tokenizer.model, MODELS, "a tokenizer.bin of llama2.c", hint)
+    translated, edges = dialects.to_sentencepiece(tokenizer)
+    lost = features.losses(translated, HOLDS) | edges
     if translated.normalizer != (NORMALIZER,):
         lost["normalizer"] = "a normalizer that does more or less than put one blank before the text"
     pieces = sentencepiece_writing.pieces_of(translated)

@@ -226,10 +226,8 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         FormatError: The tokenizer is none that SentencePiece could have made, or has more than it holds.
     """
     if tokenizer.model.kind not in MODELS:
-        raise FormatError(
-            f"a SentencePiece model cannot hold {tokenizer.model.kind}",
-            hint="it holds what --compat sentencepiece trains",
-        )
-    translated = dialects.to_sentencepiece(tokenizer, allow_loss)
-    features.refuse_losses(features.losses(translated, HOLDS), allow_loss, "a SentencePiece model")
-    return {"": sentencepiece_writing.write(translated)}
+        raise features.other_model(tokenizer.model, MODELS, "a SentencePiece model", dialects.HINT)
+    translated, edges = dialects.to_sentencepiece(tokenizer)
+    content = sentencepiece_writing.write(translated)
+    features.refuse_losses(features.losses(translated, HOLDS) | edges, allow_loss, "a SentencePiece model")
+    return {"": content}

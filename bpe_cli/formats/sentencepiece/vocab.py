@@ -121,11 +121,9 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         FormatError: It is none of SentencePiece's, or has what the file does not say.
     """
     if tokenizer.model.kind not in MODELS:
-        raise FormatError(
-            f"a .vocab cannot hold {tokenizer.model.kind}", hint="it holds what --compat sentencepiece trains"
-        )
-    translated = dialects.to_sentencepiece(tokenizer, allow_loss)
-    lost = features.losses(translated, HOLDS)
+        raise features.other_model(tokenizer.model, MODELS, "a .vocab", dialects.HINT)
+    translated, edges = dialects.to_sentencepiece(tokenizer)
+    lost = features.losses(translated, HOLDS) | edges
     if translated.normalizer != (SpaceMarks(),):
         lost["normalizer"] = "how text is normalized"
     marks = translated.normalizer[-1]
@@ -135,10 +133,10 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         )
         if translated.decoder != (usual,):
             lost["decoder"] = "how tokens are decoded"
-    features.refuse_losses(lost, allow_loss, "a .vocab")
     lines = []
     for text, score, _ in sentencepiece_writing.pieces_of(translated, sentencepiece_writing.kept_pieces(translated)):
         if b"\n" in text:
             raise FormatError(f"the piece {quote(text)} has a line end, and a .vocab has one piece a line")
         lines.append(text + f"\t{score:g}\n".encode())
+    features.refuse_losses(lost, allow_loss, "a .vocab")
     return {"": b"".join(lines)}

@@ -14,7 +14,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece.settings import ROLES, number, roles, text
-from bpe_cli.stages import Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
+from bpe_cli.stages import ALGORITHMS, Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
 from bpe_cli.stages.pieces import CONTROL, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
 
@@ -59,9 +59,8 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
     model = tokenizer.model
     if not isinstance(model, (Unigram, ScoredBpe, WordLevel)) or model.unk_id is None:
         raise FormatError(
-            f"a SentencePiece model cannot hold {model.kind} without an unknown token"
-            if hasattr(model, "unk_id")
-            else f"a SentencePiece model cannot hold {model.kind}",
+            f"a SentencePiece model cannot hold {ALGORITHMS[model.kind]}"
+            + (" without an unknown token" if hasattr(model, "unk_id") else ""),
             hint="it holds what --compat sentencepiece trains",
         )
     specials = {token.token_id: token.content for token in tokenizer.special_tokens}
