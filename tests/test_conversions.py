@@ -78,3 +78,5 @@ def test_what_is_left_behind_is_told():
     assert tokenizer.unicode_version is not None
     assert left_behind(tokenizer, ()) == ["the Unicode version of training"]
     assert left_behind(tokenizer, {"unicode-version"}) == []
+    for name, module in FORMATS.items():
+        assert "roles" in module.HOLDS or not hasattr(module, "ROLES"), name

@@ -94,8 +94,7 @@ def run(
 
         bpe convert tokenizer.json --extend corpus.txt -s 60000 -o longer.json
     """
-    from bpe_cli.formats import FORMATS, dump, format_of_name
-    from bpe_cli.formats.features import left_behind
+    from bpe_cli.formats import dump, format_of_name, left_behind
     from bpe_cli.sinks.atomic import check_writable, write_file
     from bpe_cli.surgery import id_map as id_map_of
 
@@ -128,6 +127,6 @@ def run(
     for name, content in files.items():
         write_file(paths[name], content)
     note(f"{source} -> {', '.join(paths.values())} ({chosen})", quiet=quiet)
-    left = left_behind(model, FORMATS[chosen].HOLDS)
+    left = left_behind(model, chosen)
     if left:
         note(f"note: this format does not hold {', '.join(left)}: ids are the same without", quiet=quiet)
