@@ -13,7 +13,7 @@ from functools import cache
 
 from bpe_cli.errors import UsageError
 from bpe_cli.patterns import PATTERNS
-from bpe_cli.stages import RankBpe, SpecialToken, Split
+from bpe_cli.stages import NFC, Normalizer, RankBpe, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
 
@@ -26,11 +26,13 @@ class Encoding:
         sha256: Of the published ``.tiktoken`` file.
         pattern: The split pattern's name in ``patterns.PATTERNS``.
         special_tokens: Text -> id.
+        normalizer: What is done to text before it is split.
     """
 
     sha256: str
     pattern: str
     special_tokens: Mapping[str, int]
+    normalizer: tuple[Normalizer, ...] = ()
 
     def tokens(self) -> tuple[SpecialToken, ...]:
         """Give the special tokens by id."""
@@ -83,6 +85,27 @@ ENCODINGS: dict[str, Encoding] = {
         {f"<|{_HARMONY.get(number, f'reserved_{number}')}|>": number for number in range(199998, 201088)},
     ),
 }
+
+KNOWN_FILES: dict[str, Encoding] = {
+    # Llama 3 and its successors have one and the same file, and other names for the same ids: 128004, 128005,
+    # 128008 and all from 128010 on. So the file does not tell them, and seven names of 256 would be of no use.
+    "llama3": Encoding("82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55", "llama3", {}),
+    # Qwen's first models; its code normalizes text before it looks for anything in it.
+    "qwen": Encoding(
+        "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186",
+        "qwen2",
+        {
+            text: number
+            for number, text in enumerate(
+                ("<|endoftext|>", "<|im_start|>", "<|im_end|>", *(f"<|extra_{number}|>" for number in range(205))),
+                start=151643,
+            )
+        },
+        (NFC(),),
+    ),
+}
+"""Published files that are not built in: facts of ``models/llama3/tokenizer.py`` in meta-llama/llama-models, and of
+``tokenizers/qwen_tokenizer.py`` in dashscope 2.0."""
 
 MODELS: dict[str, str] = {
     model: encoding
@@ -149,10 +172,10 @@ def encoding_for_model(model: str) -> str | None:
     return MODEL_PREFIXES[max(fitting, key=len)] if fitting else None
 
 
-def of_ranks(sha256: str) -> Encoding | None:
-    """Give the encoding whose published file has this sha256; of several the one with fewest special tokens."""
-    fitting = [encoding for encoding in ENCODINGS.values() if encoding.sha256 == sha256]
-    return min(fitting, key=lambda encoding: len(encoding.special_tokens)) if fitting else None
+def of_ranks(sha256: str) -> dict[str, Encoding]:
+    """Give the encodings whose published file has this sha256, by name, that with fewest special tokens first."""
+    fitting = [item for item in (ENCODINGS | KNOWN_FILES).items() if item[1].sha256 == sha256]
+    return dict(sorted(fitting, key=lambda item: len(item[1].special_tokens)))
 
 
 def unknown(name: str) -> UsageError:

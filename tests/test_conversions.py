@@ -81,3 +81,5 @@ def test_what_is_left_behind_is_told():
     assert left_behind(tokenizer, ()) == ["the roles of special tokens", "the chat templates"]
     assert left_behind(tokenizer, {"roles"}) == ["the chat templates"]
     assert left_behind(trained("bbpe"), ()) == []
+    for name, module in FORMATS.items():
+        assert "roles" in module.HOLDS or not hasattr(module, "ROLES"), name

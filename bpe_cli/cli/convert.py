@@ -101,8 +101,7 @@ def run(
 
         bpe convert tokenizer.json --extend corpus.txt -s 60000 -o longer.json
     """
-    from bpe_cli.formats import FORMATS, dump, format_of_name
-    from bpe_cli.formats.features import left_behind
+    from bpe_cli.formats import dump, format_of_name, left_behind
     from bpe_cli.sinks.atomic import write_file
     from bpe_cli.surgery import id_map as id_map_of
     from bpe_cli.surgery import skeleton
@@ -131,7 +130,7 @@ def run(
     for name, content in files.items():
         _write(paths[name], content)
     note(f"{source} -> {', '.join(paths.values())} ({chosen})", quiet=quiet)
-    left = left_behind(model, FORMATS[chosen].HOLDS)
+    left = left_behind(model, chosen)
     if left:
         note(f"note: this format does not hold {', '.join(left)}: ids are the same without", quiet=quiet)
     if layout := _built_in_layout(source, model):

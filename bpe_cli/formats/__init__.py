@@ -20,6 +20,7 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import (
     caches,
     fastbpe,
+    features,
     gguf,
     minbpe,
     rwkv,
@@ -260,6 +261,15 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
         if error.hint is None and module is not own_json:
             raise FormatError(error.message, hint="bpe.json holds every tokenizer whole: --format bpe.json") from error
         raise
+
+
+def left_behind(tokenizer: Tokenizer, format_name: str) -> list[str]:
+    """Give what files of a format will not say about the use of a tokenizer, though ids are the same without.
+
+    A format that holds only some roles says in ``ROLES`` which, and by what text if it goes by the text.
+    """
+    module = FORMATS[format_name]
+    return features.left_behind(tokenizer, module.HOLDS, getattr(module, "ROLES", None))
 
 
 def resolve_pattern(name_or_regex: str) -> str:

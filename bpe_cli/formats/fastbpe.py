@@ -19,7 +19,7 @@ from bpe_cli.formats import subword_nmt
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.stages import CharacterBpe
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin
+from bpe_cli.usage import Fact, Origin
 
 NAME = "fastbpe"
 FILES = ("*.codes",)
@@ -59,9 +59,12 @@ def loads(data: bytes, source: str = "codes") -> Tokenizer:
     Raises:
         FormatError: As for ``load``.
     """
-    pairs = tuple(load_counts(data, source))
-    tokenizer = subword_nmt.tokenizer_of(subword_nmt.Codes(pairs))
-    return replace(tokenizer, origin=Origin(NAME, carried=(("codes", data),)))
+    counts = load_counts(data, source)
+    tokenizer = subword_nmt.tokenizer_of(subword_nmt.Codes(tuple(counts)))
+    stated: list[tuple[str, Fact]] = [("merges", len(counts))]
+    if counts:
+        stated += [("highest count", max(counts.values())), ("lowest count", min(counts.values()))]
+    return replace(tokenizer, origin=Origin(NAME, tuple(stated), (("codes", data),)))
 
 
 def load_counts(data: bytes, source: str = "codes") -> dict[Pair, int]:

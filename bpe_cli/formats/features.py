@@ -91,14 +91,30 @@ def losses(tokenizer: Tokenizer, holds: Collection[str]) -> dict[str, str]:
     return lost
 
 
-def left_behind(tokenizer: Tokenizer, holds: Collection[str]) -> list[str]:
+def left_behind(
+    tokenizer: Tokenizer, holds: Collection[str], roles: Mapping[str, str | None] | None = None
+) -> list[str]:
     """Give what a file will not say about the use of a tokenizer: nothing to refuse, but to tell.
 
     All but the Unicode version, which says how a tokenizer came about and nobody goes by.
+
+    Args:
+        tokenizer: The tokenizer.
+        holds: The features that the file's format holds.
+        roles: The roles that it knows, with the text that a token must have to be taken for it, None for any;
+            None if it holds whatever role any token has.
     """
-    missing = _missing(tokenizer, holds, about_use=True)
-    missing.pop("unicode-version", None)
-    return list(missing.values())
+    left = _missing(tokenizer, holds, about_use=True)
+    left.pop("unicode-version", None)
+    if "roles" in holds and roles is not None:
+        lost = [
+            f"{role} ({quote(text)})"
+            for role, token_id in tokenizer.usage.roles
+            if roles.get(role, "") not in (None, text := tokenizer.token_bytes(token_id).decode("utf-8", "replace"))
+        ]
+        if lost:
+            left["roles"] = f"the role{'s' * (len(lost) > 1)} {', '.join(lost)}"
+    return list(left.values())
 
 
 def _missing(tokenizer: Tokenizer, holds: Collection[str], *, about_use: bool) -> dict[str, str]:

@@ -29,8 +29,10 @@ NAME = "rwkv"
 FILES = ("rwkv_vocab*.txt",)
 MODELS = frozenset({"max-match"})
 HOLDS = frozenset({"ids", "normalizer", "decoder", "special-tokens", "roles"})
+ROLES = {"eos": "<|endoftext|>"}
+"""The role that a token can have, and its text."""
 
-END_OF_TEXT = SpecialToken(b"<|endoftext|>", 0)
+END_OF_TEXT = SpecialToken(ROLES["eos"].encode(), 0)
 """What id 0 is called where RWKV's models are used; the file has no name for it."""
 
 _USAGE = Usage(roles=(("eos", 0),))
@@ -103,7 +105,7 @@ def tokenizer_of(ids: dict[bytes, int]) -> Tokenizer:
         normalizer=normalizer,
         decoder=decoder,
         usage=_USAGE if free else Usage(),
-        origin=Origin(NAME),
+        origin=Origin(NAME, (("tokens", len(ids)), ("longest token, in bytes", max(map(len, ids), default=0)))),
     )
 
 

@@ -45,7 +45,9 @@ SPECIAL_TOKENS = (
 MAX_SPECIAL_TOKENS = 1 << 16
 """Most that a file may announce; Mistral's have 1,000."""
 
-_ROLES = {"<s>": "bos", "</s>": "eos", "<unk>": "unk", "<pad>": "pad"}
+ROLES = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "<pad>"}
+"""The roles that tokens have by their texts."""
+
 _HEAD = re.compile(rb'"token_bytes"\s*:\s*"|"default_num_special_tokens"\s*:')
 _UNLISTED_UP_TO = 7
 
@@ -106,9 +108,7 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
 
 def _usage_of(texts: list[str]) -> Usage:
     """Give the roles that tokens have by their names."""
-    return Usage(
-        roles=roles_in_order({_ROLES[text]: token_id for token_id, text in enumerate(texts) if text in _ROLES})
-    )
+    return Usage(roles=roles_in_order({role: texts.index(text) for role, text in ROLES.items() if text in texts}))
 
 
 def _read_tokens(vocab: Node, used: int) -> Iterator[bytes]:

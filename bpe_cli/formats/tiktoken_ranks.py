@@ -1,8 +1,8 @@
 """Read and write ``.tiktoken`` files: ``base64(token) SP rank LF``, and nothing else.
 
-The file names neither the split pattern nor the special tokens. They are known for the files OpenAI
-has published, which are recognised by their sha256; for any other file the pattern must be given.
-Qwen's and Kimi's files, and Llama 3's ``tokenizer.model``, have this format.
+The file names neither the split pattern nor the special tokens. They are known for the files that OpenAI
+has published, which are recognised by their sha256, and for Qwen's; of Llama 3's ``tokenizer.model`` the
+pattern (``encodings.KNOWN_FILES``). For any other file, such as Kimi's, the pattern must be given.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from bpe_cli import _core, encodings
@@ -45,7 +46,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
     Raises:
         InputError: The file cannot be read.
-        FormatError: A line is wrong; or the file is none of OpenAI's and no pattern is given.
+        FormatError: A line is wrong; or the file is none that is known and no pattern is given.
     """
     return loads(read(path), str(path), pattern)
 
@@ -57,8 +58,8 @@ def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) ->
         FormatError: As for ``load``.
     """
     sha256 = hashlib.sha256(data).hexdigest()
-    known = encodings.of_ranks(sha256)
-    if known is None:
+    published = encodings.of_ranks(sha256)
+    if not published:
         vocabulary = _read_ranks(data, source)
         if pattern is None:
             raise NoPatternError(
@@ -70,10 +71,15 @@ def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) ->
     # The same bytes: the table that is laid into the core saves the parsing.
     embedded = sha256 in _core.embedded_tables()
     vocabulary = Vocabulary.from_embedded(sha256) if embedded else _read_ranks(data, source)
+    known = next(iter(published.values()))
     expression = PATTERNS[known.pattern].regex if pattern is None else pattern
-    names = ", ".join(name for name, each in encodings.ENCODINGS.items() if each.sha256 == sha256)
-    origin = Origin(NAME, (("sha256", sha256), ("published as", names)))
-    return Tokenizer(RankBpe(vocabulary), (Split(expression),) if expression else (), known.tokens(), origin=origin)
+    return Tokenizer(
+        RankBpe(vocabulary),
+        (Split(expression),) if expression else (),
+        known.tokens(),
+        normalizer=known.normalizer,
+        origin=Origin(NAME, (("sha256", sha256), ("published as", ", ".join(published)))),
+    )
 
 
 def _read_ranks(data: bytes, source: str) -> Vocabulary:
@@ -122,7 +128,10 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, "a .tiktoken file")
-    patterns = plain(tokenizer, "a .tiktoken file").patterns
+    content = b"".join(b"%s %d\n" % (base64.b64encode(token), token_id) for token_id, token in model.vocabulary.items())
+    known = next(iter(encodings.of_ranks(hashlib.sha256(content).hexdigest()).values()), None)
+    is_known = known is not None and tokenizer.normalizer == known.normalizer
+    patterns = plain(replace(tokenizer, normalizer=()) if is_known else tokenizer, "a .tiktoken file").patterns
     if isinstance(model, MergeBpe):
         reason = why_no_ranks(model)
         if reason is not None:
@@ -130,15 +139,17 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
                 f"a .tiktoken file holds ranks, which cannot do what these merges do: {reason}",
                 hint="keep it as tokenizer.json",
             )
-    content = b"".join(b"%s %d\n" % (base64.b64encode(token), token_id) for token_id, token in model.vocabulary.items())
-    known = encodings.of_ranks(hashlib.sha256(content).hexdigest())
     lost = losses(tokenizer, HOLDS)
+    if is_known:
+        lost.pop("normalizer", None)
+    elif known is not None and known.normalizer:
+        lost["normalizer"] = "that text is not normalized (it would be)"
     if known is None or patterns != (PATTERNS[known.pattern].regex,):
         lost["pattern"] = "the split pattern"
     else:
-        del lost["pattern"]
+        lost.pop("pattern", None)
     if known is not None and tokenizer.special_tokens == known.tokens():
-        del lost["special-tokens"]
+        lost.pop("special-tokens", None)
     elif known is not None and not tokenizer.special_tokens:
         lost["special-tokens"] = "that there are no special tokens (it would get some)"
     refuse_losses(lost, allow_loss, "a .tiktoken file")

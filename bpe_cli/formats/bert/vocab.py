@@ -36,7 +36,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
 from bpe_cli.vocabulary import Vocabulary
 
-__all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "loads", "sniff"]
+__all__ = ["FILES", "HOLDS", "MODELS", "NAME", "ROLES", "dump", "load", "loads", "sniff"]
 
 NAME = "bert-vocab"
 FILES = ("vocab.txt",)
@@ -63,6 +63,9 @@ NAMES = {"unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]", "mask":
 
 STATED_ROLES = ("bos", "eos", *NAMES)
 """Roles that ``tokenizer_config.json`` can name (``bos_token``, ...)."""
+
+ROLES = dict.fromkeys(STATED_ROLES)
+"""The same, of tokens of any text."""
 
 _BERT_LIKE = ("Bert", "DistilBert", "Electra", "MobileBert", "SqueezeBert", "ConvBert", "LayoutLM", "Lxmert")
 _OLDER = ("RetriBert", "DPRQuestionEncoder", "DPRContextEncoder", "DPRReader")

@@ -147,7 +147,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         unicode_version=None if version.is_null else version.text(),
         normalizer=convention.normalizer,
         decoder=convention.decoder,
-        origin=Origin(NAME),
+        origin=Origin(NAME, (("vocabulary", vocabulary_path.name), ("merges", merges_path.name), *_header(written))),
     )
     return companions.apply(hf_models.with_unknown(tokenizer, ids), found, str(path))
 
@@ -158,6 +158,13 @@ def _unknown(found: companions.Companions, ids: Mapping[str, int], usual: str | 
         if each.role == "unk":
             return each.token.content.decode()
     return usual if usual in ids and "unk_token" not in found.config.members() else None
+
+
+def _header(merges: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the version that the first line of ``merges.txt`` states, if it does."""
+    first = merges.partition(b"\n")[0]
+    if first.startswith(b"#version"):
+        yield "merges version", first.removeprefix(b"#version").lstrip(b":").strip().decode()
 
 
 def _read_merges(data: bytes, source: str) -> Iterator[tuple[str, str]]:

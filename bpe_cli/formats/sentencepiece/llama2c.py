@@ -28,6 +28,8 @@ NAME = "llama2c"
 FILES = ("tokenizer.bin",)
 MODELS = frozenset({"bpe-scores", "bpe-characters"})
 HOLDS = frozenset({"ids", "normalizer", "decoder", "special-tokens", "sentencepiece-edges", "roles"})
+ROLES = {"unk": "<unk>", "bos": "<s>", "eos": "</s>"}
+"""The roles that the first three tokens have."""
 
 NAMES = ((b"<unk>", b"<unk>", UNKNOWN), (b"\n<s>\n", b"<s>", CONTROL), (b"\n</s>\n", b"</s>", CONTROL))
 """The first pieces: as they are written, as the model has them, and their types."""

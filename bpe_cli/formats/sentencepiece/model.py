@@ -47,6 +47,8 @@ MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
 HOLDS = frozenset(
     {"ids", "normalizer", "decoder", "special-tokens", "pattern", "pre-tokenizer", "sentencepiece-edges", "roles"}
 )
+ROLES = dict.fromkeys(sentencepiece_settings.ROLES)
+"""The roles that special tokens of any text can have; the unknown one only its own."""
 
 WORDS = Split(MARK, "MergedWithNext", literal=True)
 """How a word model cuts: every mark begins a piece."""

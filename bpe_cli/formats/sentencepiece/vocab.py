@@ -19,6 +19,7 @@ from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import dialects, features
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
+from bpe_cli.formats.sentencepiece import settings
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
 from bpe_cli.formats.sentencepiece.model_types import BPE, UNIGRAM
 from bpe_cli.stages import SpaceMarks, SpaceMarksDecoder
@@ -30,6 +31,8 @@ NAME = "sentencepiece-vocab"
 FILES = ("*.vocab",)
 MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
 HOLDS = frozenset({"ids", "normalizer", "decoder", "special-tokens", "sentencepiece-edges", "roles"})
+ROLES = {role: text for role, (_, _, text) in settings.ROLES.items()}
+"""The roles that pieces have by their texts."""
 
 UNKNOWN_PIECE = b"<unk>"
 

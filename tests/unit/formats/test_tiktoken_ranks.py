@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +14,7 @@ from bpe_cli.fingerprint import fingerprint
 from bpe_cli.formats import tiktoken_ranks
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.patterns import PATTERNS
-from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
+from bpe_cli.stages import NFC, Lowercase, MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
 
@@ -161,6 +163,40 @@ def test_files_of_openai_are_recognised_and_written_again(shared, name):
     assert tokenizer == encodings.named(name)
     assert tiktoken_ranks.dump(tokenizer)[""] == path.read_bytes()
     assert fingerprint(tokenizer) == fingerprint(encodings.named(name))
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "specials"),
+    [("llama3-tiktoken/tokenizer.model", "llama3", 0), ("qwen-tiktoken/qwen.tiktoken", "qwen2", 208)],
+)
+def test_other_known_files_are_recognised_and_written_again(shared, path, pattern, specials):
+    content = (shared / "vocabs" / path).read_bytes()
+    tokenizer = tiktoken_ranks.loads(content)
+    assert tokenizer.patterns == (PATTERNS[pattern].regex,)
+    assert len(tokenizer.special_tokens) == specials
+    assert tiktoken_ranks.dump(tokenizer)[""] == content
+    if specials:
+        with pytest.raises(FormatError, match="that text is not normalized"):
+            tiktoken_ranks.dump(replace(tokenizer, normalizer=()))
+
+
+def test_a_known_hash_says_how_text_is_normalized(monkeypatch):
+    """By a made-up file, as no file that is published so may lie here."""
+    content = line(b"a", 0) + line(b"b", 1)
+    sha256 = hashlib.sha256(content).hexdigest()
+    known = encodings.Encoding(sha256, "gpt2", {"<|x|>": 2}, (Lowercase(),))
+    monkeypatch.setitem(encodings.KNOWN_FILES, "made-up", known)
+    tokenizer = tiktoken_ranks.loads(content)
+    assert tokenizer.encode("AB<|x|>b", "all") == [0, 1, 2, 1]
+    assert tokenizer.origin.facts == (("sha256", sha256), ("published as", "made-up"))
+    assert tiktoken_ranks.dump(tokenizer) == {"": content}
+    for other, reason in (
+        (replace(tokenizer, normalizer=()), "that text is not normalized"),
+        (replace(tokenizer, special_tokens=()), "that there are no special tokens"),
+        (replace(tokenizer, normalizer=(NFC(),)), "cannot hold a normalizer"),
+    ):
+        with pytest.raises(FormatError, match=reason):
+            tiktoken_ranks.dump(other)
 
 
 def test_special_tokens_of_a_sister_encoding_are_not_lost_in_silence(shared):

@@ -20,7 +20,7 @@ def lines(corpora):
 def test_llama_2_pruned(shared, lines):
     """Its pieces of several blanks have equal scores."""
     theirs = pytest.importorskip("sentencepiece").SentencePieceProcessor()
-    whole = sentencepiece_model.load(shared / "vocabs" / "llama2" / "tokenizer.model")  # without what lies beside it
+    whole = sentencepiece_model.loads((shared / "vocabs" / "llama2" / "tokenizer.model").read_bytes())
     pruned = prune(whole, counted(whole, "\n".join(lines)), 12_000).tokenizer
     theirs.LoadFromSerializedProto(sentencepiece_model.dump(pruned)[""])
     assert theirs.GetPieceSize() == 12_000
