@@ -29,6 +29,7 @@ from bpe_cli.formats import (
 from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.describing import HEAD_BYTES, describe, hint_of, is_meant_as_tokenizer
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.growth import check_growth
 from bpe_cli.formats.huggingface import companions, own_json, vocab_merges
 from bpe_cli.formats.huggingface import folder as hf_folder
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
@@ -103,6 +104,8 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
     tokenizer = FORMATS[name].load(found, expression)
     if companions.go_with(found, name):
         tokenizer = companions.apply(tokenizer, found)
+    check_growth((*tokenizer.normalizer, *tokenizer.pre_tokenizer), f"{found}: normalizer and pre-tokenizer")
+    check_growth(tokenizer.decoder, f"{found}: decoder")
     return replace(tokenizer, name=str(path))
 
 
