@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 PLAIN_WIDTH = 100
 """Columns of output that goes to no terminal, so that it does not depend on one."""
 
+SHOWN_PATTERNS = 3
+"""How many patterns a note names: a file may have a thousand."""
+
 
 def note(message: str, *, quiet: bool = False) -> None:
     """Tell the user something on stderr, after what stdout has so far."""
@@ -31,7 +34,9 @@ def say_slow(patterns: Sequence[str], quiet: bool) -> None:
     if patterns:
         from bpe_cli.splitting import show_pattern
 
-        shown = ", ".join(map(show_pattern, patterns))
+        shown = ", ".join(map(show_pattern, patterns[:SHOWN_PATTERNS]))
+        if len(patterns) > SHOWN_PATTERNS:
+            shown += f" and {len(patterns) - SHOWN_PATTERNS:,} more"
         note(
             f"note: the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
             "many times slower",

@@ -32,6 +32,7 @@ from bpe_cli.formats import (
 from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.describing import HEAD_BYTES, describe, hint_of, is_meant_as_tokenizer
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.growth import check_growth
 from bpe_cli.formats.huggingface import companions, own_json, vocab_merges
 from bpe_cli.formats.huggingface import folder as hf_folder
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
@@ -111,7 +112,10 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
     path = Path(path)
     expression = None if pattern is None else resolve_pattern(pattern)
     found, name = locate(path)
-    return replace(FORMATS[name].load(found, expression), name=str(path))
+    tokenizer = FORMATS[name].load(found, expression)
+    check_growth((*tokenizer.normalizer, *tokenizer.pre_tokenizer), f"{found}: normalizer and pre-tokenizer")
+    check_growth(tokenizer.decoder, f"{found}: decoder")
+    return replace(tokenizer, name=str(path))
 
 
 def identify(path: str | Path) -> str:

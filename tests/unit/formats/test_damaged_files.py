@@ -82,7 +82,7 @@ import bpe_cli.formats, bpe_cli.tokenizer
 from bpe_cli.cli import app
 formats.find_tokenizer("gpt2").encode("warm")
 used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
-resource.setrlimit(resource.RLIMIT_AS, (used + (300 << 20),) * 2)
+resource.setrlimit(resource.RLIMIT_AS, (used + (100 << 20),) * 2)
 signal.alarm(60)
 for name in sys.argv[1:]:
     try:
@@ -113,3 +113,31 @@ def test_nested_and_endless_files_need_little_memory(tmp_path):
     done = subprocess.run([sys.executable, "-c", LIMITED, *paths], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:-1] == [f"{name} FormatError" for name in NESTED]
+
+
+DAMAGED = """
+import resource, signal, sys
+from pathlib import Path
+from tests.unit.formats.test_damaged_files import FORMATS, attempt, files_of, maxima, put
+cases = [(name, file, changed) for name in FORMATS for file, data in files_of(name).items()
+         for changed in list(maxima(data))[::12]]
+used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20),) * 2)
+signal.alarm(120)
+for number, (name, file, changed) in enumerate(cases):
+    attempt(name, put({**files_of(name), file: changed}, Path(sys.argv[1]) / str(number)))
+print(len(cases))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+def test_the_largest_numbers_need_little_memory_in_every_format(tmp_path, pytestconfig):
+    done = subprocess.run(
+        [sys.executable, "-c", DAMAGED, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=pytestconfig.rootpath,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 10 * len(FORMATS)

@@ -333,3 +333,22 @@ def test_ids_equal_the_recorded_ones(shared, name):
             assert tokenizer.encode(texts[case], specials="all") == expected["ids"], case
             compared += 1
     assert compared > 200
+
+
+@pytest.mark.parametrize(
+    ("field", "members", "kind"),
+    [
+        ("normalizer", "normalizers", "NFC"),
+        ("pre_tokenizer", "pretokenizers", "Digits"),
+        ("decoder", "decoders", "Fuse"),
+    ],
+)
+def test_components_are_counted(field, members, kind):
+    def written(count):
+        inner = {"type": "Sequence", members: [{"type": kind}] * (count - 2)}
+        model = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
+        return json.dumps({"version": "1.0", field: {"type": "Sequence", members: [inner]}, "model": model}).encode()
+
+    assert len(getattr(hf_json.loads(written(1000)), field)) == 998
+    with pytest.raises(FormatError, match=rf"{field} has more than 1,000 components"):
+        hf_json.loads(written(1001))
