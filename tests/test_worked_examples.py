@@ -241,7 +241,8 @@ def test_sentences_encoding(encode: Any) -> None:
 
 def train_core(words: Iterable[tuple[bytes, int]], vocab_size: int, min_frequency: int) -> tuple[Any, list[bytes]]:
     """Train with first-seen ties; the alphabet is numbered as first seen. Give training and tokens."""
-    core = pytest.importorskip("bpe_cli._core")
+    from bpe_cli import _core as core
+
     listed = list(words)
     data = b"".join(word for word, _ in listed)
     counts = core.Counts(1 << 30)
@@ -330,7 +331,6 @@ def test_core_sentences_encoding() -> None:
     ],
 )
 def test_ids(name: str, text: str, ids: list[int], apart: str) -> None:
-    pytest.importorskip("bpe_cli._core")
     from bpe_cli.encodings import named
 
     tokenizer = named(name)
@@ -364,7 +364,6 @@ CHAT_4_32K_IDS = [
 
 
 def test_chat_ids() -> None:
-    pytest.importorskip("bpe_cli._core")
     from bpe_cli.encodings import named
     from bpe_cli.stages import SpecialToken
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bpe_cli import encodings
 from bpe_cli.blocks import Block
 from bpe_cli.reports.comparison import compare
 from bpe_cli.reports.segmentation import segment
@@ -12,9 +13,6 @@ from bpe_cli.reports.vocabulary_report import describe
 from tests.unit.reports.fake_tokenizer import blocks_of
 from tests.unit.views.golden import render
 from tests.unit.views.read_back import read_tokens
-
-pytest.importorskip("bpe_cli._core")
-encodings = pytest.importorskip("bpe_cli.encodings")
 
 CORPORA = sorted(path for path in Path(__file__).parents[3].joinpath("corpora").rglob("*.*") if path.is_file())
 
