@@ -62,7 +62,9 @@ def extend(
     if not isinstance(model, (RankBpe, MergeBpe, CharacterBpe)):
         raise FormatError(
             f"training can go on for BPE over bytes or characters only, and this is {model.kind}",
-            hint="train a new tokenizer on both corpora together",
+            hint="scores become merges in tokenizer.json: convert to it, extend that, and convert on"
+            if model.kind == "bpe-scores"
+            else "train a new tokenizer on both corpora together",
         )
     old_size = tokenizer.vocab_size
     if vocab_size <= old_size:

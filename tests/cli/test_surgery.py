@@ -127,6 +127,25 @@ def test_merging(desk):
     assert (table["other_to_new"]["256"], table["other_to_new"]["257"]) == (262, 263)
 
 
+def test_scores_are_extended_by_way_of_merges(tmp_path, shared):
+    """What the hint says works, and gives ids that the two files agree upon."""
+    (tmp_path / "l.model").write_bytes((shared / "vocabs" / "llama2" / "tokenizer.model").read_bytes())
+    (tmp_path / "c.txt").write_text("hello world hello world foo bar foo bar")
+    more = ("--extend", "c.txt", "-s", "32002")
+    assert call("convert", "l.model", *more, "-o", "m.model", cwd=tmp_path).err == error(
+        "training can go on for BPE over bytes or characters only, and this is bpe-scores",
+        "scores become merges in tokenizer.json: convert to it, extend that, and convert on",
+    )
+    steps = [("l.model", "l.json"), ("l.json", "m.json", *more), ("m.json", "m.model")]
+    for source, output, *options in steps:
+        assert call("convert", source, *options, "-o", output, "-q", cwd=tmp_path) == (0, b"", "")
+    as_merges, as_scores = (
+        call("encode", "-T", "hello world foo bar foo", "-t", file, cwd=tmp_path) for file in ("m.json", "m.model")
+    )
+    assert as_merges == as_scores
+    assert b"32001 32000" in as_scores.out
+
+
 def test_a_folder_has_its_map_beside_it(desk):
     (desk / "list").write_text("wide\n")
     assert call("train", "-T", "low", "--pattern", "gpt2", "-s", "257", "-q", "-o", "g.json", cwd=desk).status == 0
