@@ -132,8 +132,8 @@ def convention(
     if name is not None and name not in SILENT_CLASSES:
         known = CLASSES.get(name)
         if known is None:
-            raise kind.error(
-                f"is {quote(kind.text())}, and how that class cuts text is not known",
+            raise NoPatternError(
+                kind.error(f"is {quote(kind.text())}, and how that class cuts text is not known").message,
                 hint="tokenizer.json says it; or give the split pattern with --pattern",
             )
         if known.suffix != suffix:
