@@ -352,6 +352,17 @@ def test_compat_that_an_algorithm_does_not_have(algorithm):
             assert call("train", "-a", algorithm, "-s", "300", "--compat", compat, input=WALK.encode()).status == 0
 
 
+MARKS_BLANKS = (
+    'SentencePiece marks where words of characters begin, by blanks alone, and this model writes "</w>" at symbols'
+)
+RARE_TEXTS = (
+    "a SentencePiece model cannot hold what becomes of rare texts (its scores, which SentencePiece adds in single and "
+    "this tokenizer in double precision; texts that begin with a blank, before which SentencePiece puts a mark all the "
+    "same; unknown tokens, which SentencePiece reads as a sign of its own)"
+)
+LOSS_HINT = "write bpe.json, which holds everything (--format bpe.json), or agree to lose it: --allow-loss "
+
+
 @pytest.mark.parametrize(
     ("options", "message", "hint"),
     [
@@ -362,25 +373,32 @@ def test_compat_that_an_algorithm_does_not_have(algorithm):
                 "it holds what --compat sentencepiece trains",
             )
             for algorithm, size, kind in (
-                ("wordpiece", ("-s", "90"), "wordpiece"), ("bbpe", ("-s", "300"), "bpe-merges"),
-                ("bpe", ("-s", "90"), "bpe-characters"), ("ngram", (), "n-gram"), ("maxmatch", (), "max-match"),
+                ("wordpiece", ("-s", "90"), "WordPiece"), ("bbpe", ("-s", "300"), "byte-level BPE by merges"),
+                ("char", ("-s", "90"), "whole pieces"), ("word", ("-s", "90"), "whole pieces"),
+                ("ngram", (), "overlapping n-grams"), ("maxmatch", (), "forward maximum matching"),
             )
         ),
         *(
             (
                 ("-a", algorithm, "-s", "300", "--format", "subword-nmt"),
-                "codes hold the merges of characters, not this model",
-                "bpe train -a bpe --compat subword-nmt makes such a tokenizer",
+                f"a file of codes cannot hold {kind}",
+                "bpe train -a bpe --compat subword-nmt makes what codes hold",
             )
-            for algorithm in ("wordpiece", "bbpe", "unigram", "char", "word", "ngram", "maxmatch")
+            for algorithm, kind in (
+                ("wordpiece", "WordPiece"), ("bbpe", "byte-level BPE by merges"), ("unigram", "unigram language model"),
+                ("char", "whole pieces"), ("word", "whole pieces"), ("ngram", "overlapping n-grams"),
+                ("maxmatch", "forward maximum matching"),
+            )
         ),
-        *(
-            (
-                ("-a", algorithm, "-s", "90", "--format", "sentencepiece"),
-                "a SentencePiece model normalizes by one table and by rules for blanks, and this tokenizer otherwise",
-                "train with --compat sentencepiece",
-            )
-            for algorithm in ("unigram", "char", "word")
+        (
+            ("-a", "bpe", "-s", "90", "--format", "sentencepiece"),
+            MARKS_BLANKS,
+            "bpe.json holds every tokenizer whole: --format bpe.json",
+        ),
+        (
+            ("-a", "unigram", "-s", "90", "--format", "sentencepiece"),
+            RARE_TEXTS,
+            LOSS_HINT + "sentencepiece-edges",
         ),
     ],
 )  # fmt: skip
