@@ -352,17 +352,6 @@ def test_compat_that_an_algorithm_does_not_have(algorithm):
             assert call("train", "-a", algorithm, "-s", "300", "--compat", compat, input=WALK.encode()).status == 0
 
 
-MARKS_BLANKS = (
-    'SentencePiece marks where words of characters begin, by blanks alone, and this model writes "</w>" at symbols'
-)
-RARE_TEXTS = (
-    "a SentencePiece model cannot hold what becomes of rare texts (its scores, which SentencePiece adds in single and "
-    "this tokenizer in double precision; texts that begin with a blank, before which SentencePiece puts a mark all the "
-    "same; unknown tokens, which SentencePiece reads as a sign of its own)"
-)
-LOSS_HINT = "write bpe.json, which holds everything (--format bpe.json), or agree to lose it: --allow-loss "
-
-
 @pytest.mark.parametrize(
     ("options", "message", "hint"),
     [
@@ -389,16 +378,6 @@ LOSS_HINT = "write bpe.json, which holds everything (--format bpe.json), or agre
                 ("char", "whole pieces"), ("word", "whole pieces"), ("ngram", "overlapping n-grams"),
                 ("maxmatch", "forward maximum matching"),
             )
-        ),
-        (
-            ("-a", "bpe", "-s", "90", "--format", "sentencepiece"),
-            MARKS_BLANKS,
-            "bpe.json holds every tokenizer whole: --format bpe.json",
-        ),
-        (
-            ("-a", "unigram", "-s", "90", "--format", "sentencepiece"),
-            RARE_TEXTS,
-            LOSS_HINT + "sentencepiece-edges",
         ),
     ],
 )  # fmt: skip
