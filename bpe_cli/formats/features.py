@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import token_flags
 from bpe_cli.formats.checked import quote
+from bpe_cli.postprocess import process, trims
 from bpe_cli.stages import ALGORITHMS, ByteLevel, Model, PrefixSpace, PreTokenizer, Split
 from bpe_cli.tokenizer import Tokenizer
 
@@ -55,6 +56,16 @@ def _pre_tokenizer(tokenizer: Tokenizer) -> bool | str:
     return f"the pre-tokenizer {type(others[0]).__name__}" if others else False
 
 
+def _post_processor(tokenizer: Tokenizer) -> bool:
+    """Tell whether a post-processor does anything: puts tokens around a text or a pair, or trims spans."""
+    try:
+        return bool(trims(tokenizer.post_processor)) or any(
+            process(tokenizer.post_processor, *texts) != process(None, *texts) for texts in ([[-1]], [[-1], [-2]])
+        )
+    except FormatError:  # what it does cannot be told
+        return True
+
+
 FEATURES: tuple[Feature, ...] = (
     Feature("ids", "the ids (its readers number tokens anew)", lambda t: True),  # noqa: ARG005  # all have some
     Feature("pattern", "the split pattern", lambda t: bool(t.patterns)),
@@ -66,7 +77,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("sentencepiece-edges", "what SentencePiece and Hugging Face do differently on rare texts", lambda _: False),
     Feature("special-tokens", "special and added tokens", _special_tokens),
     Feature("token-flags", "how added tokens are looked for", _token_flags),
-    Feature("post-processor", "the post-processor", lambda t: t.post_processor is not None),
+    Feature("post-processor", "the post-processor", _post_processor),
     Feature("truncation", "the truncation", lambda t: t.usage.truncation is not None, about_use=True),
     Feature("padding", "the padding", lambda t: t.usage.padding is not None, about_use=True),
     Feature("roles", "the roles of special tokens", lambda t: bool(t.usage.roles), about_use=True),

@@ -362,25 +362,22 @@ def test_compat_that_an_algorithm_does_not_have(algorithm):
                 "it holds what --compat sentencepiece trains",
             )
             for algorithm, size, kind in (
-                ("wordpiece", ("-s", "90"), "wordpiece"), ("bbpe", ("-s", "300"), "bpe-merges"),
-                ("bpe", ("-s", "90"), "bpe-characters"), ("ngram", (), "n-gram"), ("maxmatch", (), "max-match"),
+                ("wordpiece", ("-s", "90"), "WordPiece"), ("bbpe", ("-s", "300"), "byte-level BPE by merges"),
+                ("char", ("-s", "90"), "whole pieces"), ("word", ("-s", "90"), "whole pieces"),
+                ("ngram", (), "overlapping n-grams"), ("maxmatch", (), "forward maximum matching"),
             )
         ),
         *(
             (
                 ("-a", algorithm, "-s", "300", "--format", "subword-nmt"),
-                "codes hold the merges of characters, not this model",
-                "bpe train -a bpe --compat subword-nmt makes such a tokenizer",
+                f"a file of codes cannot hold {kind}",
+                "bpe train -a bpe --compat subword-nmt makes what codes hold",
             )
-            for algorithm in ("wordpiece", "bbpe", "unigram", "char", "word", "ngram", "maxmatch")
-        ),
-        *(
-            (
-                ("-a", algorithm, "-s", "90", "--format", "sentencepiece"),
-                "a SentencePiece model normalizes by one table and by rules for blanks, and this tokenizer otherwise",
-                "train with --compat sentencepiece",
+            for algorithm, kind in (
+                ("wordpiece", "WordPiece"), ("bbpe", "byte-level BPE by merges"), ("unigram", "unigram language model"),
+                ("char", "whole pieces"), ("word", "whole pieces"), ("ngram", "overlapping n-grams"),
+                ("maxmatch", "forward maximum matching"),
             )
-            for algorithm in ("unigram", "char", "word")
         ),
     ],
 )  # fmt: skip

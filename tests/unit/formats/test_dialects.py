@@ -11,6 +11,7 @@ import pytest
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects import EDGES, to_hugging_face, to_sentencepiece
 from bpe_cli.formats.dialects.models import pieces_split_at, split_at
+from bpe_cli.formats.dialects.readers import LLAMA_CPP
 from bpe_cli.formats.dialects.run_merges import order_of_runs
 from bpe_cli.formats.dialects.score_merges import merges_of_scores, scores_of_merges, spelt_alone
 from bpe_cli.formats.features import LOSSES
@@ -90,7 +91,8 @@ def test_llama_says_the_same_in_both_words():
     assert isinstance(ours.model, CharacterBpe)
     assert ours.normalizer == (Prepend("▁"), Replace(" ", "▁", literal=True))
     assert ours.pre_tokenizer == ()
-    back = to_sentencepiece(ours)
+    back, lost = to_sentencepiece(ours)
+    assert not lost
     assert back.model.vocabulary == model.vocabulary
     assert (back.normalizer, back.decoder) == (theirs.normalizer, theirs.decoder)
     for text in ("", " ", "ab", " ab", "ab  ab ", "xab", "a x yb", "▁", "▁▁ a▁"):
@@ -103,7 +105,8 @@ def test_what_is_nothing_to_translate_comes_back_as_it_is():
     plain = Tokenizer(merged(["a"], []))
     assert to_hugging_face(plain) is plain
     marked = Tokenizer(scored({"a": 0}), normalizer=(SpaceMarks(),))
-    assert to_sentencepiece(marked) is marked
+    assert to_sentencepiece(marked) == (marked, {})
+    assert to_sentencepiece(marked)[0] is marked
 
 
 def said(error: FormatError, words: str) -> None:
@@ -204,9 +207,9 @@ def test_runs_of_one_score_grow_from_the_left():
 # -- refused, and named ------------------------------------------------------------------------------
 
 
-def refused(tokenizer: Tokenizer, way=to_hugging_face, agreed: frozenset[str] = AGREED) -> str:
+def refused(tokenizer: Tokenizer, agreed: frozenset[str] = AGREED) -> str:
     with pytest.raises(FormatError) as caught:
-        way(tokenizer, agreed)
+        to_hugging_face(tokenizer, agreed)
     assert caught.value.hint
     return caught.value.message
 
@@ -235,7 +238,7 @@ def test_words_are_refused():
 
 def test_token_that_only_scores_would_make_is_refused():
     tokenizer = Tokenizer(merged(["a", "b", "ab"], []), (), (UNK,), normalizer=(Prepend("▁"),))
-    assert 'no merge makes the token "ab"' in refused(tokenizer, to_sentencepiece)
+    assert 'no merge makes the token "ab"' in refused_by_sentencepiece(tokenizer)
 
 
 @pytest.mark.parametrize(
@@ -247,25 +250,25 @@ def test_token_that_only_scores_would_make_is_refused():
     ],
 )
 def test_what_sentencepiece_has_no_words_for_is_named(fields, said):
-    assert said in refused_without_hint(Tokenizer(merged(["a"], [], **fields), (), (UNK,)))
+    assert said in refused_by_sentencepiece(Tokenizer(merged(["a"], [], **fields), (), (UNK,)))
 
 
-def refused_without_hint(tokenizer: Tokenizer) -> str:
+def refused_by_sentencepiece(tokenizer: Tokenizer) -> str:
     with pytest.raises(FormatError) as caught:
-        to_sentencepiece(tokenizer, AGREED)
+        to_sentencepiece(tokenizer)
     return caught.value.message
 
 
 def test_no_unknown_token_is_refused():
-    assert "unknown token" in refused_without_hint(Tokenizer(replace(merged(["a"], []), unk_id=None)))
+    assert "unknown token" in refused_by_sentencepiece(Tokenizer(replace(merged(["a"], []), unk_id=None)))
 
 
 def test_other_stages_are_named():
     model = merged(["▁", "a"], [])
     other = Tokenizer(model, (Split("x"),), (UNK,))
-    assert "(Split)" in refused(other, to_sentencepiece)
+    assert "(Split)" in refused_by_sentencepiece(other)
     undecoded = Tokenizer(model, (), (UNK,), normalizer=(Prepend("▁"), Replace(" ", "▁", literal=True)))
-    assert "its decoder: none" in refused(undecoded, to_sentencepiece)
+    assert "its decoder: none" in refused_by_sentencepiece(undecoded)
 
 
 def unigram(**fields: object) -> Unigram:
@@ -293,18 +296,33 @@ def test_edges_are_named_and_can_be_agreed_to():
 
 def test_metaspace_is_read_with_its_edges():
     tokenizer = Tokenizer(unigram(), (Metaspace(),), (UNK,), decoder=(MetaspaceDecoder(),))
-    with pytest.raises(FormatError, match="begin with a blank"):
-        to_sentencepiece(tokenizer)
-    read = to_sentencepiece(tokenizer, AGREED)
+    read, lost = to_sentencepiece(tokenizer)
+    assert "begin with a blank" in lost[EDGES]
+    assert "adds in single and this tokenizer in double precision" in lost[EDGES]
     assert read.normalizer == (SpaceMarks(remove_extra_whitespaces=False),)
     assert read.pre_tokenizer == ()
     assert read.encode("a b") == tokenizer.encode("a b")
 
 
+def test_llama_cpp_adds_scores_as_hugging_face_does():
+    tokenizer = Tokenizer(unigram(), (Metaspace(prepend_scheme="never"),), (UNK,), decoder=(MetaspaceDecoder(),))
+    read, lost = to_sentencepiece(tokenizer, LLAMA_CPP)
+    assert not read.model.single_precision
+    assert "scores" not in lost[EDGES]
+    assert "which llama.cpp reads as a sign of its own" in lost[EDGES]
+    finer = replace(unigram(), scores=array("d", [0.0, -1.1, -2.0, -3.0, -4.0]))
+    assert (
+        "which the file has in single precision"
+        in to_sentencepiece(replace(tokenizer, model=finer), LLAMA_CPP)[1][EDGES]
+    )
+    single = replace(tokenizer, model=unigram(single_precision=True))
+    assert "adds in double and this tokenizer in single" in to_sentencepiece(single, LLAMA_CPP)[1][EDGES]
+
+
 def test_token_across_a_cut_is_refused():
     vocabulary = Vocabulary.from_tokens([b"", "a▁b".encode()])
     tokenizer = Tokenizer(Unigram(vocabulary, array("d", [0.0, -1.0]), 0), (Metaspace(),), (UNK,))
-    assert "goes across a mark" in refused(tokenizer, to_sentencepiece)
+    assert "goes across a mark" in refused_by_sentencepiece(tokenizer)
 
 
 # -- pieces of a user's own ---------------------------------------------------------------------------
@@ -320,7 +338,8 @@ def test_own_pieces_are_cut_out():
     for _ in range(300):
         text = "".join(chance.choices(("a", "b", " ", "(a", "(ab)", "a|b", "ab", "x"), k=chance.randint(1, 9)))
         assert written.encode(text) == tokenizer.encode(text), text
-    back = to_sentencepiece(written)
+    back, lost = to_sentencepiece(written)
+    assert not lost
     assert back.model.kinds == tokenizer.model.kinds
     assert back.normalizer == tokenizer.normalizer
 

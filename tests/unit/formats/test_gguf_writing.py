@@ -164,7 +164,7 @@ def test_losses_have_their_names(read, make):
 
 def test_models_that_llama_cpp_has_not(make):
     grams = NGram(Vocabulary.from_tokens([b"a"]))
-    with pytest.raises(FormatError, match="cannot hold n-gram"):
+    with pytest.raises(FormatError, match="cannot hold overlapping n-grams"):
         gguf.dump(Tokenizer(grams), LOSSES)
     bare = train(LINES, sentencepiece.Options(40, normalization="identity", remove_extra_whitespaces=False))
     with pytest.raises(FormatError, match="only with tokens of bytes"):

@@ -101,7 +101,7 @@ def test_agreed_losses_are_written():
 
 
 def test_other_models_are_refused(tiny):
-    with pytest.raises(FormatError, match="cannot hold bpe-merges"):
+    with pytest.raises(FormatError, match="cannot hold byte-level BPE by merges"):
         llama2c.dump(tiny)
     with pytest.raises(FormatError, match="as token"):
         llama2c.dump(sentencepiece_model.loads(trained(**KINDS["bytes"])))  # it has <pad> where the first byte is

@@ -88,7 +88,7 @@ def test_model_beside_it_is_named(tmp_path):
 def test_what_it_cannot_hold_is_named(tiny):
     with pytest.raises(FormatError, match="how text is normalized"):
         sentencepiece_vocab.dump(sentencepiece_model.loads(trained()))
-    with pytest.raises(FormatError, match="cannot hold bpe-merges"):
+    with pytest.raises(FormatError, match="cannot hold byte-level BPE by merges"):
         sentencepiece_vocab.dump(tiny)
     tokenizer = sentencepiece_vocab.loads(b"<unk>\t0\na\t-1\n")
     with pytest.raises(FormatError, match="line end"):
