@@ -143,7 +143,8 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     if is_known:
         lost.pop("normalizer", None)
     elif known is not None and known.normalizer:
-        lost["normalizer"] = "that text is not normalized (it would be)"
+        other = "another normalizer than the file's hash stands for"
+        lost["normalizer"] = other if tokenizer.normalizer else "that text is not normalized (it would be)"
     if known is None or patterns != (PATTERNS[known.pattern].regex,):
         lost["pattern"] = "the split pattern"
     else:

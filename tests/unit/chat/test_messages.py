@@ -61,7 +61,7 @@ def test_what_is_no_conversation(data, message):
     with pytest.raises(InputError) as caught:
         read_conversation(data, "m.json")
     assert message in caught.value.message
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < 60, "it hangs"
 
 
 def test_json_lines_are_recognised():

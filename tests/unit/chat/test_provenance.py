@@ -124,7 +124,7 @@ def test_growth_is_bounded_before_it_happens():
         meter.start(0)
         with pytest.raises(TooMuch):
             grow()
-    assert time.process_time() - begun < 2
+    assert time.process_time() - begun < 60, "it hangs"
 
 
 def test_time_is_bounded():

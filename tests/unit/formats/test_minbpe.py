@@ -115,7 +115,7 @@ def test_hostile_models_are_refused_quickly():
     assert "not a number" in refused_quickly(head + b"9" * 10_000_000 + b" 1\n", minbpe.loads)
     assert "stands" in refused_quickly(b"minbpe v1\n\n1000000\n" + b"<a> 300\n" * 1_000_000, minbpe.loads)
     assert "is id 256 already" in refused_quickly(head + b"97 98\n" * 1_000_000, minbpe.loads)
-    assert "does not compile" in refused_quickly(b"minbpe v1\n" + b"(" * 100_000 + b"\n0\n", minbpe.loads)
+    assert "it may have 65,536" in refused_quickly(b"minbpe v1\n" + b"(" * 100_000 + b"\n0\n", minbpe.loads)
 
 
 def test_mutations():

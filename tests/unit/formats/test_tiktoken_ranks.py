@@ -193,7 +193,7 @@ def test_a_known_hash_says_how_text_is_normalized(monkeypatch):
     for other, reason in (
         (replace(tokenizer, normalizer=()), "that text is not normalized"),
         (replace(tokenizer, special_tokens=()), "that there are no special tokens"),
-        (replace(tokenizer, normalizer=(NFC(),)), "cannot hold a normalizer"),
+        (replace(tokenizer, normalizer=(NFC(),)), "cannot hold another normalizer"),
     ):
         with pytest.raises(FormatError, match=reason):
             tiktoken_ranks.dump(other)

@@ -77,4 +77,4 @@ def test_200_000_tokens_are_quick():
     tokenizer = FakeTokenizer([b" token%d" % number if number % 9 else b"\xe8%d" % number for number in range(200_000)])
     start = time.process_time()
     describe(tokenizer)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 60, "it hangs"
