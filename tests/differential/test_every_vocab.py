@@ -159,13 +159,17 @@ CHAINS: dict[str, tuple[tuple[str, str], ...]] = {
     "mistral-spm-v3": (("gguf", "token-flags"), ("tokenizer.json", ""), ("sentencepiece", "")),
     "hf-qwen2_5": (
         ("gguf", "normalizer token-flags"),
-        ("tiktoken", "pattern special-tokens"),
-        ("gguf", ""),
+        ("tiktoken", "normalizer special-tokens"),
+        ("gguf", "normalizer token-flags"),
         ("huggingface", ""),
     ),
-    "hf-llama3": (("gguf", ""), ("tiktoken", "pattern special-tokens"), ("tokenizer.json", "")),
-    "llama3-tiktoken": (("tokenizer.json", ""), ("gguf", ""), ("tiktoken", "pattern")),
-    "qwen-tiktoken": (("gguf", ""), ("huggingface", ""), ("tiktoken", "pattern special-tokens")),
+    "hf-llama3": (("gguf", ""), ("tiktoken", "special-tokens"), ("tokenizer.json", "")),
+    "llama3-tiktoken": (("tokenizer.json", ""), ("gguf", ""), ("tiktoken", "")),
+    "qwen-tiktoken": (
+        ("gguf", "normalizer token-flags"),
+        ("huggingface", ""),
+        ("tiktoken", "normalizer special-tokens"),
+    ),
     "gpt2-original": (("gguf", ""), ("tokenizer.json", ""), ("tiktoken", "")),  # the file is known by its content
     "bert-base-uncased": (("tokenizer.json", ""), ("gguf", ""), ("huggingface", ""), ("bert-vocab", "")),
 }
