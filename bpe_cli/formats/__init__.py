@@ -112,7 +112,13 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
     path = Path(path)
     expression = None if pattern is None else resolve_pattern(pattern)
     found, name = locate(path)
-    tokenizer = FORMATS[name].load(found, expression)
+    try:
+        tokenizer = FORMATS[name].load(found, expression)
+    except FormatError as error:
+        other = _other_in(path, found, name) if error.hint is None and path.is_dir() else None
+        if other is None:
+            raise
+        raise FormatError(error.message, hint=f"{other} lies beside it: name that one") from error
     check_growth((*tokenizer.normalizer, *tokenizer.pre_tokenizer), f"{found}: normalizer and pre-tokenizer")
     check_growth(tokenizer.decoder, f"{found}: decoder")
     return replace(tokenizer, name=str(path))
@@ -210,6 +216,16 @@ def _in_folder(folder: Path) -> Path:
         hint="it needs tokenizer.json, vocab.txt, vocab.json with merges.txt, or one file that ends in .json, .model, "
         ".tiktoken, .gguf, .vocab, .codes or .yttm; or name a file in it",
     )
+
+
+def _other_in(folder: Path, found: Path, format_name: str) -> Path | None:
+    """Give a file of a folder that is a tokenizer of another format by name and beginning; None if there is none."""
+    others = sorted(entry for entry in folder.iterdir() if entry != found and entry.is_file())
+    for module in (module for name, module in FORMATS.items() if name != format_name):
+        for path in others:
+            if any(fnmatchcase(path.name, pattern) for pattern in module.FILES) and module.sniff(_head(path)):
+                return path
+    return None
 
 
 def format_of_name(output: str) -> str:

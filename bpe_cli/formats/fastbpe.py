@@ -14,7 +14,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from bpe_cli.errors import FormatError
+from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import subword_nmt
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.stages import CharacterBpe
@@ -46,10 +46,11 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
     Raises:
         InputError: The file cannot be read.
-        FormatError: It is broken, or a pattern is given: words are cut at blanks.
+        FormatError: It is broken.
+        UsageError: A pattern is given: words are cut at blanks.
     """
     if pattern is not None:
-        raise FormatError(f"{path} holds codes of fastBPE, whose words are cut at blanks: it takes no pattern")
+        raise UsageError(f"{path} holds codes of fastBPE, whose words are cut at blanks: it takes no pattern")
     return loads(read(path), str(path))
 
 

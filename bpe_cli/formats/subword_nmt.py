@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from bpe_cli.byte_alphabet import from_visible, to_visible
-from bpe_cli.errors import FormatError
+from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.stages import ByteLevelNormalizer, CharacterBpe, SpecialToken
@@ -156,10 +156,11 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
     Raises:
         InputError: The file cannot be read.
-        FormatError: It is broken, or a pattern is given: words are cut at blanks.
+        FormatError: It is broken.
+        UsageError: A pattern is given: words are cut at blanks.
     """
     if pattern is not None:
-        raise FormatError(f"{path} holds codes of subword-nmt, whose words are cut at blanks: it takes no pattern")
+        raise UsageError(f"{path} holds codes of subword-nmt, whose words are cut at blanks: it takes no pattern")
     codes = load_codes(read(path), str(path))
     stated = (("version", codes.version + " byte" * codes.by_byte), ("merges", len(codes.merges)))
     return replace(tokenizer_of(codes), origin=Origin(NAME, stated))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_cli import formats
-from bpe_cli.errors import FormatError, InputError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import fastbpe, subword_nmt
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import Lowercase, MergeBpe
@@ -44,7 +44,7 @@ def test_files_come_out_as_they_went_in(tmp_path):
     tokenizer = formats.load(path)
     assert fastbpe.dump(tokenizer) == {"": SMALL}
     assert fastbpe.loads(SMALL.replace(b"\n", b"\r\n")) == tokenizer
-    with pytest.raises(FormatError, match="takes no pattern"):
+    with pytest.raises(UsageError, match="takes no pattern"):
         formats.load(path, "gpt2")
     with pytest.raises(InputError):
         fastbpe.load(tmp_path / "none")

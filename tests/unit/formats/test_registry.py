@@ -91,6 +91,17 @@ def test_missing_files_and_folders_without_tokenizer(tmp_path):
         formats.load(tmp_path)
 
 
+def test_another_file_of_a_folder_is_named_where_the_first_is_broken(make, tmp_path):
+    (tmp_path / "tokenizer.json").write_text('{"version": "1.0", "model": {"type": "BPE", "vocab": {}, "merges": {}}}')
+    with pytest.raises(FormatError) as caught:
+        formats.load(tmp_path)
+    assert caught.value.hint is None
+    (tmp_path / "ranks.tiktoken").write_bytes(b"YQ== 0\n")
+    with pytest.raises(FormatError, match="merges is to be an array") as caught:
+        formats.load(tmp_path)
+    assert caught.value.hint == f"{tmp_path / 'ranks.tiktoken'} lies beside it: name that one"
+
+
 def test_pipe_is_refused_unread(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)

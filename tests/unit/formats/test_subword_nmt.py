@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bpe_cli.errors import FormatError, InputError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import subword_nmt
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.subword_nmt import Codes, dump, dump_codes, load_codes, load_vocabulary, tokenizer_of
@@ -37,7 +37,7 @@ def test_files_are_read(tmp_path):
     assert dump(subword_nmt.load(path)) == {"": SMALL}
     with pytest.raises(InputError):
         subword_nmt.load(tmp_path / "none")
-    with pytest.raises(FormatError, match="takes no pattern"):
+    with pytest.raises(UsageError, match="takes no pattern"):
         subword_nmt.load(path, "x")
 
 
