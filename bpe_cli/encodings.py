@@ -160,6 +160,12 @@ def named(name: str) -> Tokenizer:
     )
 
 
+def find(name: str) -> Tokenizer | None:
+    """Give the tokenizer of an encoding or of a model, by its name; None if there is none."""
+    encoding = name if name in ENCODINGS else encoding_for_model(name)
+    return None if encoding is None else named(encoding)
+
+
 def encoding_for_model(model: str) -> str | None:
     """Give the name of the encoding that a model uses, or None.
 

@@ -59,11 +59,13 @@ def run(
 
         bpe inspect -T "hello world" -t unigram.json --nbest 5
     """
-    from bpe_cli.formats import is_tokenizer
+    named = False
+    if tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
+        from bpe_cli.formats import is_tokenizer
 
-    named = tokenizer is None and text is None and inputs is not None and len(inputs) == 1 and is_tokenizer(inputs[0])
-    if inputs is not None and named:
-        (tokenizer,), inputs = inputs, None
+        named = is_tokenizer(inputs[0])
+        if named:
+            (tokenizer,), inputs = inputs, None
     try:
         model = options.tokenizer_of(tokenizer, pattern, add_special)
     except FormatError as error:

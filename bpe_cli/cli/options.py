@@ -159,10 +159,16 @@ def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list
         UsageError: It is unknown, or a special token is not TEXT=ID.
         InputError, FormatError: Its file cannot be read.
     """
-    from bpe_cli.formats import find_tokenizer
+    from bpe_cli import encodings
     from bpe_cli.stages import SpecialToken
 
-    tokenizer = find_tokenizer(name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER, pattern)
+    name = name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER
+    # The formats of files are loaded only if one may be meant: a named encoding starts without them.
+    tokenizer = None if pattern is not None or os.path.lexists(name) else encodings.find(name)
+    if tokenizer is None:
+        from bpe_cli.formats import find_tokenizer
+
+        tokenizer = find_tokenizer(name, pattern)
     tokens = []
     for addition in add_special or ():
         content, _, number = addition.rpartition("=")

@@ -328,15 +328,15 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
         if pattern is not None:
             raise UsageError(f"{spec} has a split pattern of its own; no pattern can be given with it")
         return replace(caches.tiktoken_encoding(spec.removeprefix(caches.TIKTOKEN)), name=spec)
-    name = spec if spec in encodings.ENCODINGS else encodings.encoding_for_model(spec)
-    if name is None:
+    named = encodings.find(spec)
+    if named is None:
         if re.search(r"[/\\]|\.(json|tiktoken|txt|model|bpe|gguf)$", spec):
             raise InputError(f"cannot read {spec}: no such file", hint=_hint_of_cache(spec))
         error = encodings.unknown(spec)
         raise UsageError(error.message, hint=_hint_of_cache(spec) or error.hint)
     if pattern is not None:
-        raise UsageError(f"{name} has a split pattern of its own; no pattern can be given with it")
-    return encodings.named(name)
+        raise UsageError(f"{named.name} has a split pattern of its own; no pattern can be given with it")
+    return named
 
 
 def _is_path(spec: str) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import orjson
 
-from bpe_cli.errors import FormatError, InputError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.usage import Fact
 from bpe_cli.wording import quote as quote  # readers of files take it from here
 
@@ -75,6 +75,16 @@ def lies(path: Path, *, folder: bool = False) -> bool:
             hint="lay the tokenizer into a folder of its own, or take the other thing away",
         )
     return True
+
+
+def refuse_pattern(pattern: str | None, path: Path, why: str) -> None:
+    """Refuse a split pattern where a format leaves no choice of one.
+
+    Raises:
+        UsageError: One is given; the message says why there is no choice.
+    """
+    if pattern is not None:
+        raise UsageError(f"{path} {why}; no pattern can be given with it")
 
 
 @dataclass(frozen=True, slots=True)

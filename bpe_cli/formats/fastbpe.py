@@ -14,9 +14,9 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError
 from bpe_cli.formats import subword_nmt
-from bpe_cli.formats.checked import quote, read
+from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.stages import CharacterBpe
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Fact, Origin
@@ -49,8 +49,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: It is broken.
         UsageError: A pattern is given: words are cut at blanks.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} holds codes of fastBPE, whose words are cut at blanks: it takes no pattern")
+    refuse_pattern(pattern, path, "holds codes of fastBPE, whose words are cut at blanks")
     return loads(read(path), str(path))
 
 

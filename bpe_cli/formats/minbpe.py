@@ -14,9 +14,9 @@ import unicodedata
 from pathlib import Path
 
 from bpe_cli import _core
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, ranks_as_merges, special_text
-from bpe_cli.formats.checked import quote, read
+from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.lines import MergesById, number, split_of, text_lines
 from bpe_cli.rank_merges import why_no_ranks
@@ -52,8 +52,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: It is broken.
         UsageError: A pattern is given; the file has its own.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} says itself how text is split; no pattern can be given with it")
+    refuse_pattern(pattern, path, "says itself how text is split")
     return loads(read(path), str(path))
 
 

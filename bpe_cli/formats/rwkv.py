@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.byte_alphabet import from_visible, to_visible
-from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.checked import quote, read
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.lines import number, text_lines
 from bpe_cli.stages import ByteLevelDecoder, ByteLevelNormalizer, MaxMatch, SpecialToken, Split
@@ -64,8 +64,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: It is broken.
         UsageError: A pattern is given; text is not split.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} is for longest match over whole texts; no pattern can be given with it")
+    refuse_pattern(pattern, path, "is for longest match over whole texts")
     return loads(read(path), str(path))
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Literal
 
 from bpe_cli.byte_alphabet import from_visible, to_visible
-from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.checked import quote, read
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.stages import ByteLevelNormalizer, CharacterBpe, SpecialToken
 from bpe_cli.stages.words import word_decoder, word_stages
@@ -159,8 +159,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: It is broken.
         UsageError: A pattern is given: words are cut at blanks.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} holds codes of subword-nmt, whose words are cut at blanks: it takes no pattern")
+    refuse_pattern(pattern, path, "holds codes of subword-nmt, whose words are cut at blanks")
     codes = load_codes(read(path), str(path))
     stated = (("version", codes.version + " byte" * codes.by_byte), ("merges", len(codes.merges)))
     return replace(tokenizer_of(codes), origin=Origin(NAME, stated))

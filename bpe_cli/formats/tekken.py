@@ -19,9 +19,9 @@ from typing import Any
 import orjson
 
 from bpe_cli import _core
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, special_text
-from bpe_cli.formats.checked import Node, quote, read
+from bpe_cli.formats.checked import Node, quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.lines import split_of
 from bpe_cli.rank_merges import why_no_ranks
@@ -68,8 +68,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: It is broken.
         UsageError: A pattern is given; the file has its own.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} says itself how text is split; no pattern can be given with it")
+    refuse_pattern(pattern, path, "says itself how text is split")
     return loads(read(path), str(path))
 
 

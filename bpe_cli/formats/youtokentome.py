@@ -14,8 +14,8 @@ import re
 from pathlib import Path
 
 from bpe_cli import _core
-from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.checked import quote, read
+from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.lines import MergesById, number, text_lines
 from bpe_cli.stages import CharacterBpe, Metaspace, MetaspaceDecoder, SpecialToken, Split
@@ -63,8 +63,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: It is broken.
         UsageError: A pattern is given; words are cut at white space.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} holds words, which are cut at white space; no pattern can be given with it")
+    refuse_pattern(pattern, path, "holds words, which are cut at white space")
     return loads(read(path), str(path))
 
 

@@ -22,11 +22,11 @@ from pathlib import Path
 import orjson
 
 from bpe_cli import _core
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.bert import words as bert_words
 from bpe_cli.formats.bert.sniffing import sniff
-from bpe_cli.formats.checked import Node, quote, read
+from bpe_cli.formats.checked import Node, quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface.companions import CONFIG, Companions
@@ -93,8 +93,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: One is broken, or is not of BERT's family.
         UsageError: A pattern is given; BERT has its own way to cut text.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} is a vocabulary of BERT, which cuts text in its own way; no pattern can be given")
+    refuse_pattern(pattern, path, "is a vocabulary of BERT, which cuts text in its own way")
     return loads(read(path, MAX_BYTES), str(path), companions.find(path.parent))
 
 

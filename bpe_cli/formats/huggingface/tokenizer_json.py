@@ -16,9 +16,9 @@ from typing import Any, TypedDict
 
 import orjson
 
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level, features
-from bpe_cli.formats.checked import Node, facts_of, quote, read
+from bpe_cli.formats.checked import Node, facts_of, quote, read, refuse_pattern
 from bpe_cli.formats.dialects import EDGES, to_hugging_face
 from bpe_cli.formats.huggingface import components as hf_components
 from bpe_cli.formats.huggingface import models as hf_models
@@ -64,8 +64,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: It is broken, or asks for what this version cannot do.
         UsageError: A pattern is given; the file has its own.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} says itself how text is split; no pattern can be given with it")
+    refuse_pattern(pattern, path, "says itself how text is split")
     return loads(read(path), str(path))
 
 

@@ -13,9 +13,9 @@ import struct
 from pathlib import Path
 
 from bpe_cli import _core
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
-from bpe_cli.formats.checked import quote, read
+from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
 from bpe_cli.formats.sentencepiece.model_types import BPE
@@ -62,8 +62,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: It is broken, or of other pieces than llama2.c takes.
         UsageError: A pattern is given; text is not split.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} is for text that is not split; no pattern can be given with it")
+    refuse_pattern(pattern, path, "is for text that is not split")
     return loads(read(path), str(path))
 
 

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bpe_cli import _core
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
-from bpe_cli.formats.checked import quote, read
+from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.sentencepiece import settings as sentencepiece_settings
 from bpe_cli.formats.sentencepiece import wire
@@ -75,8 +75,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: One is broken, or two contradict each other.
         UsageError: A pattern is given; the file has its own rules.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} says itself how text is split; no pattern can be given with it")
+    refuse_pattern(pattern, path, "says itself how text is split")
     return companions.apply(loads(read(path), str(path)), companions.find(path.parent), str(path))
 
 

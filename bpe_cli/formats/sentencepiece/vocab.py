@@ -15,9 +15,9 @@ import re
 from pathlib import Path
 
 from bpe_cli import _core
-from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
-from bpe_cli.formats.checked import quote, read
+from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import settings
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
@@ -55,8 +55,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         FormatError: It is broken, or the ``.model`` that it belongs to lies beside it.
         UsageError: A pattern is given; text is not split.
     """
-    if pattern is not None:
-        raise UsageError(f"{path} is for text that is not split; no pattern can be given with it")
+    refuse_pattern(pattern, path, "is for text that is not split")
     model = path.with_suffix(".model")
     if model != path and model.is_file():
         raise FormatError(

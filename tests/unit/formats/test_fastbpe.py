@@ -44,7 +44,7 @@ def test_files_come_out_as_they_went_in(tmp_path):
     tokenizer = formats.load(path)
     assert fastbpe.dump(tokenizer) == {"": SMALL}
     assert fastbpe.loads(SMALL.replace(b"\n", b"\r\n")) == tokenizer
-    with pytest.raises(UsageError, match="takes no pattern"):
+    with pytest.raises(UsageError, match="no pattern can be given"):
         formats.load(path, "gpt2")
     with pytest.raises(InputError):
         fastbpe.load(tmp_path / "none")

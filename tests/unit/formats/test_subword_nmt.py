@@ -37,7 +37,7 @@ def test_files_are_read(tmp_path):
     assert dump(subword_nmt.load(path)) == {"": SMALL}
     with pytest.raises(InputError):
         subword_nmt.load(tmp_path / "none")
-    with pytest.raises(UsageError, match="takes no pattern"):
+    with pytest.raises(UsageError, match="no pattern can be given"):
         subword_nmt.load(path, "x")
 
 
