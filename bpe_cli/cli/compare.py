@@ -74,8 +74,8 @@ def run(
 
         bpe compare corpus/ -t tokenizer.json --fail-if 'bytes_per_token < 4'
     """
-    from bpe_cli.reports.checks import Condition, offenders
-    from bpe_cli.reports.comparison import compare
+    from bpe_cli.reports.comparison.checks import Condition, offenders
+    from bpe_cli.reports.comparison.comparing import compare
 
     conditions = [Condition.parse(condition) for condition in fail_if or ()]
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
@@ -94,11 +94,11 @@ def run(
             threads=options.threads_of(threads),
         )
     if json:
-        from bpe_cli.views.json_form import to_json
+        from bpe_cli.views.comparison.as_json import comparison_json
 
-        print_json(to_json(report))
+        print_json(comparison_json(report))
     else:
-        from bpe_cli.views.tables import comparison_view
+        from bpe_cli.views.comparison.tables import comparison_view
 
         shown = None if len(report.rows) <= SEGMENTED_INPUTS else 0
         stdout_console(color).print(comparison_view(report, passages=shown))

@@ -88,16 +88,16 @@ def run(
     if nbest is not None:
         _rank(model, _documents(source, quiet), nbest, specials, ids, json, color)
         return
-    from bpe_cli.reports.segmentation import segment
+    from bpe_cli.reports.text.segmentation import segment
 
     reports = (segment(model, document, specials) for document in _documents(source, quiet))
     if json:
         from bpe_cli.cli.console import print_json
-        from bpe_cli.views.json_form import texts_json
+        from bpe_cli.views.text.as_json import texts_json
 
         print_json(texts_json(list(reports)))
         return
-    from bpe_cli.views.colored import LIMIT, TokenView
+    from bpe_cli.views.text.colored import LIMIT, TokenView
 
     for number, report in enumerate(reports):
         if number:
@@ -114,8 +114,8 @@ def _rank(
     json: bool,
     color: options.Color,
 ) -> None:
-    from bpe_cli.reports.nbest import rank, runner_of
-    from bpe_cli.views.nbest import RankingView, rankings_json
+    from bpe_cli.reports.text.nbest import rank, runner_of
+    from bpe_cli.views.text.nbest import RankingView, rankings_json
 
     runner_of(model)  # it is refused whether there are documents or not
     rankings = (rank(model, document, wanted, specials) for document in documents)
@@ -133,15 +133,15 @@ def _rank(
 def _report_tokenizer(model: Tokenizer, json: bool, full: bool, color: options.Color) -> None:
     from bpe_cli.cli.console import print_json
     from bpe_cli.fingerprint import fingerprint
-    from bpe_cli.reports.vocabulary_report import describe
+    from bpe_cli.reports.tokenizer.vocabulary_report import describe
 
     report = describe(model, fingerprint=fingerprint(model))
     if json:
-        from bpe_cli.views.json_form import to_json
+        from bpe_cli.views.tokenizer.as_json import vocabulary_json
 
-        print_json(to_json(report))
+        print_json(vocabulary_json(report))
     else:
-        from bpe_cli.views.tables import vocabulary_view
+        from bpe_cli.views.tokenizer.tables import vocabulary_view
 
         stdout_console(color).print(vocabulary_view(report, full=full))
 

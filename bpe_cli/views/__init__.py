@@ -1,8 +1,9 @@
 """Show reports: as rich renderables for people, as plain JSON values for programs. Nothing is computed here.
 
-- ``colored.TokenView(segmentation)``: a text token by token, in colour or with bars between tokens.
-- ``tables.vocabulary_view(report)`` and ``tables.comparison_view(comparison)``.
-- ``json_form.to_json(report)``: any of them as JSON.
-- ``writer.Folded(text)``: one line in which every space counts.
-- ``visible.harmless(name)``: a name from outside, such that it cannot move the cursor.
+- ``text/``: a text and its tokens, in colour or with bars between tokens.
+- ``tokenizer/``: the report on a tokenizer.
+- ``comparison/``: several tokenizers side by side.
+
+What they share: ``visible`` makes any text harmless, ``writer`` sets lines in which every space counts, ``numbers``
+and ``layout`` write numbers and tables, ``json_values`` texts from outside in JSON.
 """

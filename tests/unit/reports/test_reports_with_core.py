@@ -7,9 +7,9 @@ import pytest
 
 from bpe_cli import encodings
 from bpe_cli.blocks import Block
-from bpe_cli.reports.comparison import compare
-from bpe_cli.reports.segmentation import segment
-from bpe_cli.reports.vocabulary_report import describe
+from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from tests.unit.reports.fake_tokenizer import blocks_of
 from tests.unit.views.golden import render
 from tests.unit.views.read_back import read_tokens
@@ -48,7 +48,7 @@ def test_describe(name, ordinary, special, highest, unused):
 
 @pytest.mark.parametrize("path", CORPORA, ids=lambda path: path.name)
 def test_segmentation_of_the_corpora(path):
-    from bpe_cli.views.colored import TokenView
+    from bpe_cli.views.text.colored import TokenView
 
     text = path.read_bytes()[:20_000]
     result = segment(encodings.named("cl100k_base"), text)

@@ -5,17 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.blocks import Block
-from bpe_cli.reports.comparison import compare
-from bpe_cli.reports.segmentation import segment
-from bpe_cli.reports.vocabulary_report import describe
-from bpe_cli.views.json_form import segmentation_json, texts_json, to_json
+from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.reports.tokenizer.vocabulary_report import describe
+from bpe_cli.views.comparison.as_json import comparison_json
+from bpe_cli.views.text.as_json import segmentation_json, texts_json
+from bpe_cli.views.tokenizer.as_json import vocabulary_json
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
 TINY = FakeTokenizer([b"\xe8\xb0", b"ab"], name="tiny", specials=[FakeSpecial(b"<s>", 300)])
 
 
 def test_text_by_hand():
-    assert to_json(segment(TINY, "ab谁<s>".encode(), "all")) == {
+    assert segmentation_json(segment(TINY, "ab谁<s>".encode(), "all")) == {
         "schema": "bpe.inspect.text/1",
         "tokenizer": "tiny",
         "token_count": 4,
@@ -36,7 +38,7 @@ def test_text_by_hand():
 
 
 def test_tokenizer():
-    report = to_json(describe(TINY, fingerprint="f"))
+    report = vocabulary_json(describe(TINY, fingerprint="f"))
     assert report["schema"] == "bpe.inspect.tokenizer/1"
     assert report["special_tokens"] == [{"id": 300, "token": "<s>", "special": True}]
     assert report["longest"][0] == {"id": 0, "token": {"bytes": "e8b0"}, "byte_count": 2, "character_count": None}
@@ -49,12 +51,12 @@ def test_tokenizer():
 
 def test_what_the_file_states():
     facts = (("byte_fallback", True), ("input", "a\udcff"), ("input", "b"), ("coverage", 0.5))
-    report = to_json(replace(describe(TINY), facts=facts))
+    report = vocabulary_json(replace(describe(TINY), facts=facts))
     assert report["facts"] == {"byte_fallback": True, "input": [{"bytes": "61ff"}, "b"], "coverage": 0.5}
 
 
 def test_comparison():
-    report = to_json(compare([TINY, FakeTokenizer()], [("a\udcff", [Block.of([b"abab"])])]))
+    report = comparison_json(compare([TINY, FakeTokenizer()], [("a\udcff", [Block.of([b"abab"])])]))
     assert report["schema"] == "bpe.compare/1"
     assert report["tokenizers"] == [{"name": "tiny", "vocab_size": 301}, {"name": "tokenizer", "vocab_size": 256}]
     (row,) = report["inputs"]
@@ -68,7 +70,7 @@ def test_comparison():
 
 @given(st.binary(max_size=30))
 def test_any_text_is_plain_json(text):
-    report = to_json(segment(TINY, text, "all"))
+    report = segmentation_json(segment(TINY, text, "all"))
     assert report == json.loads(json.dumps(report, ensure_ascii=False).encode())
     spans = [token["bytes"] for token in report["tokens"]]
     assert b"".join(text[start:end] for start, end in spans) == text

@@ -6,9 +6,10 @@ from rich.cells import cell_len
 
 from bpe_cli.blocks import Block
 from bpe_cli.patterns import PATTERNS
-from bpe_cli.reports.comparison import compare
-from bpe_cli.reports.vocabulary_report import describe
-from bpe_cli.views.tables import comparison_view, vocabulary_view
+from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.tokenizer.vocabulary_report import describe
+from bpe_cli.views.comparison.tables import comparison_view
+from bpe_cli.views.tokenizer.tables import vocabulary_view
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import check, render
 

@@ -23,7 +23,7 @@ from bpe_cli.views.writer import PLAIN, Writer
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from bpe_cli.reports.segmentation import Excerpt, Part, PlacedToken, Segmentation
+    from bpe_cli.reports.text.segmentation import Excerpt, Part, PlacedToken, Segmentation
 
 LIMIT = 1000
 """How many tokens are shown unless all are asked for."""

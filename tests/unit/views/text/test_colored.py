@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from bpe_cli.reports.segmentation import segment
-from bpe_cli.views.colored import TokenView, totals_line
+from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.views.text.colored import TokenView, totals_line
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import CONSOLES, check, render
 from tests.unit.views.read_back import UNIT, read_tokens

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from bpe_cli.views.json_values import name_value, text_value
 from bpe_cli.views.numbers import count, fraction
 from bpe_cli.views.visible import BAR, visible
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from bpe_cli.reports.nbest import RankedToken, Ranking
+    from bpe_cli.reports.text.nbest import RankedToken, Ranking
 
 RANKING_SCHEMA = "bpe.inspect.nbest/1"
 RANKINGS_SCHEMA = "bpe.inspect.nbests/1"
@@ -58,14 +59,14 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
     """
     return {
         "schema": RANKING_SCHEMA,
-        "tokenizer": None if ranking.tokenizer is None else _text(ranking.tokenizer.encode("utf-8", "surrogateescape")),
+        "tokenizer": name_value(ranking.tokenizer),
         "byte_count": ranking.byte_count,
         "wanted": ranking.wanted,
         "segmentations": [
             {
                 "score": each.score,
                 "ids": [token.token_id for token in each.tokens],
-                "tokens": [_text(token.content) for token in each.tokens],
+                "tokens": [text_value(token.content) for token in each.tokens],
             }
             for each in ranking.segmentations
         ],
@@ -77,10 +78,3 @@ def rankings_json(rankings: Sequence[Ranking]) -> dict[str, Any]:
     if len(rankings) == 1:
         return ranking_json(rankings[0])
     return {"schema": RANKINGS_SCHEMA, "texts": [ranking_json(each) for each in rankings]}
-
-
-def _text(content: bytes) -> str | dict[str, str]:
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return {"bytes": content.hex()}

@@ -3,7 +3,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.reports.segmentation import Part, segment, split_graphemes
+from bpe_cli.reports.text.segmentation import Part, segment, split_graphemes
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
 END = FakeSpecial(b"<|end|>", 300)

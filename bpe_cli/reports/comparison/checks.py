@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bpe_cli.errors import UsageError
-from bpe_cli.reports.comparison import Comparison, Measure
+from bpe_cli.reports.comparison.comparing import Comparison, Measure
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,

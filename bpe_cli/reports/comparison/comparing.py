@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
-from bpe_cli.reports.segmentation import Segmentation, segment
+from bpe_cli.reports.text.segmentation import Segmentation, segment
 
 if TYPE_CHECKING:
     from bpe_cli.blocks import Block

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.errors import UsageError
-from bpe_cli.reports.checks import Condition, offenders
-from bpe_cli.reports.comparison import Comparison, Row
+from bpe_cli.reports.comparison.checks import Condition, offenders
+from bpe_cli.reports.comparison.comparing import Comparison, Row
 
 TOTAL = Row.of("total", 1, 12, 12, [4, 3])
 COMPARISON = Comparison(("a", "b"), (256, 300), (), TOTAL, ())

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.patterns import name_of
-from bpe_cli.reports.meanings import meaning_of
+from bpe_cli.reports.tokenizer.meanings import meaning_of
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.reports import nbest
-from bpe_cli.reports.nbest import best_sums, rank
+from bpe_cli.reports.text import nbest
+from bpe_cli.reports.text.nbest import best_sums, rank
 from bpe_cli.stages import SpecialToken
 from bpe_cli.trainers import train, unigram, word
 

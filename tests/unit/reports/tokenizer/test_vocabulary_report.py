@@ -1,7 +1,7 @@
 import time
 
 from bpe_cli.patterns import PATTERNS
-from bpe_cli.reports.vocabulary_report import WHITE_SPACE, describe
+from bpe_cli.reports.tokenizer.vocabulary_report import WHITE_SPACE, describe
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
 

@@ -1,0 +1,1 @@
+"""Measure several tokenizers on the same texts."""

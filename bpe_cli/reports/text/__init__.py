@@ -1,0 +1,1 @@
+"""Say everything about one text and its tokens."""

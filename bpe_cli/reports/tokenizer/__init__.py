@@ -1,0 +1,1 @@
+"""Report on a tokenizer by itself."""

@@ -1,0 +1,1 @@
+"""Show a text and its tokens."""

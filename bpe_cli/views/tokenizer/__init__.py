@@ -1,0 +1,1 @@
+"""Show the report on a tokenizer."""

@@ -1,0 +1,174 @@
+"""Show the report on a tokenizer as tables that read without colour and in 80 columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from bpe_cli.views.layout import table as new_table
+from bpe_cli.views.layout import yes
+from bpe_cli.views.numbers import ABSENT, count, fraction, percent, whole
+from bpe_cli.views.visible import harmless, visible
+from bpe_cli.views.writer import Folded
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
+    from bpe_cli.usage import Fact
+
+SPECIAL_LIMIT = 20
+FACT_LIMIT = 60
+FACT_CELLS = 300
+
+_BAR_CELLS = 30
+_NAME_CELLS = 34
+
+
+def vocabulary_view(report: VocabularyReport, *, full: bool = False) -> RenderableType:
+    """Show the report on a tokenizer; ``full`` lists all special tokens."""
+    parts: list[RenderableType] = [_facts(report), Text()]
+    if report.special_tokens:
+        parts += [Text("Special tokens", style="bold"), *_special_tokens(report, full)]
+    if report.length_bins:
+        parts += [Text("Length of ordinary tokens in bytes", style="bold"), _lengths(report)]
+    if report.longest:
+        parts += [Text("Longest tokens", style="bold"), _longest(report)]
+    if report.facts:
+        parts += [Text("Settings in the file", style="bold"), *_stated(report, full)]
+    return Group(*parts)
+
+
+def _facts(report: VocabularyReport) -> Table:
+    """List what is one value each."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+
+    def add(label: str, value: str) -> None:
+        table.add_row(Text(label), Text(value))
+
+    add("name", harmless(report.name) if report.name else ABSENT)
+    if report.format is not None:
+        add("format", report.format)
+    add("algorithm", report.algorithm)
+    add("ordinary tokens", whole(report.ordinary_count))
+    add("special tokens", whole(report.special_count))
+    if report.merge_count is not None:
+        add("merges", whole(report.merge_count))
+    add("highest id", whole(report.highest_id))
+    add("unused ids", _unused(report))
+    for what, value in report.settings:
+        add(what, harmless(value))
+    for pattern in () if report.settings else report.patterns:
+        speed = "" if pattern.fast else " (slow: run by the regex module)"
+        add("split pattern", f"{pattern.name or 'unnamed'}{speed}")
+        table.add_row("", Folded(harmless(pattern.regex)))
+    if not report.settings:
+        if not report.patterns:
+            add("split pattern", "none: text is not split")
+        add("prefix space", yes(report.prefix_space))
+        if report.ignore_merges is not None:
+            add("ignore merges", yes(report.ignore_merges))
+    for what, value in report.usage:
+        add(what, harmless(value))
+    add("Unicode version", harmless(report.unicode_version) if report.unicode_version else "unknown")
+    if report.bytes_without_token is not None:
+        add("bytes without token", _bytes_missing(report.bytes_without_token))
+    if report.bytes_without_token is not None or report.kinds.not_utf8:
+        add("not UTF-8", f"{count(report.kinds.not_utf8, 'token')}, single bytes included")
+    add("single bytes", whole(report.kinds.single_bytes))
+    add("with leading space", whole(report.kinds.leading_space))
+    add("white space only", whole(report.kinds.white_space))
+    add("digits only", whole(report.kinds.digits))
+    add("mean length", f"{fraction(report.mean_length)} bytes")
+    if report.fingerprint is not None:
+        add("fingerprint", harmless(report.fingerprint))
+    return table
+
+
+def _unused(report: VocabularyReport) -> str:
+    """Name the unused ids."""
+    if not report.unused_count:
+        return "0"
+    stretches = [f"{first}" if first == last else f"{first}–{last}" for first, last in report.unused_ranges]
+    named = sum(last - first + 1 for first, last in report.unused_ranges)
+    return f"{whole(report.unused_count)}: {', '.join(stretches)}{', …' if named < report.unused_count else ''}"
+
+
+def _bytes_missing(missing: bytes) -> str:
+    """Name the bytes without token, neighbours together."""
+    if not missing:
+        return "none: any text can be encoded"
+    stretches: list[list[int]] = []
+    for byte in missing:
+        if stretches and stretches[-1][1] == byte - 1:
+            stretches[-1][1] = byte
+        else:
+            stretches.append([byte, byte])
+    names = (f"{first:02x}" if first == last else f"{first:02x}–{last:02x}" for first, last in stretches)
+    return f"{whole(len(missing))}: {', '.join(names)}"
+
+
+def _special_tokens(report: VocabularyReport, full: bool) -> list[RenderableType]:
+    table = new_table()
+    table.add_column("id", justify="right", no_wrap=True)
+    table.add_column("token", overflow="fold")
+    table.add_column("found in text")
+    shown = report.special_tokens if full else report.special_tokens[:SPECIAL_LIMIT]
+    for token in shown:
+        found = "when asked for" if token.special else "always"
+        table.add_row(str(token.token_id), Text(visible(token.content)), found)
+    more = len(report.special_tokens) - len(shown)
+    return [table, Text(f"and {count(more, 'more special token')}\n", style="italic")] if more else [table]
+
+
+def _stated(report: VocabularyReport, full: bool) -> list[RenderableType]:
+    """List what the file states of itself, as protocol buffers are written as text."""
+    shown = report.facts if full else report.facts[:FACT_LIMIT]
+    lines: list[RenderableType] = [Folded(f"{harmless(name)}: {_literal(value, full)}") for name, value in shown]
+    more = len(report.facts) - len(shown)
+    return [Text(), *lines, *([Text(f"and {count(more, 'more setting')}", style="italic")] if more else [])]
+
+
+def _literal(value: Fact, full: bool = True) -> str:
+    """Write a value: texts in quotes, true and false in lower case.
+
+    >>> [_literal(value) for value in ("a", True, 3, 0.5)]
+    ['"a"', 'true', '3', '0.5']
+    """
+    if isinstance(value, str):
+        cut = len(value) > FACT_CELLS and not full
+        return f'"{harmless(value[:FACT_CELLS])}…"' if cut else f'"{harmless(value)}"'
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _lengths(report: VocabularyReport) -> Table:
+    table = new_table()
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for each in report.length_bins:
+        if each.highest is None:
+            span = f"{each.lowest}+"
+        else:
+            span = f"{each.lowest}" if each.lowest == each.highest else f"{each.lowest}–{each.highest}"
+        table.add_row(span, whole(each.tokens), percent(each.share), Text("█" * round(each.relative * _BAR_CELLS)))
+    return table
+
+
+def _longest(report: VocabularyReport) -> Table:
+    table = new_table()
+    table.add_column("id", justify="right", no_wrap=True)
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("characters", justify="right", no_wrap=True)
+    table.add_column("token", overflow="fold")
+    for token in report.longest:
+        shown = visible(token.content)
+        short = shown if len(shown) <= 2 * _NAME_CELLS else f"{shown[: 2 * _NAME_CELLS]}…"
+        table.add_row(str(token.token_id), whole(token.byte_count), whole(token.character_count), Text(short))
+    return table
