@@ -8,7 +8,7 @@ from bpe_cli.views.json_values import name_value
 from bpe_cli.views.text.as_json import segmentation_json
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.comparison.comparing import Comparison, Row
+    from bpe_cli.reports.comparison.comparison import Comparison, Row
 
 COMPARISON_SCHEMA = "bpe.compare/1"
 

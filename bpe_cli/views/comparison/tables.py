@@ -6,13 +6,14 @@ They read without colour and in 80 columns; the best value of a row is bold, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from bpe_cli.reports.comparison.metrics import METRICS, Metric
 from bpe_cli.views.layout import table as new_table
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.text.colored import TokenView
@@ -21,21 +22,20 @@ from bpe_cli.views.visible import harmless
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-    from bpe_cli.reports.comparison.comparing import Comparison, Measure, Passage, Row
+    from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
+    from bpe_cli.reports.comparison.measures import Measure
 
 PASSAGE_LIMIT = 4
 
 _NAME_CELLS = 34
 _NARROW = 66
 
-Metric = Literal["tokens", "bytes/token", "characters/token", "ratio"]
-"""What the table of inputs shows."""
-
-METRICS: tuple[Metric, ...] = ("tokens", "bytes/token", "characters/token", "ratio")
+SHOWN = ("tokens", "bytes_per_token", "characters_per_token", "ratio")
+"""The metrics of the table of tokenizers."""
 
 
 def comparison_view(
-    comparison: Comparison, *, metric: Metric = "tokens", passages: int | None = PASSAGE_LIMIT
+    comparison: Comparison, *, metric: str = "tokens", passages: int | None = PASSAGE_LIMIT
 ) -> RenderableType:
     """Show a comparison.
 
@@ -67,13 +67,13 @@ class _Summary:
         total = comparison.total
         names = [harmless(name) for name in comparison.tokenizers]
         wide = options.max_width >= _NARROW
-        metrics = METRICS if wide else tuple(metric for metric in METRICS if metric != "characters/token")
+        metrics = [METRICS[name] for name in SHOWN if wide or name != "characters_per_token"]
         table = new_table()
         table.add_column("\ntokenizer", overflow="fold", min_width=8)
         if wide:
             table.add_column("\nvocabulary", justify="right", no_wrap=True)
         for metric in metrics:
-            header = metric.replace("/", "/\n") if "/" in metric else f"\n{metric}"
+            header = metric.label.replace("/", "/\n") if "/" in metric.label else f"\n{metric.label}"
             table.add_column(header, justify="right", no_wrap=True)
         for number, (name, size, measure) in enumerate(zip(names, comparison.vocab_sizes, total.measures, strict=True)):
             best = "bold" if number in total.best else ""
@@ -97,9 +97,9 @@ class _Summary:
 class _Matrix:
     """Show inputs by tokenizers, in as many tables as the width asks for."""
 
-    def __init__(self, comparison: Comparison, metric: Metric) -> None:
+    def __init__(self, comparison: Comparison, metric: str) -> None:
         self._comparison = comparison
-        self._metric: Metric = metric
+        self._metric = METRICS[metric]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = (*self._comparison.rows, self._comparison.total)
@@ -111,7 +111,7 @@ class _Matrix:
             max(min(cell_len(harmless(name)), 16), *(len(_value(row.measures[number], self._metric)) for row in rows))
             for number, name in enumerate(self._comparison.tokenizers)
         ]
-        yield Text(f"\n{self._metric.capitalize()} by input", style="bold")
+        yield Text(f"\n{self._metric.label.capitalize()} by input", style="bold")
         start = 0
         while start < len(columns):
             end, room = start, options.max_width - left
@@ -160,13 +160,8 @@ def _ending(name: str, cells: int) -> str:
 
 def _value(measure: Measure, metric: Metric) -> str:
     """Write one value."""
-    if metric == "tokens":
-        return whole(measure.token_count)
-    if metric == "bytes/token":
-        return fraction(measure.bytes_per_token)
-    if metric == "characters/token":
-        return fraction(measure.characters_per_token)
-    return fraction(measure.ratio)
+    value = metric.of(measure)
+    return whole(int(value)) if metric.kind == "count" and value is not None else fraction(value)
 
 
 def _passage(comparison: Comparison, passage: Passage, numbered: bool) -> RenderableType:

@@ -57,9 +57,9 @@ def test_many_tokenizers_fit_into_80_columns():
 
 def test_metrics():
     comparison = compare([BYTES, TINY], INPUTS)
-    assert "Bytes/token by input" in render(comparison_view(comparison, metric="bytes/token"))
+    assert "Bytes/token by input" in render(comparison_view(comparison, metric="bytes_per_token"))
     assert re.search(r"hello\.txt +24 +1\.00 +0\.33", render(comparison_view(comparison, metric="ratio")))
-    assert "–" in render(comparison_view(comparison, metric="characters/token"))
+    assert "–" in render(comparison_view(comparison, metric="characters_per_token"))
 
 
 def test_one_input_has_no_table_of_inputs():

@@ -6,7 +6,7 @@ import pytest
 
 from bpe_cli.errors import UsageError
 from bpe_cli.reports.comparison.checks import Condition, offenders
-from bpe_cli.reports.comparison.comparing import Comparison, Row
+from bpe_cli.reports.comparison.comparison import Comparison, Row
 
 TOTAL = Row.of("total", 1, 12, 12, [4, 3])
 COMPARISON = Comparison(("a", "b"), (256, 300), (), TOTAL, ())

@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from bpe_cli.blocks import Block
 from bpe_cli.errors import InputError
-from bpe_cli.reports.comparison.comparing import CharacterCounter, FanOut, compare
+from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.comparison.reading import CharacterCounter, FanOut
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer, blocks_of
 
 BYTES = FakeTokenizer(name="bytes")

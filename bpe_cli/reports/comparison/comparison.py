@@ -1,0 +1,84 @@
+"""The comparison: frozen values, made by ``comparing.compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bpe_cli.reports.comparison.measures import Difference, Measure
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.text.segmentation import Segmentation
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What all tokenizers make of one input, or of all together.
+
+    Attributes:
+        name: The input's name.
+        document_count: Documents.
+        byte_count: Bytes.
+        character_count: Characters; a byte that is not part of well-formed UTF-8 counts as one.
+        measures: One per tokenizer.
+        best: The tokenizers with the fewest tokens; empty when there is nothing to tell apart.
+        differences: How each stands to the baseline; None for the baseline itself, and where there are too few
+            documents to tell.
+    """
+
+    name: str
+    document_count: int
+    byte_count: int
+    character_count: int
+    measures: tuple[Measure, ...]
+    best: tuple[int, ...]
+    differences: tuple[Difference | None, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, documents: int, size: int, characters: int, tokens: Sequence[int]) -> Row:
+        """Compute the measures from sums.
+
+        >>> row = Row.of("a.txt", 1, 12, 12, [4, 3])
+        >>> row.measures[1].bytes_per_token, row.measures[1].ratio, row.best
+        (4.0, 0.75, (1,))
+        """
+        measures = tuple(Measure(documents, size, characters, count, tokens[0]) for count in tokens)
+        fewest = min(tokens)
+        differ = fewest < max(tokens)
+        best = tuple(number for number, count in enumerate(tokens) if differ and count == fewest)
+        return cls(name, documents, size, characters, measures, best)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A short text as every tokenizer cuts it.
+
+    Attributes:
+        source: The name of the input it is from.
+        document: Number of the document in that input, from 0.
+        segmentations: One per tokenizer.
+    """
+
+    source: str
+    document: int
+    segmentations: tuple[Segmentation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Tokenizers side by side.
+
+    Attributes:
+        tokenizers: Their names, each different; the first is what the others are compared with.
+        vocab_sizes: Their highest ids plus one.
+        rows: One per input, in order.
+        total: All inputs together: ratios of sums, not means of ratios.
+        passages: The texts of short inputs, token by token (see ``comparing.PASSAGE_BYTES``).
+    """
+
+    tokenizers: tuple[str, ...]
+    vocab_sizes: tuple[int, ...]
+    rows: tuple[Row, ...]
+    total: Row
+    passages: tuple[Passage, ...]

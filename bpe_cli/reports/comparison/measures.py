@@ -1,0 +1,102 @@
+"""Hold what was counted, and what follows from it: every number of a comparison is a property of sums.
+
+A *word* is a stretch without white space (Unicode's White_Space), in every script: Chinese, Japanese and Thai
+write few of them, so numbers per word mean little there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What one tokenizer makes of one input, or of all together.
+
+    Attributes:
+        document_count: Documents.
+        byte_count: Bytes of text.
+        character_count: Characters; a byte that is not part of well-formed UTF-8 counts as one.
+        token_count: Tokens.
+        baseline_tokens: Tokens of the baseline tokenizer on the same text.
+        word_count: Words.
+        split_words: Words of which more than one token has a part.
+        type_count: Different words among the first ``WORD_BYTES`` of the input.
+        one_token_types: Those of them that alone are one token.
+        one_token_types_spaced: Those that with a space before them are one token.
+        vocab_size: Ids that a token has, special ones included.
+        used_ids: Different ids that occurred.
+        unknown_tokens: Tokens that stand for what the vocabulary does not have.
+        byte_tokens: Tokens that are one byte of a character of several bytes, or a byte in the model's spelling
+            (``<0xE4>``): what falls back to bytes.
+        byte_fallback_bytes: Bytes of the text that such tokens stand for.
+        checked_documents: Documents that were decoded again.
+        failed_documents: Those of them whose tokens do not decode to the text.
+        shannon_entropy: Of the tokens' frequencies, in bits; None without tokens.
+        renyi_entropy: Rényi's of order 2.5 (Zouhar et al., arXiv:2306.16842), in bits; None without tokens.
+        mean_bytes_per_token: The mean over documents of each one's bytes per token (a mean of ratios, not the
+            ratio of sums that ``bytes_per_token`` is); None where no document has tokens.
+        seconds: Time that encoding took, on all threads together by the clock; None where it was not asked for.
+    """
+
+    document_count: int
+    byte_count: int
+    character_count: int
+    token_count: int
+    baseline_tokens: int
+    word_count: int = 0
+    split_words: int = 0
+    type_count: int = 0
+    one_token_types: int = 0
+    one_token_types_spaced: int = 0
+    vocab_size: int = 0
+    used_ids: int = 0
+    unknown_tokens: int = 0
+    byte_tokens: int = 0
+    byte_fallback_bytes: int = 0
+    checked_documents: int = 0
+    failed_documents: int = 0
+    shannon_entropy: float | None = None
+    renyi_entropy: float | None = None
+    mean_bytes_per_token: float | None = None
+    seconds: float | None = None
+
+    @property
+    def bytes_per_token(self) -> float | None:
+        """Bytes of text per token: a ratio of sums."""
+        return self.byte_count / self.token_count if self.token_count else None
+
+    @property
+    def characters_per_token(self) -> float | None:
+        """Characters of text per token: a ratio of sums."""
+        return self.character_count / self.token_count if self.token_count else None
+
+    @property
+    def ratio(self) -> float | None:
+        """Tokens per token of the baseline."""
+        return self.token_count / self.baseline_tokens if self.baseline_tokens else None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a tokenizer's number of tokens stands to the baseline's, and how sure that is.
+
+    Attributes:
+        ratio: Tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums.
+        low: Lower end of its 95% interval.
+        high: Upper end.
+        p: Probability of a difference this large if neither had fewer tokens (sign-flip test, two-sided).
+        p_adjusted: The same by Holm's method over all inputs and tokenizers of the comparison.
+        units: How many units were drawn from: documents, or batches of them.
+        unit_documents: Documents that a unit has.
+        method: ``bootstrap`` (paired, over units).
+    """
+
+    ratio: float
+    low: float
+    high: float
+    p: float
+    p_adjusted: float
+    units: int
+    unit_documents: int
+    method: str = "bootstrap"
