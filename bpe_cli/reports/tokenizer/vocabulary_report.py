@@ -195,7 +195,7 @@ def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> Vocabul
         kinds=_kinds(map(meaning_of(tokenizer), (token for _, token in ordinary))),
         mean_length=sum(size * count for size, count in lengths.items()) / len(ordinary) if ordinary else None,
         lengths=tuple(sorted(lengths.items())),
-        length_bins=_bins(lengths),
+        length_bins=bins(lengths),
         longest=tuple(
             LongToken(token_id, token, len(token), _character_count(token))
             for token_id, token in heapq.nsmallest(LONGEST, ordinary, key=lambda item: (-len(item[1]), item[0]))
@@ -280,10 +280,10 @@ def _character_count(token: bytes) -> int | None:
         return None
 
 
-def _bins(lengths: Counter[int]) -> tuple[LengthBin, ...]:
+def bins(lengths: Counter[int]) -> tuple[LengthBin, ...]:
     """Sort lengths into few bins.
 
-    >>> [(bin.lowest, bin.highest, bin.tokens, bin.share) for bin in _bins(Counter({1: 3, 3: 1}))]
+    >>> [(bin.lowest, bin.highest, bin.tokens, bin.share) for bin in bins(Counter({1: 3, 3: 1}))]
     [(1, 1, 3, 0.75), (2, 2, 0, 0.0), (3, 3, 1, 0.25)]
     """
     total = sum(lengths.values())
