@@ -12,16 +12,26 @@ if TYPE_CHECKING:
 
 
 def report_tokenizer(model: Tokenizer, *, json: bool, full: bool, color: options.Color) -> None:
-    """Print the report on a tokenizer."""
+    """Print the health report on a tokenizer."""
     from bpe_cli.fingerprint import fingerprint
+    from bpe_cli.reports.tokenizer.findings import findings
+    from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
     from bpe_cli.reports.tokenizer.vocabulary_report import describe
 
-    report = describe(model, fingerprint=fingerprint(model))
+    anatomy = Anatomy(model)
+    report = describe(model, fingerprint=fingerprint(model), contents=anatomy.contents)
+    structure = examine_structure(anatomy)
+    found = findings(model.model, report, structure)
     if json:
         from bpe_cli.views.tokenizer.as_json import vocabulary_json
 
         print_json(vocabulary_json(report))
-    else:
-        from bpe_cli.views.tokenizer.tables import vocabulary_view
+        return
+    from rich.text import Text
 
-        stdout_console(color).print(vocabulary_view(report, full=full))
+    from bpe_cli.views.tokenizer.structure import findings_view, structure_view
+    from bpe_cli.views.tokenizer.tables import vocabulary_view
+
+    console = stdout_console(color)
+    console.print(findings_view(found), Text())
+    console.print(vocabulary_view(report, full=full, sections=[structure_view(structure, full=full)]))

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.rank_merges import of_ranks
+from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
 from bpe_cli.stages.pieces import NORMAL, UNUSED, USER_DEFINED
 
@@ -155,6 +156,7 @@ class MergeShape:
     Attributes:
         made: Tokens that a merge makes.
         depths: (merges one on top of the other, tokens), ascending; 0: no merge makes it.
+        depth_bins: The same in a few bins, from 1.
         mean_depth: Mean over tokens that a merge makes; None if there is none.
         leaves: Tokens that no merge builds on (the leaves of the tree, seen from the symbols).
         leaf_share: Part of all ordinary tokens, 0 to 1.
@@ -163,6 +165,7 @@ class MergeShape:
 
     made: int
     depths: tuple[tuple[int, int], ...]
+    depth_bins: tuple[LengthBin, ...]
     mean_depth: float | None
     leaves: int
     leaf_share: float
@@ -180,6 +183,7 @@ def shape_of(tree: MergeTree, ordinary: Iterable[int]) -> MergeShape:
     return MergeShape(
         made=made,
         depths=tuple(sorted(item for item in depths.items() if item[1])),
+        depth_bins=bins(Counter({depth: number for depth, number in depths.items() if depth})),
         mean_depth=sum(depth * count for depth, count in depths.items()) / made if made else None,
         leaves=leaves,
         leaf_share=leaves / len(ids) if ids else 0.0,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.errors import FormatError
 from bpe_cli.reports.tokenizer.contents import Contents, NamedToken, read_contents
 from bpe_cli.reports.tokenizer.duplicates import Duplicates, count_duplicates
+from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
 from bpe_cli.reports.tokenizer.merge_tree import MergeShape, MergeTree, Node, merge_tree, shape_of
 from bpe_cli.reports.tokenizer.partial_characters import Cut, count_cuts
 from bpe_cli.reports.tokenizer.runs import (
@@ -21,12 +22,12 @@ from bpe_cli.reports.tokenizer.runs import (
 )
 from bpe_cli.reports.tokenizer.scripts import Scripts, count_scripts
 from bpe_cli.reports.tokenizer.unseen import Unseen, count_unseen
-from bpe_cli.reports.tokenizer.vocabulary_report import WHITE_SPACE, LengthBin, bins
+from bpe_cli.reports.tokenizer.vocabulary_report import WHITE_SPACE
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
-TREE_NODES = 200
+TREE_NODES = 64
 """How many tokens of a tree are reported."""
 
 

@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.patterns import name_of
-from bpe_cli.reports.tokenizer.meanings import meaning_of
+from bpe_cli.reports.tokenizer.contents import Contents, read_contents
+from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
 
@@ -31,9 +32,6 @@ WHITE_SPACE = frozenset(
 )
 """Unicode's property White_Space: what ``\\s`` is in split patterns (``str.isspace`` adds U+001C to 1F)."""
 
-_BINS = (*((length, length) for length in range(1, 9)), (9, 12), (13, 16), (17, 32), (33, 64), (65, 128), (129, None))
-
-
 @dataclass(frozen=True, slots=True)
 class PatternUse:
     """A split pattern: its name if it has one, and whether the core's own scanner runs it."""
@@ -44,27 +42,8 @@ class PatternUse:
 
 
 @dataclass(frozen=True, slots=True)
-class LengthBin:
-    """How many ordinary tokens have between ``lowest`` and ``highest`` bytes.
-
-    Attributes:
-        lowest: Fewest bytes.
-        highest: Most bytes; None for no limit.
-        tokens: How many tokens.
-        share: Part of all ordinary tokens, 0 to 1.
-        relative: Part of the fullest bin, 0 to 1.
-    """
-
-    lowest: int
-    highest: int | None
-    tokens: int
-    share: float
-    relative: float
-
-
-@dataclass(frozen=True, slots=True)
 class LongToken:
-    """One of the longest tokens; ``character_count`` is None when it is not UTF-8."""
+    """One of the longest tokens, as text; ``character_count`` is None when it is not UTF-8."""
 
     token_id: int
     content: bytes
@@ -118,7 +97,8 @@ class VocabularyReport:
         bytes_without_token: The bytes that no ordinary token consists of: text with them cannot be encoded.
             None where tokens are text, not bytes.
         kinds: Counts of kinds of ordinary tokens.
-        mean_length: Mean length of the ordinary tokens in bytes, each counted once; None when there is none.
+        mean_length: Mean length of the texts that ordinary tokens stand for, in bytes, each counted once; None
+            when there is none.
         lengths: Their lengths: (bytes, how many tokens), ascending.
         length_bins: The same in a few bins, without the empty ones at the end.
         longest: The longest, longest first, then by id.
@@ -155,12 +135,15 @@ class VocabularyReport:
     usage: tuple[tuple[str, str], ...] = ()
 
 
-def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> VocabularyReport:
+def describe(
+    tokenizer: Tokenizer, *, fingerprint: str | None = None, contents: Contents | None = None
+) -> VocabularyReport:
     """Report on a tokenizer.
 
     Args:
         tokenizer: The tokenizer.
         fingerprint: Its hash, to be shown with the rest.
+        contents: What its ordinary tokens stand for, if that was read already.
 
     Raises:
         UsageError: A split pattern does not compile.
@@ -169,11 +152,11 @@ def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> Vocabul
     """
     model = tokenizer.model
     special_ids = tokenizer.special_ids
-    ordinary = [(token_id, token) for token_id, token in model.vocabulary.items() if token_id not in special_ids]
-    lengths = Counter(len(token) for _, token in ordinary)
-    unused_count, unused_ranges = _unused({token_id for token_id, _ in ordinary}.union(special_ids))
+    ordinary = (contents or read_contents(tokenizer)).meanings
+    lengths = Counter(map(len, ordinary.values()))
+    unused_count, unused_ranges = _unused({*ordinary, *special_ids})
     slow = set(tokenizer.slow_patterns)
-    bytes_present = {token[0] for _, token in ordinary if len(token) == 1}
+    bytes_present = {token[0] for token in ordinary.values() if len(token) == 1}
     on_bytes = model.kind in ("bpe-ranks", "bpe-merges")
     merges = model if model.kind == "bpe-merges" or model.kind == "bpe-characters" else None
     return VocabularyReport(
@@ -192,13 +175,15 @@ def describe(tokenizer: Tokenizer, *, fingerprint: str | None = None) -> Vocabul
         unicode_version=tokenizer.unicode_version,
         special_tokens=tuple(sorted(tokenizer.special_tokens, key=lambda token: token.token_id)),
         bytes_without_token=bytes(sorted(set(range(256)) - bytes_present)) if on_bytes else None,
-        kinds=_kinds(map(meaning_of(tokenizer), (token for _, token in ordinary))),
+        kinds=_kinds(ordinary.values()),
         mean_length=sum(size * count for size, count in lengths.items()) / len(ordinary) if ordinary else None,
         lengths=tuple(sorted(lengths.items())),
         length_bins=bins(lengths),
         longest=tuple(
             LongToken(token_id, token, len(token), _character_count(token))
-            for token_id, token in heapq.nsmallest(LONGEST, ordinary, key=lambda item: (-len(item[1]), item[0]))
+            for token_id, token in heapq.nsmallest(
+                LONGEST, ordinary.items(), key=lambda item: (-len(item[1]), item[0])
+            )
         ),
         fingerprint=fingerprint,
         settings=() if on_bytes and not tokenizer.normalizer else tuple(_settings(tokenizer)),
@@ -278,25 +263,6 @@ def _character_count(token: bytes) -> int | None:
         return len(token.decode())
     except UnicodeDecodeError:
         return None
-
-
-def bins(lengths: Counter[int]) -> tuple[LengthBin, ...]:
-    """Sort lengths into few bins.
-
-    >>> [(bin.lowest, bin.highest, bin.tokens, bin.share) for bin in bins(Counter({1: 3, 3: 1}))]
-    [(1, 1, 3, 0.75), (2, 2, 0, 0.0), (3, 3, 1, 0.25)]
-    """
-    total = sum(lengths.values())
-    counts = [
-        sum(count for length, count in lengths.items() if lowest <= length and (highest is None or length <= highest))
-        for lowest, highest in _BINS
-    ]
-    while counts and not counts[-1]:
-        counts.pop()
-    return tuple(
-        LengthBin(lowest, highest, count, count / total, count / max(counts))
-        for (lowest, highest), count in zip(_BINS, counts, strict=False)
-    )
 
 
 def _unused(ids: set[int]) -> tuple[int, tuple[tuple[int, int], ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -10,7 +11,8 @@ from rich.text import Text
 
 from bpe_cli.views.layout import table as new_table
 from bpe_cli.views.layout import yes
-from bpe_cli.views.numbers import ABSENT, count, fraction, percent, whole
+from bpe_cli.views.numbers import ABSENT, count, fraction, whole
+from bpe_cli.views.tokenizer.structure import lengths_table, short
 from bpe_cli.views.visible import harmless, visible
 from bpe_cli.views.writer import Folded
 
@@ -24,19 +26,27 @@ SPECIAL_LIMIT = 20
 FACT_LIMIT = 60
 FACT_CELLS = 300
 
-_BAR_CELLS = 30
 _NAME_CELLS = 34
 
 
-def vocabulary_view(report: VocabularyReport, *, full: bool = False) -> RenderableType:
-    """Show the report on a tokenizer; ``full`` lists all special tokens."""
+def vocabulary_view(
+    report: VocabularyReport, *, full: bool = False, sections: Sequence[RenderableType] = ()
+) -> RenderableType:
+    """Show the report on a tokenizer; ``full`` lists all special tokens.
+
+    Args:
+        report: The report.
+        full: Whether to list all special tokens and settings.
+        sections: What else there is to show, before the settings in the file.
+    """
     parts: list[RenderableType] = [_facts(report), Text()]
     if report.special_tokens:
         parts += [Text("Special tokens", style="bold"), *_special_tokens(report, full)]
     if report.length_bins:
-        parts += [Text("Length of ordinary tokens in bytes", style="bold"), _lengths(report)]
+        parts += [Text("Length of ordinary tokens in bytes", style="bold"), lengths_table("bytes", report.length_bins)]
     if report.longest:
         parts += [Text("Longest tokens", style="bold"), _longest(report)]
+    parts += sections
     if report.facts:
         parts += [Text("Settings in the file", style="bold"), *_stated(report, full)]
     return Group(*parts)
@@ -146,21 +156,6 @@ def _literal(value: Fact, full: bool = True) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _lengths(report: VocabularyReport) -> Table:
-    table = new_table()
-    table.add_column("bytes", justify="right", no_wrap=True)
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for each in report.length_bins:
-        if each.highest is None:
-            span = f"{each.lowest}+"
-        else:
-            span = f"{each.lowest}" if each.lowest == each.highest else f"{each.lowest}–{each.highest}"
-        table.add_row(span, whole(each.tokens), percent(each.share), Text("█" * round(each.relative * _BAR_CELLS)))
-    return table
-
-
 def _longest(report: VocabularyReport) -> Table:
     table = new_table()
     table.add_column("id", justify="right", no_wrap=True)
@@ -168,7 +163,6 @@ def _longest(report: VocabularyReport) -> Table:
     table.add_column("characters", justify="right", no_wrap=True)
     table.add_column("token", overflow="fold")
     for token in report.longest:
-        shown = visible(token.content)
-        short = shown if len(shown) <= 2 * _NAME_CELLS else f"{shown[: 2 * _NAME_CELLS]}…"
-        table.add_row(str(token.token_id), whole(token.byte_count), whole(token.character_count), Text(short))
+        shown = Text(short(token.content, 2 * _NAME_CELLS))
+        table.add_row(str(token.token_id), whole(token.byte_count), whole(token.character_count), shown)
     return table

@@ -1,0 +1,137 @@
+"""Say in sentences what is good about a vocabulary and what to look at, from what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bpe_cli.reports.tokenizer.partial_characters import IMPOSSIBLE
+from bpe_cli.wording import plural
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.tokenizer.structure import Structure
+    from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
+    from bpe_cli.stages import Model
+
+LONG_RUN = 8
+"""Runs of so many spaces that are one token make indentation cheap."""
+
+MANY_DUPLICATES = 0.2
+"""A larger share of tokens that differ by case or a leading space only is worth a look."""
+
+MANY_CUTS = 0.01
+"""A larger share of tokens that cut characters is worth a look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is good, or one to look at.
+
+    Attributes:
+        good: Which of the two.
+        about: What it is about, in a word.
+        text: The finding, without a period.
+    """
+
+    good: bool
+    about: str
+    text: str
+
+
+def findings(model: Model, report: VocabularyReport, structure: Structure) -> tuple[Finding, ...]:
+    """Sum up what is good and what to look at, the good first."""
+    found = [
+        *_coverage(model, report),
+        *_cuts(structure),
+        *_numbers(structure),
+        *_spaces(structure),
+        *_duplicates(structure),
+        *_oddities(report, structure),
+    ]
+    return tuple(sorted(found, key=lambda finding: not finding.good))
+
+
+def _coverage(model: Model, report: VocabularyReport) -> Iterator[Finding]:
+    if report.bytes_without_token is not None:
+        missing = len(report.bytes_without_token)
+        if not missing:
+            yield Finding(True, "bytes", "any text can be encoded")
+        else:
+            verb = "has" if missing == 1 else "have"
+            yield Finding(False, "bytes", f"{plural(missing, 'byte')} {verb} no token: text with them cannot be encoded")
+    elif getattr(model, "byte_fallback", False):
+        yield Finding(True, "bytes", "any text can be encoded: unknown characters fall back to bytes")
+    elif getattr(model, "unk_id", None) is not None:
+        yield Finding(False, "bytes", "what the vocabulary cannot spell becomes the unknown token, and is lost")
+    elif hasattr(model, "unk_id"):
+        yield Finding(False, "bytes", "there is neither an unknown token nor bytes to fall back on")
+    for pattern in report.patterns:
+        if not pattern.fast:
+            yield Finding(False, "speed", "the core has no scanner for a split pattern: encoding is slow")
+            break
+
+
+def _cuts(structure: Structure) -> Iterator[Finding]:
+    longer = sum(cut.tokens - cut.single_bytes for cut in structure.cuts)
+    never = sum(cut.tokens - cut.single_bytes for cut in structure.cuts if cut.name == IMPOSSIBLE)
+    share = longer / structure.token_count if structure.token_count else 0.0
+    if not longer:
+        yield Finding(True, "characters", "no token of several bytes cuts a character")
+    elif share > MANY_CUTS:
+        yield Finding(False, "characters", f"{plural(longer, 'token')} of several bytes ({share:.1%}) cut characters")
+    else:
+        yield Finding(True, "characters", f"few tokens of several bytes cut characters ({longer:,}, {share:.1%})")
+    if never:
+        yield Finding(False, "characters", f"{plural(never, 'token')} of several bytes can be in no UTF-8 text")
+
+
+def _numbers(structure: Structure) -> Iterator[Finding]:
+    runs = [run for run in structure.digits if run.present]
+    uneven = [run for run in runs if run.present < run.possible]
+    if not runs:
+        yield Finding(False, "numbers", "no digit is a token")
+    elif not uneven:
+        longest = runs[-1].length
+        what = "every digit is a token, no longer number is" if longest == 1 else (
+            f"all numbers of up to {longest} digits are one token"
+        )  # fmt: skip
+        yield Finding(True, "numbers", what)
+    else:
+        named = ", ".join(f"{run.present:,} of {run.possible:,} with {plural(run.length, 'digit')}" for run in uneven[:3])
+        yield Finding(False, "numbers", f"some numbers are one token and others of the same length not ({named})")
+    if any(run.present_spaced for run in structure.digits):
+        spaced = sum(run.present_spaced for run in structure.digits)
+        verb = "holds" if spaced == 1 else "hold"
+        yield Finding(False, "numbers", f"{plural(spaced, 'token')} {verb} a number and the space before it")
+
+
+def _spaces(structure: Structure) -> Iterator[Finding]:
+    spaces = next((run for run in structure.white_space if run.kind == "spaces"), None)
+    through = spaces.stretches[0][1] if spaces and spaces.stretches[0][0] == 1 else 0
+    if through >= LONG_RUN:
+        yield Finding(True, "white space", f"runs of up to {through} spaces are one token each, so indentation is cheap")
+    elif through:
+        what = "no run of spaces is one token" if through == 1 else f"runs of at most {through} spaces are one token"
+        yield Finding(False, "white space", f"{what}: indented code becomes long")
+
+
+def _duplicates(structure: Structure) -> Iterator[Finding]:
+    by_name = {kind.name: kind for kind in structure.duplicates.kinds}
+    same, together = by_name["same text"], by_name["leading space and case"]
+    if same.redundant:
+        verb = "stands" if same.redundant == 1 else "stand"
+        yield Finding(False, "duplicates", f"{plural(same.redundant, 'token')} {verb} for the same text as another")
+    good = together.share <= MANY_DUPLICATES
+    what = f"{together.share:.1%} of the tokens differ from another by case or a leading space only"
+    yield Finding(good, "duplicates", what)
+
+
+def _oddities(report: VocabularyReport, structure: Structure) -> Iterator[Finding]:
+    for kind in structure.unseen:
+        if kind.name != "invisible characters":
+            verb = "holds" if kind.tokens == 1 else "hold"
+            yield Finding(False, "characters", f"{plural(kind.tokens, 'token')} {verb} {kind.name}")
+    if report.unused_count:
+        verb = "belongs" if report.unused_count == 1 else "belong"
+        yield Finding(False, "ids", f"{plural(report.unused_count, 'id')} {verb} to no token")

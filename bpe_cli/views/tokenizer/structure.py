@@ -1,0 +1,249 @@
+"""Show how a vocabulary is built, in sections that read without colour and in 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from bpe_cli.views.layout import table as new_table
+from bpe_cli.views.numbers import count, fraction, percent, whole
+from bpe_cli.views.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from bpe_cli.reports.tokenizer.contents import NamedToken
+    from bpe_cli.reports.tokenizer.findings import Finding
+    from bpe_cli.reports.tokenizer.structure import Structure, TreeNode
+    from bpe_cli.reports.tokenizer.vocabulary_report import LengthBin
+
+SCRIPT_LIMIT = 12
+TOKEN_CELLS = 40
+TREE_CELLS = 160
+
+_BAR_CELLS = 30
+
+
+def findings_view(found: Sequence[Finding]) -> RenderableType:
+    """Sum up a health report in two paragraphs: what is good, what to look at."""
+    lines = []
+    for good, title in ((True, "good: "), (False, "look at: ")):
+        texts = [finding.text for finding in found if finding.good is good]
+        if texts:
+            lines.append(Text(title, style="bold").append("; ".join(texts) + ".", style="not bold"))
+    return Group(*lines)
+
+
+def structure_view(structure: Structure, *, full: bool = False) -> RenderableType:
+    """Show all sections; ``full`` shows scripts without end and whole trees."""
+    parts: list[RenderableType] = []
+    for title, section in _sections(structure, full):
+        parts += [Text(title, style="bold"), section]
+    return Group(*parts)
+
+
+def _sections(structure: Structure, full: bool) -> Iterator[tuple[str, RenderableType]]:
+    if not structure.token_count:
+        return
+    if structure.character_bins:
+        yield "Length of ordinary tokens in characters", lengths_table("characters", structure.character_bins)
+    yield "Scripts", _scripts(structure, full)
+    yield "Merge tree", _merges(structure, full)
+    if structure.cuts:
+        yield "Tokens that are not UTF-8", _cuts(structure)
+    if structure.white_space:
+        yield "Only white space", _white_space(structure)
+    yield "Numbers that are one token", _digits(structure)
+    yield "Tokens that differ only by", _duplicates(structure)
+    if structure.unseen:
+        yield "Characters that nobody sees", _unseen(structure)
+    if structure.repeats:
+        yield f"Long repeats ({count(structure.repeat_count, 'token')})", _repeats(structure)
+
+
+def lengths_table(unit: str, bins: Sequence[LengthBin]) -> Table:
+    """Show a histogram of lengths."""
+    table = new_table()
+    table.add_column(unit, justify="right", no_wrap=True)
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for each in bins:
+        span = f"{each.lowest}+" if each.highest is None else stretch(each.lowest, each.highest)
+        table.add_row(span, whole(each.tokens), percent(each.share), Text("█" * round(each.relative * _BAR_CELLS)))
+    return table
+
+
+def stretch(first: int, last: int) -> str:
+    """Write a range of numbers.
+
+    >>> stretch(1, 3), stretch(7, 7)
+    ('1–3', '7')
+    """
+    return f"{first:,}" if first == last else f"{first:,}–{last:,}"
+
+
+def short(content: bytes, cells: int = TOKEN_CELLS) -> str:
+    """Write a token, cut when it is long."""
+    shown = visible(content)
+    return shown if len(shown) <= cells else f"{shown[: cells - 1]}…"
+
+
+def listed(tokens: Sequence[NamedToken]) -> Text:
+    """Write tokens with their ids."""
+    return Text(", ".join(f"{short(token.content)} ({token.token_id})" for token in tokens))
+
+
+def bracketed(tree: Sequence[TreeNode], cells: int | None = TREE_CELLS) -> str:
+    """Write a tree on one line, brackets around the parts of each token; what is cut off ends in ``…``."""
+    shown: list[str] = []
+    width = 0
+    due: list[int] = []  # for each open bracket, how many parts are still to come
+    for node in tree:
+        if node.made:
+            shown.append("[")
+            due.append(2)
+            width += 1
+        else:
+            leaf = visible(node.token.content)
+            shown.append(leaf)
+            width += len(leaf) + 1
+            while due:
+                due[-1] -= 1
+                if due[-1]:
+                    shown.append(" ")
+                    break
+                due.pop()
+                shown.append("]")
+        if cells is not None and width >= cells:
+            break
+    return "".join(shown) + ("…" if due else "")
+
+
+def _scripts(structure: Structure, full: bool) -> Group:
+    scripts = structure.scripts
+    table = new_table()
+    table.add_column("script", overflow="fold")
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    shown = scripts.counts if full else scripts.counts[:SCRIPT_LIMIT]
+    for each in shown:
+        table.add_row(each.name, whole(each.tokens), percent(each.share))
+    if rest := scripts.counts[len(shown) :]:
+        table.add_row(
+            f"{len(rest)} more", whole(sum(each.tokens for each in rest)), percent(sum(each.share for each in rest))
+        )
+    for each in (scripts.several, scripts.without, scripts.not_utf8):
+        if each.tokens:
+            table.add_row(Text(each.name, style="italic"), whole(each.tokens), percent(each.share))
+    parts: list[RenderableType] = [table]
+    if scripts.examples:
+        parts += [Text("several scripts: ").append_text(listed([token for token, _ in scripts.examples])), Text()]
+    return Group(*parts)
+
+
+def _merges(structure: Structure, full: bool) -> RenderableType:
+    shape = structure.merges
+    if shape is None:
+        return Text(f"none: {structure.no_tree}\n")
+    facts = Table.grid(padding=(0, 2))
+    facts.add_row("merged tokens", whole(shape.made))
+    facts.add_row("leaves", f"{whole(shape.leaves)} ({percent(shape.leaf_share)}): tokens that no merge builds on")
+    facts.add_row("mean depth", f"{fraction(shape.mean_depth)} merges one on top of the other")
+    depths = new_table()
+    depths.add_column("depth", justify="right", no_wrap=True)
+    depths.add_column("tokens", justify="right", no_wrap=True)
+    for bin_ in shape.depth_bins:
+        last = bin_.lowest if bin_.highest is None else bin_.highest
+        depths.add_row(stretch(bin_.lowest, last), whole(bin_.tokens), Text("█" * round(bin_.relative * _BAR_CELLS)))
+    deepest = new_table()
+    deepest.add_column("id", justify="right", no_wrap=True)
+    deepest.add_column("depth", justify="right", no_wrap=True)
+    deepest.add_column("deepest tokens and their trees", overflow="fold")
+    for each in structure.deepest:
+        tree = bracketed(each.tree, None if full else TREE_CELLS)
+        deepest.add_row(str(each.token.token_id), whole(each.depth), Text(f"{short(each.token.content)}\n{tree}"))
+    return Group(Text(), facts, depths, *([deepest] if structure.deepest else []))
+
+
+def _cuts(structure: Structure) -> Table:
+    table = new_table()
+    table.add_column("a character is cut", overflow="fold")
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("of one byte", justify="right")
+    table.add_column("examples", overflow="fold")
+    names = {
+        "starts inside": "at the start",
+        "ends inside": "at the end",
+        "both": "at both ends",
+        "impossible": "in no UTF-8 text",
+    }
+    for cut in structure.cuts:
+        table.add_row(names[cut.name], whole(cut.tokens), whole(cut.single_bytes), listed(cut.examples[:3]))
+    return table
+
+
+def _white_space(structure: Structure) -> Table:
+    table = new_table()
+    table.add_column("runs of", no_wrap=True)
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("lengths", overflow="fold")
+    for run in structure.white_space:
+        table.add_row(run.kind, whole(run.tokens), ", ".join(stretch(*each) for each in run.stretches))
+    return table
+
+
+def _digits(structure: Structure) -> Table:
+    table = new_table()
+    table.add_column("digits", justify="right", no_wrap=True)
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("of", justify="right", no_wrap=True)
+    table.add_column("with space", justify="right")
+    table.add_column("without token", overflow="fold")
+    for run in structure.digits:
+        more = run.possible - run.present - len(run.missing) if run.missing else 0
+        missing = ", ".join(run.missing) + (", …" if more else "")
+        table.add_row(
+            str(run.length), whole(run.present), f"10^{run.length}" if run.length > 6 else whole(run.possible),
+            whole(run.present_spaced), missing,
+        )  # fmt: skip
+    return table
+
+
+def _duplicates(structure: Structure) -> Group:
+    table = new_table()
+    table.add_column("what", overflow="fold")
+    table.add_column("groups", justify="right", no_wrap=True)
+    table.add_column("redundant", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    names = {"same text": "nothing: the same text"}
+    for kind in structure.duplicates.kinds:
+        table.add_row(names.get(kind.name, kind.name), whole(kind.groups), whole(kind.redundant), percent(kind.share))
+    examples = [listed(group) for group in structure.duplicates.examples]
+    return Group(table, *examples, *([Text()] if examples else []))
+
+
+def _unseen(structure: Structure) -> Table:
+    table = new_table()
+    table.add_column("tokens with", overflow="fold")
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("examples", overflow="fold")
+    for kind in structure.unseen:
+        table.add_row(kind.name, whole(kind.tokens), listed(kind.examples[:3]))
+    return table
+
+
+def _repeats(structure: Structure) -> Table:
+    table = new_table()
+    table.add_column("repeated", overflow="fold")
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("most times", justify="right")
+    table.add_column("longest", justify="right")
+    for repeat in structure.repeats:
+        unit = Text(short(repeat.unit.encode()))
+        table.add_row(unit, whole(repeat.tokens), whole(repeat.times), f"id {repeat.longest.token_id}")
+    return table
