@@ -12,7 +12,7 @@ import typer
 from bpe_cli.cli import options
 from bpe_cli.cli.console import say_slow
 from bpe_cli.cli.inspect_text import Wanted, show_texts
-from bpe_cli.cli.inspect_tokenizer import report_tokenizer
+from bpe_cli.cli.inspect_tokenizer import CorpusWanted, report_tokenizer
 from bpe_cli.errors import FormatError, UsageError
 
 NAME = "inspect"
@@ -29,6 +29,22 @@ def run(
             "--nbest", metavar="N", min=1, max=1024, help="Rank the N best segmentations by their scores (unigram)."
         ),
     ] = None,
+    token: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--token",
+            metavar="ID|TEXT",
+            help="Look up a token of the tokenizer: digits are an id; text:TEXT and bytes:HEX are none. Can be repeated.",
+        ),
+    ] = None,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--corpus",
+            metavar="INPUT",
+            help="Report which tokens of the tokenizer these files, folders or globs use. Can be repeated.",
+        ),
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="Show everything, however long.")] = False,
     json: options.Json = False,
     text: options.Text = None,
@@ -38,6 +54,7 @@ def run(
     special: options.Special = None,
     add_special: options.AddSpecial = None,
     pattern: options.PatternName = None,
+    threads: options.Threads = None,
     color: options.ColorWhen = options.Color.auto,
     quiet: options.Quiet = False,
 ) -> None:
@@ -51,10 +68,16 @@ def run(
 
         bpe inspect tokenizer.json
 
+        bpe inspect tokenizer.json --corpus texts/
+
+        bpe inspect gpt2 --token ' the' --token 262
+
         bpe inspect -T "hello world" -t unigram.json --nbest 5
     """
     named = False
-    if tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
+    if token or corpus:
+        tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
+    elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
         from bpe_cli.formats import is_tokenizer
 
         named = is_tokenizer(inputs[0])
@@ -73,7 +96,10 @@ def run(
             raise UsageError(
                 "--nbest ranks the segmentations of a text, and there is none", hint="give one with -T TEXT"
             )
-        report_tokenizer(model, json=json, full=full, color=color)
+        report_tokenizer(
+            model, json=json, full=full, color=color, tokens=token,
+            corpus=_corpus_of(corpus, lines, jsonl, field, special, threads, quiet) if corpus else None,
+        )  # fmt: skip
         return
     source = options.source_of(inputs, text, lines, jsonl, field, options.BLOCK_BYTES)
     specials, refuse = options.specials_of(special)
@@ -81,6 +107,36 @@ def run(
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
     wanted = Wanted(ids=ids, nbest=nbest, full=full, json=json, color=color)
     show_texts(model, source, specials, wanted, quiet)
+
+
+def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str | None) -> str | None:
+    """Give the tokenizer that --token and --corpus are about: with -t, or in the place of an input.
+
+    Raises:
+        UsageError: There is a text besides.
+    """
+    if text is not None or (inputs and (tokenizer is not None or len(inputs) > 1)):
+        raise UsageError(
+            "--token and --corpus are about a tokenizer by itself, and there is a text besides",
+            hint="give the text with --corpus, or look at it without them",
+        )
+    return inputs[0] if inputs else tokenizer
+
+
+def _corpus_of(
+    corpus: list[str],
+    lines: bool,
+    jsonl: bool,
+    field: str,
+    special: list[str] | None,
+    threads: int | None,
+    quiet: bool,
+) -> CorpusWanted:
+    specials, refuse = options.specials_of(special)
+    if refuse:
+        raise UsageError("--special error is for encode: with --corpus, special tokens are text, or --special all")
+    source = options.source_of(corpus, None, lines, jsonl, field, options.BLOCK_BYTES)
+    return CorpusWanted(source, specials, threads, quiet)
 
 
 def _stdin_has_text() -> bool:

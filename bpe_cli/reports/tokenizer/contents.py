@@ -44,7 +44,9 @@ def read_contents(tokenizer: Tokenizer) -> Contents:
     """Read what the ordinary tokens stand for; ids that a special token has are left out."""
     meaning, special_ids = meaning_of(tokenizer), tokenizer.special_ids
     meanings = {
-        token_id: meaning(token) for token_id, token in tokenizer.model.vocabulary.items() if token_id not in special_ids
+        token_id: meaning(token)
+        for token_id, token in tokenizer.model.vocabulary.items()
+        if token_id not in special_ids
     }
     texts = {}
     for token_id, content in meanings.items():

@@ -10,12 +10,16 @@ from bpe_cli.reports.tokenizer.partial_characters import IMPOSSIBLE
 from bpe_cli.wording import plural
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.tokenizer.corpus_report import CorpusReport
     from bpe_cli.reports.tokenizer.structure import Structure
     from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
     from bpe_cli.stages import Model
 
 LONG_RUN = 8
 """Runs of so many spaces that are one token make indentation cheap."""
+
+FEW_TO_TELL = 100
+"""With fewer tokens of the corpus for each of the vocabulary, that one is not used says little."""
 
 MANY_DUPLICATES = 0.2
 """A larger share of tokens that differ by case or a leading space only is worth a look."""
@@ -39,7 +43,9 @@ class Finding:
     text: str
 
 
-def findings(model: Model, report: VocabularyReport, structure: Structure) -> tuple[Finding, ...]:
+def findings(
+    model: Model, report: VocabularyReport, structure: Structure, corpus: CorpusReport | None = None
+) -> tuple[Finding, ...]:
     """Sum up what is good and what to look at, the good first."""
     found = [
         *_coverage(model, report),
@@ -48,6 +54,7 @@ def findings(model: Model, report: VocabularyReport, structure: Structure) -> tu
         *_spaces(structure),
         *_duplicates(structure),
         *_oddities(report, structure),
+        *(_use(corpus) if corpus else ()),
     ]
     return tuple(sorted(found, key=lambda finding: not finding.good))
 
@@ -59,7 +66,9 @@ def _coverage(model: Model, report: VocabularyReport) -> Iterator[Finding]:
             yield Finding(True, "bytes", "any text can be encoded")
         else:
             verb = "has" if missing == 1 else "have"
-            yield Finding(False, "bytes", f"{plural(missing, 'byte')} {verb} no token: text with them cannot be encoded")
+            yield Finding(
+                False, "bytes", f"{plural(missing, 'byte')} {verb} no token: text with them cannot be encoded"
+            )
     elif getattr(model, "byte_fallback", False):
         yield Finding(True, "bytes", "any text can be encoded: unknown characters fall back to bytes")
     elif getattr(model, "unk_id", None) is not None:
@@ -98,7 +107,9 @@ def _numbers(structure: Structure) -> Iterator[Finding]:
         )  # fmt: skip
         yield Finding(True, "numbers", what)
     else:
-        named = ", ".join(f"{run.present:,} of {run.possible:,} with {plural(run.length, 'digit')}" for run in uneven[:3])
+        named = ", ".join(
+            f"{run.present:,} of {run.possible:,} with {plural(run.length, 'digit')}" for run in uneven[:3]
+        )
         yield Finding(False, "numbers", f"some numbers are one token and others of the same length not ({named})")
     if any(run.present_spaced for run in structure.digits):
         spaced = sum(run.present_spaced for run in structure.digits)
@@ -110,7 +121,9 @@ def _spaces(structure: Structure) -> Iterator[Finding]:
     spaces = next((run for run in structure.white_space if run.kind == "spaces"), None)
     through = spaces.stretches[0][1] if spaces and spaces.stretches[0][0] == 1 else 0
     if through >= LONG_RUN:
-        yield Finding(True, "white space", f"runs of up to {through} spaces are one token each, so indentation is cheap")
+        yield Finding(
+            True, "white space", f"runs of up to {through} spaces are one token each, so indentation is cheap"
+        )
     elif through:
         what = "no run of spaces is one token" if through == 1 else f"runs of at most {through} spaces are one token"
         yield Finding(False, "white space", f"{what}: indented code becomes long")
@@ -135,3 +148,18 @@ def _oddities(report: VocabularyReport, structure: Structure) -> Iterator[Findin
     if report.unused_count:
         verb = "belongs" if report.unused_count == 1 else "belong"
         yield Finding(False, "ids", f"{plural(report.unused_count, 'id')} {verb} to no token")
+
+
+def _use(corpus: CorpusReport) -> Iterator[Finding]:
+    if not corpus.token_count:
+        yield Finding(False, "corpus", "the corpus has no token")
+        return
+    if not corpus.unused:
+        yield Finding(True, "corpus", "the corpus uses every token")
+    else:
+        enough = corpus.mean_count is not None and corpus.mean_count >= FEW_TO_TELL
+        told = "" if enough else ", but the corpus is too small to blame them"
+        what = f"the corpus never uses {plural(corpus.unused, 'token')} ({corpus.unused_share:.1%}){told}"
+        yield Finding(False, "corpus", what)
+    if corpus.residue_count:
+        yield Finding(False, "corpus", f"{plural(corpus.residue_count, 'token')} hardly serve but to be merged on")

@@ -32,6 +32,7 @@ WHITE_SPACE = frozenset(
 )
 """Unicode's property White_Space: what ``\\s`` is in split patterns (``str.isspace`` adds U+001C to 1F)."""
 
+
 @dataclass(frozen=True, slots=True)
 class PatternUse:
     """A split pattern: its name if it has one, and whether the core's own scanner runs it."""
@@ -181,9 +182,7 @@ def describe(
         length_bins=bins(lengths),
         longest=tuple(
             LongToken(token_id, token, len(token), _character_count(token))
-            for token_id, token in heapq.nsmallest(
-                LONGEST, ordinary.items(), key=lambda item: (-len(item[1]), item[0])
-            )
+            for token_id, token in heapq.nsmallest(LONGEST, ordinary.items(), key=lambda item: (-len(item[1]), item[0]))
         ),
         fingerprint=fingerprint,
         settings=() if on_bytes and not tokenizer.normalizer else tuple(_settings(tokenizer)),

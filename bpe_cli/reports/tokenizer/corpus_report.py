@@ -1,0 +1,217 @@
+"""Report which tokens of a tokenizer a corpus uses, and which it hardly does.
+
+A token that a model's training text never had keeps the embedding that it began with, and the model behaves
+oddly where it occurs ("SolidGoldMagikarp"; Land and Bartolo, arXiv:2405.05417). Text like the training text shows
+the candidates. Of a token that does not occur among N, one can say with 95% confidence that its frequency is
+below -ln(0.05) / N, about 3 / N, and no more.
+
+Residues of merging are tokens that are made only to be merged on: of all the times that a token is made, it stays
+a token in a part ``final / made`` (LiteToken, arXiv:2602.04706). A token in the end is made once, and each part of its
+merge tree with it; a piece that is looked up as a whole counts as if it had been merged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bpe_cli.reports.tokenizer.contents import NamedToken
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.frequencies import Frequencies
+    from bpe_cli.reports.tokenizer.structure import Anatomy
+
+HEAD = 20
+"""How many of the most frequent tokens are reported."""
+
+EXAMPLES = 20
+"""How many unused tokens, and how many residues, are reported as examples."""
+
+FEW = (1, 2, 5, 10, 100)
+"""A token that occurs at most so often is counted as under-used, by each of these limits."""
+
+RARE = (1e-6, 1e-7, 1e-8)
+"""Frequencies below which a token's embedding is hardly trained."""
+
+COVERAGES = (0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
+"""Shares of the corpus for which it is said how many of the most frequent tokens make them up."""
+
+RESIDUE = 0.05
+"""A token that stays one in at most this part of the times that it is made is a residue."""
+
+RESIDUE_MADE = 100
+"""And that is made at least so often, so that the part means something."""
+
+_CONFIDENT = -math.log(0.05)
+
+
+@dataclass(frozen=True, slots=True)
+class UsedToken:
+    """A token with its count, and its frequency (part of all tokens of the corpus)."""
+
+    token: NamedToken
+    count: int
+    frequency: float
+
+
+@dataclass(frozen=True, slots=True)
+class RareTokens:
+    """Tokens below a frequency.
+
+    Attributes:
+        frequency: The limit.
+        tokens: Ordinary tokens that occur less often in this corpus, those that do not occur included.
+        needed: How many tokens a corpus needs before a token that does not occur is below it with 95% confidence.
+        known: Whether this corpus has so many.
+    """
+
+    frequency: float
+    tokens: int
+    needed: int
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Residue:
+    """A token that is made to be merged on.
+
+    Attributes:
+        token: Which.
+        final: How often it stays a token.
+        made: How often it is made, alone or as a part.
+        ratio: ``final / made``.
+    """
+
+    token: NamedToken
+    final: int
+    made: int
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusReport:
+    """What a corpus uses of a vocabulary. Tokens are ordinary ones, if nothing else is said.
+
+    Attributes:
+        document_count: Documents.
+        byte_count: Bytes of text.
+        token_count: Tokens of the corpus, special ones included.
+        used: Tokens of the vocabulary that occur.
+        unused: Those that do not.
+        unused_share: Part of all ordinary tokens, 0 to 1.
+        special_used: Special and added tokens that occur.
+        at_most: (limit, how many tokens occur at most so often), 0 first.
+        mean_count: How often a token would occur if all occurred equally often; None without ordinary tokens.
+        bound: A token that does not occur is rarer than this with 95% confidence; None for an empty corpus.
+        rare: How many are below some frequencies, and whether the corpus is large enough to say so.
+        head: The most frequent tokens, special ones included.
+        coverage: (share, how many of the most frequent tokens make up at least this share of the corpus).
+        unused_ids: All ordinary tokens that do not occur, ascending.
+        unused_by_kind: How many of them are (not UTF-8, single bytes or characters, all others).
+        unused_examples: The first of all others by id: merged early, so frequent where the tokenizer was trained.
+        unused_parts: How many tokens that do not occur are parts of ones that do; None without a merge tree.
+        residue_count: How many residues there are; None without a merge tree.
+        never_final: Tokens that are made at least ``RESIDUE_MADE`` times and never stay; None likewise.
+        residues: The residues that are made most often.
+    """
+
+    document_count: int
+    byte_count: int
+    token_count: int
+    used: int
+    unused: int
+    unused_share: float
+    special_used: int
+    at_most: tuple[tuple[int, int], ...]
+    mean_count: float | None
+    bound: float | None
+    rare: tuple[RareTokens, ...]
+    head: tuple[UsedToken, ...]
+    coverage: tuple[tuple[float, int], ...]
+    unused_ids: tuple[int, ...]
+    unused_by_kind: tuple[int, int, int]
+    unused_examples: tuple[NamedToken, ...]
+    unused_parts: int | None
+    residue_count: int | None
+    never_final: int | None
+    residues: tuple[Residue, ...]
+
+
+def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
+    """Report which tokens a corpus uses.
+
+    Args:
+        anatomy: The tokenizer.
+        frequencies: How often its tokens occur (``count_frequencies``).
+    """
+    contents = anatomy.contents
+    total = frequencies.token_count
+    counts = {token_id: frequencies.of(token_id) for token_id in contents.meanings}
+    unused = [token_id for token_id, count in counts.items() if not count]
+    broken = [token_id for token_id in unused if token_id not in contents.texts]
+    single = [token_id for token_id in unused if token_id in contents.texts and len(contents.texts[token_id]) == 1]
+    apart = {*broken, *single}
+    others = [token_id for token_id in unused if token_id not in apart]
+    ranked = sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))
+    made = anatomy.tree.times_made(counts) if anatomy.tree else None
+    residues = None if made is None else _residues(anatomy, counts, made)
+    return CorpusReport(
+        document_count=frequencies.document_count,
+        byte_count=frequencies.byte_count,
+        token_count=total,
+        used=len(counts) - len(unused),
+        unused=len(unused),
+        unused_share=len(unused) / len(counts) if counts else 0.0,
+        special_used=sum(token_id not in counts for token_id, _ in ranked),
+        at_most=tuple((limit, sum(count <= limit for count in counts.values())) for limit in (0, *FEW)),
+        mean_count=total / len(counts) if counts else None,
+        bound=min(_CONFIDENT / total, 1.0) if total else None,
+        rare=tuple(_rare(limit, counts.values(), total) for limit in RARE),
+        head=tuple(UsedToken(anatomy.named(token_id), count, count / total) for token_id, count in ranked[:HEAD]),
+        coverage=_coverage([count for _, count in ranked], total),
+        unused_ids=tuple(unused),
+        unused_by_kind=(len(broken), len(single), len(others)),
+        unused_examples=contents.examples(others, EXAMPLES),
+        unused_parts=None if made is None else sum(made[token_id] > 0 for token_id in unused),
+        residue_count=None if residues is None else len(residues),
+        never_final=None if residues is None else sum(not residue.final for residue in residues),
+        residues=tuple(residues or ())[:EXAMPLES],
+    )
+
+
+def _rare(limit: float, counts: Iterable[int], total: int) -> RareTokens:
+    needed = math.ceil(_CONFIDENT / limit)
+    return RareTokens(limit, sum(count < limit * total or not count for count in counts), needed, total >= needed)
+
+
+def _coverage(ranked: list[int], total: int) -> tuple[tuple[float, int], ...]:
+    """Tell how many of the most frequent tokens make up at least each share of the corpus.
+
+    >>> _coverage([6, 3, 1], 10)
+    ((0.5, 1), (0.8, 2), (0.9, 2), (0.95, 3), (0.99, 3), (1.0, 3))
+    """
+    reached = []
+    covered = rank = 0
+    for share in COVERAGES:
+        # Compared in whole numbers: shares are hundredths, and 0.95 * total need not be what it seems.
+        while rank < len(ranked) and 100 * covered < round(100 * share) * total:
+            covered += ranked[rank]
+            rank += 1
+        reached.append((share, rank))
+    return tuple(reached)
+
+
+def _residues(anatomy: Anatomy, counts: dict[int, int], made: list[int]) -> list[Residue]:
+    """Find the tokens that are made to be merged on, the most often made first.
+
+    A single byte or character that hardly stays is no residue: everything is spelt with those.
+    """
+    found = []
+    for token_id, final in counts.items():
+        times = made[token_id]
+        if times >= RESIDUE_MADE and final <= RESIDUE * times and anatomy.tree and anatomy.tree.parts(token_id):
+            found.append(Residue(anatomy.named(token_id), final, times, final / times))
+    found.sort(key=lambda residue: (-residue.made, residue.token.token_id))
+    return found

@@ -1,0 +1,217 @@
+"""Look one token up: what it stands for, how it is made, what is made of it, what it is like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from bpe_cli.reports.tokenizer.contents import NamedToken
+from bpe_cli.reports.tokenizer.duplicates import variants_of, without_space
+from bpe_cli.stages import RankBpe
+from bpe_cli.stages.pieces import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.frequencies import Frequencies
+    from bpe_cli.reports.tokenizer.structure import Anatomy, TreeNode
+
+CHILDREN = 20
+"""How many of the tokens that are built on one are named."""
+
+TREE_NODES = 1000
+"""How many tokens of its tree are given."""
+
+_KINDS = {
+    NORMAL: "ordinary",
+    UNKNOWN: "unknown",
+    CONTROL: "control",
+    USER_DEFINED: "user-defined",
+    UNUSED: "serves merging only",
+    BYTE: "byte",
+}
+
+Likeness = Literal["same text", "leading space", "case", "leading space and case"]
+
+
+class Verdict(Protocol):
+    """What is known of a token's reachability."""
+
+    @property
+    def reachable(self) -> bool | None:
+        """Whether some text becomes it; None if that is not known."""
+
+    @property
+    def layer(self) -> str:
+        """By what."""
+
+    @property
+    def witness(self) -> bytes | None:
+        """Such a text."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is none."""
+
+
+Examine = Callable[[int], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A token that is like another: which, and in what the two differ."""
+
+    token: NamedToken
+    differs_by: Likeness
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """How often a token occurs in a corpus.
+
+    Attributes:
+        count: How often.
+        frequency: Part of all tokens of the corpus, 0 to 1; 0 if that has none.
+        made: How often it is made, alone or as a part of others; None without a merge tree.
+    """
+
+    count: int
+    frequency: float
+    made: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCard:
+    """All about one token.
+
+    Attributes:
+        token: Its id, and the bytes of text that it stands for.
+        written: How the vocabulary writes it.
+        character_count: Characters of its text; None if it is not UTF-8.
+        kind: ``special`` (found in text only when asked for), ``added`` (found in any text), ``ordinary``, or
+            SentencePiece's ``unknown``, ``control``, ``user-defined``, ``byte``, ``serves merging only``.
+        score: Its score, where tokens have one.
+        rank: When it is merged: its id where ids are ranks, the number of its merge in the list (from 0) elsewhere; None
+            if no merge makes it, or by score.
+        depth: Merges one on top of the other; None without a merge tree.
+        tree: Its merge tree, written down from itself; at most ``TREE_NODES`` tokens.
+        tree_is_cut: Whether there are more.
+        children: The first tokens that are built on it directly, by id.
+        child_count: How many there are; None without a merge tree.
+        descendant_count: How many tokens it is a part of, directly or not; None likewise.
+        variants: Tokens of the same text but for case and a leading space, by id.
+        verdict: Whether text becomes it, if that was examined.
+        occurrence: How often it occurs in the corpus, if there is one.
+    """
+
+    token: NamedToken
+    written: bytes
+    character_count: int | None
+    kind: str
+    score: float | None
+    rank: int | None
+    depth: int | None
+    tree: tuple[TreeNode, ...]
+    tree_is_cut: bool
+    children: tuple[NamedToken, ...]
+    child_count: int | None
+    descendant_count: int | None
+    variants: tuple[Variant, ...]
+    verdict: Verdict | None
+    occurrence: Occurrence | None
+
+
+def look_up(
+    anatomy: Anatomy, token_id: int, *, examine: Examine | None = None, frequencies: Frequencies | None = None
+) -> TokenCard:
+    """Tell all about one token.
+
+    Args:
+        anatomy: The tokenizer.
+        token_id: Which token.
+        examine: What finds out whether text becomes it.
+        frequencies: How often tokens occur in a corpus.
+
+    Raises:
+        InputError: There is no such id.
+    """
+    tokenizer, tree = anatomy.tokenizer, anatomy.tree
+    token = anatomy.named(token_id)
+    special = tokenizer.special_ids.get(token_id)
+    if special is not None and tree is not None and tree.parts(token_id) is None:
+        tree = None  # it stands apart from merging
+    children = [] if tree is None else tree.children.get(token_id, [])
+    nodes = anatomy.tree_of(token_id, TREE_NODES + 1)
+    text = anatomy.contents.texts.get(token_id)
+    return TokenCard(
+        token=token,
+        written=tokenizer.token_bytes(token_id),
+        character_count=_characters(token.content),
+        kind=_kind(anatomy, token_id),
+        score=_score(anatomy, token_id),
+        rank=_rank(anatomy, token_id),
+        depth=tree.depth[token_id] if tree else None,
+        tree=nodes[:TREE_NODES],
+        tree_is_cut=len(nodes) > TREE_NODES,
+        children=tuple(map(anatomy.named, children[:CHILDREN])),
+        child_count=len(children) if tree else None,
+        descendant_count=len(tree.descendants(token_id)) if tree else None,
+        variants=() if text is None else tuple(
+            Variant(anatomy.named(other), _likeness(text, anatomy.contents.texts[other]))
+            for other in variants_of(anatomy.contents, text) if other != token_id
+        ),
+        verdict=examine(token_id) if examine else None,
+        occurrence=None if frequencies is None else _occurrence(anatomy, token_id, frequencies),
+    )  # fmt: skip
+
+
+def _characters(content: bytes) -> int | None:
+    try:
+        return len(content.decode())
+    except UnicodeDecodeError:
+        return None
+
+
+def _kind(anatomy: Anatomy, token_id: int) -> str:
+    special = anatomy.tokenizer.special_ids.get(token_id)
+    if special is not None:
+        return "special" if special.special else "added"
+    kinds = getattr(anatomy.tokenizer.model, "kinds", b"")
+    if kinds:
+        return _KINDS.get(kinds[token_id], "ordinary")
+    return "unknown" if getattr(anatomy.tokenizer.model, "unk_id", None) == token_id else "ordinary"
+
+
+def _score(anatomy: Anatomy, token_id: int) -> float | None:
+    scores = getattr(anatomy.tokenizer.model, "scores", ())
+    return scores[token_id] if token_id < len(scores) else None
+
+
+def _rank(anatomy: Anatomy, token_id: int) -> int | None:
+    model, tree = anatomy.tokenizer.model, anatomy.tree
+    pair = tree.parts(token_id) if tree else None
+    if isinstance(model, RankBpe):
+        return token_id if token_id in anatomy.contents.meanings else None
+    if pair is None:
+        return None
+    found = None
+    for number, (left, right, _) in enumerate(getattr(model, "merges", ())):
+        if (left, right) == pair:
+            found = number  # of a pair that stands twice the last counts
+    return found
+
+
+def _likeness(text: str, other: str) -> Likeness:
+    if text == other:
+        return "same text"
+    if without_space(text) == without_space(other):
+        return "leading space"
+    return "case" if text.lower() == other.lower() else "leading space and case"
+
+
+def _occurrence(anatomy: Anatomy, token_id: int, frequencies: Frequencies) -> Occurrence:
+    count, total = frequencies.of(token_id), frequencies.token_count
+    made = None
+    if anatomy.tree is not None and token_id in anatomy.contents.meanings:
+        above = {token_id, *anatomy.tree.descendants(token_id)}
+        made = anatomy.tree.times_made({other: frequencies.of(other) for other in above})[token_id]
+    return Occurrence(count, count / total if total else 0.0, made)

@@ -1,0 +1,114 @@
+"""Find tokens by what a user calls them: an id, the text, how it is written in the file, bytes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from bpe_cli.byte_alphabet import from_visible
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.reports.tokenizer.duplicates import folded
+from bpe_cli.wording import quote
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.tokenizer.structure import Anatomy
+
+NEAR = 5
+"""How many tokens an error names that are like the one that was asked for."""
+
+_SHOWN = str.maketrans({"·": " ", "⏎": "\n", "→": "\t", "␍": "\r", "▁": " ", "Ġ": " ", "Ċ": "\n", "ĉ": "\t"})
+"""What blanks are shown as, here and elsewhere: a user may have copied it."""
+
+
+def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
+    """Give the ids of the tokens that a name stands for.
+
+    Args:
+        anatomy: The tokenizer.
+        name: An id, as digits or ``id:N``; else a text: what tokens stand for, how they are written in the vocabulary
+            (``▁the``, ``Ġthe``, ``##s``), or a special token. ``text:`` before it makes sure that it is a text,
+            ``bytes:`` before it that it is hexadecimal digits.
+
+    Returns:
+        At least one id, those first that are written so.
+
+    Raises:
+        UsageError: There is no such token; the hint names some that are alike, or the tokens of the text.
+        InputError: There is no such id.
+    """
+    kind, colon, rest = name.partition(":")
+    if colon and kind == "id":
+        return [_of_id(anatomy, rest, f"{name!r} is no id", "as in id:262")]
+    if colon and kind == "bytes":
+        try:
+            content = bytes.fromhex(rest)
+        except ValueError:
+            raise UsageError(f"{name!r} is not made of hexadecimal digits", hint="as in bytes:e8b0") from None
+    elif colon and kind == "text":
+        content = rest.encode("utf-8", "surrogateescape")
+    elif name.isascii() and name.isdigit():
+        return [_of_id(anatomy, name, f"{name!r} is no id", f"text:{name} names the token of this text")]
+    else:
+        content = name.encode("utf-8", "surrogateescape")
+    found = _of_content(anatomy, content)
+    if not found:
+        raise UsageError(f"no token is {quote(content)}", hint=_hint(anatomy, content))
+    return found
+
+
+def _of_id(anatomy: Anatomy, digits: str, message: str, hint: str) -> int:
+    if re.fullmatch(r"[0-9]{1,10}", digits) is None:
+        raise UsageError(message, hint=hint)
+    token_id = int(digits)
+    try:
+        anatomy.tokenizer.token_bytes(token_id)
+    except InputError as error:
+        raise InputError(error.message, hint=hint) from error
+    return token_id
+
+
+def _of_content(anatomy: Anatomy, content: bytes) -> list[int]:
+    tokenizer = anatomy.tokenizer
+    if not content:
+        return []
+    written = [token_id for token_id, token in tokenizer.special_ids.items() if token.content == content]
+    token_id = tokenizer.model.vocabulary.id_of(content)
+    if token_id is not None and token_id not in written:
+        written.append(token_id)
+    meant = [token_id for token_id, meaning in anatomy.contents.meanings.items() if meaning == content]
+    if not written and not meant and tokenizer.has_bytes:
+        # As files of byte-level BPE write it.
+        spelt = from_visible(content.decode("utf-8", "surrogateescape"))
+        token_id = tokenizer.model.vocabulary.id_of(spelt) if spelt else None
+        written = [] if token_id is None else [token_id]
+    return list(dict.fromkeys([*sorted(written), *meant]))
+
+
+def _hint(anatomy: Anatomy, content: bytes) -> str:
+    """Say what may have been meant, and of which tokens the text consists."""
+    tokenizer = anatomy.tokenizer
+    if not content:
+        return "give an id or a text"
+    text = content.decode("utf-8", "replace").translate(_SHOWN)
+    key = folded(text).strip()
+    near = (
+        [token_id for token_id, other in anatomy.contents.texts.items() if folded(other).strip() == key] if key else []
+    )
+    if not near and key:
+        near = [token_id for token_id, other in anatomy.contents.texts.items() if folded(other).startswith(key)]
+        near.sort(key=lambda token_id: (len(anatomy.contents.texts[token_id]), token_id))
+    hints = []
+    if near:
+        hints.append(f"there is {_named(anatomy, near[:NEAR])}")
+    try:
+        ids = tokenizer.encode(content)
+    except InputError:
+        ids = []
+    if ids:
+        more = ", ..." if len(ids) > NEAR else ""
+        hints.append(f"this text becomes {_named(anatomy, ids[:NEAR])}{more}")
+    return "; ".join(hints) or "name a token by its id, its text, or bytes:HEX"
+
+
+def _named(anatomy: Anatomy, token_ids: list[int]) -> str:
+    return ", ".join(f"{quote(anatomy.named(token_id).content)} (id {token_id})" for token_id in token_ids)

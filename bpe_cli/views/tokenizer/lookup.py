@@ -1,0 +1,102 @@
+"""Show all about one token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from bpe_cli.views.numbers import count, whole
+from bpe_cli.views.tokenizer.structure import listed, short
+from bpe_cli.views.visible import harmless, visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from bpe_cli.reports.tokenizer.lookup import TokenCard, Verdict
+    from bpe_cli.reports.tokenizer.structure import TreeNode
+
+TREE_LINES = 40
+BYTE_LIMIT = 64
+VARIANT_LIMIT = 20
+
+_INDENTED_LEVELS = 12
+
+
+def card_view(card: TokenCard, *, full: bool = False) -> RenderableType:
+    """Show a token; ``full`` shows its whole tree and all that is like it."""
+    title = Text(f"token {card.token.token_id}: ").append(visible(card.token.content), style="bold")
+    return Group(title, Text(), _facts(card, full), Text())
+
+
+def _facts(card: TokenCard, full: bool) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    content = card.token.content
+    size = count(len(content), "byte")
+    if card.character_count is not None:
+        size += f", {count(card.character_count, 'character')}"
+    shown = content if full else content[:BYTE_LIMIT]
+    table.add_row("bytes", f"{shown.hex(' ')}{' …' if len(shown) < len(content) else ''} ({size})")
+    if card.written != content:
+        table.add_row("written as", Text(visible(card.written)))
+    table.add_row("kind", card.kind)
+    if card.score is not None:
+        table.add_row("score", f"{card.score:.6g}")
+    if card.rank is not None:
+        table.add_row("rank", whole(card.rank))
+    if card.depth is not None:
+        table.add_row("made of", _tree(card, full) if card.depth else "itself: no merge makes it")
+        table.add_row("built on it", _built(card))
+    if card.variants:
+        table.add_row("like it", _variants(card, full))
+    if card.verdict is not None:
+        table.add_row("reachable", _verdict(card.verdict))
+    if card.occurrence is not None:
+        times = count(card.occurrence.count, "time")
+        made = card.occurrence.made
+        merged = "" if made is None else f"; made {count(made, 'time')}, alone or as a part of others"
+        table.add_row("in the corpus", f"{times}, a share of {card.occurrence.frequency:.2e}{merged}")
+    return table
+
+
+def _tree(card: TokenCard, full: bool) -> RenderableType:
+    """Show the tree with a line for each token, parts indented; what is deep stays near the margin."""
+    nodes: Sequence[TreeNode] = card.tree if full else card.tree[:TREE_LINES]
+    lines: list[RenderableType] = []
+    for node in nodes[1:]:
+        level = node.level - 1
+        indent = "  " * min(level, _INDENTED_LEVELS) + (f"({level}) " if level > _INDENTED_LEVELS else "")
+        lines.append(Text(f"{indent}{short(node.token.content)} ({node.token.token_id})"))
+    if card.tree_is_cut or len(nodes) < len(card.tree):
+        lines.append(Text("…"))
+    return Group(*lines)
+
+
+def _built(card: TokenCard) -> RenderableType:
+    if not card.child_count:
+        return Text("nothing: no merge uses it")
+    rest = card.child_count - len(card.children)
+    more = f" and {whole(rest)} more" if rest else ""
+    return listed(card.children).append(f"{more}; part of {count(card.descendant_count or 0, 'token')} in all")
+
+
+def _variants(card: TokenCard, full: bool) -> Text:
+    shown = card.variants if full else card.variants[:VARIANT_LIMIT]
+    rest = len(card.variants) - len(shown)
+    named = ", ".join(f"{short(each.token.content)} ({each.token.token_id}: {each.differs_by})" for each in shown)
+    return Text(named + (f" and {whole(rest)} more" if rest else ""))
+
+
+def _verdict(verdict: Verdict) -> Text:
+    known = {True: "yes", False: "no", None: "not known"}[verdict.reachable]
+    shown = Text(f"{known} ({verdict.layer})")
+    if verdict.witness is not None:
+        shown.append(f", as in {short(verdict.witness)}")
+    if verdict.reason is not None:
+        shown.append(f": {harmless(verdict.reason)}")
+    return shown
