@@ -34,7 +34,8 @@ def run(
         typer.Option(
             "--token",
             metavar="ID|TEXT",
-            help="Look up a token of the tokenizer: digits are an id; text:TEXT and bytes:HEX are none. Can be repeated.",
+            help="Look up a token by its id or its text (text:42 where that is digits; or bytes:e8b0). "
+            "Can be repeated.",
         ),
     ] = None,
     corpus: Annotated[

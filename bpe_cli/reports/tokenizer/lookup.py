@@ -90,8 +90,8 @@ class TokenCard:
         kind: ``special`` (found in text only when asked for), ``added`` (found in any text), ``ordinary``, or
             SentencePiece's ``unknown``, ``control``, ``user-defined``, ``byte``, ``serves merging only``.
         score: Its score, where tokens have one.
-        rank: When it is merged: its id where ids are ranks, the number of its merge in the list (from 0) elsewhere; None
-            if no merge makes it, or by score.
+        rank: When it is merged: its id where ids are ranks, else the number of its merge in the list, from 0;
+            None if no merge makes it, or by score.
         depth: Merges one on top of the other; None without a merge tree.
         tree: Its merge tree, written down from itself; at most ``TREE_NODES`` tokens.
         tree_is_cut: Whether there are more.
@@ -177,7 +177,7 @@ def _kind(anatomy: Anatomy, token_id: int) -> str:
         return "special" if special.special else "added"
     kinds = getattr(anatomy.tokenizer.model, "kinds", b"")
     if kinds:
-        return _KINDS.get(kinds[token_id], "ordinary")
+        return _KINDS.get(kinds[token_id], "ordinary") if token_id < len(kinds) else "ordinary"
     return "unknown" if getattr(anatomy.tokenizer.model, "unk_id", None) == token_id else "ordinary"
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 EXAMPLES = 10
 """How many tokens of several scripts are reported."""
 
-NAMES = tuple(
-    """Han Hangul Latin Cyrillic Arabic Hiragana Katakana Greek Hebrew Devanagari Thai Bengali Tamil Telugu Kannada
+_NAMES = """
+    Han Hangul Latin Cyrillic Arabic Hiragana Katakana Greek Hebrew Devanagari Thai Bengali Tamil Telugu Kannada
     Malayalam Gujarati Gurmukhi Oriya Sinhala Lao Tibetan Myanmar Georgian Armenian Ethiopic Khmer Mongolian Cherokee
     Canadian_Aboriginal Adlam Ahom Anatolian_Hieroglyphs Avestan Balinese Bamum Bassa_Vah Batak Beria_Erfe Bhaiksuki
     Bopomofo Brahmi Braille Buginese Buhid Carian Caucasian_Albanian Chakma Cham Chorasmian Coptic Cuneiform Cypriot
@@ -31,8 +31,10 @@ NAMES = tuple(
     Osmanya Pahawh_Hmong Palmyrene Pau_Cin_Hau Phags_Pa Phoenician Psalter_Pahlavi Rejang Runic Samaritan Saurashtra
     Sharada Shavian Siddham Sidetic SignWriting Sogdian Sora_Sompeng Soyombo Sundanese Sunuwar Syloti_Nagri Syriac
     Tagalog Tagbanwa Tai_Le Tai_Tham Tai_Viet Tai_Yo Takri Tangsa Tangut Thaana Tifinagh Tirhuta Todhri Tolong_Siki
-    Toto Tulu_Tigalari Ugaritic Vai Vithkuqi Wancho Warang_Citi Yezidi Yi Zanabazar_Square""".split()
-)
+    Toto Tulu_Tigalari Ugaritic Vai Vithkuqi Wancho Warang_Citi Yezidi Yi Zanabazar_Square
+"""
+
+NAMES = tuple(_NAMES.split())
 """The scripts, the most common first; the ``regex`` module's tables say which characters they have."""
 
 WRITTEN_TOGETHER = (
@@ -79,7 +81,7 @@ def count_scripts(contents: Contents) -> Scripts:
     counts: Counter[str] = Counter()
     without, several = 0, []
     for token_id, text in contents.texts.items():
-        scripts = frozenset(map(script_of.get, text)) - {None}
+        scripts = frozenset(script_of[character] for character in text if character in script_of)
         if not scripts:
             without += 1
             continue
@@ -113,7 +115,7 @@ def scripts_of(characters: Iterable[str]) -> dict[str, str]:
     found = {}
     for character in characters:
         match = pattern.match(character)
-        if match is not None:
+        if match is not None and match.lastindex is not None:
             found[character] = names[match.lastindex - 1]
     return found
 

@@ -29,17 +29,20 @@ def structure_json(structure: Structure) -> dict[str, Any]:
     A token is an object with ``id`` and ``text``, which is what it stands for. Shares are parts of all ordinary tokens.
 
     Fields:
-        scripts: Each with ``name``, ``tokens``, ``share``, most first; ``several``, ``without`` and ``not_utf8`` count the
-            tokens that are in none of them. ``examples``: tokens of several scripts, with ``scripts``.
+        scripts: Each with ``name``, ``tokens``, ``share``, most first; ``several``, ``without`` and
+            ``not_utf8`` count the tokens that are in none of them. ``examples``: tokens of several
+            scripts, with ``scripts``.
         character_lengths: [characters, tokens] pairs, ascending.
-        merge_tree: ``made``, ``depths`` ([merges on top of each other, tokens] pairs), ``mean_depth``, ``leaves`` (tokens
-            that no merge builds on), ``leaf_share``, ``deepest`` (each with ``token``, ``depth`` and ``tree``: from the
-            root, left parts first, each with ``level``, ``id``, ``text`` and whether its parts follow, ``made``); or null.
+        merge_tree: ``made``, ``depths`` ([merges on top of each other, tokens] pairs), ``mean_depth``, ``leaves``
+            (tokens that no merge builds on), ``leaf_share``, ``deepest`` (each with ``token``, ``depth`` and ``tree``:
+            from the root, left parts first, each with ``level``, ``id``, ``text``, and ``made``: whether its parts
+            follow); or null.
         no_merge_tree: Why it is null; else null.
         cuts: How tokens that are not UTF-8 cut characters: ``name``, ``tokens``, ``single_bytes``, ``examples``.
         white_space: Tokens of white space only: ``kind``, ``tokens``, ``lengths`` as [first, last], ``longest``.
         digits: For each length: ``digits``, ``possible``, ``tokens``, ``tokens_with_space``, ``missing`` (the first).
-        duplicates: ``kinds``, each with ``differ_by``, ``groups``, ``redundant``, ``share``; ``examples``, groups of tokens.
+        duplicates: ``kinds``, each with ``differ_by``, ``groups``, ``redundant``, ``share``; and ``examples``:
+            groups of tokens.
         unseen: Tokens with characters that nobody sees: ``name``, ``tokens``, ``examples``.
         repeats: ``tokens``, how many repeat one thing four times or more, and ``longest`` of each thing: ``unit``,
             ``tokens``, ``times``, ``token``.
@@ -138,7 +141,8 @@ def corpus_json(report: CorpusReport) -> dict[str, Any]:
         unused_by_kind: How many of them are ``not_utf8``, ``single_characters``, ``others``.
         unused_parts: How many of them are parts of tokens that occur, or null.
         residues: Tokens that are made to be merged on: how many (``count``), how many of them never stay a token
-            (``never_final``), and the ``most_made``, each with ``id``, ``text``, ``final``, ``made``, ``ratio``; or null.
+            (``never_final``), and the ``most_made``, each with ``id``, ``text``, ``final``, ``made``,
+            ``ratio``; or null.
     """
     broken, single, others = report.unused_by_kind
     return {
@@ -178,9 +182,9 @@ def cards_json(name: str | None, cards: Sequence[TokenCard]) -> dict[str, Any]:
     Fields:
         schema: ``bpe.inspect.tokens/1``.
         tokenizer: Its name, or null.
-        tokens: Each with ``id``, ``text`` (what it stands for), ``bytes`` (the same, in hexadecimal), ``written`` (how the
-            vocabulary writes it), ``character_count`` (null if it is not UTF-8), ``kind``, ``score`` and ``rank`` (or
-            null), ``depth``, ``tree`` (as in ``merge_tree.deepest``; ``tree_is_cut`` if it goes on), ``children`` (the
+        tokens: Each with ``id``, ``text`` (what it stands for), ``bytes`` (the same, in hexadecimal), ``written``
+            (how the vocabulary writes it), ``character_count`` (null if it is not UTF-8), ``kind``, ``score`` and
+            ``rank`` (or null), ``depth``, ``tree`` (as in ``merge_tree.deepest``; ``tree_is_cut`` if it goes on), ``children`` (the
             first tokens that are built on it), ``child_count`` and ``descendant_count`` (null without merge tree),
             ``variants`` (each with ``id``, ``text``, ``differs_by``), ``reachable`` (null if that was not examined;
             ``reachable``, ``layer``, ``witness``, ``reason``), ``corpus`` (null without one; ``count``, ``frequency``,

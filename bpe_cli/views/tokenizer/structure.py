@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from bpe_cli.reports.tokenizer.contents import NamedToken
     from bpe_cli.reports.tokenizer.findings import Finding
+    from bpe_cli.reports.tokenizer.lengths import LengthBin
     from bpe_cli.reports.tokenizer.structure import Structure, TreeNode
-    from bpe_cli.reports.tokenizer.vocabulary_report import LengthBin
 
 SCRIPT_LIMIT = 12
 TOKEN_CELLS = 40
