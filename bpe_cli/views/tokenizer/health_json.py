@@ -184,10 +184,10 @@ def cards_json(name: str | None, cards: Sequence[TokenCard]) -> dict[str, Any]:
         tokenizer: Its name, or null.
         tokens: Each with ``id``, ``text`` (what it stands for), ``bytes`` (the same, in hexadecimal), ``written``
             (how the vocabulary writes it), ``character_count`` (null if it is not UTF-8), ``kind``, ``score`` and
-            ``rank`` (or null), ``depth``, ``tree`` (as in ``merge_tree.deepest``; ``tree_is_cut`` if it goes on), ``children`` (the
-            first tokens that are built on it), ``child_count`` and ``descendant_count`` (null without merge tree),
-            ``variants`` (each with ``id``, ``text``, ``differs_by``), ``reachable`` (null if that was not examined;
-            ``reachable``, ``layer``, ``witness``, ``reason``), ``corpus`` (null without one; ``count``, ``frequency``,
+            ``rank`` (or null), ``depth``, ``tree`` (as in ``merge_tree.deepest``; ``tree_is_cut`` if it goes on),
+            ``children`` (the first tokens that are built on it), ``child_count`` and ``descendant_count`` (null without
+            merge tree), ``variants`` (each with ``id``, ``text``, ``differs_by``), ``reachable`` (null if that was
+            not examined; ``reachable``, ``layer``, ``witness``, ``reason``), ``corpus`` (null without one; ``count``, ``frequency``,
             ``made``).
     """
     return {"schema": TOKENS_SCHEMA, "tokenizer": name_value(name), "tokens": [_card(card) for card in cards]}
