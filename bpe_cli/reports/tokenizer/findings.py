@@ -162,4 +162,5 @@ def _use(corpus: CorpusReport) -> Iterator[Finding]:
         what = f"the corpus never uses {plural(corpus.unused, 'token')} ({corpus.unused_share:.1%}){told}"
         yield Finding(False, "corpus", what)
     if corpus.residue_count:
-        yield Finding(False, "corpus", f"{plural(corpus.residue_count, 'token')} hardly serve but to be merged on")
+        verb = "serves" if corpus.residue_count == 1 else "serve"
+        yield Finding(False, "corpus", f"{plural(corpus.residue_count, 'token')} hardly {verb} but to be merged on")

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from bpe_cli.errors import FormatError
 from bpe_cli.rank_merges import of_ranks
 from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
     from bpe_cli.stages import Model
 
 LONGEST_MERGED = 256
-"""A token of more symbols is not merged to find out its parts: the first merge that makes it counts."""
+"""A token of more symbols is not merged to find out its parts: the first merge in a list that makes it counts."""
 
 DEEPEST = 5
 """How many of the deepest tokens are reported."""
 
 NO_PART = 0xFFFF_FFFF
+
+Text = TypeVar("Text", str, bytes)
 
 Find = Callable[[int, int], tuple[float, int] | None]
 """Gives the priority of a pair of tokens (lowest first) and what it becomes; None if it is not merged."""
@@ -194,20 +197,25 @@ def shape_of(tree: MergeTree, ordinary: Iterable[int]) -> MergeShape:
 def merge_tree(model: Model) -> MergeTree | None:
     """Give the merge tree of a model; None if it does not merge.
 
-    Raises:
-        FormatError: The ranks have no merges; the message says why.
-
     Complexity: linear in the vocabulary's bytes, and for each token that several merges could make, the square
         of its symbols (at most ``LONGEST_MERGED``).
     """
     size = model.vocabulary.size
     if isinstance(model, RankBpe):
-        return MergeTree(size, {product: (left, right) for left, right, product in of_ranks(model.vocabulary).merges})
+        return MergeTree(size, _ranked(model))
     if isinstance(model, (MergeBpe, CharacterBpe)):
         return MergeTree(size, _listed(model))
     if isinstance(model, ScoredBpe):
         return MergeTree(size, _scored(model))
     return None
+
+
+def _ranked(model: RankBpe) -> dict[int, tuple[int, int]]:
+    """Find the merge of each token whose id is its rank."""
+    try:
+        return {product: (left, right) for left, right, product in of_ranks(model.vocabulary).merges}
+    except FormatError:  # a byte is missing, or the like: the other tokens have their merges all the same
+        return _joined(dict(model.vocabulary.items()), float)
 
 
 def _listed(model: MergeBpe | CharacterBpe) -> dict[int, tuple[int, int]]:
@@ -254,34 +262,39 @@ def _symbols(model: MergeBpe | CharacterBpe, token_id: int) -> list[int] | None:
 
 def _scored(model: ScoredBpe) -> dict[int, tuple[int, int]]:
     """Find the merge of each of SentencePiece's pieces: neighbours whose joined text has the highest score."""
-    serves = {NORMAL, USER_DEFINED, UNUSED}
     kinds, scores = model.kinds, model.scores
     texts = {
         token_id: content.decode("utf-8", "replace")
         for token_id, content in model.vocabulary.items()
-        if not kinds or kinds[token_id] in serves
+        if not kinds or kinds[token_id] in (NORMAL, USER_DEFINED, UNUSED)
     }
-    ids = {text: token_id for token_id, text in texts.items()}
+    return _joined(texts, lambda token_id: -scores[token_id])
+
+
+def _joined(texts: Mapping[int, Text], priority: Callable[[int], float]) -> dict[int, tuple[int, int]]:
+    """Find the merge of each token where those neighbours are merged whose joined text is a token."""
+    ids: dict[Text, int] = {}
+    for token_id, text in texts.items():
+        ids.setdefault(text, token_id)
 
     def find(left: int, right: int) -> tuple[float, int] | None:
         token_id = ids.get(texts[left] + texts[right])
-        return None if token_id is None else (-scores[token_id], token_id)
+        return None if token_id is None else (priority(token_id), token_id)
 
     parts = {}
     for token_id, text in texts.items():
-        if len(text) < 2:
+        if not 2 <= len(text) <= LONGEST_MERGED:
             continue
-        if len(text) > LONGEST_MERGED:
-            pairs = []
-        else:
-            cuts = [at for at in range(1, len(text)) if text[:at] in ids and text[at:] in ids]
-            pairs = [(ids[text[:at]], ids[text[at:]]) for at in cuts]
-        if len(pairs) > 1:
-            symbols = [ids[character] for character in text if character in ids]
-            merged = _last_merge(symbols, token_id, find) if len(symbols) == len(text) else None
-            pairs = [merged or pairs[0]]
-        if pairs:
-            parts[token_id] = pairs[0]
+        cuts = [at for at in range(1, len(text)) if text[:at] in ids and text[at:] in ids]
+        if not cuts:
+            continue
+        pair = ids[text[: cuts[0]]], ids[text[cuts[0] :]]
+        if len(cuts) > 1:
+            symbols = [ids.get(text[at : at + 1]) for at in range(len(text))]
+            known = [symbol for symbol in symbols if symbol is not None]
+            merged = _last_merge(known, ids[text], find) if len(known) == len(symbols) else None
+            pair = merged or pair
+        parts[token_id] = pair
     return parts
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bpe_cli.errors import FormatError
 from bpe_cli.reports.tokenizer.contents import Contents, NamedToken, read_contents
 from bpe_cli.reports.tokenizer.duplicates import Duplicates, count_duplicates
 from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
@@ -64,8 +63,7 @@ class Structure:
         scripts: In which scripts they are written.
         character_lengths: (characters, tokens), ascending, of the tokens that are UTF-8.
         character_bins: The same in a few bins.
-        merges: The shape of the merge tree; None if the model does not merge, or has no such tree.
-        no_tree: Why there is none; None if there is one.
+        merges: The shape of the merge tree; None if the model does not merge.
         deepest: The tokens that take the most merges one on top of the other.
         cuts: The tokens that are not UTF-8, by how they cut characters.
         white_space: The tokens that are only white space, by kind.
@@ -81,7 +79,6 @@ class Structure:
     character_lengths: tuple[tuple[int, int], ...]
     character_bins: tuple[LengthBin, ...]
     merges: MergeShape | None
-    no_tree: str | None
     deepest: tuple[DeepToken, ...]
     cuts: tuple[Cut, ...]
     white_space: tuple[WhiteSpaceRun, ...]
@@ -102,14 +99,7 @@ class Anatomy:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self.contents: Contents = read_contents(tokenizer)
-        self.tree: MergeTree | None = None
-        self.no_tree: str | None = "the model does not merge"
-        try:
-            self.tree = merge_tree(tokenizer.model)
-        except FormatError as error:
-            self.no_tree = error.message
-        else:
-            self.no_tree = None if self.tree else self.no_tree
+        self.tree: MergeTree | None = merge_tree(tokenizer.model)
 
     def named(self, token_id: int) -> NamedToken:
         """Give a token, special or not, with the text that it stands for."""
@@ -137,7 +127,6 @@ def examine_structure(anatomy: Anatomy) -> Structure:
         character_lengths=tuple(sorted(lengths.items())),
         character_bins=bins(lengths),
         merges=shape,
-        no_tree=anatomy.no_tree,
         deepest=tuple(
             DeepToken(contents.example(token_id), depth, anatomy.tree_of(token_id))
             for token_id, depth in (shape.deepest if shape else ())

@@ -36,8 +36,7 @@ def structure_json(structure: Structure) -> dict[str, Any]:
         merge_tree: ``made``, ``depths`` ([merges on top of each other, tokens] pairs), ``mean_depth``, ``leaves``
             (tokens that no merge builds on), ``leaf_share``, ``deepest`` (each with ``token``, ``depth`` and ``tree``:
             from the root, left parts first, each with ``level``, ``id``, ``text``, and ``made``: whether its parts
-            follow); or null.
-        no_merge_tree: Why it is null; else null.
+            follow); null if the model does not merge.
         cuts: How tokens that are not UTF-8 cut characters: ``name``, ``tokens``, ``single_bytes``, ``examples``.
         white_space: Tokens of white space only: ``kind``, ``tokens``, ``lengths`` as [first, last], ``longest``.
         digits: For each length: ``digits``, ``possible``, ``tokens``, ``tokens_with_space``, ``missing`` (the first).
@@ -68,7 +67,6 @@ def structure_json(structure: Structure) -> dict[str, Any]:
                 for each in structure.deepest
             ],
         },
-        "no_merge_tree": name_value(structure.no_tree),
         "cuts": [
             {
                 "name": cut.name,
@@ -187,8 +185,8 @@ def cards_json(name: str | None, cards: Sequence[TokenCard]) -> dict[str, Any]:
             ``rank`` (or null), ``depth``, ``tree`` (as in ``merge_tree.deepest``; ``tree_is_cut`` if it goes on),
             ``children`` (the first tokens that are built on it), ``child_count`` and ``descendant_count`` (null without
             merge tree), ``variants`` (each with ``id``, ``text``, ``differs_by``), ``reachable`` (null if that was
-            not examined; ``reachable``, ``layer``, ``witness``, ``reason``), ``corpus`` (null without one; ``count``, ``frequency``,
-            ``made``).
+            not examined; ``reachable``, ``layer``, ``witness``, ``reason``), ``corpus`` (null without
+            one; ``count``, ``frequency``, ``made``).
     """
     return {"schema": TOKENS_SCHEMA, "tokenizer": name_value(name), "tokens": [_card(card) for card in cards]}
 

@@ -149,7 +149,7 @@ def _scripts(structure: Structure, full: bool) -> Group:
 def _merges(structure: Structure, full: bool) -> RenderableType:
     shape = structure.merges
     if shape is None:
-        return Text(f"none: {structure.no_tree}\n")
+        return Text("none: the model does not merge\n")
     facts = Table.grid(padding=(0, 2))
     facts.add_row("merged tokens", whole(shape.made))
     facts.add_row("leaves", f"{whole(shape.leaves)} ({percent(shape.leaf_share)}): tokens that no merge builds on")

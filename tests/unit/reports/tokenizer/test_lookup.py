@@ -18,16 +18,17 @@ from bpe_cli.stages import CharacterBpe, RankBpe, ScoredBpe, SpecialToken, WordP
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
 
+RANKED = [b"t", b"h", b"e", b" ", b"he", b" t", b" the", b"1", b"12", b"T", b"The", b"\xe8", b"2"]
 RANKS = Anatomy(
     Tokenizer(
-        RankBpe(Vocabulary.from_tokens([b"t", b"h", b"e", b" ", b"he", b" t", b" the", b"1", b"12", b"T", b"The", b"\xe8"])),
+        RankBpe(Vocabulary.from_tokens(RANKED)),
         special_tokens=(SpecialToken(b"<s>", 20), SpecialToken(b"the", 21, special=False)),
     )
 )  # fmt: skip
 PIECES = Anatomy(
     Tokenizer(
         ScoredBpe(
-            Vocabulary.from_tokens(["".encode(), *(text.encode() for text in ("<0x41>", "A", "▁", "▁A", "▁A▁A"))]),
+            Vocabulary.from_tokens([b"", *(text.encode() for text in ("<0x41>", "A", "▁", "▁A", "▁A▁A"))]),
             array("d", [0, 0, -8, -9, -1.5, -2]), 0, bytes([2, 6, 1, 1, 1, 4]), byte_fallback=True,
         ),
         normalizer=(stages.SpaceMarks(),),
@@ -38,7 +39,8 @@ PIECES = Anatomy(
 @pytest.mark.parametrize(
     ("name", "token_ids"),
     [
-        ("6", [6]), ("id:6", [6]), (" the", [6]), ("text: the", [6]), ("bytes:20746865", [6]), ("bytes:20 74 68 65", [6]),
+        ("6", [6]), ("id:6", [6]), (" the", [6]), ("text: the", [6]), ("bytes:20746865", [6]),
+        ("bytes:20 74 68 65", [6]),
         ("Ġthe", [6]), ("1", [1]), ("text:1", [7]), ("text:12", [8]), ("bytes:e8", [11]), ("\udce8", [11]),
         ("<s>", [20]), ("the", [21]), ("20", [20]), ("id:0021", [21]),
     ],
@@ -60,7 +62,7 @@ def test_names_of_pieces(name, token_ids):
     ("name", "kind", "message", "hint"),
     [
         ("99", InputError, "id 99 is not in the vocabulary (ids run to 21)", "text:99 names the token of this text"),
-        ("id:12", InputError, "id 12 is not in the vocabulary (ids run to 21)", "as in id:262"),
+        ("id:13", InputError, "id 13 is not in the vocabulary (ids run to 21)", "as in id:262"),
         ("9" * 5000, UsageError, f"'{'9' * 5000}' is no id", f"text:{'9' * 5000} names the token of this text"),
         ("id:x", UsageError, "'id:x' is no id", "as in id:262"),
         ("bytes:e", UsageError, "'bytes:e' is not made of hexadecimal digits", "as in bytes:e8b0"),
@@ -114,7 +116,7 @@ def test_by_hand():
     assert (card.kind, card.rank, card.depth, card.child_count, card.variants) == ("special", None, None, None, ())
     assert look_up(RANKS, 21).kind == "added"
     with pytest.raises(InputError):
-        look_up(RANKS, 12)
+        look_up(RANKS, 13)
 
 
 def test_pieces():

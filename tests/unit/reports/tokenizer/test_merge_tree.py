@@ -5,12 +5,10 @@ from __future__ import annotations
 from array import array
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import encodings
-from bpe_cli.errors import FormatError
 from bpe_cli.rank_merges import of_ranks
 from bpe_cli.reports.tokenizer.merge_tree import MergeTree, Node, merge_tree, shape_of
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
@@ -75,8 +73,12 @@ def test_scores():
 def test_models_without_merges():
     vocabulary = Vocabulary.from_tokens(ALPHABET)
     assert merge_tree(Unigram(vocabulary, array("d", [0, 0, 0]))) is None
-    with pytest.raises(FormatError, match="the vocabulary has no merges"):
-        merge_tree(RankBpe(Vocabulary.from_tokens([b"a", b"a"])))
+
+
+def test_ranks_that_no_merges_can_replace():
+    """A byte is missing, a token stands twice: the trees of the others are given all the same."""
+    vocabulary = Vocabulary.from_tokens([*ALPHABET, b"ab", b"xa", b"abc", b"ab", b"bc"])
+    assert parts_of(merge_tree(RankBpe(vocabulary))) == {5: (3, 2), 7: (1, 2), 3: (0, 1), 6: (0, 1)}
 
 
 def last_merge(symbols, rules):

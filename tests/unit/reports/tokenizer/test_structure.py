@@ -229,7 +229,6 @@ def test_every_kind_of_model(name, shared):
     assert structure.token_count == describe(tokenizer).ordinary_count
     merges = "merges" in tokenizer.model.kind or tokenizer.model.kind in ("bpe-characters", "bpe-scores")
     assert (structure.merges is not None) is merges
-    assert (structure.no_tree is None) is merges
 
 
 def test_the_two_forms_of_llama_2_have_the_same_tree(shared):
@@ -244,7 +243,6 @@ def test_the_two_forms_of_llama_2_have_the_same_tree(shared):
 
 def test_nothing_at_all():
     structure = examine_structure(Anatomy(Tokenizer(WordLevel(Vocabulary.from_tokens([])))))
-    assert (structure.token_count, structure.no_tree) == (0, "the model does not merge")
+    assert (structure.token_count, structure.merges) == (0, None)
     empty = examine_structure(Anatomy(Tokenizer(RankBpe(Vocabulary.from_tokens([])))))
     assert (empty.merges.leaf_share, empty.merges.mean_depth) == (0.0, None)
-    assert examine_structure(Anatomy(Tokenizer(RankBpe(Vocabulary.from_tokens([b"a", b"a"]))))).no_tree is not None
