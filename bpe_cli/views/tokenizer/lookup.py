@@ -16,7 +16,7 @@ from bpe_cli.views.visible import harmless, visible
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from bpe_cli.reports.tokenizer.lookup import TokenCard, Verdict
+    from bpe_cli.reports.tokenizer.lookup import Occurrence, TokenCard, Verdict
     from bpe_cli.reports.tokenizer.structure import TreeNode
 
 TREE_LINES = 40
@@ -57,11 +57,18 @@ def _facts(card: TokenCard, full: bool) -> Table:
     if card.verdict is not None:
         table.add_row("reachable", _verdict(card.verdict))
     if card.occurrence is not None:
-        times = count(card.occurrence.count, "time")
-        made = card.occurrence.made
-        merged = "" if made is None else f"; made {count(made, 'time')}, alone or as a part of others"
-        table.add_row("in the corpus", f"{times}, a share of {card.occurrence.frequency:.2e}{merged}")
+        table.add_row("in the corpus", _occurrence(card.occurrence))
     return table
+
+
+def _occurrence(occurrence: Occurrence) -> str:
+    times = (
+        f"{count(occurrence.count, 'time')} ({occurrence.frequency:.2g} of all tokens)" if occurrence.count else "never"
+    )
+    made = occurrence.made
+    if made is None or made == occurrence.count:
+        return times
+    return f"{times}; made {count(made, 'time')}, alone or as a part of others"
 
 
 def _tree(card: TokenCard, full: bool) -> RenderableType:

@@ -39,7 +39,7 @@ def findings_view(found: Sequence[Finding]) -> RenderableType:
 
 
 def structure_view(structure: Structure, *, full: bool = False) -> RenderableType:
-    """Show all sections; ``full`` shows scripts without end and whole trees."""
+    """Show all sections; ``full`` shows all scripts, however many."""
     parts: list[RenderableType] = []
     for title, section in _sections(structure, full):
         parts += [Text(title, style="bold"), section]
@@ -52,7 +52,7 @@ def _sections(structure: Structure, full: bool) -> Iterator[tuple[str, Renderabl
     if structure.character_bins:
         yield "Length of ordinary tokens in characters", lengths_table("characters", structure.character_bins)
     yield "Scripts", _scripts(structure, full)
-    yield "Merge tree", _merges(structure, full)
+    yield "Merge tree", _merges(structure)
     if structure.cuts:
         yield "Tokens that are not UTF-8", _cuts(structure)
     if structure.white_space:
@@ -98,7 +98,7 @@ def listed(tokens: Sequence[NamedToken]) -> Text:
     return Text(", ".join(f"{short(token.content)} ({token.token_id})" for token in tokens))
 
 
-def bracketed(tree: Sequence[TreeNode], cells: int | None = TREE_CELLS) -> str:
+def bracketed(tree: Sequence[TreeNode], cells: int = TREE_CELLS) -> str:
     """Write a tree on one line, brackets around the parts of each token; what is cut off ends in ``…``."""
     shown: list[str] = []
     width = 0
@@ -119,7 +119,7 @@ def bracketed(tree: Sequence[TreeNode], cells: int | None = TREE_CELLS) -> str:
                     break
                 due.pop()
                 shown.append("]")
-        if cells is not None and width >= cells:
+        if width >= cells:
             break
     return "".join(shown) + ("…" if due else "")
 
@@ -146,7 +146,7 @@ def _scripts(structure: Structure, full: bool) -> Group:
     return Group(*parts)
 
 
-def _merges(structure: Structure, full: bool) -> RenderableType:
+def _merges(structure: Structure) -> RenderableType:
     shape = structure.merges
     if shape is None:
         return Text("none: the model does not merge\n")
@@ -165,7 +165,7 @@ def _merges(structure: Structure, full: bool) -> RenderableType:
     deepest.add_column("depth", justify="right", no_wrap=True)
     deepest.add_column("deepest tokens and their trees", overflow="fold")
     for each in structure.deepest:
-        tree = bracketed(each.tree, None if full else TREE_CELLS)
+        tree = bracketed(each.tree)
         deepest.add_row(str(each.token.token_id), whole(each.depth), Text(f"{short(each.token.content)}\n{tree}"))
     return Group(Text(), facts, depths, *([deepest] if structure.deepest else []))
 
