@@ -99,8 +99,8 @@ def test_json():
     assert structure["cuts"][-1] == {
         "name": "impossible", "tokens": 14, "single_bytes": 13, "examples": [{"id": 273, "text": {"bytes": "ffff"}}],
     }  # fmt: skip
-    assert structure["merge_tree"]["depths"] == [[0, 265], [1, 15], [2, 5], [3, 1]]
-    assert report["corpus"]["head"][0] == {"id": 260, "text": " the", "count": 120, "frequency": 120 / 420}
+    assert structure["merge_tree"]["depths"] == [[0, 265], [1, 10], [2, 5], [3, 1]]
+    assert report["corpus"]["head"][2] == {"id": 260, "text": " the", "count": 120, "frequency": 0.2}
     assert report["schema"] == "bpe.inspect.tokens/1"
     card = report["tokens"][1]
     assert (card["id"], card["bytes"], card["corpus"]["made"]) == (260, "20746865", 120)

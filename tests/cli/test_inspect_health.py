@@ -1,0 +1,121 @@
+"""``bpe inspect TOKENIZER`` with ``--corpus`` and ``--token``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli_runner import call, check_golden, error
+
+TEXT = b"low lower lowest newest widest\n" * 40
+
+
+@pytest.fixture
+def trained(tmp_path):
+    options = ("--pattern", "gpt2", "--special", "<s>", "-s", "270", "-o", "t.json", "-q")
+    assert call("train", *options, input=TEXT, cwd=tmp_path) == (0, b"", "")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_bytes(TEXT)
+    (tmp_path / "texts" / "b.jsonl").write_bytes(b'{"text": "lower<s>"}\n{"text": "newest"}\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize("columns", ["80", "40"])
+def test_a_corpus(trained, columns):
+    result = call("inspect", "t.json", "--corpus", "texts/a.txt", cwd=trained, env={"COLUMNS": columns})
+    assert (result.status, result.err) == (0, "")
+    check_golden(f"inspect-corpus-{columns}.txt", result.out)
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_tokens(trained, options):
+    names = ("--token", " widest", "--token", "id:262", "--token", "<s>", "--token", "text:1")
+    result = call("inspect", "t.json", *names, "--corpus", "texts/a.txt", *options, cwd=trained)
+    assert (result.status, result.err) == (0, "")
+    check_golden(f"inspect-tokens{''.join(options).replace('--', '-')}.txt", result.out)
+
+
+def test_a_token_that_two_names_mean_is_shown_once(trained):
+    once = call("inspect", "-t", "t.json", "--token", "262", cwd=trained)
+    assert call("inspect", "t.json", "--token", "262", "--token", "id:262", cwd=trained) == once
+
+
+def test_documents_of_a_corpus(trained):
+    def corpus(*options):
+        result = call("inspect", "t.json", "--json", "--corpus", "texts/b.jsonl", *options, cwd=trained)
+        assert (result.status, result.err) == (0, "")
+        return json.loads(result.out)["corpus"]
+
+    assert (corpus()["document_count"], corpus("--lines")["document_count"]) == (1, 2)
+    plain, special = corpus("--jsonl"), corpus("--jsonl", "--special", "all")
+    assert (plain["document_count"], plain["byte_count"]) == (2, 14)
+    assert (plain["special_used"], special["special_used"]) == (0, 1)
+    assert corpus("--jsonl", "-j", "1") == corpus("--jsonl", "-j", "2")
+    several = corpus("--corpus", "texts/a.txt", "--corpus", "texts/*.txt", "--lines")
+    assert several["document_count"] == 2 + 2 * 40
+
+
+def test_the_report_has_all_parts(trained):
+    report = json.loads(call("inspect", "t.json", "--json", cwd=trained).out)
+    assert report["schema"] == "bpe.inspect.tokenizer/1"
+    assert report["corpus"] is None
+    assert report["structure"]["merge_tree"]["made"] == 13
+    assert {finding["good"] for finding in report["findings"]} == {True, False}
+
+
+def test_stdin_is_a_corpus_only_when_asked(trained):
+    shown = call("inspect", "t.json", "--token", "262", input=b"low", cwd=trained)
+    assert "in the corpus" not in shown.text
+    shown = call("inspect", "t.json", "--token", "text:l", "--corpus", "-", input=b"la", cwd=trained)
+    assert "in the corpus  1 time (0.5 of all tokens)" in shown.text
+
+
+BOTH = error(
+    "--token and --corpus are about a tokenizer by itself, and there is a text besides",
+    "give the text with --corpus, or look at it without them",
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-T", "a", "--token", "1"), BOTH),
+        (("-t", "gpt2", "texts/a.txt", "--corpus", "texts"), BOTH),
+        (("a", "b", "--token", "1"), BOTH),
+        (
+            ("-t", "t.json", "--corpus", "texts", "--special", "error"),
+            error("--special error is for encode: with --corpus, special tokens are text, or --special all"),
+        ),
+        (
+            ("t.json", "--corpus", "texts/a.txt", "--lines", "--jsonl"),
+            error("--lines and --jsonl exclude each other"),
+        ),
+        (
+            ("t.json", "--corpus", "none"),
+            error("cannot read none: no such file", "--text takes a text from the command line itself"),
+        ),
+        (
+            ("t.json", "--token", "1", "--nbest", "3"),
+            error("--nbest ranks the segmentations of a text, and there is none", "give one with -T TEXT"),
+        ),
+        (
+            ("t.json", "--token", "9999"),
+            error("id 9999 is not in the vocabulary (ids run to 269)", "text:9999 names the token of this text"),
+        ),
+        (
+            ("t.json", "--token", "lowestt"),
+            error('no token is "lowestt"', 'this text becomes "low" (id 260), "est" (id 259), "t" (id 84)'),
+        ),
+    ],
+)
+def test_refused(trained, options, message):
+    result = call("inspect", *options, cwd=trained)
+    assert (result.status, result.out) == (2, b"")
+    assert result.err == message
+
+
+def test_named_encodings_as_input():
+    result = call("inspect", "gpt2", "--token", " SolidGoldMagikarp")
+    assert (result.status, result.err) == (0, "")
+    assert result.text.startswith("token 43453: ·SolidGoldMagikarp\n")
