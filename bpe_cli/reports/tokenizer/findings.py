@@ -44,11 +44,24 @@ class Finding:
 
 
 def findings(
-    model: Model, report: VocabularyReport, structure: Structure, corpus: CorpusReport | None = None
+    model: Model,
+    report: VocabularyReport,
+    structure: Structure,
+    corpus: CorpusReport | None = None,
+    unreachable: int | None = None,
 ) -> tuple[Finding, ...]:
-    """Sum up what is good and what to look at, the good first."""
+    """Sum up what is good and what to look at, the good first.
+
+    Args:
+        model: The tokenizer's model.
+        report: What the tokenizer is.
+        structure: How its vocabulary is built.
+        corpus: What a corpus uses of it, if there is one.
+        unreachable: How many tokens no text becomes, if that was examined.
+    """
     found = [
         *_coverage(model, report),
+        *_reach(unreachable),
         *_cuts(structure),
         *_numbers(structure),
         *_spaces(structure),
@@ -79,6 +92,13 @@ def _coverage(model: Model, report: VocabularyReport) -> Iterator[Finding]:
         if not pattern.fast:
             yield Finding(False, "speed", "the core has no scanner for a split pattern: encoding is slow")
             break
+
+
+def _reach(unreachable: int | None) -> Iterator[Finding]:
+    if unreachable == 0:
+        yield Finding(True, "reachability", "every token can be reached")
+    elif unreachable:
+        yield Finding(False, "reachability", f"{plural(unreachable, 'token')} out of reach of any text")
 
 
 def _cuts(structure: Structure) -> Iterator[Finding]:

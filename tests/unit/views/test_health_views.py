@@ -104,7 +104,7 @@ def test_json():
     assert report["schema"] == "bpe.inspect.tokens/1"
     card = report["tokens"][1]
     assert (card["id"], card["bytes"], card["corpus"]["made"]) == (260, "20746865", 120)
-    assert [node["level"] for node in card["tree"]] == [0, 1, 2, 3, 3, 2, 1]
+    assert [node["level"] for node in card["tree"]] == [0, 1, 2, 2, 3, 3, 1]
 
 
 def test_an_empty_tokenizer():

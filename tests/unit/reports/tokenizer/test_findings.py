@@ -84,6 +84,17 @@ def test_a_corpus():
     assert found_in(chain, [b"abc"] * 100)["1 token hardly serves but to be merged on"] is False
 
 
+def test_reachability():
+    tokenizer = ranks(*BYTES)
+    report, structure = describe(tokenizer), examine_structure(Anatomy(tokenizer))
+    found = [findings(tokenizer.model, report, structure, unreachable=number) for number in (None, 0, 1, 678)]
+    said = [[(each.good, each.text) for each in every if each.about == "reachability"] for every in found]
+    assert said == [
+        [], [(True, "every token can be reached")], [(False, "1 token out of reach of any text")],
+        [(False, "678 tokens out of reach of any text")],
+    ]  # fmt: skip
+
+
 def test_known_ones():
     gpt2, cl100k = (found_in(encodings.named(name)) for name in ("gpt2", "cl100k_base"))
     assert cl100k["all numbers of up to 3 digits are one token"] is True
