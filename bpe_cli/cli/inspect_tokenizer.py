@@ -58,7 +58,7 @@ def _show_health(
     usage = None if corpus is None else examine_corpus(anatomy, _frequencies(model, corpus))
     report = describe(model, fingerprint=fingerprint(model), contents=anatomy.contents)
     structure = examine_structure(anatomy)
-    found = findings(model.model, report, structure, usage)
+    found = findings(model, report, structure, usage)
     if json:
         from bpe_cli.views.tokenizer.as_json import vocabulary_json
         from bpe_cli.views.tokenizer.health_json import corpus_json, findings_json, structure_json

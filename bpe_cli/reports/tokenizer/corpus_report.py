@@ -102,6 +102,7 @@ class CorpusReport:
         unused: Those that do not.
         unused_share: Part of all ordinary tokens, 0 to 1.
         special_used: Special and added tokens that occur.
+        unknown: How often the unknown token occurs; None if the model has none.
         at_most: (limit, how many tokens occur at most so often), 0 first.
         mean_count: How often a token would occur if all occurred equally often; None without ordinary tokens.
         bound: A token that does not occur is rarer than this with 95% confidence; None for an empty corpus.
@@ -124,6 +125,7 @@ class CorpusReport:
     unused: int
     unused_share: float
     special_used: int
+    unknown: int | None
     at_most: tuple[tuple[int, int], ...]
     mean_count: float | None
     bound: float | None
@@ -147,7 +149,7 @@ def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
         frequencies: How often its tokens occur (``count_frequencies``).
     """
     contents = anatomy.contents
-    total = frequencies.token_count
+    total, unk_id = frequencies.token_count, getattr(anatomy.tokenizer.model, "unk_id", None)
     counts = {token_id: frequencies.of(token_id) for token_id in contents.meanings}
     unused = [token_id for token_id, count in counts.items() if not count]
     broken = [token_id for token_id in unused if token_id not in contents.texts]
@@ -165,6 +167,7 @@ def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
         unused=len(unused),
         unused_share=len(unused) / len(counts) if counts else 0.0,
         special_used=sum(token_id not in counts for token_id, _ in ranked),
+        unknown=None if unk_id is None else frequencies.of(unk_id),
         at_most=tuple((limit, sum(count <= limit for count in counts.values())) for limit in (0, *FEW)),
         mean_count=total / len(counts) if counts else None,
         bound=min(_CONFIDENT / total, 1.0) if total else None,

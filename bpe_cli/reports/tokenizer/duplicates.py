@@ -45,16 +45,16 @@ class Duplicates:
 
 
 def without_space(text: str) -> str:
-    """Leave out a leading space, if something follows it.
+    """Leave out a leading space, if more than white space follows it.
 
-    >>> without_space(" the"), without_space(" ")
-    ('the', ' ')
+    >>> without_space(" the"), without_space("  "), without_space("  the")
+    ('the', '  ', ' the')
     """
-    return text[1:] if len(text) > 1 and text[0] == " " else text
+    return text[1:] if text[0] == " " and not text.isspace() else text
 
 
 def folded(text: str) -> str:
-    """Leave out what neither a leading space nor case decides."""
+    """Leave out what a leading space and case decide."""
     return without_space(text).lower()
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.partial_characters import IMPOSSIBLE
+from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
 from bpe_cli.wording import plural
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.corpus_report import CorpusReport
     from bpe_cli.reports.tokenizer.structure import Structure
     from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
-    from bpe_cli.stages import Model
+    from bpe_cli.tokenizer import Tokenizer
 
 LONG_RUN = 8
 """Runs of so many spaces that are one token make indentation cheap."""
@@ -44,7 +45,7 @@ class Finding:
 
 
 def findings(
-    model: Model,
+    tokenizer: Tokenizer,
     report: VocabularyReport,
     structure: Structure,
     corpus: CorpusReport | None = None,
@@ -53,14 +54,14 @@ def findings(
     """Sum up what is good and what to look at, the good first.
 
     Args:
-        model: The tokenizer's model.
+        tokenizer: The tokenizer.
         report: What the tokenizer is.
         structure: How its vocabulary is built.
         corpus: What a corpus uses of it, if there is one.
         unreachable: How many tokens no text becomes, if that was examined.
     """
     found = [
-        *_coverage(model, report),
+        *_coverage(tokenizer, report, structure),
         *_reach(unreachable),
         *_cuts(structure),
         *_numbers(structure),
@@ -72,7 +73,8 @@ def findings(
     return tuple(sorted(found, key=lambda finding: not finding.good))
 
 
-def _coverage(model: Model, report: VocabularyReport) -> Iterator[Finding]:
+def _coverage(tokenizer: Tokenizer, report: VocabularyReport, structure: Structure) -> Iterator[Finding]:
+    model = tokenizer.model
     if report.bytes_without_token is not None:
         missing = len(report.bytes_without_token)
         if not missing:
@@ -84,6 +86,8 @@ def _coverage(model: Model, report: VocabularyReport) -> Iterator[Finding]:
             )
     elif getattr(model, "byte_fallback", False):
         yield Finding(True, "bytes", "any text can be encoded: unknown characters fall back to bytes")
+    elif _spells_bytes(tokenizer, structure):
+        yield Finding(True, "bytes", "any text can be encoded: every byte is a token")
     elif getattr(model, "unk_id", None) is not None:
         yield Finding(False, "bytes", "what the vocabulary cannot spell becomes the unknown token, and is lost")
     elif hasattr(model, "unk_id"):
@@ -92,6 +96,12 @@ def _coverage(model: Model, report: VocabularyReport) -> Iterator[Finding]:
         if not pattern.fast:
             yield Finding(False, "speed", "the core has no scanner for a split pattern: encoding is slow")
             break
+
+
+def _spells_bytes(tokenizer: Tokenizer, structure: Structure) -> bool:
+    """Tell whether a model that is not over bytes has all of them as tokens, and is given text as bytes."""
+    stages = (*tokenizer.normalizer, *tokenizer.pre_tokenizer)
+    return structure.single_bytes == 256 and any(isinstance(stage, (ByteLevel, ByteLevelNormalizer)) for stage in stages)
 
 
 def _reach(unreachable: int | None) -> Iterator[Finding]:
@@ -155,6 +165,8 @@ def _duplicates(structure: Structure) -> Iterator[Finding]:
     if same.redundant:
         verb = "stands" if same.redundant == 1 else "stand"
         yield Finding(False, "duplicates", f"{plural(same.redundant, 'token')} {verb} for the same text as another")
+    if not together.redundant:
+        return
     good = together.share <= MANY_DUPLICATES
     what = f"{together.share:.1%} of the tokens differ from another by case or a leading space only"
     yield Finding(good, "duplicates", what)
@@ -174,6 +186,9 @@ def _use(corpus: CorpusReport) -> Iterator[Finding]:
     if not corpus.token_count:
         yield Finding(False, "corpus", "the corpus has no token")
         return
+    if corpus.unknown:
+        share = corpus.unknown / corpus.token_count
+        yield Finding(False, "corpus", f"{share:.2%} of the tokens of the corpus are the unknown one")
     if not corpus.unused:
         yield Finding(True, "corpus", "the corpus uses every token")
     else:

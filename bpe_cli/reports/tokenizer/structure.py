@@ -60,6 +60,7 @@ class Structure:
 
     Attributes:
         token_count: How many there are.
+        single_bytes: How many bytes are a token.
         scripts: In which scripts they are written.
         character_lengths: (characters, tokens), ascending, of the tokens that are UTF-8.
         character_bins: The same in a few bins.
@@ -75,6 +76,7 @@ class Structure:
     """
 
     token_count: int
+    single_bytes: int
     scripts: Scripts
     character_lengths: tuple[tuple[int, int], ...]
     character_bins: tuple[LengthBin, ...]
@@ -123,6 +125,7 @@ def examine_structure(anatomy: Anatomy) -> Structure:
     repeat_count, repeats = long_repeats(contents, WHITE_SPACE)
     return Structure(
         token_count=len(contents.meanings),
+        single_bytes=len({content for content in contents.meanings.values() if len(content) == 1}),
         scripts=count_scripts(contents),
         character_lengths=tuple(sorted(lengths.items())),
         character_bins=bins(lengths),

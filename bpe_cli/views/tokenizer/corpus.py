@@ -39,6 +39,8 @@ def _facts(report: CorpusReport) -> Table:
     table.add_row("tokens used", whole(report.used))
     table.add_row("never used", f"{whole(report.unused)} ({percent(report.unused_share)})")
     table.add_row("special tokens used", whole(report.special_used))
+    if report.unknown is not None:
+        table.add_row("unknown token", count(report.unknown, "time"))
     table.add_row("if all were equal", f"each would occur {fraction(report.mean_count, 1)} times")
     if report.bound is not None:
         table.add_row("what that tells", f"a token never used is rarer than {report.bound:.1e} with 95% confidence")

@@ -128,6 +128,7 @@ def corpus_json(report: CorpusReport) -> dict[str, Any]:
     Fields:
         document_count, byte_count, token_count: Of the corpus; ``token_count`` includes special tokens.
         used, unused, unused_share, special_used: How many tokens of the vocabulary occur, or do not.
+        unknown: How often the unknown token occurs; null if the model has none.
         at_most: [limit, tokens that occur at most so often] pairs.
         mean_count: How often each would occur if all were equal, or null.
         unused_is_rarer_than: With 95% confidence, a token that does not occur is; null for an empty corpus.
@@ -151,6 +152,7 @@ def corpus_json(report: CorpusReport) -> dict[str, Any]:
         "unused": report.unused,
         "unused_share": report.unused_share,
         "special_used": report.special_used,
+        "unknown": report.unknown,
         "at_most": [list(pair) for pair in report.at_most],
         "mean_count": report.mean_count,
         "unused_is_rarer_than": report.bound,

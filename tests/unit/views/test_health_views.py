@@ -38,7 +38,7 @@ TINY = Anatomy(
 STRUCTURE = examine_structure(TINY)
 FREQUENCIES = count_frequencies(TINY.tokenizer, [Block.of([b" the The----", " the 谁谁".encode()] * 60)])
 CORPUS = examine_corpus(TINY, FREQUENCIES)
-FOUND = findings(TINY.tokenizer.model, describe(TINY.tokenizer), STRUCTURE, CORPUS)
+FOUND = findings(TINY.tokenizer, describe(TINY.tokenizer), STRUCTURE, CORPUS)
 CARDS = [look_up(TINY, token_id, frequencies=FREQUENCIES) for token_id in (ord("t"), 260, 272, 274, 400)]
 EVERYTHING = Group(
     findings_view(FOUND), structure_view(STRUCTURE), corpus_view(CORPUS), *(card_view(card) for card in CARDS)

@@ -6,6 +6,7 @@ import pytest
 
 from bpe_cli import encodings
 from bpe_cli.blocks import Block
+from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.frequencies import count_frequencies
 from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
 from bpe_cli.reports.tokenizer.findings import findings
@@ -21,7 +22,7 @@ BYTES = [bytes([byte]) for byte in range(256)]
 def found_in(tokenizer, texts=None):
     anatomy = Anatomy(tokenizer)
     corpus = None if texts is None else examine_corpus(anatomy, count_frequencies(tokenizer, [Block.of(texts)]))
-    found = findings(tokenizer.model, describe(tokenizer), examine_structure(anatomy), corpus)
+    found = findings(tokenizer, describe(tokenizer), examine_structure(anatomy), corpus)
     assert [finding.good for finding in found] == sorted((finding.good for finding in found), reverse=True)
     return {finding.text: finding.good for finding in found}
 
@@ -87,12 +88,24 @@ def test_a_corpus():
 def test_reachability():
     tokenizer = ranks(*BYTES)
     report, structure = describe(tokenizer), examine_structure(Anatomy(tokenizer))
-    found = [findings(tokenizer.model, report, structure, unreachable=number) for number in (None, 0, 1, 678)]
+    found = [findings(tokenizer, report, structure, unreachable=number) for number in (None, 0, 1, 678)]
     said = [[(each.good, each.text) for each in every if each.about == "reachability"] for every in found]
     assert said == [
         [], [(True, "every token can be reached")], [(False, "1 token out of reach of any text")],
         [(False, "678 tokens out of reach of any text")],
     ]  # fmt: skip
+
+
+def test_what_a_corpus_does_not_know():
+    tokenizer = Tokenizer(WordPiece(Vocabulary.from_tokens([b"[UNK]", b"a"]), 0))
+    found = found_in(tokenizer, [b"a", b"b", b"a", b"c"])
+    assert found["50.00% of the tokens of the corpus are the unknown one"] is False
+
+
+@pytest.mark.parametrize(("name", "good"), [("rwkv-world", True), ("clip", True), ("t5-small", False)])
+def test_bytes_of_other_models(name, good, shared):
+    found = found_in(find_tokenizer(str(shared / "vocabs" / name)))
+    assert ("any text can be encoded: every byte is a token" in found) is good
 
 
 def test_known_ones():

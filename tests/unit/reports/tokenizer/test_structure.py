@@ -147,11 +147,11 @@ def test_duplicates_by_hand():
     contents = contents_of("the", " the", "The", " The", "THE", "a", " a", " ", "  ", "x", b"\xe8", "B", "b")
     duplicates = count_duplicates(contents)
     assert [(kind.name, kind.groups, kind.redundant) for kind in duplicates.kinds] == [
-        ("same text", 0, 0), ("leading space", 4, 4), ("case", 3, 4), ("leading space and case", 4, 7),
+        ("same text", 0, 0), ("leading space", 3, 3), ("case", 3, 4), ("leading space and case", 3, 6),
     ]  # fmt: skip
-    assert duplicates.kinds[3].share == 7 / 13
+    assert duplicates.kinds[3].share == 6 / 13
     assert [[token.token_id for token in group] for group in duplicates.examples] == [
-        [0, 1, 2, 3, 4], [5, 6], [7, 8], [11, 12],
+        [0, 1, 2, 3, 4], [5, 6], [11, 12],
     ]  # fmt: skip
     assert variants_of(contents, " THE") == [0, 1, 2, 3, 4]
 
@@ -166,7 +166,7 @@ def test_the_same_text_written_otherwise():
 @given(st.lists(st.text(alphabet=" aAbBßſ", min_size=1, max_size=4), unique=True, max_size=30))
 def test_duplicates_by_brute_force(texts):
     kinds = {kind.name: kind for kind in count_duplicates(contents_of(*texts)).kinds}
-    space = {text: text[1:] if text.startswith(" ") and len(text) > 1 else text for text in texts}
+    space = {text: text[1:] if text.startswith(" ") and text.strip() else text for text in texts}
     for name, keys in (
         ("leading space", Counter(space.values())),
         ("case", Counter(text.lower() for text in texts)),
@@ -216,7 +216,7 @@ def test_published_ones(name):
     assert sum(count for _, count in structure.character_lengths) == len(tokens) - report.kinds.not_utf8
     together = structure.duplicates.kinds[3]
     texts = [token.decode() for token in tokens if is_text(token)]
-    keys = {(text[1:] if text[0] == " " and len(text) > 1 else text).lower() for text in texts}
+    keys = {(text[1:] if text[0] == " " and not text.isspace() else text).lower() for text in texts}
     assert together.redundant == len(texts) - len(keys)
 
 
