@@ -101,7 +101,9 @@ def _coverage(tokenizer: Tokenizer, report: VocabularyReport, structure: Structu
 def _spells_bytes(tokenizer: Tokenizer, structure: Structure) -> bool:
     """Tell whether a model that is not over bytes has all of them as tokens, and is given text as bytes."""
     stages = (*tokenizer.normalizer, *tokenizer.pre_tokenizer)
-    return structure.single_bytes == 256 and any(isinstance(stage, (ByteLevel, ByteLevelNormalizer)) for stage in stages)
+    return structure.single_bytes == 256 and any(
+        isinstance(stage, (ByteLevel, ByteLevelNormalizer)) for stage in stages
+    )
 
 
 def _reach(unreachable: int | None) -> Iterator[Finding]:

@@ -70,34 +70,42 @@ class MergeTree:
         self.order = self._arrange(parts)
 
     def _arrange(self, parts: Mapping[int, tuple[int, int]]) -> array[int]:
-        """Take in the merges whose parts exist already, again and again; gives the products in that order.
+        """Take in each merge after those that make its parts; gives the products in that order.
 
-        No recursion: a tree may be as deep as its vocabulary is large.
+        Most come in such an order already. The others wait for their parts, without recursion: a tree may
+        be as deep as its vocabulary is large.
         """
-        missing: dict[int, int] = {}
+        order = array("I")
+        late: dict[int, tuple[int, int]] = {}
+        for product, (left, right) in parts.items():
+            if all(part not in parts or self.left[part] != NO_PART for part in (left, right)):
+                self._take(product, left, right)
+                order.append(product)
+            else:
+                late[product] = left, right
         waiting: dict[int, list[int]] = defaultdict(list)
+        missing: dict[int, int] = {}
         ready = []
-        for product, pair in parts.items():
-            unmade = {part for part in pair if part in parts}
+        for product, pair in late.items():
+            unmade = {part for part in pair if part in late}
             missing[product] = len(unmade)
             for part in unmade:
                 waiting[part].append(product)
             if not unmade:
                 ready.append(product)
-        order = array("I")
         while ready:
-            following = []
-            for product in ready:
-                left, right = parts[product]
-                self.left[product], self.right[product] = left, right
-                self.depth[product] = 1 + max(self.depth[left], self.depth[right])
-                order.append(product)
-                for other in waiting.get(product, ()):
-                    missing[other] -= 1
-                    if not missing[other]:
-                        following.append(other)
-            ready = following
+            product = ready.pop()
+            self._take(product, *late[product])
+            order.append(product)
+            for other in waiting.get(product, ()):
+                missing[other] -= 1
+                if not missing[other]:
+                    ready.append(other)
         return order
+
+    def _take(self, product: int, left: int, right: int) -> None:
+        self.left[product], self.right[product] = left, right
+        self.depth[product] = 1 + max(self.depth[left], self.depth[right])
 
     def parts(self, token_id: int) -> tuple[int, int] | None:
         """Give the two tokens of which one is made; None if no merge makes it."""
