@@ -37,6 +37,14 @@ class Cutter:
         """
         return self._tokenizer.count_block(Block.of(texts), self._matcher, self._threads).tolist()
 
+    def unknown(self, texts: Sequence[bytes]) -> int:
+        """Count the tokens in texts that stand for what the vocabulary does not have."""
+        unk_id = getattr(self._tokenizer.model, "unk_id", None)
+        if unk_id is None:
+            return 0
+        ids, _ = self._tokenizer.encode_block(Block.of(texts), self._matcher, self._threads)
+        return ids.tolist().count(unk_id)
+
     def cut(self, texts: Sequence[bytes]) -> Iterator[tuple[list[int], list[int]]]:
         """Yield for each text its ids, and where each token ends (bytes, never descending).
 

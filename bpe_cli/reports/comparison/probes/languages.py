@@ -23,12 +23,15 @@ class LanguageCost:
         premium: Tokens per token of the pivot: a ratio of sums; None where the pivot has no tokens.
         mean_premium: The mean over lines of each line's ratio.
         median_premium: The median over lines of each line's ratio.
+        unknown_count: Tokens that stand for what the vocabulary does not have. Where there are any, few tokens are
+            no merit: the text is lost.
     """
 
     token_count: int
     premium: float | None
     mean_premium: float | None
     median_premium: float | None
+    unknown_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +106,18 @@ def probe_languages(
     results = []
     for tokenizer in tokenizers:
         cutter = Cutter(tokenizer, threads=threads)
-        results.append(_result([cutter.count(texts[language]) for language in languages], number))
+        counts = [cutter.count(texts[language]) for language in languages]
+        unknown = [cutter.unknown(texts[language]) for language in languages]
+        results.append(_result(counts, unknown, number))
     sizes = tuple(sum(map(len, each)) for each in texts.values())
     return LanguageProbe(source, languages, number, lines.pop(), sizes, tuple(results))
 
 
-def _result(counts: list[list[int]], pivot: int) -> LanguageResult:
+def _result(counts: list[list[int]], unknown: list[int], pivot: int) -> LanguageResult:
     sums = [sum(each) for each in counts]
     base = sums[pivot]
     costs = []
-    for each, total in zip(counts, sums, strict=True):
+    for each, total, lost in zip(counts, sums, unknown, strict=True):
         ratios = [mine / other for mine, other in zip(each, counts[pivot], strict=True) if other]
         costs.append(
             LanguageCost(
@@ -120,6 +125,7 @@ def _result(counts: list[list[int]], pivot: int) -> LanguageResult:
                 total / base if base else None,
                 fmean(ratios) if ratios else None,
                 median(ratios) if ratios else None,
+                lost,
             )
         )
     most = max(sums)
