@@ -45,6 +45,14 @@ class Cutter:
         ids, _ = self._tokenizer.encode_block(Block.of(texts), self._matcher, self._threads)
         return ids.tolist().count(unk_id)
 
+    def keeps(self, texts: Sequence[bytes]) -> bool:
+        """Tell whether the ids of each text decode to it, byte for byte."""
+        for text in texts:
+            ids, _ = self._tokenizer.encode_block(Block.of([text]), self._matcher, self._threads)
+            if self._tokenizer.decode(ids) != text:
+                return False
+        return True
+
     def cut(self, texts: Sequence[bytes]) -> Iterator[tuple[list[int], list[int]]]:
         """Yield for each text its ids, and where each token ends (bytes, never descending).
 

@@ -38,6 +38,7 @@ class CodeResult:
         as_written: Tokens of each file as it is.
         reindented: For each of ``INDENTS`` the tokens of each file, indented so.
         blank_tokens: Tokens of the files as they are that stand for nothing but white space.
+        lossless: Whether the tokens decode to the files; where not, white space may cost nothing and be lost.
     """
 
     indents: tuple[tuple[int, ...], ...]
@@ -45,6 +46,7 @@ class CodeResult:
     as_written: tuple[int, ...]
     reindented: tuple[tuple[int, ...], ...]
     blank_tokens: int
+    lossless: bool = True
 
     @property
     def token_count(self) -> int:
@@ -113,6 +115,7 @@ def probe_code(
                 tuple(cutter.count(texts)),
                 tuple(tuple(cutter.count(each)) for each in again),
                 _blank_tokens(cutter, texts),
+                cutter.keeps(texts),
             )
         )
     size = sum(map(len, texts))

@@ -42,10 +42,12 @@ class DataResult:
     Attributes:
         counts: For each object its tokens in each of ``LAYOUTS``.
         sums: Tokens of all objects in each of ``LAYOUTS``.
+        lossless: Whether the tokens decode to the texts; where not, white space may cost nothing and be lost.
     """
 
     counts: tuple[tuple[int, ...], ...]
     sums: tuple[int, ...]
+    lossless: bool = True
 
     @property
     def yaml_per_json(self) -> float | None:
@@ -109,9 +111,10 @@ def probe_data(
     texts = [text for each in written for text in each]
     results = []
     for tokenizer in tokenizers:
-        counts = Cutter(tokenizer, threads=threads).count(texts)
+        cutter = Cutter(tokenizer, threads=threads)
+        counts = cutter.count(texts)
         rows = tuple(tuple(counts[start : start + len(LAYOUTS)]) for start in range(0, len(counts), len(LAYOUTS)))
-        results.append(DataResult(rows, _sums(rows)))
+        results.append(DataResult(rows, _sums(rows), cutter.keeps(texts)))
     sizes = _sums([[len(text) for text in each] for each in written])
     return DataProbe(source, tuple(pair.name for pair in pairs), sizes, tuple(results))
 

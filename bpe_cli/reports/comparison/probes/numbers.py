@@ -59,7 +59,8 @@ class NumberResult:
         lengths: By number of digits, from 1 to ``DIGITS``.
         one_token: How many of 0 to 9999 are one token at the beginning of a text.
         one_token_spaced: How many of them are one token with a space before, that space in the token or in none.
-        grouping: Whether groups of equal size are made from the left, from the right, of single digits, or not at all.
+        grouping: Whether every number is cut into groups of equal size from its left or its right, or into single
+            digits; irregular where one is not.
         group_size: Digits in such a group; None where it is irregular.
         consistency: Share of all numbers that have their length's usual cut.
         examples: For each of ``EXAMPLES`` the parts it is cut into, in bytes.
@@ -134,7 +135,7 @@ def _result(cutter: Cutter) -> NumberResult:
     one_spaced = sum(len(cut) == 1 or (len(cut) == 2 and cut[0] == 1) for cut in spaced)
     examples = [example.encode() for example in EXAMPLES]
     shown = tuple(_parts(text, ends) for text, (_, ends) in zip(examples, cutter.cut(examples), strict=True))
-    grouping, size = grouping_of([each.usual for each in lengths])
+    grouping, size = grouping_of([each.usual for each in lengths]) if alike == asked else ("irregular", None)
     return NumberResult(tuple(lengths), one_token, one_spaced, grouping, size, alike / asked, shown)
 
 
@@ -165,19 +166,16 @@ def grouping_of(cuts: Sequence[tuple[int, ...]]) -> tuple[Grouping, int | None]:
     size = max(max(cut) for cut in cuts)
     if size == 1:
         return "single digits", 1
-    for rule, expected in (("left to right", _from_left), ("right to left", _from_right)):
-        if all(cut == expected(sum(cut), size) for cut in cuts):
-            return ("left to right", size) if rule == "left to right" else ("right to left", size)
+    if all(cut == _from_left(sum(cut), size) for cut in cuts):
+        return "left to right", size
+    if all(cut == _from_left(sum(cut), size)[::-1] for cut in cuts):
+        return "right to left", size
     return "irregular", None
 
 
 def _from_left(digits: int, size: int) -> tuple[int, ...]:
     whole, rest = divmod(digits, size)
     return (size,) * whole + ((rest,) if rest else ())
-
-
-def _from_right(digits: int, size: int) -> tuple[int, ...]:
-    return _from_left(digits, size)[::-1]
 
 
 def _parts(text: bytes, ends: Sequence[int]) -> tuple[bytes, ...]:
