@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,6 +28,8 @@ SCRIPTS = (
     "Khmer", "Mongolian", "Han", "Hiragana", "Katakana", "Hangul",
 )  # fmt: skip
 """The scripts that are told apart; a token belongs to that of its first letter."""
+
+_ASCII_LETTER = re.compile(rb"[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +169,6 @@ def _weighted(tokenizer: Tokenizer, frequencies: Sequence[int], other: Mapping[b
 
 
 def _alone(meanings: set[bytes]) -> Alone:
-    from collections import Counter
-
     scripts = Counter(map(script_of, meanings))
     ranked = tuple(sorted(scripts.items(), key=lambda item: (-item[1], item[0])))
     longest = sorted(meanings, key=lambda meaning: (-len(meaning), meaning))[:EXAMPLES]
@@ -188,8 +190,7 @@ def script_of(meaning: bytes) -> str:
     ['Latin', 'Han', 'none', 'bytes']
     """
     if meaning.isascii():
-        # Faster than the search, and most tokens are such.
-        return "Latin" if any(65 <= byte <= 90 or 97 <= byte <= 122 for byte in meaning) else "none"
+        return "Latin" if _ASCII_LETTER.search(meaning) else "none"
     try:
         text = meaning.decode()
     except UnicodeDecodeError:
