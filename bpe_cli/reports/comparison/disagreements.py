@@ -126,6 +126,21 @@ class Disagreement:
         return self.common / self.boundaries[0] if self.boundaries[0] else 1.0
 
     @property
+    def share_alike(self) -> float | None:
+        """Share of the words that both cut at the same places."""
+        return self.words_alike / self.words if self.words else None
+
+    @property
+    def share_finer(self) -> float | None:
+        """Share of the words in which the other has all the baseline's boundaries: how far it refines it."""
+        return self.words_finer / self.words if self.words else None
+
+    @property
+    def share_coarser(self) -> float | None:
+        """Share of the words in which the baseline has all the other's boundaries."""
+        return self.words_coarser / self.words if self.words else None
+
+    @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall: the same whichever is the baseline."""
         total = sum(self.boundaries)
@@ -163,9 +178,7 @@ def disagreements(
         for excerpt, (_, base), *others in zip(batch, *streams, strict=True):
             for tally, (_, ends) in zip(tallies, others, strict=True):
                 tally.add(excerpt, base, ends)
-    return [
-        tally.result(number, sample.byte_count, sample.whole, shown) for number, tally in enumerate(tallies, 1)
-    ]
+    return [tally.result(number, sample.byte_count, sample.whole, shown) for number, tally in enumerate(tallies, 1)]
 
 
 def _batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bpe_cli.blocks import Block
+
 if TYPE_CHECKING:
-    from bpe_cli.blocks import Block
+    from bpe_cli.tokenizer import Specials, Tokenizer
 
 SAMPLE_BYTES = 4 << 20
 """Bytes that are kept of all inputs together."""
@@ -55,6 +58,14 @@ class Sample:
         """Bytes that are kept."""
         return sum(len(excerpt.text) for excerpt in self.excerpts)
 
+    def by_name(self) -> dict[str, bytes]:
+        """Give the documents by the names of their inputs, numbered where there are several."""
+        several = {excerpt.source for excerpt in self.excerpts if excerpt.document}
+        return {
+            f"{excerpt.source}:{excerpt.document + 1}" if excerpt.source in several else excerpt.source: excerpt.text
+            for excerpt in self.excerpts
+        }
+
     def watch(self, name: str, blocks: Iterable[Block]) -> Iterator[Block]:
         """Pass on the blocks of an input, and keep its beginning."""
         documents: list[bytearray] = []
@@ -91,3 +102,22 @@ def _beginning(text: bytearray) -> bytearray:
     while end > max(0, len(text) - 4) and 0x80 <= text[end] < 0xC0:
         end -= 1
     return text[: max(end, 0)]
+
+
+def frequencies(
+    tokenizers: Sequence[Tokenizer], sample: Sample, specials: Specials = (), threads: int = 1
+) -> list[list[int]]:
+    """Count for each tokenizer how often each of its ids occurs in a sample.
+
+    Raises:
+        InputError: A byte of the text has no token.
+    """
+    block = Block.of([excerpt.text for excerpt in sample.excerpts])
+    found = []
+    for tokenizer in tokenizers:
+        ids, _ = tokenizer.encode_block(block, tokenizer.matcher(specials), threads)
+        counts = [0] * tokenizer.vocab_size
+        for token_id, times in Counter(ids.tolist()).items():
+            counts[token_id] = times
+        found.append(counts)
+    return found

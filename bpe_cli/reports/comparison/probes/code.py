@@ -59,6 +59,11 @@ class CodeResult:
         return self.blank_tokens / self.token_count if self.token_count else None
 
     @property
+    def one_token_fragments(self) -> int:
+        """How many of ``FRAGMENTS`` are one token."""
+        return sum(tokens == 1 for tokens in self.fragments)
+
+    @property
     def reindented_sums(self) -> tuple[int, ...]:
         """Tokens of all files for each of ``INDENTS``."""
         return tuple(map(sum, self.reindented))
@@ -87,6 +92,11 @@ class CodeProbe:
     byte_count: int
     blank_bytes: int
     results: tuple[CodeResult, ...]
+
+    @property
+    def blank_share(self) -> float | None:
+        """Share of the bytes that are white space."""
+        return self.blank_bytes / self.byte_count if self.byte_count else None
 
 
 def probe_code(

@@ -52,16 +52,12 @@ class DataResult:
     @property
     def yaml_per_json(self) -> float | None:
         """Tokens of YAML per token of JSON as it is written: a ratio of sums."""
-        return self._yaml_per("json")
+        return _yaml_per("json", self.sums)
 
     @property
     def yaml_per_compact(self) -> float | None:
         """Tokens of YAML per token of JSON without white space: a ratio of sums."""
-        return self._yaml_per("json_compact")
-
-    def _yaml_per(self, layout: str) -> float | None:
-        other = self.sums[LAYOUTS.index(layout)]
-        return self.sums[-1] / other if other else None
+        return _yaml_per("json_compact", self.sums)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +75,21 @@ class DataProbe:
     names: tuple[str, ...]
     byte_counts: tuple[int, ...]
     results: tuple[DataResult, ...]
+
+    @property
+    def yaml_per_json(self) -> float | None:
+        """Bytes of YAML per byte of JSON as it is written."""
+        return _yaml_per("json", self.byte_counts)
+
+    @property
+    def yaml_per_compact(self) -> float | None:
+        """Bytes of YAML per byte of JSON without white space."""
+        return _yaml_per("json_compact", self.byte_counts)
+
+
+def _yaml_per(layout: str, sums: Sequence[int]) -> float | None:
+    other = sums[LAYOUTS.index(layout)]
+    return sums[LAYOUTS.index("yaml")] / other if other else None
 
 
 def pairs_of(files: dict[str, bytes]) -> list[Pair]:

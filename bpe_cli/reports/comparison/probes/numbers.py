@@ -124,9 +124,7 @@ def _result(cutter: Cutter) -> NumberResult:
         usual, times = min(tally.items(), key=lambda item: (-item[1], item[0]))
         sizes = [len(cut) for cut in cuts]
         lengths.append(
-            LengthResult(
-                digits, len(cuts), sum(sizes) / len(cuts), min(sizes), max(sizes), usual, times / len(cuts)
-            )
+            LengthResult(digits, len(cuts), sum(sizes) / len(cuts), min(sizes), max(sizes), usual, times / len(cuts))
         )
         alike += times
         asked += len(cuts)
