@@ -18,6 +18,9 @@ class Cutter:
 
     Byte-level tokenizers are asked once for all texts: a token's end is the sum of lengths. Of others each text's
     spans are asked for; they lie between characters, so the tokens that share one end where it ends.
+
+    Attributes:
+        unk_id: The id that stands for what the vocabulary does not have, if there is one.
     """
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials = (), threads: int = 1) -> None:
@@ -25,6 +28,7 @@ class Cutter:
         self._specials = specials
         self._matcher = tokenizer.matcher(specials)
         self._threads = threads
+        self.unk_id: int | None = getattr(tokenizer.model, "unk_id", None)
         self._lengths: array[int] | None = None
         if tokenizer.has_spans and not tokenizer.prefix_space:
             self._lengths = _lengths(tokenizer)
@@ -39,11 +43,10 @@ class Cutter:
 
     def unknown(self, texts: Sequence[bytes]) -> int:
         """Count the tokens in texts that stand for what the vocabulary does not have."""
-        unk_id = getattr(self._tokenizer.model, "unk_id", None)
-        if unk_id is None:
+        if self.unk_id is None:
             return 0
         ids, _ = self._tokenizer.encode_block(Block.of(texts), self._matcher, self._threads)
-        return ids.tolist().count(unk_id)
+        return ids.tolist().count(self.unk_id)
 
     def keeps(self, texts: Sequence[bytes]) -> bool:
         """Tell whether the ids of each text decode to it, byte for byte."""

@@ -92,6 +92,7 @@ class Disagreement:
         words_coarser: Words in which the baseline has all the other's.
         segments: Segments that they cut differently, over all occurrences.
         kinds: How many different ones.
+        unknown: Tokens of each that stand for what the vocabulary does not have: text that is lost, not short.
         differences: The most costly of them, whoever pays; of equally costly ones the more frequent first.
     """
 
@@ -107,6 +108,7 @@ class Disagreement:
     words_coarser: int
     segments: int
     kinds: int
+    unknown: tuple[int, int]
     differences: tuple[Difference, ...]
 
     @property
@@ -172,13 +174,19 @@ def disagreements(
     """
     cutters = [Cutter(tokenizer, specials, threads) for tokenizer in tokenizers]
     tallies = [_Tally() for _ in tokenizers[1:]]
+    unknown = [0] * len(tokenizers)
     for batch in _batches(sample.excerpts):
         texts = [excerpt.text for excerpt in batch]
         streams = [cutter.cut(texts) for cutter in cutters]
-        for excerpt, (_, base), *others in zip(batch, *streams, strict=True):
-            for tally, (_, ends) in zip(tallies, others, strict=True):
-                tally.add(excerpt, base, ends)
-    return [tally.result(number, sample.byte_count, sample.whole, shown) for number, tally in enumerate(tallies, 1)]
+        for excerpt, *cuts in zip(batch, *streams, strict=True):
+            for number, (cutter, (ids, ends)) in enumerate(zip(cutters, cuts, strict=True)):
+                if cutter.unk_id is not None:
+                    unknown[number] += ids.count(cutter.unk_id)
+                if number:
+                    tallies[number - 1].add(excerpt, cuts[0][1], ends)
+    return [
+        tally.result(number, sample, (unknown[0], unknown[number]), shown) for number, tally in enumerate(tallies, 1)
+    ]
 
 
 def _batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
@@ -262,14 +270,14 @@ class _Tally:
                 else:
                     seen.times += 1
 
-    def result(self, second: int, byte_count: int, whole: bool, shown: int) -> Disagreement:
+    def result(self, second: int, sample: Sample, unknown: tuple[int, int], shown: int) -> Disagreement:
         """Give what was counted."""
         found = sorted(self._seen.items(), key=_by_cost)[:shown]
         return Disagreement(
             0,
             second,
-            byte_count,
-            whole,
+            sample.byte_count,
+            sample.whole,
             (self._boundaries[0], self._boundaries[1]),
             self._common,
             self._words,
@@ -278,6 +286,7 @@ class _Tally:
             self._coarser,
             self._segments,
             len(self._seen),
+            unknown,
             tuple(_difference(key, seen) for key, seen in found),
         )
 

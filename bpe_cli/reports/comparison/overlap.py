@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import starmap
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
     from bpe_cli.tokenizer import Tokenizer
 
-EXAMPLES = 8
-"""Tokens that are named of those that one vocabulary has alone."""
+LONGEST = 8
+"""Tokens that are named as the longest of those that one vocabulary has alone."""
+
+EXAMPLES = 4
+"""Tokens that are named of each script."""
 
 SCRIPTS = (
     "Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Devanagari", "Bengali", "Gurmukhi", "Gujarati",
@@ -33,18 +36,32 @@ _ASCII_LETTER = re.compile(rb"[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptShare:
+    """What one vocabulary has alone of one script.
+
+    Attributes:
+        script: One of ``SCRIPTS``, or ``other``, ``none`` (no letter), ``bytes`` (no UTF-8).
+        count: How many texts have their first letter in it.
+        examples: Those with the lowest ids, which were learned first.
+    """
+
+    script: str
+    count: int
+    examples: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Alone:
     """What one vocabulary has and the other lacks.
 
     Attributes:
-        count: How many different meanings.
-        scripts: Script -> how many of them begin in it, the most frequent first; ``other``, ``none`` (no letter) and
-            ``bytes`` (no UTF-8) among them.
-        longest: The longest of them; of equally long ones the first in the order of bytes.
+        count: How many different texts.
+        scripts: The same by script, the one with most first.
+        longest: The longest of them in bytes; of equally long ones the first in the order of bytes.
     """
 
     count: int
-    scripts: tuple[tuple[str, int], ...]
+    scripts: tuple[ScriptShare, ...]
     longest: tuple[bytes, ...]
 
 
@@ -120,8 +137,8 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
                 (len(base), len(table)),
                 len(shared),
                 weighted,
-                _alone(base.keys() - shared),
-                _alone(table.keys() - shared),
+                _alone(base, shared),
+                _alone(table, shared),
                 _equal_prefix(products[0], products[number]),
                 kendall_tau_b(range(len(ordered)), [table[meaning] for meaning in ordered]),
             )
@@ -168,10 +185,15 @@ def _weighted(tokenizer: Tokenizer, frequencies: Sequence[int], other: Mapping[b
     return known / total if total else None
 
 
-def _alone(meanings: set[bytes]) -> Alone:
-    scripts = Counter(map(script_of, meanings))
-    ranked = tuple(sorted(scripts.items(), key=lambda item: (-item[1], item[0])))
-    longest = sorted(meanings, key=lambda meaning: (-len(meaning), meaning))[:EXAMPLES]
+def _alone(table: Mapping[bytes, int], shared: AbstractSet[bytes]) -> Alone:
+    # A table is in the order of ids.
+    meanings = [meaning for meaning in table if meaning not in shared]
+    scripts: dict[str, list[bytes]] = {}
+    for meaning in meanings:
+        scripts.setdefault(script_of(meaning), []).append(meaning)
+    shares = (ScriptShare(script, len(each), tuple(each[:EXAMPLES])) for script, each in scripts.items())
+    ranked = tuple(sorted(shares, key=lambda share: (-share.count, share.script)))
+    longest = sorted(meanings, key=lambda meaning: (-len(meaning), meaning))[:LONGEST]
     return Alone(len(meanings), ranked, tuple(longest))
 
 

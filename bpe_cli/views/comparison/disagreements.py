@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _RICH = (Style.parse("#000000 on #d7ffff"), Style.parse("#000000 on #ffaf5f"))
 _BASIC = (Style.parse("black on cyan"), Style.parse("black on yellow"))
 
-_UNITS = 40
+_UNITS = 24
+_AROUND = 12
 _HEADER_CELLS = 20
 _WIDE = 72
 
@@ -103,6 +104,9 @@ class _Differences:
                 cells.append(_context(each))
             shown.add_row(*cells)
         yield shown
+        for name, lost in zip((self._first, self._second), found.unknown, strict=True):
+            if lost:
+                yield Text(f"{count(lost, 'token')} of {name} stand for unknown text; that they are few is no merit")
 
 
 def _cut(difference: Difference, ends: Sequence[int], palette: Sequence[Style]) -> Text:
@@ -126,9 +130,14 @@ def _cut(difference: Difference, ends: Sequence[int], palette: Sequence[Style]) 
 
 def _context(difference: Difference) -> Text:
     """Write a segment's first occurrence among its neighbours; characters cut at the ends are left out."""
-    before = difference.before.decode("utf-8", "ignore").encode()
-    after = difference.after.decode("utf-8", "ignore").encode()
-    text = Text(visible(before[-12:].decode("utf-8", "ignore").encode()), style="dim")
-    text.append(visible(difference.text[:_UNITS].decode("utf-8", "ignore").encode()), Style(bold=True, dim=False))
-    text.append(visible(after[:12].decode("utf-8", "ignore").encode()))
-    return text
+    text = Text(_whole(difference.before[-_AROUND:]), style="dim")
+    shown = difference.text if len(difference.text) <= _UNITS else difference.text[: _UNITS // 2]
+    text.append(_whole(shown), Style(bold=True, dim=False))
+    if len(shown) < difference.byte_count:
+        return text.append("…")
+    return text.append(_whole(difference.after[:_AROUND]))
+
+
+def _whole(content: bytes) -> str:
+    """Write what is whole characters."""
+    return visible(content.decode("utf-8", "ignore").encode())

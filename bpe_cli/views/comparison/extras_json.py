@@ -211,7 +211,7 @@ def overlap_json(overlap: Overlap) -> dict[str, Any]:
         rank_correlation: Kendall's tau-b of the ids of shared tokens.
         equal_merges: How many merges agree from the first on; null unless both are byte pair encoding.
         alone: What each has alone: ``count``, ``scripts`` (by the first letter; ``none`` without one, ``bytes`` where
-            it is no UTF-8, ``other``) and the ``longest``.
+            it is no UTF-8, ``other``; each with ``script``, ``count`` and ``examples``) and the ``longest``.
     """
     return {
         "first": overlap.first,
@@ -230,7 +230,10 @@ def overlap_json(overlap: Overlap) -> dict[str, Any]:
 def _alone(alone: Alone) -> dict[str, Any]:
     return {
         "count": alone.count,
-        "scripts": dict(alone.scripts),
+        "scripts": [
+            {"script": each.script, "count": each.count, "examples": [text_value(text) for text in each.examples]}
+            for each in alone.scripts
+        ],
         "longest": [text_value(meaning) for meaning in alone.longest],
     }
 
@@ -247,6 +250,7 @@ def disagreement_json(found: Disagreement) -> dict[str, Any]:
             those in which the other has all the first's boundaries, and the other way round.
         segments, kinds: Segments cut differently (a segment lies between two common boundaries), and how many
             different ones.
+        unknown_counts: Tokens of each that stand for unknown text.
         differences: The most costly: ``text`` (its beginning, if ``byte_count`` says that there is more),
             ``ends`` (where each's tokens end in it), ``token_counts``, ``times``, ``cost`` (tokens more, times
             ``times``), and of the first occurrence ``input``, ``document``, ``offset``, ``before`` and ``after``.
@@ -268,6 +272,7 @@ def disagreement_json(found: Disagreement) -> dict[str, Any]:
         "words_coarser": found.words_coarser,
         "segments": found.segments,
         "kinds": found.kinds,
+        "unknown_counts": list(found.unknown),
         "differences": [_difference(each) for each in found.differences],
     }
 

@@ -33,6 +33,7 @@ class Grid:
         *,
         first: tuple[str, Sequence[str]] | None = None,
         left: bool = False,
+        most: int | None = None,
     ) -> None:
         """Choose what to show.
 
@@ -42,12 +43,14 @@ class Grid:
             sections: Rows, with a line between sections.
             first: Header and values of a column that stands before the tokenizers', in every table.
             left: Whether values are texts, set from the left.
+            most: Columns of the screen that one tokenizer gets at most; longer values are folded.
         """
         self._head = head
         self._names = [ending(harmless(name), _HEADER_CELLS) for name in names]
         self._sections = sections
         self._first = first
-        self._justify = "left" if left else "right"
+        self._left = left
+        self._most = most
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = [row for section in self._sections for row in section]
@@ -55,9 +58,10 @@ class Grid:
         if self._first is not None:
             room -= max(map(cell_len, [self._first[0], *self._first[1]])) + _GAP
         widths = [
-            max(cell_len(name), *(cell_len(values[number]) for _, values in rows)) + _GAP
+            max(cell_len(name), *(cell_len(values[number]) for _, values in rows))
             for number, name in enumerate(self._names)
         ]
+        widths = [min(width, self._most or width) + _GAP for width in widths]
         start = 0
         while start < len(widths):
             end, left = start, room
@@ -73,8 +77,8 @@ class Grid:
         if self._first is not None:
             shown.add_column(Text(self._first[0]), justify="right", no_wrap=True)
         for number in columns:
-            justify = "left" if self._justify == "left" else "right"
-            shown.add_column(Text(self._names[number]), justify=justify, overflow="fold")  # type: ignore[arg-type]
+            header = Text(self._names[number])
+            shown.add_column(header, justify="left" if self._left else "right", overflow="fold", max_width=self._most)
         place = 0
         for section in self._sections:
             for label, values in section:

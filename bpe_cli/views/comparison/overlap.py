@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Group
+from rich.table import Table
 from rich.text import Text
 
 from bpe_cli.views.comparison.grid import Grid
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.overlap import Alone, Overlap
 
 _TOKEN_CELLS = 24
-_SCRIPTS = 6
+_SCRIPTS = 5
+_LONGEST = 4
 _NAMED = {"none": "no letter", "bytes": "no UTF-8", "other": "other scripts"}
 
 
@@ -62,23 +65,31 @@ def overlap_view(names: Sequence[str], overlaps: Sequence[Overlap]) -> Renderabl
     return Group(*parts)
 
 
-def _alone(where: str, alone: Alone) -> Iterator[Text]:
+def _alone(where: str, alone: Alone) -> Iterator[RenderableType]:
     if not alone.count:
         yield Text(f"nothing in {where}")
         return
-    scripts = [f"{whole(number)} {_NAMED.get(script, script)}" for script, number in alone.scripts[:_SCRIPTS]]
-    more = len(alone.scripts) - _SCRIPTS
-    if more > 0:
-        scripts.append(f"and {count(more, 'more script')}")
-    yield Text(f"{count(alone.count, 'text')} in {where}: {', '.join(scripts)}")
-    yield Text(f"  longest: {'  '.join(map(_short, alone.longest))}")
+    yield Text(f"{count(alone.count, 'text')} in {where}")
+    shown = Table.grid(padding=(0, 2))
+    shown.add_column(justify="right", no_wrap=True)
+    shown.add_column(no_wrap=True)
+    shown.add_column(overflow="fold")
+    for each in alone.scripts[:_SCRIPTS]:
+        script = _NAMED.get(each.script, each.script)
+        shown.add_row(f"  {whole(each.count)}", script, Text("  ".join(map(_short, each.examples))))
+    more = alone.scripts[_SCRIPTS:]
+    if more:
+        names = ", ".join(_NAMED.get(each.script, each.script) for each in more)
+        shown.add_row(f"  {whole(sum(each.count for each in more))}", "others", Text(names))
+    shown.add_row("", "longest", Text("  ".join(map(_short, alone.longest[:_LONGEST]))))
+    yield shown
 
 
 def _short(token: bytes) -> str:
     """Write the beginning of a token."""
-    shown: list[str] = []
+    shown = ""
     for unit in units(token.decode("utf-8", "surrogateescape")):
-        if len(shown) == _TOKEN_CELLS:
-            return "".join(shown) + "…"
-        shown.append(unit)
-    return "".join(shown)
+        if cell_len(shown) + cell_len(unit) > _TOKEN_CELLS:
+            return shown + "…"
+        shown += unit
+    return shown

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.probes.languages import LanguageCost, LanguageProbe
     from bpe_cli.reports.comparison.probes.numbers import LengthResult, NumberProbe
 
+_EXAMPLE_CELLS = 24
+
 _LAYOUT_LABELS = dict(
     zip(
         LAYOUTS,
@@ -179,7 +181,7 @@ def _numbers(names: Sequence[str], probe: NumberProbe) -> Iterator[RenderableTyp
         (example, ["|".join(visible(part, bars=True) for part in result.examples[number]) for result in results])
         for number, example in enumerate(EXAMPLES)
     ]
-    yield Grid("number", names, [examples], left=True)
+    yield Grid("number", names, [examples], left=True, most=_EXAMPLE_CELLS)
 
 
 def _length(result: LengthResult) -> str:

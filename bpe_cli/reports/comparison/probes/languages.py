@@ -94,10 +94,10 @@ def probe_languages(
     languages = tuple(texts)
     if len(languages) < 2:
         raise UsageError("premiums compare languages, and there are not two", hint="give the same lines in another one")
-    lines = {len(each) for each in texts.values()}
-    if len(lines) > 1:
-        counts = ", ".join(f"{name} {len(each):,}" for name, each in texts.items())
-        raise UsageError(f"the languages have different numbers of lines: {counts}")
+    line_counts = {len(each) for each in texts.values()}
+    if len(line_counts) > 1:
+        listed = ", ".join(f"{name} {len(each):,}" for name, each in texts.items())
+        raise UsageError(f"the languages have different numbers of lines: {listed}")
     if pivot is None:
         pivot = "en" if "en" in texts else languages[0]
     if pivot not in texts:
@@ -110,7 +110,7 @@ def probe_languages(
         unknown = [cutter.unknown(texts[language]) for language in languages]
         results.append(_result(counts, unknown, number))
     sizes = tuple(sum(map(len, each)) for each in texts.values())
-    return LanguageProbe(source, languages, number, lines.pop(), sizes, tuple(results))
+    return LanguageProbe(source, languages, number, line_counts.pop(), sizes, tuple(results))
 
 
 def _result(counts: list[list[int]], unknown: list[int], pivot: int) -> LanguageResult:
