@@ -234,7 +234,7 @@ class _Tally:
         self._common += len(common)
         only_first, only_second = sorted(inside[0] - common), sorted(inside[1] - common)
         self._add_words(excerpt.text, only_first, only_second)
-        unseen = _unseen(first) | _unseen(second)
+        unseen = _unseen(first, size) | _unseen(second, size)
         if only_first or only_second or unseen:
             self._add_segments(excerpt, first, second, common, sorted({*only_first, *only_second, *unseen}))
 
@@ -315,9 +315,14 @@ def _difference(key: _Key, seen: _Seen) -> Difference:
     )
 
 
-def _unseen(ends: list[int]) -> set[int]:
-    """Give where tokens end that no boundary shows: a character's bytes, each a token, or a mark before the text."""
+def _unseen(ends: list[int], size: int) -> set[int]:
+    """Give where tokens differ that no boundary shows.
+
+    A character's bytes may each be a token; a mark may stand before the text; what ends the text may be dropped.
+    """
     found = {0} if ends and not ends[0] else set()
+    if not ends or ends[-1] < size:
+        found.add(size)
     if len(set(ends)) < len(ends):
         found |= {end for end, times in Counter(ends).items() if times > 1}
     return found

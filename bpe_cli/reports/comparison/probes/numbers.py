@@ -101,7 +101,7 @@ def sampled(digits: int) -> list[bytes]:
     """Give numbers of a length, without leading zeros: all up to four digits, else ``SAMPLED`` spread evenly.
 
     >>> sampled(1)[:3], len(sampled(4)), sampled(5)[:2]
-    ([b'0', b'1', b'2'], 9000, [b'10000', b'42623'])
+    ([b'0', b'1', b'2'], 9000, [b'10000', b'65623'])
     """
     low, high = (10 ** (digits - 1) if digits > 1 else 0), 10**digits
     if digits <= 4:
