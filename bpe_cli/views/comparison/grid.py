@@ -73,12 +73,18 @@ class Grid:
 
     def _table(self, columns: range) -> Table:
         shown = table()
-        shown.add_column(Text(self._head), no_wrap=True)
+        shown.add_column(Text(self._head), overflow="fold")
         if self._first is not None:
             shown.add_column(Text(self._first[0]), justify="right", no_wrap=True)
         for number in columns:
             header = Text(self._names[number])
-            shown.add_column(header, justify="left" if self._left else "right", overflow="fold", max_width=self._most)
+            shown.add_column(
+                header,
+                justify="left" if self._left else "right",
+                no_wrap=not self._left,
+                overflow="fold",
+                max_width=self._most,
+            )
         place = 0
         for section in self._sections:
             for label, values in section:

@@ -165,12 +165,12 @@ def _numbers(names: Sequence[str], probe: NumberProbe) -> Iterator[RenderableTyp
     facts: list[Values] = [
         ("one token, of 0 to 9999", [whole(result.one_token) for result in results]),
         ("with a space before", [whole(result.one_token_spaced) for result in results]),
-        ("groups of", [whole(result.group_size) for result in results]),
-        ("made", [result.grouping for result in results]),
-        ("cut as is usual", [percent(result.consistency) for result in results]),
+        ("digits in a group", [whole(result.group_size) for result in results]),
+        ("grouped", [result.grouping for result in results]),
+        ("cut as usual for their length", [percent(result.consistency) for result in results]),
     ]
     yield Grid("", names, [facts])
-    yield Text("tokens per number, by digits, and the usual cut (its share, if not all are cut so)")
+    yield Text("tokens per number by digits, the usual cut, and its share if not all are cut so")
     lengths = [
         (str(result.digits), [_length(each.lengths[number]) for each in results])
         for number, result in enumerate(results[0].lengths)
