@@ -38,8 +38,8 @@ _PANEL = "Probes and differences"
 ProbeNames = Annotated[
     list[Probe] | None,
     typer.Option(
-        "--probe", rich_help_panel=_PANEL,
-        help="Ask what languages, code, data or numbers cost; needs no INPUT. Can be repeated.",
+        "--probe", metavar="WHAT", rich_help_panel=_PANEL,
+        help="Ask what languages, code, data, numbers or all of them cost; needs no INPUT. Can be repeated.",
     ),
 ]  # fmt: skip
 Parallel = Annotated[

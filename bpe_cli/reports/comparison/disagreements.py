@@ -7,13 +7,11 @@ boundary in it; where it is not one token for both, they disagree. Segments are 
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bpe_cli.reports.comparison.aligning import Segment, Span, cut_words, segments, segments_at, unseen, words_of
 from bpe_cli.reports.comparison.cutting import Cutter
 
 if TYPE_CHECKING:
@@ -30,11 +28,6 @@ LONGEST = 256
 """Bytes of a segment that are given at most."""
 
 _BATCH = 1 << 18
-
-# Unicode's White_Space in UTF-8. No character's bytes can be found inside of another's.
-_BLANK = re.compile(
-    rb"(?:[\t-\r ]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80)+"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +172,12 @@ def disagreements(
         texts = [excerpt.text for excerpt in batch]
         streams = [cutter.cut(texts) for cutter in cutters]
         for excerpt, *cuts in zip(batch, *streams, strict=True):
+            words = words_of(excerpt.text)
             for number, (cutter, (ids, ends)) in enumerate(zip(cutters, cuts, strict=True)):
                 if cutter.unk_id is not None:
                     unknown[number] += ids.count(cutter.unk_id)
                 if number:
-                    tallies[number - 1].add(excerpt, cuts[0][1], ends)
+                    tallies[number - 1].add(excerpt, words, cuts[0][1], ends)
     return [
         tally.result(number, sample, (unknown[0], unknown[number]), shown) for number, tally in enumerate(tallies, 1)
     ]
@@ -210,7 +204,6 @@ class _Seen:
     times: int
     excerpt: Excerpt
     start: int
-    tokens: tuple[int, int]
 
 
 _Key = tuple[bytes, tuple[int, ...], tuple[int, ...]]
@@ -224,7 +217,7 @@ class _Tally:
         self._common = self._words = self._alike = self._finer = self._coarser = self._segments = 0
         self._seen: dict[_Key, _Seen] = {}
 
-    def add(self, excerpt: Excerpt, first: list[int], second: list[int]) -> None:
+    def add(self, excerpt: Excerpt, words: list[Span], first: list[int], second: list[int]) -> None:
         """Compare the cuts of one text."""
         size = len(excerpt.text)
         inside = [{end for end in ends if 0 < end < size} for ends in (first, second)]
@@ -233,42 +226,34 @@ class _Tally:
         self._boundaries[1] += len(inside[1])
         self._common += len(common)
         only_first, only_second = sorted(inside[0] - common), sorted(inside[1] - common)
-        self._add_words(excerpt.text, only_first, only_second)
-        unseen = _unseen(first, size) | _unseen(second, size)
-        if only_first or only_second or unseen:
-            self._add_segments(excerpt, first, second, common, sorted({*only_first, *only_second, *unseen}))
+        self._add_words(words, only_first, only_second)
+        hidden = unseen(first, size) | unseen(second, size)
+        stops = [*sorted(common), size]
+        if hidden:
+            points = sorted({*only_first, *only_second, *hidden})
+            self._add_segments(excerpt, segments_at(points, stops, first, second))
+        else:
+            self._add_segments(excerpt, segments(only_first, only_second, stops))
 
-    def _add_words(self, text: bytes, only_first: list[int], only_second: list[int]) -> None:
+    def _add_words(self, words: list[Span], only_first: list[int], only_second: list[int]) -> None:
         """Count the words in which only one of them has a boundary, by walking along words and boundaries."""
-        words = [(start, end) for start, end in _gaps(text) if end > start]
-        cut_first, cut_second = _cut_words(words, only_first), _cut_words(words, only_second)
+        cut_first, cut_second = cut_words(words, only_first), cut_words(words, only_second)
         self._words += len(words)
         self._alike += len(words) - len(cut_first | cut_second)
         self._finer += len(words) - len(cut_first)
         self._coarser += len(words) - len(cut_second)
 
-    def _add_segments(
-        self, excerpt: Excerpt, first: list[int], second: list[int], common: set[int], points: list[int]
-    ) -> None:
-        """Count the segments in which one of the points lies, or at whose end it does."""
-        size = len(excerpt.text)
-        stops = [*sorted(common), size]
-        place = done = 0
-        for point in points:
-            if done and point <= done:
-                continue
-            place = bisect_left(stops, max(point, 1), place)
-            start = stops[place - 1] if place else 0
-            end = done = stops[place]
-            cuts = [_within(ends, start, end, size) for ends in (first, second)]
-            if cuts[0] != cuts[1]:
-                self._segments += 1
-                key = (excerpt.text[start:end], cuts[0], cuts[1])
-                seen = self._seen.get(key)
-                if seen is None:
-                    self._seen[key] = _Seen(1, excerpt, start, (len(cuts[0]), len(cuts[1])))
-                else:
-                    seen.times += 1
+    def _add_segments(self, excerpt: Excerpt, found: Iterator[Segment]) -> None:
+        """Count segments."""
+        text, seen = excerpt.text, self._seen
+        for start, end, first, second in found:
+            self._segments += 1
+            key = (text[start:end], first, second)
+            known = seen.get(key)
+            if known is None:
+                seen[key] = _Seen(1, excerpt, start)
+            else:
+                known.times += 1
 
     def result(self, second: int, sample: Sample, unknown: tuple[int, int], shown: int) -> Disagreement:
         """Give what was counted."""
@@ -294,7 +279,7 @@ class _Tally:
 def _by_cost(item: tuple[_Key, _Seen]) -> tuple[int, int, _Key]:
     """Order by cost, then by how often, then by what it is."""
     key, seen = item
-    return -abs(seen.tokens[0] - seen.tokens[1]) * seen.times, -seen.times, key
+    return -abs(len(key[1]) - len(key[2])) * seen.times, -seen.times, key
 
 
 def _difference(key: _Key, seen: _Seen) -> Difference:
@@ -305,7 +290,8 @@ def _difference(key: _Key, seen: _Seen) -> Difference:
         len(text),
         first_ends,
         second_ends,
-        *seen.tokens,
+        len(first_ends),
+        len(second_ends),
         seen.times,
         whole[max(0, seen.start - CONTEXT) : seen.start],
         whole[end : end + CONTEXT],
@@ -313,47 +299,3 @@ def _difference(key: _Key, seen: _Seen) -> Difference:
         seen.excerpt.document,
         seen.start,
     )
-
-
-def _unseen(ends: list[int], size: int) -> set[int]:
-    """Give where tokens differ that no boundary shows.
-
-    A character's bytes may each be a token; a mark may stand before the text; what ends the text may be dropped.
-    """
-    found = {0} if ends and not ends[0] else set()
-    if not ends or ends[-1] < size:
-        found.add(size)
-    if len(set(ends)) < len(ends):
-        found |= {end for end, times in Counter(ends).items() if times > 1}
-    return found
-
-
-def _within(ends: list[int], start: int, end: int, size: int) -> tuple[int, ...]:
-    """Give where the tokens of a segment end in it: those behind its start, at the text's start also those at it."""
-    low = bisect_left(ends, start + 1) if start else 0
-    # What ends the text has all tokens left: where bytes at its end are dropped, none ends at its end.
-    high = len(ends) if end == size else bisect_left(ends, end + 1)
-    return tuple([each - start for each in ends[low:high]])
-
-
-def _gaps(text: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the stretches between white space; the first and the last may be empty."""
-    start = 0
-    for match in _BLANK.finditer(text):
-        yield start, match.start()
-        start = match.end()
-    yield start, len(text)
-
-
-def _cut_words(words: list[tuple[int, int]], points: list[int]) -> set[int]:
-    """Give the numbers of the words inside which one of the points lies; both lists ascend."""
-    found: set[int] = set()
-    number = 0
-    for point in points:
-        while number < len(words) and words[number][1] <= point:
-            number += 1
-        if number == len(words):
-            break
-        if words[number][0] < point:
-            found.add(number)
-    return found

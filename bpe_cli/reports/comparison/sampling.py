@@ -12,7 +12,7 @@ from bpe_cli.blocks import Block
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
 
-SAMPLE_BYTES = 4 << 20
+SAMPLE_BYTES = 2 << 20
 """Bytes that are kept of all inputs together."""
 
 
