@@ -78,9 +78,15 @@ class Cutter:
         if self._tokenizer.has_spans:
             tokens = self._tokenizer.tokens(text, self._specials)
             return [token.token_id for token in tokens], [token.end for token in tokens]
-        found = list(self._tokenizer.spans(text, self._matcher))
-        # A normalizer may put marks in another order; a text is cut from left to right all the same.
-        return [token_id for token_id, _, _ in found], list(accumulate((end for _, _, end in found), max))
+        ids: list[int] = []
+        ends: list[int] = []
+        last = 0
+        for token_id, _, end in self._tokenizer.spans(text, self._matcher):
+            # A normalizer may put marks in another order; a text is cut from left to right all the same.
+            last = max(last, end)
+            ids.append(token_id)
+            ends.append(last)
+        return ids, ends
 
 
 def _lengths(tokenizer: Tokenizer) -> array[int]:
