@@ -2,6 +2,7 @@
 
 docs/cli.md is the ``--help`` of every command. The tables in docs/formats.md between the lines
 ``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module says it can write.
+bpe_cli/reports/comparison/samples.jsonl holds the files of corpora/ that ``bpe compare --probe`` uses.
 """
 
 from __future__ import annotations
@@ -82,12 +83,16 @@ def _table(columns: list[str], held: Mapping[str, Collection[str]]) -> str:
 
 def main() -> int:
     """Write the pages, or check them."""
-    for name, page in (("cli.md", render()), ("formats.md", formats_page())):
-        path = DOCS / name
+    from bpe_cli.reports.comparison.samples import PLACE, pack
+
+    samples = pack(DOCS.parent / "corpora")
+    for path, page in ((DOCS / "cli.md", render()), (DOCS / "formats.md", formats_page()), (PLACE, samples)):
         if "--check" not in sys.argv[1:]:
             path.write_text(page, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != page:
-            print(f"error: docs/{name} is not what the code says\n\nhint: run make docs", file=sys.stderr)
+            name = path.relative_to(DOCS.parent).as_posix()
+            source = "corpora/ holds" if path == PLACE else "the code says"
+            print(f"error: {name} is not what {source}\n\nhint: run make docs", file=sys.stderr)
             return 1
     return 0
 

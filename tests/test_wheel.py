@@ -72,6 +72,14 @@ def test_installed_wheel_works_from_another_folder(installed, tmp_path):
     assert Path(where.strip()).is_relative_to(installed.parent)
 
 
+def test_built_in_texts_are_in_the_wheel(installed, tmp_path):
+    """They lie in corpora/, which is no part of the package: the package has its own copy."""
+    shown = run(installed / "bpe", "compare", "--probe", "all", "-t", "gpt2", cwd=tmp_path)
+    assert "40 lines in 8 languages, built in" in shown
+    assert "Code: built in, 12 files" in shown
+    assert "Data: 8 objects as JSON and as YAML, built in" in shown
+
+
 def test_every_module_can_be_imported_without_extras(installed, tmp_path):
     """An import that only an optional extra or a development tool satisfies would show here."""
     script = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bpe_cli.cli import options
+from bpe_cli.cli import comparing, options
 from bpe_cli.cli.console import note, print_json, progress, say_slow, stdout_console
 from bpe_cli.errors import CheckFailed, UsageError
 
@@ -51,6 +51,13 @@ def run(
             "'bytes_per_token < 4'; also tokens, characters_per_token, ratio. Can be repeated.",
         ),
     ] = None,
+    probe: comparing.ProbeNames = None,
+    parallel: comparing.Parallel = None,
+    pivot: comparing.Pivot = None,
+    pairs: comparing.Pairs = None,
+    overlap: comparing.OverlapFlag = False,
+    diff: comparing.Diff = False,
+    diff_limit: comparing.DiffLimit = 10,
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
@@ -72,38 +79,55 @@ def run(
 
         bpe compare -T "naïve Straße 東京"
 
+        bpe compare --probe languages --probe code -t gpt2 -t mine.json
+
+        bpe compare corpus.txt -t gpt2 -t mine.json --overlap --diff
+
         bpe compare corpus/ -t tokenizer.json --fail-if 'bytes_per_token < 4'
     """
     from bpe_cli.reports.comparison.checks import Condition, offenders
     from bpe_cli.reports.comparison.comparing import compare
 
     conditions = [Condition.parse(condition) for condition in fail_if or ()]
-    source = options.source_of(inputs, text, lines, jsonl, field, block_size)
+    extras = comparing.Extras.of(probe, parallel, pivot, pairs, overlap, diff, diff_limit)
+    idle = extras.is_enough(inputs, text)
+    if idle and conditions:
+        raise UsageError("--fail-if asks about inputs, and there is none", hint="name files, or - for stdin")
+    source = None if idle else options.source_of(inputs, text, lines, jsonl, field, block_size)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: compare counts special tokens as text, or with --special all")
     models = [options.tokenizer_of(name, pattern) for name in tokenizer or DEFAULT_TOKENIZERS]
     for model in models:
         say_slow(model.slow_patterns, quiet)
-    resolved = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
-    with progress(resolved.total_bytes, "comparing", quiet=quiet) as advance:
-        report = compare(
-            models,
-            _each_input(source, resolved, quiet, advance),
-            specials=specials,
-            threads=options.threads_of(threads),
-        )
+    if source is None:
+        report = compare(models, (), specials=specials)
+    else:
+        resolved = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+        with progress(resolved.total_bytes, "comparing", quiet=quiet) as advance:
+            entries = _each_input(source, resolved, quiet, advance)
+            report = compare(
+                models,
+                extras.watched(entries, len(resolved.items)),
+                specials=specials,
+                threads=options.threads_of(threads),
+            )
+    report = extras.added(report, models, specials, options.threads_of(threads))
     if json:
         from bpe_cli.views.comparison.as_json import comparison_json
 
         print_json(comparison_json(report))
     else:
+        from bpe_cli.views.comparison.extras import extras_view
         from bpe_cli.views.comparison.tables import comparison_view
 
         shown = None if len(report.rows) <= SEGMENTED_INPUTS else 0
-        stdout_console(color).print(comparison_view(report, passages=shown))
-    if found := offenders(report, conditions):
-        raise CheckFailed("; ".join(found))
+        if report.rows:
+            stdout_console(color).print(comparison_view(report, passages=shown))
+        if (found := extras_view(report)) is not None:
+            stdout_console(color).print(found)
+    if failed := offenders(report, conditions):
+        raise CheckFailed("; ".join(failed))
 
 
 def _each_input(

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from bpe_cli.reports.comparison.measures import Difference, Measure
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.comparison.disagreements import Disagreement
+    from bpe_cli.reports.comparison.overlap import Overlap
+    from bpe_cli.reports.comparison.probes import Probes
     from bpe_cli.reports.text.segmentation import Segmentation
 
 
@@ -75,6 +78,9 @@ class Comparison:
         rows: One per input, in order.
         total: All inputs together: ratios of sums, not means of ratios.
         passages: The texts of short inputs, token by token (see ``comparing.PASSAGE_BYTES``).
+        probes: What languages, code, data and numbers cost, where that was asked for.
+        overlaps: The vocabulary of each other tokenizer against the first's, where that was asked for.
+        disagreements: How each other tokenizer cuts the inputs against the first, where that was asked for.
     """
 
     tokenizers: tuple[str, ...]
@@ -82,3 +88,6 @@ class Comparison:
     rows: tuple[Row, ...]
     total: Row
     passages: tuple[Passage, ...]
+    probes: Probes | None = None
+    overlaps: tuple[Overlap, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.views.comparison.extras_json import extras_json
 from bpe_cli.views.json_values import name_value
 from bpe_cli.views.text.as_json import segmentation_json
 
@@ -26,6 +27,7 @@ def comparison_json(report: Comparison) -> dict[str, Any]:
         total: The same for all inputs together: ratios of sums.
         passages: Short texts, each with ``input``, ``document`` (its number there) and
             ``segmentations``, each as in ``bpe.inspect.text/1``.
+        probes, overlaps, disagreements: Where they were asked for; see ``extras_json``.
     """
     return {
         "schema": COMPARISON_SCHEMA,
@@ -43,6 +45,7 @@ def comparison_json(report: Comparison) -> dict[str, Any]:
             }
             for passage in report.passages
         ],
+        **extras_json(report),
     }
 
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bpe_cli.reports.comparison.metrics import METRICS, Metric
+from bpe_cli.views.layout import ending as _ending
 from bpe_cli.views.layout import table as new_table
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.text.colored import TokenView
@@ -141,21 +142,6 @@ class _Matrix:
                 ),
             )
         return table
-
-
-def _ending(name: str, cells: int) -> str:
-    """Shorten a long name to its end, where the names of a folder's files differ.
-
-    >>> _ending("a/very/long/path/to/the/folder/of/texts.txt", 34)
-    '…/path/to/the/folder/of/texts.txt'
-    """
-    if cell_len(name) <= cells:
-        return name
-    kept = name
-    while cell_len(kept) >= cells:
-        kept = kept[1:]
-    _, slash, whole_parts = kept.partition("/")
-    return f"…{slash}{whole_parts}" if slash and whole_parts else f"…{kept}"
 
 
 def _value(measure: Measure, metric: Metric) -> str:

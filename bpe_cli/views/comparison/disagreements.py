@@ -1,0 +1,143 @@
+"""Show where tokenizers cut the same texts differently, side by side: in colours, or with bars where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.style import Style
+from rich.text import Text
+
+from bpe_cli.views.comparison.grid import Grid
+from bpe_cli.views.comparison.probes import share, title
+from bpe_cli.views.layout import ending, table
+from bpe_cli.views.numbers import count, fraction, whole
+from bpe_cli.views.visible import BAR, harmless, units, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
+    from bpe_cli.reports.comparison.disagreements import Difference, Disagreement
+
+# Both colours are given, so tokens read on dark and light terminals alike.
+_RICH = (Style.parse("#000000 on #d7ffff"), Style.parse("#000000 on #ffaf5f"))
+_BASIC = (Style.parse("black on cyan"), Style.parse("black on yellow"))
+
+_UNITS = 24
+_AROUND = 12
+_HEADER_CELLS = 20
+_WIDE = 72
+
+
+def disagreement_view(names: Sequence[str], disagreements: Sequence[Disagreement]) -> RenderableType:
+    """Show tokenizers against the baseline.
+
+    Args:
+        names: The tokenizers.
+        disagreements: One per tokenizer that is not the baseline.
+    """
+    first = disagreements[0]
+    base = harmless(names[first.first])
+    texts = count(first.byte_count, "byte") + ("" if first.whole else ", the beginning of each input")
+    boundaries = [
+        (f"boundaries of {base}", [whole(each.boundaries[0]) for each in disagreements]),
+        ("of this one", [whole(each.boundaries[1]) for each in disagreements]),
+        ("of both", [whole(each.common) for each in disagreements]),
+    ]
+    measures = [
+        ("Jaccard", [fraction(each.jaccard, 3) for each in disagreements]),
+        (f"precision (this one's in {base})", [fraction(each.precision, 3) for each in disagreements]),
+        (f"recall ({base}'s in this one)", [fraction(each.recall, 3) for each in disagreements]),
+        ("F1", [fraction(each.f1, 3) for each in disagreements]),
+    ]
+    words = [
+        ("words cut alike", [share(each.share_alike) for each in disagreements]),
+        (f"as {base} or finer", [share(each.share_finer) for each in disagreements]),
+        (f"as {base} or coarser", [share(each.share_coarser) for each in disagreements]),
+    ]
+    others = [names[each.second] for each in disagreements]
+    parts: list[RenderableType] = [
+        title(f"Boundaries against {base}, on {texts}"),
+        Grid("", others, [boundaries, measures, words]),
+    ]
+    parts += [_Differences(names, each) for each in disagreements]
+    return Group(*parts)
+
+
+class _Differences:
+    """List segments that two tokenizers cut differently."""
+
+    def __init__(self, names: Sequence[str], disagreement: Disagreement) -> None:
+        self._first = harmless(names[disagreement.first])
+        self._second = harmless(names[disagreement.second])
+        self._disagreement = disagreement
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        found = self._disagreement
+        if not found.segments:
+            yield Text(f"{self._second} cuts everything as {self._first} does")
+            return
+        palette: tuple[Style, ...] = ()
+        if not console.no_color and console.color_system is not None:
+            palette = _RICH if console.color_system in ("256", "truecolor") else _BASIC
+        places = f"{count(found.segments, 'place')} ({whole(found.kinds)} different)"
+        yield Text(
+            f"{self._second} differs in {places}; tokens more or fewer than {self._first}, the most costly first:"
+        )
+        wide = options.max_width >= _WIDE
+        shown = table()
+        shown.add_column("tokens", justify="right", no_wrap=True)
+        shown.add_column("times", justify="right", no_wrap=True)
+        shown.add_column(Text(ending(self._first, _HEADER_CELLS)), overflow="fold")
+        shown.add_column(Text(ending(self._second, _HEADER_CELLS)), overflow="fold")
+        if wide:
+            shown.add_column("as in", overflow="fold")
+        for each in found.differences:
+            cells = [
+                Text(f"{each.cost:+,}" if each.cost else "0"),
+                Text(whole(each.times)),
+                _cut(each, each.first_ends, palette),
+                _cut(each, each.second_ends, palette),
+            ]
+            if wide:
+                cells.append(_context(each))
+            shown.add_row(*cells)
+        yield shown
+        for name, lost in zip((self._first, self._second), found.unknown, strict=True):
+            if lost:
+                yield Text(f"{count(lost, 'token')} of {name} stand for unknown text; that they are few is no merit")
+
+
+def _cut(difference: Difference, ends: Sequence[int], palette: Sequence[Style]) -> Text:
+    """Write a segment with its tokens told apart."""
+    text = Text()
+    start = written = 0
+    for number, end in enumerate(ends):
+        if number and not palette:
+            text.append(BAR)
+        style = palette[number % len(palette)] if palette else Style()
+        for unit in units(difference.text[start:end].decode("utf-8", "surrogateescape"), bars=not palette):
+            if written == _UNITS:
+                return text.append("…")
+            text.append(unit, style)
+            written += 1
+        if start == end and palette:
+            text.append("∅", style)  # a token that stands for no text of its own
+        start = max(start, end)
+    return text
+
+
+def _context(difference: Difference) -> Text:
+    """Write a segment's first occurrence among its neighbours; characters cut at the ends are left out."""
+    text = Text(_whole(difference.before[-_AROUND:]), style="dim")
+    shown = difference.text if len(difference.text) <= _UNITS else difference.text[: _UNITS // 2]
+    text.append(_whole(shown), Style(bold=True, dim=False))
+    if len(shown) < difference.byte_count:
+        return text.append("…")
+    return text.append(_whole(difference.after[:_AROUND]))
+
+
+def _whole(content: bytes) -> str:
+    """Write what is whole characters."""
+    return visible(content.decode("utf-8", "ignore").encode())

@@ -1,0 +1,189 @@
+"""Show probes: what languages, code, data and numbers cost, a column per tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.text import Text
+
+from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS, LEVELS
+from bpe_cli.reports.comparison.probes.data import LAYOUTS
+from bpe_cli.reports.comparison.probes.numbers import EXAMPLES
+from bpe_cli.views.comparison.grid import Grid, Values
+from bpe_cli.views.numbers import ABSENT, count, fraction, percent, whole
+from bpe_cli.views.visible import harmless, visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from bpe_cli.reports.comparison.probes import Probes
+    from bpe_cli.reports.comparison.probes.code import CodeProbe
+    from bpe_cli.reports.comparison.probes.data import DataProbe
+    from bpe_cli.reports.comparison.probes.languages import LanguageCost, LanguageProbe
+    from bpe_cli.reports.comparison.probes.numbers import LengthResult, NumberProbe
+
+_EXAMPLE_CELLS = 24
+
+_LAYOUT_LABELS = dict(
+    zip(
+        LAYOUTS,
+        ("JSON as written", "JSON, no blanks", "JSON, 2 spaces", "JSON, 4 spaces", "JSON, tabs", "YAML as written"),
+        strict=True,
+    )
+)
+
+
+def probes_view(names: Sequence[str], probes: Probes) -> RenderableType:
+    """Show what was asked.
+
+    Args:
+        names: The tokenizers.
+        probes: What was found.
+    """
+    parts: list[RenderableType] = []
+    if probes.languages is not None:
+        parts += _languages(names, probes.languages)
+    if probes.code is not None:
+        parts += _code(names, probes.code)
+    if probes.data is not None:
+        parts += _data(names, probes.data)
+    if probes.numbers is not None:
+        parts += _numbers(names, probes.numbers)
+    return Group(*parts)
+
+
+def title(text: str) -> Text:
+    """Head a part of the report."""
+    return Text(f"\n{text}", style="bold")
+
+
+def share(value: float | None) -> str:
+    """Write a share of one, where there is one."""
+    return ABSENT if value is None else percent(value)
+
+
+def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[RenderableType]:
+    pivot = harmless(probe.languages[probe.pivot])
+    languages = [harmless(language) for language in probe.languages]
+    costs = [[result.costs[number] for result in probe.results] for number in range(len(languages))]
+    lines = f"{count(probe.line_count, 'line')} in {count(len(languages), 'language')}"
+    yield title(f"Languages: the same {lines}, {harmless(probe.source)}")
+    yield Text(f"tokens, and the premium: tokens per token of {pivot}, a ratio of sums")
+    sums = [
+        (language, [f"{whole(cost.token_count)} {_premium(cost):>6}" for cost in row])
+        for language, row in zip(languages, costs, strict=True)
+    ]
+    summary: list[Values] = [
+        ("Gini", [fraction(result.gini, 3) for result in probe.results]),
+        ("most", [", ".join(languages[each] for each in result.worst) or ABSENT for result in probe.results]),
+    ]
+    yield Grid("language", names, [sums, summary], first=("bytes", [*map(whole, probe.byte_counts), "", ""]))
+    yield Text("the premium line by line: the median of the lines' ratios, and their mean")
+    ratios = [
+        (language, [f"{fraction(cost.median_premium)} {fraction(cost.mean_premium):>6}" for cost in row])
+        for number, (language, row) in enumerate(zip(languages, costs, strict=True))
+        if number != probe.pivot
+    ]
+    yield Grid("language", names, [ratios])
+    if any(cost.unknown_count for row in costs for cost in row):
+        yield Text("?: some of the tokens stand for unknown text; that they are few is no merit")
+
+
+def _premium(cost: LanguageCost) -> str:
+    return fraction(cost.premium) + ("?" if cost.unknown_count else " ")
+
+
+def _code(names: Sequence[str], probe: CodeProbe) -> Iterator[RenderableType]:
+    size = f"{count(probe.byte_count, 'byte')}, {share(probe.blank_share)} of them white space"
+    files = f"{count(len(probe.names), 'file')}, {size}"
+    yield title(f"Code: {harmless(probe.source)}, {files}")
+    results = probe.results
+    written: list[Values] = [
+        ("tokens as written", [whole(result.token_count) for result in results]),
+        ("only white space", [share(result.blank_share) for result in results]),
+    ]
+    units: list[Values] = [
+        (f"indented by {name}", [whole(result.reindented_sums[number]) for result in results])
+        for number, name in enumerate(INDENTS)
+    ]
+    units.append(("tabs per 4 spaces", [fraction(result.tabs_per_spaces, 3) for result in results]))
+    single: list[Values] = [
+        (
+            f"one token, of {len(FRAGMENTS)} parts",
+            [whole(result.one_token_fragments) for result in results],
+        )
+    ]
+    yield Grid("", names, [written, units, single])
+    yield Text(f"tokens that indentation adds to a line, by levels 1 to {LEVELS}")
+    yield Grid(
+        "indented by",
+        names,
+        [[(name, [_levels(result.indents[number]) for result in results]) for number, name in enumerate(INDENTS)]],
+    )
+    yield Text("operators, brackets and line ends that are more than one token")
+    for name, result in zip(names, results, strict=True):
+        parts = [
+            visible(part.encode()) for part, tokens in zip(FRAGMENTS, result.fragments, strict=True) if tokens != 1
+        ]
+        yield Text(f"  {harmless(name)}: {'  '.join(parts) or 'none'}")
+    yield from _lossy(names, [result.lossless for result in results])
+
+
+def _levels(tokens: Sequence[int]) -> str:
+    return " ".join(map(str, tokens))
+
+
+def _lossy(names: Sequence[str], lossless: Sequence[bool]) -> Iterator[Text]:
+    """Warn of tokenizers that drop what they do not count."""
+    losing = [harmless(name) for name, kept in zip(names, lossless, strict=True) if not kept]
+    if losing:
+        verb = "does" if len(losing) == 1 else "do"
+        yield Text(f"{', '.join(losing)} {verb} not give these texts back: what is lost costs nothing")
+
+
+def _data(names: Sequence[str], probe: DataProbe) -> Iterator[RenderableType]:
+    yield title(f"Data: {count(len(probe.names), 'object')} as JSON and as YAML, {harmless(probe.source)}")
+    layouts = [
+        (_LAYOUT_LABELS[layout], [whole(result.sums[number]) for result in probe.results])
+        for number, layout in enumerate(LAYOUTS)
+    ]
+    ratios: list[Values] = [
+        ("YAML per JSON as written", [fraction(result.yaml_per_json) for result in probe.results]),
+        ("YAML per JSON, no blanks", [fraction(result.yaml_per_compact) for result in probe.results]),
+    ]
+    sizes = probe.byte_counts
+    of_bytes = [fraction(probe.yaml_per_json), fraction(probe.yaml_per_compact)]
+    yield Grid("tokens", names, [layouts, ratios], first=("bytes", [*map(whole, sizes), *of_bytes]))
+    yield from _lossy(names, [result.lossless for result in probe.results])
+
+
+def _numbers(names: Sequence[str], probe: NumberProbe) -> Iterator[RenderableType]:
+    yield title("Numbers")
+    results = probe.results
+    facts: list[Values] = [
+        ("one token, of 0 to 9999", [whole(result.one_token) for result in results]),
+        ("with a space before", [whole(result.one_token_spaced) for result in results]),
+        ("digits in a group", [whole(result.group_size) for result in results]),
+        ("grouped", [result.grouping for result in results]),
+        ("cut as usual for their length", [percent(result.consistency) for result in results]),
+    ]
+    yield Grid("", names, [facts])
+    yield Text("tokens per number by digits, the usual cut, and its share if not all are cut so")
+    lengths = [
+        (str(result.digits), [_length(each.lengths[number]) for each in results])
+        for number, result in enumerate(results[0].lengths)
+    ]
+    yield Grid("digits", names, [lengths])
+    yield Text("as they stand in texts")
+    examples = [
+        (example, ["|".join(visible(part, bars=True) for part in result.examples[number]) for result in results])
+        for number, example in enumerate(EXAMPLES)
+    ]
+    yield Grid("number", names, [examples], left=True, most=_EXAMPLE_CELLS)
+
+
+def _length(result: LengthResult) -> str:
+    share = "" if result.consistency == 1 else f" {result.consistency:4.0%}"
+    return f"{fraction(result.mean_tokens)} {'-'.join(map(str, result.usual))}{share}"

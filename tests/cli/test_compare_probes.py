@@ -1,0 +1,134 @@
+"""``bpe compare --probe``, ``--parallel``, ``--pairs``, ``--overlap`` and ``--diff``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli_runner import call, check_golden, error
+
+TWO = ("-t", "gpt2", "-t", "o200k_base")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "en.txt").write_text("Tea is hot.\nBread is warm.\n", encoding="utf-8")
+    (tmp_path / "de.txt").write_text("Tee ist heiß.\nBrot ist warm.\n", encoding="utf-8")
+    (tmp_path / "main.py").write_text("def f(x):\n    if x:\n        return 12345\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_all_probes():
+    result = call("compare", "--probe", "all", "--overlap", *TWO, env={"COLUMNS": "80"})
+    assert (result.status, result.err) == (0, "")
+    check_golden("compare-probes.txt", result.out)
+
+
+def test_differences(folder):
+    result = call("compare", "en.txt", "de.txt", "main.py", "--diff", *TWO, cwd=folder, env={"COLUMNS": "80"})
+    assert (result.status, result.err) == (0, "")
+    check_golden("compare-diff.txt", result.out)
+
+
+def test_no_input_is_read_where_none_is_needed():
+    report = json.loads(call("compare", "--probe", "numbers", "--json", *TWO, input=b"not read").out)
+    assert (report["inputs"], list(report["probes"])) == ([], ["numbers"])
+    report = json.loads(call("compare", "--probe", "numbers", "-", "--json", *TWO, input=b"read").out)
+    assert report["inputs"][0]["byte_count"] == 4
+    report = json.loads(call("compare", "--overlap", "--diff", "--json", *TWO, input=b"read").out)
+    assert report["disagreements"][0]["byte_count"] == 4
+    assert report["overlaps"][0]["weighted"] == [1, 1]
+
+
+def test_all_is_every_probe():
+    report = json.loads(call("compare", "--probe", "all", "--json", "-t", "gpt2").out)
+    assert list(report["probes"]) == ["languages", "code", "data", "numbers"]
+    assert report["probes"]["languages"]["line_count"] == 40
+
+
+def test_parallel_texts_of_your_own(folder):
+    by_file = call("compare", "--parallel", "en=en.txt", "--parallel", "de=de.txt", "--json", *TWO, cwd=folder)
+    (folder / "both.tsv").write_text("en\tde\nTea is hot.\tTee ist heiß.\nBread is warm.\tBrot ist warm.\n", "utf-8")
+    (folder / "both.jsonl").write_text(
+        '{"en": "Tea is hot.", "de": "Tee ist heiß."}\n{"en": "Bread is warm.", "de": "Brot ist warm."}\n', "utf-8"
+    )
+    for name in ("both.tsv", "both.jsonl"):
+        assert call("compare", "--parallel", name, "--json", *TWO, cwd=folder) == by_file
+    languages = json.loads(by_file.out)["probes"]["languages"]
+    assert (languages["languages"], languages["pivot"], languages["line_count"]) == (["en", "de"], "en", 2)
+    for name, cost in zip(("en", "de"), languages["results"][0]["costs"], strict=True):
+        counts = call("encode", f"{name}.txt", "--lines", "-t", "gpt2", "--to", "count", cwd=folder).text.split()
+        assert cost["token_count"] == sum(map(int, counts))
+    turned = json.loads(call("compare", "--parallel", "both.tsv", "--pivot", "de", "--json", *TWO, cwd=folder).out)
+    premiums = [each["probes"]["languages"]["results"][0]["costs"] for each in (json.loads(by_file.out), turned)]
+    assert premiums[0][1]["premium"] * premiums[1][0]["premium"] == pytest.approx(1)
+
+
+def test_code_of_your_own(folder):
+    shown = call("compare", "main.py", "--probe", "code", *TWO, cwd=folder).text
+    assert "Code: the inputs, 1 file, 41 bytes" in shown
+
+
+def test_pairs_of_your_own(folder):
+    (folder / "a.json").write_text('{"k": 1}')
+    (folder / "a.yaml").write_text("k: 1\n")
+    (folder / "b.json").write_text("no pair")
+    report = json.loads(call("compare", "--pairs", ".", "--json", *TWO, cwd=folder).out)
+    assert report["probes"]["data"]["names"] == ["a"]
+    counts = report["probes"]["data"]["results"][0]["token_counts"]
+    for name, layout in (("a.json", "json"), ("a.yaml", "yaml")):
+        assert call("encode", name, "-t", "gpt2", "--to", "count", cwd=folder).text == f"{counts[layout]}\n"
+
+
+@pytest.mark.parametrize("options", [("--diff", "--overlap"), ("--diff", "--lines"), ("--probe", "all", "--overlap")])
+def test_threads_and_blocks_change_nothing(options, corpora):
+    paths = (corpora / "languages" / "hi.txt", corpora / "misc" / "special.txt", corpora / "code" / "Makefile")
+    results = {
+        call("compare", *paths, *options, *TWO, "--json", "--block-size", size, "-j", threads)
+        for size, threads in (("7", "4"), ("4096", "2"), ("1000000", "1"))
+    }
+    assert len(results) == 1
+    assert results.pop().status == 0
+
+
+def test_special_tokens_are_cut_as_asked():
+    found = json.loads(call("compare", "-T", "a<|endoftext|>", "--diff", "--special", "all", "--json", *TWO).out)
+    assert found["disagreements"][0]["boundaries"] == [1, 1]
+    found = json.loads(call("compare", "-T", "a<|endoftext|>", "--diff", "--json", *TWO).out)
+    assert found["disagreements"][0]["boundaries"] == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--diff", "-T", "x", "-t", "gpt2"), "--diff compares tokenizers with the first, and there is one"),
+        (("--overlap", "-t", "gpt2"), "--overlap compares tokenizers with the first, and there is one"),
+        (("--pivot", "en", "-T", "x"), "--pivot is for --probe languages and --parallel"),
+        (("--probe", "languages", "--pivot", "xx"), "the pivot 'xx' is not among the languages"),
+        (("--probe", "numbers", "--fail-if", "tokens > 1"), "--fail-if asks about inputs, and there is none"),
+        (("--parallel", "missing.tsv"), "cannot read missing.tsv: no such file"),
+        (("--parallel", "en=en.txt"), "premiums compare languages, and there are not two"),
+        (("--parallel", "en=en.txt", "--parallel", "py=main.py"), "en.txt has 2 lines and main.py has 3: line 3 of py"),
+        (("--pairs", "."), ". has no NAME.json with a NAME.yaml beside it"),
+        (("--pairs", "missing"), "cannot read missing: no such file"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, message, folder):
+    result = call("compare", *arguments, cwd=folder)
+    assert (result.status, result.out) == (2, b"")
+    assert result.err.startswith(f"error: {message}")
+
+
+def test_an_unknown_probe_is_refused():
+    result = call("compare", "--probe", "poetry")
+    assert (result.status, result.out) == (2, b"")
+    assert "poetry" in result.err
+
+
+def test_json_that_is_none(folder):
+    (folder / "a.json").write_text("{")
+    (folder / "a.yaml").write_text("k: 1\n")
+    result = call("compare", "--pairs", ".", cwd=folder)
+    assert result.err.startswith("error: a.json is not JSON: ")
+    assert result.err != error("")

@@ -1,0 +1,121 @@
+"""Probes, overlaps and disagreements as tables and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+
+from bpe_cli.blocks import Block
+from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.comparison.disagreements import disagreements
+from bpe_cli.reports.comparison.overlap import overlaps
+from bpe_cli.reports.comparison.probes import Probes
+from bpe_cli.reports.comparison.probes.code import probe_code
+from bpe_cli.reports.comparison.probes.data import Pair, probe_data
+from bpe_cli.reports.comparison.probes.languages import probe_languages
+from bpe_cli.reports.comparison.probes.numbers import probe_numbers
+from bpe_cli.reports.comparison.sampling import Sample, frequencies
+from bpe_cli.views.comparison.as_json import comparison_json
+from bpe_cli.views.comparison.extras import extras_view
+from tests.unit.reports.comparison.tiny import tiny
+from tests.unit.views.golden import check, render
+
+FIRST = tiny(b"ab", b"cd", b"abcd", "и".encode(), b"12", name="first")
+SECOND = tiny(b"bc", b"ef", " 谁".encode(), b"\x1b[2J", b"  ", name="evil\x1b[2J\u202e")
+TEXT = "abcdef abcd ef 谁 \x1b[2J|\u202e\n".encode() * 3
+
+
+def all_of(*tokenizers):
+    sample = Sample()
+    report = compare(tokenizers, [("evil\u202e.txt", sample.watch("evil\u202e.txt", [Block.of([TEXT])]))])
+    code = {"a.py": b"if x:\n    y\n\tz\n"}
+    texts = {"en": [b"ab", b"x"], "\x1bxx": ["пи".encode(), b"abcdefg"]}
+    probes = Probes(
+        probe_languages(tokenizers, texts, source="evil\x1b"),
+        probe_code(tokenizers, code, source="here"),
+        probe_data(tokenizers, [Pair("a", b'{"a": [1, 2]}', b"a: [1, 2]\n")], source="evil\x1b"),
+        probe_numbers(tokenizers),
+    )
+    return replace(
+        report,
+        probes=probes,
+        overlaps=tuple(overlaps(tokenizers, frequencies(tokenizers, sample))),
+        disagreements=tuple(disagreements(tokenizers, sample)),
+    )
+
+
+@pytest.fixture(scope="module")
+def report():
+    return all_of(FIRST, SECOND)
+
+
+@pytest.mark.parametrize("width", [100, 80, 40])
+def test_golden(report, width):
+    shown = render(extras_view(report), width=width)
+    check(f"compare-extras-{width}", shown)
+    assert all(cell_len(line) <= width for line in shown.splitlines())
+
+
+@pytest.mark.parametrize("system", ["standard", "256"])
+def test_golden_in_colour(report, system):
+    only = replace(report, probes=None, overlaps=())
+    check(f"compare-diff-{system}", render(extras_view(only), width=80, color_system=system))
+
+
+@pytest.mark.parametrize("width", [120, 80, 50])
+def test_nothing_from_outside_reaches_the_terminal(report, width):
+    shown = render(extras_view(report), width=width)
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+
+
+def test_many_tokenizers_go_below_each_other():
+    report = all_of(*[FIRST] * 5, SECOND)
+    for width in (80, 50):
+        shown = render(extras_view(report), width=width)
+        assert all(cell_len(line) <= width for line in shown.splitlines())
+        assert "first (5)" in shown
+
+
+def test_nothing_asked_nothing_shown():
+    report = compare([FIRST], [])
+    assert extras_view(report) is None
+    assert not {"probes", "overlaps", "disagreements"} & comparison_json(report).keys()
+
+
+def test_what_agrees_is_said():
+    report = all_of(FIRST, FIRST)
+    shown = render(extras_view(replace(report, probes=None)))
+    assert "first (2) cuts everything as first does" in shown
+    assert "nothing in first and not in first (2)" in shown
+
+
+def test_json_holds_what_the_tables_show(report):
+    value = json.loads(json.dumps(comparison_json(report)))
+    languages = value["probes"]["languages"]
+    assert languages["languages"] == ["en", "\x1bxx"]
+    assert [cost["token_count"] for cost in languages["results"][0]["costs"]] == [2, 3 + 4]
+    assert languages["results"][0]["worst"] == ["\x1bxx"]
+    assert value["probes"]["data"]["results"][0]["token_counts"]["json"] == 13
+    assert value["probes"]["code"]["results"][0]["reindented"]["tabs"] == [12]
+    assert value["probes"]["numbers"]["results"][0]["examples"][0] == {"text": "-1", "parts": ["-", "1"]}
+    (overlap,) = value["overlaps"]
+    assert overlap["shared"] == 256
+    assert overlap["alone"][0]["scripts"][0] == {"script": "Latin", "count": 3, "examples": ["ab", "cd", "abcd"]}
+    (found,) = value["disagreements"]
+    assert found["byte_count"] == len(TEXT)
+    assert found["differences"][0]["text"] == "abcd"
+    assert found["differences"][0]["ends"] == [[4], [1, 3, 4]]
+    assert found["differences"][0]["input"] == "evil\u202e.txt"
+
+
+def test_json_of_what_is_no_text():
+    sample = Sample()
+    for _ in sample.watch("x", [Block.of([b"\xff\xfe\xff"])]):
+        pass
+    report = replace(compare([tiny()], []), disagreements=tuple(disagreements([tiny(), tiny(b"\xff\xfe", pattern=r"(?s).+")], sample)))  # fmt: skip  # noqa: E501
+    (found,) = comparison_json(report)["disagreements"]
+    assert found["differences"][0]["text"] == {"bytes": "fffe"}
