@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.reports.comparison.measures import Difference, Measure
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.comparison.identity import Settings
     from bpe_cli.reports.text.segmentation import Segmentation
 
 
@@ -25,6 +26,7 @@ class Row:
         best: The tokenizers with the fewest tokens; empty when there is nothing to tell apart.
         differences: How each stands to the baseline; None for the baseline itself, and where there are too few
             documents to tell.
+        sha256: Of the documents' bytes (see ``identity.Digests``); None where nobody took it, and for all together.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Row:
     measures: tuple[Measure, ...]
     best: tuple[int, ...]
     differences: tuple[Difference | None, ...] = ()
+    sha256: str | None = None
 
     @classmethod
     def of(cls, name: str, documents: int, size: int, characters: int, tokens: Sequence[int]) -> Row:
@@ -75,6 +78,8 @@ class Comparison:
         rows: One per input, in order.
         total: All inputs together: ratios of sums, not means of ratios.
         passages: The texts of short inputs, token by token (see ``comparing.PASSAGE_BYTES``).
+        fingerprints: What tells the tokenizers' values apart (``bpe_cli.fingerprint``); empty where nobody asked.
+        settings: What the numbers depend on besides (``identity.Settings``); None where nobody said.
     """
 
     tokenizers: tuple[str, ...]
@@ -82,3 +87,5 @@ class Comparison:
     rows: tuple[Row, ...]
     total: Row
     passages: tuple[Passage, ...]
+    fingerprints: tuple[str, ...] = ()
+    settings: Settings | None = None
