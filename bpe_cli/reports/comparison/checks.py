@@ -142,7 +142,9 @@ class Condition:
         return Check("--fail-if", self.text or str(self), tuple(self._failures(report)))
 
     def _failures(self, report: Comparison) -> Iterator[Failure]:
-        for source, row in scoped(report, self.scope):
+        for source, row in rows_of(report):
+            if not in_scope(self.scope, source):
+                continue
             for name, measure in zip(report.tokenizers, row.measures, strict=True):
                 if self.holds(measure):
                     yield Failure(name, source, self._statement(measure))
@@ -179,10 +181,16 @@ def amount(value: float, percent: bool) -> str:
     return f"{value:,}" if isinstance(value, int) or (value.is_integer() and value < 1e15) else f"{value:,.6g}"
 
 
-def scoped(report: Comparison, scope: str) -> list[tuple[str | None, Row]]:
-    """Give the rows that a scope means, each with its input's name; None for all together."""
-    rows: list[tuple[str | None, Row]] = [(row.name, row) for row in report.rows if scope in (ANY, row.name)]
-    return [*rows, (None, report.total)] if scope in (ANY, TOTAL) else rows
+def rows_of(report: Comparison) -> list[tuple[str | None, Row]]:
+    """Give all rows, each with its input's name; None for all together, which come last."""
+    return [*((row.name, row) for row in report.rows), (None, report.total)]
+
+
+def in_scope(scope: str, source: str | None) -> bool:
+    """Tell whether a scope means an input, or all together (None)."""
+    if scope in (ANY, TOTAL):
+        return scope == ANY or source is None
+    return scope == source
 
 
 def check_scope(scope: str, text: str, inputs: Sequence[str]) -> None:

@@ -57,9 +57,7 @@ class Digests:
         return [digest.hexdigest() for digest in self._digests]
 
 
-def identified(
-    report: Comparison, tokenizers: Sequence[Tokenizer], digests: Digests, settings: Settings
-) -> Comparison:
+def identified(report: Comparison, tokenizers: Sequence[Tokenizer], digests: Digests, settings: Settings) -> Comparison:
     """Add to a comparison what tells its tokenizers, texts and settings from others.
 
     Raises:
