@@ -233,11 +233,9 @@ class Limit:
 
     def _failures(self, changes: Changes) -> Iterator[Failure]:
         for change in changes.changes:
-            meant = self.scope in (ANY, TOTAL if change.source is None else change.source)
-            if meant and change.worsening > self.most + _ROUNDING:
-                yield Failure(
-                    change.tokenizer, change.source, f"{sentence(change)}, more than {amount(self.most, True)}"
-                )
+            if in_scope(self.scope, change.source) and change.worsening > self.most + _ROUNDING:
+                statement = f"{sentence(change)}, more than {amount(self.most, True)}"
+                yield Failure(change.tokenizer, change.source, statement)
 
 
 def sentence(change: Change) -> str:
