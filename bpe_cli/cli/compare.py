@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bpe_cli.cli import options
-from bpe_cli.cli.console import note, print_json, progress, say_slow, stdout_console
-from bpe_cli.errors import CheckFailed, UsageError
+from bpe_cli.cli import compare_output, options
+from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
 
 NAME = "compare"
-EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 --fail-if is true, 2 bad usage or input."
+EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 a check fails, 2 bad usage or input."
 
 DEFAULT_TOKENIZERS = ["gpt2", "cl100k_base", "o200k_base"]
 
-SEGMENTED_INPUTS = 4
-"""Short texts are shown token by token when there are at most so many inputs: a folder's would bury the table."""
+_TEXT = "text"
+"""What the text of -T is called."""
 
 
 def run(
@@ -41,16 +41,15 @@ def run(
             help="A file or folder, an encoding or a model; repeat it for each.",
         ),
     ] = None,
-    json: options.Json = False,
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-if",
-            metavar="CONDITION",
-            help="Fail with status 1 if this is true of a tokenizer on all inputs together, as in "
-            "'bytes_per_token < 4'; also tokens, characters_per_token, ratio. Can be repeated.",
-        ),
-    ] = None,
+    baseline: compare_output.Baseline = None,
+    metric: compare_output.Metrics = None,
+    json: compare_output.Json = False,
+    markdown: compare_output.Markdown = False,
+    csv: compare_output.Csv = False,
+    output: options.Output = None,
+    fail_if: compare_output.FailIf = None,
+    against: compare_output.Against = None,
+    max_regression: compare_output.MaxRegression = None,
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
@@ -74,36 +73,35 @@ def run(
 
         bpe compare corpus/ -t tokenizer.json --fail-if 'bytes_per_token < 4'
     """
-    from bpe_cli.reports.comparison.checks import Condition, offenders
     from bpe_cli.reports.comparison.comparing import compare
+    from bpe_cli.reports.comparison.identity import Digests, Settings, identified
 
-    conditions = [Condition.parse(condition) for condition in fail_if or ()]
+    wanted = compare_output.Wanted.of(
+        json=json, markdown=markdown, csv=csv, output=output, metric=metric or (), fail_if=fail_if or (),
+        against=against, max_regression=max_regression or (),
+    )  # fmt: skip
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: compare counts special tokens as text, or with --special all")
-    models = [options.tokenizer_of(name, pattern) for name in tokenizer or DEFAULT_TOKENIZERS]
+    names = tokenizer or DEFAULT_TOKENIZERS
+    if baseline is not None:
+        names = [baseline, *(name for name in names if name != baseline)]
+    models = [options.tokenizer_of(name, pattern) for name in names]
     for model in models:
         say_slow(model.slow_patterns, quiet)
     resolved = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+    wanted.check_inputs([_TEXT] if text is not None else [item.name for item in resolved.items])
+    digests = Digests()
     with progress(resolved.total_bytes, "comparing", quiet=quiet) as advance:
         report = compare(
             models,
-            _each_input(source, resolved, quiet, advance),
+            digests.watch(_each_input(source, resolved, quiet, advance)),
             specials=specials,
             threads=options.threads_of(threads),
         )
-    if json:
-        from bpe_cli.views.comparison.as_json import comparison_json
-
-        print_json(comparison_json(report))
-    else:
-        from bpe_cli.views.comparison.tables import comparison_view
-
-        shown = None if len(report.rows) <= SEGMENTED_INPUTS else 0
-        stdout_console(color).print(comparison_view(report, passages=shown))
-    if found := offenders(report, conditions):
-        raise CheckFailed("; ".join(found))
+    settings = Settings(source.documents, field if jsonl else None, specials)
+    wanted.finish(identified(report, models, digests, settings), color)
 
 
 def _each_input(
@@ -119,6 +117,6 @@ def _each_input(
         )  # fmt: skip
 
     if source.text is not None:
-        yield "text", blocks(source, found)
+        yield _TEXT, blocks(source, found)
     for item in found.items:
         yield item.name, blocks(replace(source, paths=(item.path,)), Inputs((item,)))

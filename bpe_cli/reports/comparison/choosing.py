@@ -11,7 +11,10 @@ from bpe_cli.reports.comparison.measures import Difference
 from bpe_cli.reports.comparison.metrics import METRICS, Metric
 
 ALL = "all"
-"""Stands for all metrics that the tokenizers have values of."""
+"""Stands for all metrics."""
+
+USUAL = ("tokens", "bytes_per_token", "characters_per_token", "ratio")
+"""The metrics that are shown unless others are asked for."""
 
 
 def metric_named(name: str) -> Metric:

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.choosing import best_of, differences_of
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.values import change_text, interval_text, mark_of, remarks, value_text
 from bpe_cli.views.numbers import count, whole
@@ -29,20 +28,26 @@ MOST_LINES = 100
 OPEN_CHANGES = 10
 """Changes that are shown without unfolding them."""
 
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~ ]")
 _PLAIN = re.compile(r"[^`|\\&<>\s](?:[^`|\\&<>]*[^`|\\&<>\s])?")
 
 
 def comparison_markdown(
-    report: Comparison, metrics: Sequence[Metric], *, changes: Changes | None = None, checks: Sequence[Check] = ()
+    report: Comparison,
+    *,
+    metrics: Sequence[Metric] | None = None,
+    changes: Changes | None = None,
+    checks: Sequence[Check] = (),
 ) -> str:
     """Give the checks, the table of tokenizers, what has changed, and the inputs folded in.
 
     Args:
         report: The comparison.
-        metrics: What is shown of each tokenizer; the first of each input.
+        metrics: What is shown of each tokenizer, and the first of each input; None for ``choosing.USUAL``.
         changes: What has changed since another comparison.
         checks: What was checked.
     """
+    metrics = metrics or metrics_named(USUAL)
     names = [code(name) for name in report.tokenizers]
     total = report.total
     counts = f"{count(total.document_count, 'document')}, {count(total.byte_count, 'byte')}"
@@ -70,7 +75,7 @@ def code(name: str) -> str:
     if _PLAIN.fullmatch(shown):
         return f"`{shown}`"
     # Punctuation by its number means itself, wherever it stands; so does a space at an end.
-    return f"<code>{re.sub(r'[!-/:-@\[-`{-~ ]', lambda match: f'&#{ord(match[0])};', shown)}</code>"
+    return f"<code>{_PUNCTUATION.sub(lambda match: f'&#{ord(match[0])};', shown)}</code>"
 
 
 def _table(headers: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:
@@ -101,8 +106,9 @@ def _cells(row: Row, metric: Metric, *, intervals: bool) -> list[str]:
         return cells
     shown = []
     for value, difference in zip(cells, differences_of(row), strict=True):
-        interval = f" {interval_text(difference)}" if intervals and difference else ""
-        shown.append(_escaped(interval).join((value, f" {_escaped(mark)}" if (mark := mark_of(difference)) else "")))
+        interval = f" {_escaped(interval_text(difference))}" if intervals and difference else ""
+        mark = f" {_escaped(mark_of(difference))}" if mark_of(difference) else ""
+        shown.append(f"{value}{interval}{mark}")
     return shown
 
 
@@ -170,7 +176,7 @@ def _by_input(report: Comparison, metric: Metric, names: Sequence[str]) -> str:
     table = _table(["input", "bytes", *names], [False] + [True] * (1 + len(names)), rows)
     if len(report.rows) > MOST_LINES:
         table += f"\n\nand {count(len(report.rows) - MOST_LINES, 'more input')}"
-    return _folded(f"{METRICS[metric.name].label} by input", table)
+    return _folded(f"{metric.label} by input", table)
 
 
 def _folded(summary: str, content: str) -> str:

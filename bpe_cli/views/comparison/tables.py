@@ -14,8 +14,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from bpe_cli.reports.comparison.choosing import best_of, differences_of
-from bpe_cli.reports.comparison.metrics import METRICS, Metric
+from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
+from bpe_cli.reports.comparison.metrics import Metric
 from bpe_cli.views.comparison.changes_table import changes_view
 from bpe_cli.views.comparison.values import best_lines, interval_text, mark_of, remarks, value_text
 from bpe_cli.views.layout import table as new_table
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
 
 PASSAGE_LIMIT = 4
-
-SHOWN = ("tokens", "bytes_per_token", "characters_per_token", "ratio")
-"""The metrics of the table of tokenizers, unless others are asked for."""
 
 _NAME_CELLS = 34
 _HEADER_CELLS = 16
@@ -51,12 +48,12 @@ def comparison_view(
 
     Args:
         comparison: What to show.
-        metrics: What the table of tokenizers shows; None for ``SHOWN``.
+        metrics: What the table of tokenizers shows; None for ``choosing.USUAL``.
         by_input: What the tables of inputs show of each tokenizer; None for the first of ``metrics``.
         changes: What has changed since another comparison.
         passages: How many short texts are shown token by token; None for all.
     """
-    chosen = metrics or [METRICS[name] for name in SHOWN]
+    chosen = metrics or metrics_named(USUAL)
     parts: list[RenderableType] = [_Summary(comparison, chosen)]
     if len(comparison.rows) > 1:
         parts.extend(_Matrix(comparison, metric) for metric in by_input or chosen[:1])

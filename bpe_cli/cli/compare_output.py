@@ -1,0 +1,254 @@
+"""What ``bpe compare`` is asked to show and to check: the options, their meaning, and what is done with the report."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from bpe_cli.cli import options
+from bpe_cli.errors import CheckFailed, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from bpe_cli.reports.comparison.changes import Changes, Limit
+    from bpe_cli.reports.comparison.checks import Check, Condition
+    from bpe_cli.reports.comparison.comparison import Comparison
+    from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.stored import StoredComparison
+
+Form = Literal["tables", "json", "markdown", "csv"]
+
+SEGMENTED_INPUTS = 4
+"""Short texts are shown token by token when there are at most so many inputs: a folder's would bury the table."""
+
+NAMED_FAILURES = 5
+"""How many failures a message names."""
+
+_LARGEST_REPORT = 1 << 28
+
+_CHECKS = "Checks (status 1)"
+_OUTPUT = "Output"
+
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric", metavar="NAME", rich_help_panel=_OUTPUT,
+        help="What to show, and what --max-regression judges; all for all metrics. Can be repeated.",
+    ),
+]  # fmt: skip
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline", metavar="TOKENIZER", rich_help_panel="Tokenizer", show_default="the first -t",
+        help="What the others are compared with; listed first.",
+    ),
+]  # fmt: skip
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object with a schema field.", rich_help_panel=_OUTPUT)
+]
+Markdown = Annotated[
+    bool, typer.Option("--markdown", help="Print Markdown, for a pull request.", rich_help_panel=_OUTPUT)
+]
+Csv = Annotated[
+    bool, typer.Option("--csv", help="Print CSV: a row per input and tokenizer, all metrics.", rich_help_panel=_OUTPUT)
+]
+FailIf = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-if", metavar="CONDITION", rich_help_panel=_CHECKS,
+        help="Fail if this is true of a tokenizer: 'bytes_per_token < 4' on all inputs together, 'any: "
+        "bytes_per_token < 4' on one of them, 'de.txt: ...' on that one. Can be repeated.",
+    ),
+]  # fmt: skip
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against", metavar="REPORT", rich_help_panel=_CHECKS,
+        help="Show what has changed since a report that --json made of the same texts.",
+    ),
+]  # fmt: skip
+MaxRegression = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--max-regression", metavar="PERCENT", rich_help_panel=_CHECKS,
+        help="Fail if a metric (--metric; tokens) has become worse by more than 1%, say, on an input or on all "
+        "together: than in the report of --against, or else than with the baseline. 'total: 1%' looks at all "
+        "together only. Can be repeated.",
+    ),
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for, read and checked before the work begins.
+
+    Attributes:
+        form: How the report is written.
+        output: The file it goes to; None for stdout.
+        metrics: What is shown of each tokenizer; empty for the usual.
+        by_input: What is shown of each input; empty for the first of ``metrics``.
+        conditions: What must not be true.
+        limits: By how much nothing may have become worse.
+        against: The name of a stored report, and what is in it.
+        judged: What is compared with that report, or with the baseline.
+    """
+
+    form: Form = "tables"
+    output: str | None = None
+    metrics: tuple[Metric, ...] = ()
+    by_input: tuple[Metric, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    against: tuple[str, StoredComparison] | None = None
+    judged: tuple[Metric, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        json: bool,
+        markdown: bool,
+        csv: bool,
+        output: str | None,
+        metric: Sequence[str],
+        fail_if: Sequence[str],
+        against: str | None,
+        max_regression: Sequence[str],
+    ) -> Wanted:
+        """Read the options.
+
+        Raises:
+            UsageError: They exclude each other, or one says nothing that can be asked.
+            InputError: The stored report is none.
+            OutputError: The output cannot be written.
+        """
+        from bpe_cli.reports.comparison.changes import Limit
+        from bpe_cli.reports.comparison.checks import Condition
+        from bpe_cli.reports.comparison.choosing import ALL, metrics_named
+
+        forms: dict[Form, bool] = {"json": json, "markdown": markdown, "csv": csv}
+        chosen = [form for form, wanted in forms.items() if wanted]
+        if len(chosen) > 1:
+            raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
+        named = [name for name in metric if name != ALL]
+        limits = tuple(map(Limit.parse, max_regression))
+        wanted = cls(
+            chosen[0] if chosen else "tables",
+            output,
+            metrics_named(metric),
+            metrics_named(named),
+            tuple(map(Condition.parse, fail_if)),
+            limits,
+            None if against is None else (against, _stored(against)),
+            tuple(each for each in metrics_named(metric or ["tokens"]) if each.better or each.name in named),
+        )
+        if output is not None:
+            from bpe_cli.sinks.atomic import check_writable
+
+            check_writable(output)
+        return wanted
+
+    @property
+    def timed(self) -> bool:
+        """Whether something asks for speed."""
+        asked = (*self.metrics, *(condition.metric for condition in self.conditions))
+        return any(metric.kind == "speed" for metric in asked)
+
+    def check_inputs(self, names: Sequence[str]) -> None:
+        """Make sure that there are the inputs that are named.
+
+        Raises:
+            UsageError: One is not.
+        """
+        from bpe_cli.reports.comparison.checks import check_scope
+
+        for each in (*self.conditions, *self.limits):
+            check_scope(each.scope, each.text, names)
+
+    def finish(self, report: Comparison, color: options.Color) -> None:
+        """Show a report, and fail if a check does.
+
+        Raises:
+            CheckFailed: It does.
+            UsageError, InputError: There is nothing to compare with.
+            OutputError: The output cannot be written.
+        """
+        changes = self._changes(report)
+        checks = [condition.check(report) for condition in self.conditions]
+        checks += [limit.check(changes) for limit in self.limits if changes is not None]
+        if self.form == "tables" and self.output is None:
+            from bpe_cli.cli.console import stdout_console
+
+            stdout_console(color).print(self._tables(report, changes))
+        else:
+            self._write(self._text(report, changes, checks))
+        failures = [str(failure) for check in checks for failure in check.failures]
+        if failures:
+            more = len(failures) - NAMED_FAILURES
+            raise CheckFailed("; ".join(failures[:NAMED_FAILURES]) + (f"; and {more:,} more" if more > 0 else ""))
+
+    def _changes(self, report: Comparison) -> Changes | None:
+        from bpe_cli.reports.comparison.changes import changes_from_baseline, changes_since
+        from bpe_cli.reports.comparison.stored import StoredComparison
+
+        if self.against is not None:
+            name, stored = self.against
+            return changes_since(StoredComparison.of(report), stored, self.judged, name)
+        return changes_from_baseline(report, self.judged) if self.limits else None
+
+    def _tables(self, report: Comparison, changes: Changes | None) -> RenderableType:
+        from bpe_cli.views.comparison.tables import comparison_view
+
+        passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
+        return comparison_view(
+            report,
+            metrics=self.metrics or None,
+            by_input=self.by_input or None,
+            changes=changes,
+            passages=passages,
+        )
+
+    def _text(self, report: Comparison, changes: Changes | None, checks: Sequence[Check]) -> str:
+        """Write the report as it goes to a file or a program."""
+        if self.form == "json":
+            from bpe_cli.cli.console import json_text
+            from bpe_cli.views.comparison.as_json import comparison_json
+
+            return json_text(comparison_json(report, changes=changes, checks=checks))
+        if self.form == "csv":
+            from bpe_cli.views.comparison.as_csv import comparison_csv
+
+            return comparison_csv(report)
+        if self.form == "markdown":
+            from bpe_cli.views.comparison.as_markdown import comparison_markdown
+
+            return comparison_markdown(report, metrics=self.metrics or None, changes=changes, checks=checks)
+        from rich.console import Console
+
+        from bpe_cli.cli.console import PLAIN_WIDTH
+
+        file = io.StringIO()
+        Console(file=file, width=PLAIN_WIDTH, color_system=None, highlight=False).print(self._tables(report, changes))
+        return file.getvalue()
+
+    def _write(self, text: str) -> None:
+        from bpe_cli.sinks.atomic import open_stdout, write_file
+
+        if self.output is not None:
+            write_file(self.output, text.encode())
+            return
+        with open_stdout(sys.stdout.buffer) as out:
+            out.write(text.encode())
+
+
+def _stored(path: str) -> StoredComparison:
+    from bpe_cli.corpus.opening import show_path
+    from bpe_cli.reports.comparison.stored import StoredComparison
+
+    return StoredComparison.parse(options.contents_of(path, _LARGEST_REPORT), show_path(path))
