@@ -100,8 +100,8 @@ def run(
             specials=specials,
             threads=options.threads_of(threads),
         )
-    settings = Settings(source.documents, field if jsonl else None, specials)
-    wanted.finish(identified(report, models, digests, settings), color)
+    settings = Settings(source.documents, field if jsonl else None, specials if specials == "all" else tuple(specials))
+    wanted.finish(identified(report, models, digests, settings), color, quiet)
 
 
 def _each_input(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bpe_cli.cli import options
+from bpe_cli.cli.console import PLAIN_WIDTH, json_text, note, stdout_console
 from bpe_cli.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
@@ -168,10 +169,12 @@ class Wanted:
         """
         from bpe_cli.reports.comparison.checks import check_scope
 
-        for each in (*self.conditions, *self.limits):
-            check_scope(each.scope, each.text, names)
+        scopes = [(each.scope, each.text) for each in self.conditions]
+        scopes += [(each.scope, each.text) for each in self.limits]
+        for scope, text in scopes:
+            check_scope(scope, text, names)
 
-    def finish(self, report: Comparison, color: options.Color) -> None:
+    def finish(self, report: Comparison, color: options.Color, quiet: bool) -> None:
         """Show a report, and fail if a check does.
 
         Raises:
@@ -179,15 +182,17 @@ class Wanted:
             UsageError, InputError: There is nothing to compare with.
             OutputError: The output cannot be written.
         """
+        from bpe_cli.views.comparison.changes_table import not_compared
+
         changes = self._changes(report)
         checks = [condition.check(report) for condition in self.conditions]
         checks += [limit.check(changes) for limit in self.limits if changes is not None]
         if self.form == "tables" and self.output is None:
-            from bpe_cli.cli.console import stdout_console
-
             stdout_console(color).print(self._tables(report, changes))
         else:
             self._write(self._text(report, changes, checks))
+            for line in not_compared(changes) if changes else ():
+                note(f"note: {line}", quiet=quiet)
         failures = [str(failure) for check in checks for failure in check.failures]
         if failures:
             more = len(failures) - NAMED_FAILURES
@@ -217,7 +222,6 @@ class Wanted:
     def _text(self, report: Comparison, changes: Changes | None, checks: Sequence[Check]) -> str:
         """Write the report as it goes to a file or a program."""
         if self.form == "json":
-            from bpe_cli.cli.console import json_text
             from bpe_cli.views.comparison.as_json import comparison_json
 
             return json_text(comparison_json(report, changes=changes, checks=checks))
@@ -230,8 +234,6 @@ class Wanted:
 
             return comparison_markdown(report, metrics=self.metrics or None, changes=changes, checks=checks)
         from rich.console import Console
-
-        from bpe_cli.cli.console import PLAIN_WIDTH
 
         file = io.StringIO()
         Console(file=file, width=PLAIN_WIDTH, color_system=None, highlight=False).print(self._tables(report, changes))

@@ -159,7 +159,9 @@ def changes_since(
         )
     for then, this in inputs.both:
         _check_same_text(before.rows[then], now.rows[this], reference)
-    rows = [(now.rows[this].name, before.rows[then], now.rows[this]) for then, this in inputs.both]
+    rows: list[tuple[str | None, StoredRow, StoredRow]] = [
+        (now.rows[this].name, before.rows[then], now.rows[this]) for then, this in inputs.both
+    ]
     if not inputs.new and not inputs.gone:
         rows.append((None, before.total, now.total))
     changes = []
@@ -219,7 +221,7 @@ class Limit:
         return cls(number_of(match[2], True, text), (match[1] or ANY).strip(), text)
 
     def check(self, changes: Changes) -> Check:
-        """Find what has become worse by more than that.
+        """Find what has become worse by more than that, the worst first.
 
         Raises:
             InputError: All inputs together are asked for, and they are not those of then.
@@ -232,7 +234,7 @@ class Limit:
         return Check("--max-regression", self.text, tuple(self._failures(changes)))
 
     def _failures(self, changes: Changes) -> Iterator[Failure]:
-        for change in changes.changes:
+        for change in sorted(changes.changes, key=lambda change: -change.worsening):
             if in_scope(self.scope, change.source) and change.worsening > self.most + _ROUNDING:
                 statement = f"{sentence(change)}, more than {amount(self.most, True)}"
                 yield Failure(change.tokenizer, change.source, statement)

@@ -85,14 +85,14 @@ class Condition:
     """Compare a metric with a number.
 
     Attributes:
-        metric: The metric's name.
+        metric: What is compared.
         comparison: One of ``< <= > >= == !=``.
         number: What it is compared with; a share as a part of one.
         scope: ``any``, ``total`` or the name of an input.
         text: As it was given.
 
     >>> condition = Condition.parse("de.txt: bytes_per_token<4")
-    >>> condition.scope, condition.metric, condition.comparison, condition.number
+    >>> condition.scope, condition.metric.name, condition.comparison, condition.number
     ('de.txt', 'bytes_per_token', '<', 4.0)
     """
 
@@ -178,7 +178,7 @@ def amount(value: float, percent: bool) -> str:
     """
     if percent:
         return f"{value * 100:.6g}%"
-    return f"{value:,}" if isinstance(value, int) or (value.is_integer() and value < 1e15) else f"{value:,.6g}"
+    return f"{int(value):,}" if float(value).is_integer() and value < 1e15 else f"{value:,.6g}"
 
 
 def rows_of(report: Comparison) -> list[tuple[str | None, Row]]:

@@ -46,6 +46,15 @@ def notes(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
     if same and not changes.stored:
         lines = [f"{count(same, 'value')} as with the baseline"]
     lines += [f"{show(old)} is now {show(new)}" for old, new in changes.renamed]
+    lines += not_compared(changes, show)
+    if changes.stored and changes.changes:
+        lines.append("whether a change is beyond noise only a comparison of both tokenizers tells (-t OLD -t NEW)")
+    return lines
+
+
+def not_compared(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
+    """Say what has no counterpart, so that a check says nothing about it."""
+    lines = []
     for what, names in (
         ("not in the report", (*changes.new_tokenizers, *changes.new_inputs)),
         ("only in the report", (*changes.gone_tokenizers, *changes.gone_inputs)),
@@ -55,8 +64,6 @@ def notes(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
             lines.append(f"{what}, so not compared: {', '.join(map(show, names[:10]))}{more}")
     if not changes.same_inputs:
         lines.append("all inputs together are not compared: they are others than in the report")
-    if changes.stored and changes.changes:
-        lines.append("whether a change is beyond noise only a comparison of both tokenizers tells (-t OLD -t NEW)")
     return lines
 
 
