@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bpe_cli.blocks import Block
     from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.tokenizer import Tokenizer
 
 NAME = "compare"
 EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 a check fails, 2 bad usage or input."
@@ -84,10 +85,7 @@ def run(
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: compare counts special tokens as text, or with --special all")
-    names = tokenizer or DEFAULT_TOKENIZERS
-    if baseline is not None:
-        names = [baseline, *(name for name in names if name != baseline)]
-    models = [options.tokenizer_of(name, pattern) for name in names]
+    models = _models(tokenizer or DEFAULT_TOKENIZERS, baseline, pattern)
     for model in models:
         say_slow(model.slow_patterns, quiet)
     resolved = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
@@ -102,6 +100,16 @@ def run(
         )
     settings = Settings(source.documents, field if jsonl else None, specials if specials == "all" else tuple(specials))
     wanted.finish(identified(report, models, digests, settings), color, quiet)
+
+
+def _models(names: list[str], baseline: str | None, pattern: str | None) -> list[Tokenizer]:
+    """Load the tokenizers, the baseline first, be it one of them (by whatever name) or one more."""
+    models = [options.tokenizer_of(name, pattern) for name in names]
+    if baseline is None:
+        return models
+    first = models[names.index(baseline)] if baseline in names else options.tokenizer_of(baseline, pattern)
+    place = next((number for number, model in enumerate(models) if model == first), None)
+    return [first, *(model for number, model in enumerate(models) if number != place)]
 
 
 def _each_input(

@@ -29,7 +29,7 @@ OPEN_CHANGES = 10
 """Changes that are shown without unfolding them."""
 
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~ ]")
-_PLAIN = re.compile(r"[^`|\\&<>\s](?:[^`|\\&<>]*[^`|\\&<>\s])?")
+_PLAIN = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
 
 
 def comparison_markdown(
@@ -75,7 +75,9 @@ def code(name: str) -> str:
     if _PLAIN.fullmatch(shown):
         return f"`{shown}`"
     # Punctuation by its number means itself, wherever it stands; so does a space at an end.
-    return f"<code>{_PUNCTUATION.sub(lambda match: f'&#{ord(match[0])};', shown)}</code>"
+    numbered = _PUNCTUATION.sub(lambda match: f"&#{ord(match[0])};", shown)
+    # GitHub makes links of addresses even in HTML code: a comment keeps the parts of one from each other.
+    return f"<code>{numbered.replace('&#64;', '&#64;<!-- -->')}</code>"
 
 
 def _table(headers: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:
@@ -148,7 +150,7 @@ def _changes(changes: Changes) -> str:
     rows = [
         [
             code(change.tokenizer),
-            "all" if change.source is None else code(change.source),
+            changes_table.where(change, code),
             _escaped(change.metric.name),
             value_text(change.metric, change.before),
             value_text(change.metric, change.now),
@@ -172,7 +174,7 @@ def _by_input(report: Comparison, metric: Metric, names: Sequence[str]) -> str:
         [code(row.name), whole(row.byte_count), *_cells(row, metric, intervals=False)]
         for row in report.rows[:MOST_LINES]
     ]
-    rows.append(["all", whole(report.total.byte_count), *_cells(report.total, metric, intervals=False)])
+    rows.append(["total", whole(report.total.byte_count), *_cells(report.total, metric, intervals=False)])
     table = _table(["input", "bytes", *names], [False] + [True] * (1 + len(names)), rows)
     if len(report.rows) > MOST_LINES:
         table += f"\n\nand {count(len(report.rows) - MOST_LINES, 'more input')}"

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Group
 from rich.text import Text
 
+from bpe_cli.reports.comparison.changes import sentence
 from bpe_cli.views.comparison.values import change_text, value_text
 from bpe_cli.views.layout import table as new_table
 from bpe_cli.views.numbers import count
 from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from bpe_cli.reports.comparison.changes import Change, Changes
 
 MOST = 60
 """How many changes are listed, those for the worse first."""
+
+_NAME_CELLS = 24  # a longer name is folded in a table
 
 
 def heading(changes: Changes, show: Callable[[str], str] = harmless) -> str:
@@ -67,32 +71,57 @@ def not_compared(changes: Changes, show: Callable[[str], str] = harmless) -> lis
     return lines
 
 
+def where(change: Change, show: Callable[[str], str] = harmless) -> str:
+    """Name the input of a change."""
+    return "total" if change.source is None else show(change.source)
+
+
 def changes_view(changes: Changes) -> RenderableType:
     """Show changes as a table, and what there is to say about them."""
     parts: list[RenderableType] = [Text(f"\n{heading(changes)}", style="bold")]
     found = listed(changes)
-    if found:
-        table = new_table()
-        for header in ("tokenizer", "input", "metric"):
-            table.add_column(header, overflow="fold")
-        for header in ("before", "now", "change"):
-            table.add_column(header, justify="right", no_wrap=True)
-        table.add_column("")
-        for change in found[:MOST]:
-            noise = {True: ", beyond noise", False: ", within noise", None: ""}[change.beyond_noise]
-            table.add_row(
-                Text(harmless(change.tokenizer)),
-                Text("all" if change.source is None else harmless(change.source)),
-                Text(change.metric.label),
-                value_text(change.metric, change.before),
-                value_text(change.metric, change.now),
-                change_text(change),
-                Text(f"{change.verdict}{noise}", style="bold" if change.verdict == "worse" else ""),
-            )
-        parts.append(table)
-    else:
-        parts.append(Text("none"))
+    parts.append(_Changes(found[:MOST]) if found else Text("none"))
     if len(found) > MOST:
         parts.append(Text(f"and {count(len(found) - MOST, 'more change')}", style="italic"))
     parts.extend(Text(line) for line in notes(changes))
     return Group(*parts)
+
+
+class _Changes:
+    """Show changes as a table, or as sentences where that would be too narrow for names."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self._rows = [(change, self._cells(change)) for change in changes]
+
+    @staticmethod
+    def _cells(change: Change) -> list[str]:
+        noise = {True: ", beyond noise", False: ", within noise", None: ""}[change.beyond_noise]
+        return [
+            harmless(change.tokenizer),
+            where(change),
+            change.metric.label,
+            value_text(change.metric, change.before),
+            value_text(change.metric, change.now),
+            change_text(change),
+            f"{change.verdict}{noise}",
+        ]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        headers = ("tokenizer", "input", "metric", "before", "now", "change", "")
+        widths = [
+            max(map(cell_len, column)) for column in zip(headers, *(cells for _, cells in self._rows), strict=True)
+        ]
+        names = sum(min(width, _NAME_CELLS) for width in widths[:2])
+        if names + sum(widths[2:]) + 3 * len(widths) > options.max_width:
+            for change, cells in self._rows:
+                text = f"{cells[0]} on {cells[1]}: {sentence(change)}"
+                yield Text(text, style="bold" if change.verdict == "worse" else "")
+            return
+        table = new_table()
+        for number, header in enumerate(headers):
+            table.add_column(
+                header, justify="right" if 3 <= number <= 5 else "left", overflow="fold", no_wrap=number > 1
+            )
+        for change, cells in self._rows:
+            table.add_row(*map(Text, cells[:-1]), Text(cells[-1], style="bold" if change.verdict == "worse" else ""))
+        yield table

@@ -6,7 +6,7 @@ below. The best value of a metric is bold, and named under the table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -154,14 +154,20 @@ def _by_tokenizer(names: Sequence[str], columns: Sequence[_Column]) -> Table:
     return table
 
 
-def _by_metric(names: Sequence[str], lines: Sequence[_Column], width: int) -> list[Table]:
+def _by_metric(names: Sequence[str], lines: Sequence[_Column], width: int) -> Sequence[RenderableType]:
     """Lay out metrics as rows and tokenizers as columns, in as many tables as the width asks for."""
     left = max(cell_len(line.label) for line in lines) + 2
     columns = [
         max(min(cell_len(name), _HEADER_CELLS), *(line.cells[number].cell_len for line in lines))
         for number, name in enumerate(names)
     ]
-    tables = []
+    if left + max(columns) + _GAP > width:
+        return [
+            text
+            for number, name in enumerate(names)
+            for text in _listed(f"\n{name}", ((line.label, line.cells[number]) for line in lines))
+        ]
+    tables: list[RenderableType] = []
     for part in _folded(columns, width - left):
         table = new_table()
         table.add_column("", no_wrap=True)
@@ -171,6 +177,17 @@ def _by_metric(names: Sequence[str], lines: Sequence[_Column], width: int) -> li
             table.add_row(Text(line.label), *(line.cells[number] for number in part))
         tables.append(table)
     return tables
+
+
+def _listed(heading: str, values: Iterable[tuple[str, Text]]) -> list[Text]:
+    """Lay out values as lines, for a console that no table fits into."""
+    lines = [Text(heading, style="bold")]
+    for label, value in values:
+        if value.plain.strip():
+            line = Text.assemble(f"  {label.strip()}: ", value)
+            line.rstrip()
+            lines.append(line)
+    return lines
 
 
 class _Matrix:
@@ -194,6 +211,11 @@ class _Matrix:
         ]
         label = self._metric.label
         yield Text(f"\n{label[:1].upper()}{label[1:]} by input", style="bold")
+        if left + max(columns) + _GAP > options.max_width:
+            for name, row, line in zip(names, rows, values, strict=True):
+                heading = f"{name}, {count(row.byte_count, 'byte')}"
+                yield from _listed(heading, zip(map(harmless, tokenizers), line, strict=True))
+            return
         for part in _folded(columns, options.max_width - left):
             table = new_table()
             table.add_column("input", no_wrap=True)

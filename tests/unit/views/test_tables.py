@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from bpe_cli.blocks import Block
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.views.comparison.tables import comparison_view
 from bpe_cli.views.tokenizer.tables import vocabulary_view
@@ -57,9 +58,11 @@ def test_many_tokenizers_fit_into_80_columns():
 
 def test_metrics():
     comparison = compare([BYTES, TINY], INPUTS)
-    assert "Bytes/token by input" in render(comparison_view(comparison, metric="bytes_per_token"))
-    assert re.search(r"hello\.txt +24 +1\.00 +0\.33", render(comparison_view(comparison, metric="ratio")))
-    assert "–" in render(comparison_view(comparison, metric="characters_per_token"))
+    by_input = [METRICS[name] for name in ("bytes_per_token", "ratio", "characters_per_token")]
+    shown = render(comparison_view(comparison, by_input=by_input))
+    assert "Bytes/token by input" in shown
+    assert re.search(r"hello\.txt +24 +1\.00 +0\.33", shown)
+    assert re.search(r"empty +0 +– +–", shown)
 
 
 def test_one_input_has_no_table_of_inputs():
