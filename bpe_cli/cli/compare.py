@@ -44,6 +44,7 @@ def run(
     ] = None,
     baseline: compare_output.Baseline = None,
     metric: compare_output.Metrics = None,
+    speed: compare_output.Speed = False,
     json: compare_output.Json = False,
     markdown: compare_output.Markdown = False,
     csv: compare_output.Csv = False,
@@ -78,7 +79,7 @@ def run(
     from bpe_cli.reports.comparison.identity import Digests, Settings, identified
 
     wanted = compare_output.Wanted.of(
-        json=json, markdown=markdown, csv=csv, output=output, metric=metric or (), fail_if=fail_if or (),
+        json=json, markdown=markdown, csv=csv, output=output, metric=metric or (), speed=speed, fail_if=fail_if or (),
         against=against, max_regression=max_regression or (),
     )  # fmt: skip
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
@@ -97,6 +98,7 @@ def run(
             digests.watch(_each_input(source, resolved, quiet, advance)),
             specials=specials,
             threads=options.threads_of(threads),
+            speed=wanted.timed,
         )
     settings = Settings(source.documents, field if jsonl else None, specials if specials == "all" else tuple(specials))
     wanted.finish(identified(report, models, digests, settings), color, quiet)

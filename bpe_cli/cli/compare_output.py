@@ -40,9 +40,15 @@ Metrics = Annotated[
     list[str] | None,
     typer.Option(
         "--metric", metavar="NAME", rich_help_panel=_OUTPUT,
-        help="What to show, and what --max-regression judges; all for all metrics. Can be repeated.",
+        help="What to show, and what --max-regression judges; all for all but speed. Can be repeated.",
     ),
 ]  # fmt: skip
+Speed = Annotated[
+    bool,
+    typer.Option(
+        "--speed", rich_help_panel=_OUTPUT, help="Show MB/s too, which takes time and differs from run to run."
+    ),
+]
 Baseline = Annotated[
     str | None,
     typer.Option(
@@ -92,7 +98,7 @@ class Wanted:
     Attributes:
         form: How the report is written.
         output: The file it goes to; None for stdout.
-        metrics: What is shown of each tokenizer; empty for the usual.
+        metrics: What is shown of each tokenizer.
         by_input: What is shown of each input; empty for the first of ``metrics``.
         conditions: What must not be true.
         limits: By how much nothing may have become worse.
@@ -100,14 +106,14 @@ class Wanted:
         judged: What is compared with that report, or with the baseline.
     """
 
-    form: Form = "tables"
-    output: str | None = None
-    metrics: tuple[Metric, ...] = ()
-    by_input: tuple[Metric, ...] = ()
-    conditions: tuple[Condition, ...] = ()
-    limits: tuple[Limit, ...] = ()
-    against: tuple[str, StoredComparison] | None = None
-    judged: tuple[Metric, ...] = ()
+    form: Form
+    output: str | None
+    metrics: tuple[Metric, ...]
+    by_input: tuple[Metric, ...]
+    conditions: tuple[Condition, ...]
+    limits: tuple[Limit, ...]
+    against: tuple[str, StoredComparison] | None
+    judged: tuple[Metric, ...]
 
     @classmethod
     def of(
@@ -118,6 +124,7 @@ class Wanted:
         csv: bool,
         output: str | None,
         metric: Sequence[str],
+        speed: bool,
         fail_if: Sequence[str],
         against: str | None,
         max_regression: Sequence[str],
@@ -131,18 +138,20 @@ class Wanted:
         """
         from bpe_cli.reports.comparison.changes import Limit
         from bpe_cli.reports.comparison.checks import Condition
-        from bpe_cli.reports.comparison.choosing import ALL, metrics_named
+        from bpe_cli.reports.comparison.choosing import ALL, USUAL, metrics_named
+        from bpe_cli.reports.comparison.metrics import METRICS
 
         forms: dict[Form, bool] = {"json": json, "markdown": markdown, "csv": csv}
         chosen = [form for form, wanted in forms.items() if wanted]
         if len(chosen) > 1:
             raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
         named = [name for name in metric if name != ALL]
+        timed = [each.name for each in METRICS.values() if each.kind == "speed"] if speed else []
         limits = tuple(map(Limit.parse, max_regression))
         wanted = cls(
             chosen[0] if chosen else "tables",
             output,
-            metrics_named(metric),
+            metrics_named([*(metric or USUAL), *timed]),
             metrics_named(named),
             tuple(map(Condition.parse, fail_if)),
             limits,
@@ -213,7 +222,7 @@ class Wanted:
         passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
         return comparison_view(
             report,
-            metrics=self.metrics or None,
+            metrics=self.metrics,
             by_input=self.by_input or None,
             changes=changes,
             passages=passages,
@@ -232,7 +241,7 @@ class Wanted:
         if self.form == "markdown":
             from bpe_cli.views.comparison.as_markdown import comparison_markdown
 
-            return comparison_markdown(report, metrics=self.metrics or None, changes=changes, checks=checks)
+            return comparison_markdown(report, metrics=self.metrics, changes=changes, checks=checks)
         from rich.console import Console
 
         file = io.StringIO()

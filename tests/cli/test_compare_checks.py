@@ -193,7 +193,20 @@ def test_metrics(folder):
     assert "Tokens by input" in table
     assert "ratio" not in table
     everything = call(*TWO, "-t", "gpt2", "--metric", "all", cwd=folder).text
-    assert all(metric.label.split("/")[0].split()[0] in everything for metric in METRICS.values())
+    shown = [metric for metric in METRICS.values() if metric.kind != "speed"]
+    assert all(metric.label.split("/")[0].split()[0] in everything for metric in shown)
+    assert "MB/s" not in everything
+
+
+def test_speed(folder):
+    table = call("compare", "en.txt", "-t", "gpt2", "--speed", cwd=folder).text
+    assert "MB/s" in table
+    assert "tokens" in table
+    assert "speed is by the clock of this machine, so it differs from run to run" in table
+    # A condition on speed measures it; with a limit that every machine keeps.
+    assert call("compare", "en.txt", "-t", "gpt2", "--fail-if", "megabytes_per_second > 0", cwd=folder).status == 1
+    report = json.loads(call("compare", "en.txt", "-t", "gpt2", "--json", cwd=folder).out)
+    assert report["total"]["results"][0]["megabytes_per_second"] is None
 
 
 def test_hostile_reports(folder):

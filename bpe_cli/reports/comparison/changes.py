@@ -101,7 +101,7 @@ class Changes:
 
 
 def changes_from_baseline(report: Comparison, metrics: Sequence[Metric]) -> Changes:
-    """Compare each tokenizer with the first, on the same text.
+    """Compare each tokenizer with the baseline, on the same text.
 
     Raises:
         UsageError: There is one tokenizer only, or of a metric neither more nor less is better.
@@ -112,16 +112,19 @@ def changes_from_baseline(report: Comparison, metrics: Sequence[Metric]) -> Chan
             "--max-regression has nothing to compare with",
             hint="--against REPORT names a stored report, or a second -t is compared with the first",
         )
+    baseline = report.baseline
     return Changes(
-        report.tokenizers[0],
+        report.tokenizers[baseline],
         False,
         tuple(
             Change(
-                metric, report.tokenizers[number], source, metric.of(row.measures[0]), metric.of(row.measures[number]),
+                metric, report.tokenizers[number], source,
+                metric.of(row.measures[baseline]), metric.of(row.measures[number]),
                 differences_of(row)[number] if metric.name in BY_TOKENS else None,
             )
             for metric in metrics
-            for number in range(1, len(report.tokenizers))
+            for number in range(len(report.tokenizers))
+            if number != baseline
             for source, row in rows_of(report)
         ),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from bpe_cli.reports.comparison.measures import Difference
 from bpe_cli.reports.comparison.metrics import METRICS, Metric
 
 ALL = "all"
-"""Stands for all metrics."""
+"""Stands for all metrics but speed, which takes more time and differs from run to run."""
 
 USUAL = ("tokens", "bytes_per_token", "characters_per_token", "ratio")
 """The metrics that are shown unless others are asked for."""
@@ -34,16 +34,20 @@ def metric_named(name: str) -> Metric:
 
 
 def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
-    """Give metrics in the order in which they are asked for, each once; ``all`` is all of them.
+    """Give metrics in the order in which they are asked for, each once; ``all`` is all but speed.
 
     Raises:
         UsageError: There is none of such a name.
     """
     chosen: dict[str, Metric] = {}
     for name in names:
-        for metric in METRICS.values() if name == ALL else (metric_named(name),):
+        for metric in _without_speed() if name == ALL else (metric_named(name),):
             chosen.setdefault(metric.name, metric)
     return tuple(chosen.values())
+
+
+def _without_speed() -> list[Metric]:
+    return [metric for metric in METRICS.values() if metric.kind != "speed"]
 
 
 def best_of(row: Row, metric: Metric) -> tuple[int, ...]:

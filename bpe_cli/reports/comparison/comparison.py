@@ -73,11 +73,12 @@ class Comparison:
     """Tokenizers side by side.
 
     Attributes:
-        tokenizers: Their names, each different; the first is what the others are compared with.
+        tokenizers: Their names, each different.
         vocab_sizes: Their highest ids plus one.
         rows: One per input, in order.
         total: All inputs together: ratios of sums, not means of ratios.
         passages: The texts of short inputs, token by token (see ``comparing.PASSAGE_BYTES``).
+        baseline: The number of the tokenizer that the others are compared with.
         fingerprints: What tells the tokenizers' values apart (``bpe_cli.fingerprint``); empty where nobody asked.
         settings: What the numbers depend on besides (``identity.Settings``); None where nobody said.
     """
@@ -87,5 +88,6 @@ class Comparison:
     rows: tuple[Row, ...]
     total: Row
     passages: tuple[Passage, ...]
+    baseline: int = 0
     fingerprints: tuple[str, ...] = ()
     settings: Settings | None = None

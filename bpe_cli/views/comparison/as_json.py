@@ -43,7 +43,8 @@ def comparison_json(
         metrics: What each metric in the results means: ``name``, ``better`` (``less``, ``more`` or null), ``kind``
             (``count``, ``ratio``, ``share``: a part of one, ``speed``) and ``meaning``.
         tokenizers: Each with ``name``, ``vocab_size`` and ``fingerprint`` (a sha256 of its value, or null); results
-            stand in their order, and the first is the baseline.
+            stand in their order.
+        baseline: The number of the tokenizer that the others are compared with.
         inputs: Each with ``name``, ``document_count``, ``byte_count``, ``character_count``, ``sha256`` (of its
             documents' bytes, or null), ``results`` (per tokenizer ``token_count`` and every metric by its name; null
             where there is no value), ``differences`` (per tokenizer null, as for the baseline, or the ``ratio`` of
@@ -81,6 +82,7 @@ def comparison_json(
             {"name": name_value(name), "vocab_size": size, "fingerprint": fingerprint}
             for name, size, fingerprint in zip(report.tokenizers, report.vocab_sizes, fingerprints, strict=True)
         ],
+        "baseline": report.baseline,
         "inputs": [_row(row) for row in report.rows],
         "total": _row(report.total),
         "changes": None if changes is None else _changes(changes),

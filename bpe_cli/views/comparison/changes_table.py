@@ -51,7 +51,7 @@ def notes(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
         lines = [f"{count(same, 'value')} as with the baseline"]
     lines += [f"{show(old)} is now {show(new)}" for old, new in changes.renamed]
     lines += not_compared(changes, show)
-    if changes.stored and changes.changes:
+    if changes.stored and same < len(changes.changes):
         lines.append("whether a change is beyond noise only a comparison of both tokenizers tells (-t OLD -t NEW)")
     return lines
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
 from bpe_cli.reports.comparison.metrics import Metric
 from bpe_cli.views.comparison.changes_table import changes_view
-from bpe_cli.views.comparison.values import best_lines, interval_text, mark_of, remarks, value_text
+from bpe_cli.views.comparison.values import best_lines, interval_text, mark_of, meaning_of_marks, remarks, value_text
 from bpe_cli.views.layout import table as new_table
 from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.text.colored import TokenView
@@ -215,6 +215,7 @@ class _Matrix:
             for name, row, line in zip(names, rows, values, strict=True):
                 heading = f"{name}, {count(row.byte_count, 'byte')}"
                 yield from _listed(heading, zip(map(harmless, tokenizers), line, strict=True))
+            yield from self._marks()
             return
         for part in _folded(columns, options.max_width - left):
             table = new_table()
@@ -228,6 +229,13 @@ class _Matrix:
                     table.add_section()
                 table.add_row(Text(name), whole(row.byte_count), *(line[number] for number in part))
             yield table
+        yield from self._marks()
+
+    def _marks(self) -> list[Text]:
+        """Say what the marks mean: the inputs are more comparisons than all together."""
+        rows = self._comparison.rows
+        told = self._metric.name == "ratio" and any(each for row in rows for each in differences_of(row))
+        return [Text(meaning_of_marks(rows))] if told else []
 
     def _values(self, row: Row) -> list[Text]:
         best = best_of(row, self._metric)
@@ -277,10 +285,10 @@ def _source_line(comparison: Comparison) -> str:
 def _two_lines(label: str) -> str:
     """Break a header after its slash, or at the space nearest to its middle; the last line is the full one.
 
-    >>> _two_lines("bytes/token"), _two_lines("tokens"), _two_lines("words in several")
-    ('bytes/\\ntoken', '\\ntokens', 'words in\\nseveral')
+    >>> _two_lines("bytes/token"), _two_lines("MB/s"), _two_lines("words in several")
+    ('bytes/\\ntoken', '\\nMB/s', 'words in\\nseveral')
     """
-    if "/" in label:
+    if "/" in label and len(label) > 8:
         return label.replace("/", "/\n", 1)
     spaces = [place for place, character in enumerate(label) if character == " "]
     if not spaces or len(label) <= 10:

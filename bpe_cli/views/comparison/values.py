@@ -82,7 +82,7 @@ def change_text(change: Change) -> str:
 
 
 def certainty(report: Comparison, names: Sequence[str]) -> list[str]:
-    """Say what intervals and marks mean, or why there are none.
+    """Say what the intervals and marks of all inputs together mean, or why there are none.
 
     Args:
         report: The comparison.
@@ -90,28 +90,35 @@ def certainty(report: Comparison, names: Sequence[str]) -> list[str]:
     """
     if len(names) < 2:
         return []
-    lines = [f"ratio: tokens per token of {names[0]}"]
-    every = [each for row in (*report.rows, report.total) for each in differences_of(row) if each is not None]
-    total = next((each for each in differences_of(report.total) if each is not None), None)
-    if not every:
-        documents = report.total.document_count
-        lines_help = (
-            "; --lines makes each line a document" if report.settings and report.settings.documents == "whole" else ""
-        )
-        if documents:
-            few = "no interval" if documents == 1 else "too few for an interval, or none was asked for"
-            lines.append(f"{count(documents, 'document')}: {few}{lines_help}")
-        return lines
-    if total is not None:
-        units = count(total.units, "document")
-        if total.unit_documents > 1:
-            units = f"{count(total.units, 'batch').replace('batchs', 'batches')} of {total.unit_documents:,} documents"
-        method = "paired bootstrap" if total.method == "bootstrap" else total.method
-        lines.append(f"[low, high]: 95% interval of the ratio, {method} over {units}")
-    tests = count(len(every), "comparison")
-    meaning = f"{MARK} more than chance among documents: p < {SIGNIFICANT} (sign-flip test, Holm over {tests})"
-    lines.append(meaning if any(mark_of(each) for each in every) else f"no ratio is {meaning.removeprefix('* ')}")
-    return lines
+    lines = [f"ratio: tokens per token of {names[report.baseline]}"]
+    found = next((each for each in differences_of(report.total) if each is not None), None)
+    if found is None:
+        return [*lines, *_no_interval(report)]
+    units = count(found.units, "document")
+    if found.unit_documents > 1:
+        units = f"{whole(found.units)} batches of {whole(found.unit_documents)} documents"
+    method = "paired bootstrap" if found.method == "bootstrap" else found.method
+    lines.append(f"[low, high]: 95% interval of the ratio, {method} over {units}")
+    return [*lines, meaning_of_marks([report.total])]
+
+
+def meaning_of_marks(rows: Sequence[Row]) -> str:
+    """Say what the mark of the ratios of some rows means, whose p were adjusted together."""
+    every = [each for row in rows for each in differences_of(row) if each is not None]
+    meaning = f"more than chance among documents: p < {SIGNIFICANT} (sign-flip test"
+    meaning += f", Holm over {count(len(every), 'comparison')})" if len(every) > 1 else ")"
+    return f"{MARK} {meaning}" if any(map(mark_of, every)) else f"no ratio is {meaning}"
+
+
+def _no_interval(report: Comparison) -> list[str]:
+    """Say why there is no interval."""
+    total = report.total
+    if not total.document_count or len({measure.token_count for measure in total.measures}) == 1:
+        return []
+    few = "no interval" if total.document_count == 1 else "too few for an interval"
+    lines = report.settings is not None and report.settings.documents == "whole"
+    way_out = "; --lines makes each line a document" if lines else ""
+    return [f"{count(total.document_count, 'document')}: {few}{way_out}"]
 
 
 def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:

@@ -44,8 +44,8 @@ def named(tokenizer, source):
 def test_json_by_hand():
     report = comparison_json(comparison(settings=Settings("jsonl", "a.b", ("<s>", "\udcff"))))
     assert list(report) == [
-        "schema", "bpe_version", "settings", "metrics", "tokenizers", "inputs", "total", "changes", "checks",
-        "passages",
+        "schema", "bpe_version", "settings", "metrics", "tokenizers", "baseline", "inputs", "total",
+        "changes", "checks", "passages",
     ]  # fmt: skip
     assert report["schema"] == "bpe.compare/2"
     assert report["settings"] == {

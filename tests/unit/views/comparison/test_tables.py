@@ -86,15 +86,12 @@ def test_what_the_marks_mean_is_said():
     text = shown(WORDS)
     assert "ratio: tokens per token of mine.json" in text
     assert "[low, high]: 95% interval of the ratio, paired bootstrap over 240 documents" in text
-    assert "* more than chance among documents: p < 0.05 (sign-flip test, Holm over 6 comparisons)" in text
+    assert "* more than chance among documents: p < 0.05 (sign-flip test, Holm over 2 comparisons)" in text
     batches = replace(WORDS, total=replace(
         WORDS.total, differences=(None, difference(0.9, 0.8, 1, 0.5, units=1000, each=7), None)))  # fmt: skip
     assert "over 1,000 batches of 7 documents" in shown(batches)
-    assert "Holm over 5 comparisons" in shown(batches)
-    sure = comparison(rows=(row("a", [10, 10]),), total=row("t", [1, 1], differences=(None, difference(1, 1, 1, 1))))
-    assert "no ratio is more than chance among documents: p < 0.05 (sign-flip test, Holm over 1 comparison)" in (
-        shown(sure)
-    )
+    assert "no ratio is more than chance among documents: p < 0.05 (sign-flip test)" in shown(batches)
+    assert "(sign-flip test, Holm over 4 comparisons)" in shown(batches, by_input=(ALL["ratio"],))
 
 
 def test_why_there_is_no_interval():
@@ -102,9 +99,21 @@ def test_why_there_is_no_interval():
     assert "1 document: no interval; --lines makes each line a document\n" in shown(single)
     lines = replace(single, settings=Settings("lines"))
     assert "1 document: no interval\n" in shown(lines)
+    same = comparison(rows=(row("a", [9, 9]),), total=row("total", [9, 9]))
+    assert "interval" not in shown(same)
+    few = comparison(rows=(row("a", [10, 9], documents=5),), total=row("total", [10, 9], documents=5))
+    assert "5 documents: too few for an interval; --lines makes each line a document\n" in shown(few)
     alone = comparison(("a",), rows=(row("a", [10]),), total=row("total", [10]))
     assert "interval" not in shown(alone)
     assert "ratio:" not in shown(alone)
+
+
+def test_another_baseline():
+    report = replace(WORDS, baseline=1, total=replace(WORDS.total, differences=()))
+    assert "ratio: tokens per token of gpt2" in shown(report)
+    changes = changes_from_baseline(report, [USUAL["tokens"]])
+    assert changes.reference == "gpt2"
+    assert {change.tokenizer for change in changes.changes} == {"mine.json", "o200k_base"}
 
 
 def test_words_and_speed_are_explained():
