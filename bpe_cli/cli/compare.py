@@ -82,6 +82,8 @@ def run(
         json=json, markdown=markdown, csv=csv, output=output, metric=metric or (), speed=speed, fail_if=fail_if or (),
         against=against, max_regression=max_regression or (),
     )  # fmt: skip
+    if against == "-" and text is None and (not inputs or "-" in inputs):
+        raise UsageError("--against - and the input would both read stdin")
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
     specials, refuse = options.specials_of(special)
     if refuse:

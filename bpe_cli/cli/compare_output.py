@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -155,9 +156,14 @@ class Wanted:
             metrics_named(named),
             tuple(map(Condition.parse, fail_if)),
             limits,
-            None if against is None else (against, _stored(against)),
+            None if against is None else _stored(against),
             tuple(each for each in metrics_named(metric or ["tokens"]) if each.better or each.name in named),
         )
+        if output is not None and against is not None and os.path.exists(output) and os.path.samefile(output, against):
+            raise UsageError(
+                "-o would replace the report of --against, also when a check fails",
+                hint="write to another file, and move it there when all is well",
+            )
         if output is not None:
             from bpe_cli.sinks.atomic import check_writable
 
@@ -258,8 +264,10 @@ class Wanted:
             out.write(text.encode())
 
 
-def _stored(path: str) -> StoredComparison:
+def _stored(path: str) -> tuple[str, StoredComparison]:
+    """Read a stored report; give its name for messages, and what is in it."""
     from bpe_cli.corpus.opening import show_path
     from bpe_cli.reports.comparison.stored import StoredComparison
 
-    return StoredComparison.parse(options.contents_of(path, _LARGEST_REPORT), show_path(path))
+    name = show_path(path)
+    return name, StoredComparison.parse(options.contents_of(path, _LARGEST_REPORT), name)

@@ -118,6 +118,23 @@ def test_something_has_become_worse(stored):
     assert (passed.status, passed.out) == (0, result.out)
 
 
+def test_a_stored_report_is_not_replaced_by_what_is_held_against_it(stored):
+    before = (stored / "base.json").read_bytes()
+    result = call(*TWO, "--against", "base.json", "--json", "-o", "./base.json", cwd=stored)
+    assert (result.status, (stored / "base.json").read_bytes()) == (2, before)
+    assert result.err.startswith("error: -o would replace the report of --against")
+
+
+def test_a_stored_report_from_a_pipe(stored):
+    data = (stored / "base.json").read_bytes()
+    result = call(*TWO, "-t", "gpt2", "--against", "-", "--max-regression", "0%", input=data, cwd=stored)
+    assert (result.status, result.err) == (0, "")
+    assert "Changes since stdin" in result.text
+    assert call("compare", "-t", "gpt2", "--against", "-", input=data) == (
+        2, b"", error("--against - and the input would both read stdin"),
+    )  # fmt: skip
+
+
 def test_more_metrics_are_judged(stored):
     options = ("--against", "base.json", "--max-regression", "total: 1%", "--metric", "bytes_per_token", "--json")
     report = json.loads(call(*TWO, "-t", "o200k_base", *options, cwd=stored).out)

@@ -95,6 +95,8 @@ def certainty(report: Comparison, names: Sequence[str]) -> list[str]:
     if found is None:
         return [*lines, *_no_interval(report)]
     units = count(found.units, "document")
+    if found.unit_documents == 1 and found.units < report.total.document_count:
+        units += " that are not empty"
     if found.unit_documents > 1:
         units = f"{whole(found.units)} batches of {whole(found.unit_documents)} documents"
     method = "paired bootstrap" if found.method == "bootstrap" else found.method
@@ -149,6 +151,6 @@ def best_lines(row: Row, metrics: Sequence[Metric], names: Sequence[str]) -> lis
         if len(groups) == 1:
             what = "fewest tokens" if agreeing[0].name == "tokens" else "best"
         else:
-            what = f"best {', '.join(metric.label for metric in agreeing)}"
+            what = f"best {'; '.join(metric.label for metric in agreeing)}"
         lines.append(f"{what}: {who}")
     return lines

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bpe_cli.reports.comparison.comparison import Comparison, Row
+from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
 from bpe_cli.reports.comparison.identity import Settings
 from bpe_cli.reports.comparison.measures import Difference
 from bpe_cli.reports.comparison.metrics import METRICS, Metric
+from bpe_cli.reports.text.segmentation import segment
 
 HOSTILE = "=cmd|'/C calc'!A0 `x` <script>@you [l](http://e.vil) \x1b[2J\u202e\n\udcff\\|#1 *b* &lt; "
 
@@ -63,3 +64,29 @@ def hostile():
         row("\\|` </code></details>", [3, 4], sha256="cc"),
     )
     return comparison(names, rows=rows, total=row("total", [63, 44]))
+
+
+def compared(tokenizers, inputs):
+    """Compare stand-ins for tokenizers in plain Python, for tests of what shows a comparison."""
+    names = [tokenizer.name for tokenizer in tokenizers]
+    names = [f"{name} ({names[:place].count(name) + 1})" if name in names[:place] else name
+             for place, name in enumerate(names)]  # fmt: skip
+    rows, passages = [], []
+    for name, blocks in inputs:
+        documents = [bytes(document) for block in blocks for document in block.documents()]
+        rows.append(_counted(name, tokenizers, documents))
+        if sum(map(len, documents)) <= 2048:
+            passages += [
+                Passage(name, number, tuple(segment(tokenizer, document) for tokenizer in tokenizers))
+                for number, document in enumerate(documents)
+            ]
+    everything = [bytes(each) for _, blocks in inputs for block in blocks for each in block.documents()]
+    total = _counted("total", tokenizers, everything)
+    sizes = tuple(tokenizer.vocab_size for tokenizer in tokenizers)
+    return Comparison(tuple(names), sizes, tuple(rows), total, tuple(passages))
+
+
+def _counted(name, tokenizers, documents):
+    text = [document.decode("utf-8", "surrogateescape") for document in documents]
+    counts = [sum(len(tokenizer.tokens(document)) for document in documents) for tokenizer in tokenizers]
+    return Row.of(name, len(documents), sum(map(len, documents)), sum(map(len, text)), counts)

@@ -87,6 +87,8 @@ def test_what_the_marks_mean_is_said():
     assert "ratio: tokens per token of mine.json" in text
     assert "[low, high]: 95% interval of the ratio, paired bootstrap over 240 documents" in text
     assert "* more than chance among documents: p < 0.05 (sign-flip test, Holm over 2 comparisons)" in text
+    lines = replace(WORDS, total=replace(WORDS.total, document_count=251))
+    assert "paired bootstrap over 240 documents that are not empty" in shown(lines)
     batches = replace(WORDS, total=replace(
         WORDS.total, differences=(None, difference(0.9, 0.8, 1, 0.5, units=1000, each=7), None)))  # fmt: skip
     assert "over 1,000 batches of 7 documents" in shown(batches)
