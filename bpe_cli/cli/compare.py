@@ -69,11 +69,13 @@ def run(
 
         bpe compare corpus.txt -t gpt2 -t o200k_base -t tokenizer.json
 
-        bpe compare en.txt de.txt zh.txt -t mine.json -t gpt-4o --json
+        bpe compare en.txt de.txt zh.txt -t mine.json -t gpt-4o --json -o report.json
 
         bpe compare -T "naïve Straße 東京"
 
         bpe compare corpus/ -t tokenizer.json --fail-if 'bytes_per_token < 4'
+
+        bpe compare corpus/ -t tokenizer.json --against report.json --max-regression 1% --markdown
     """
     from bpe_cli.reports.comparison.comparing import compare
     from bpe_cli.reports.comparison.identity import Digests, Settings, identified
