@@ -1,12 +1,14 @@
 """Write what the docs say from the code itself; with ``--check``, say whether it is up to date.
 
 docs/cli.md is the ``--help`` of every command. The tables in docs/formats.md between the lines
-``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module says it can write.
-bpe_cli/reports/comparison/samples.jsonl holds the files of corpora/ that ``bpe compare --probe`` uses.
+``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module says it can write, and the
+one in docs/compare.md is the list of metrics. bpe_cli/reports/comparison/samples.jsonl holds the files of corpora/
+that ``bpe compare --probe`` uses.
 """
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import subprocess
@@ -65,10 +67,26 @@ def formats_page() -> str:
         _table(list(ALGORITHMS), {name: module.MODELS for name, module in FORMATS.items()}),
         _table([each.name for each in FEATURES], {name: module.HOLDS for name, module in FORMATS.items()}),
     ]
-    text = (DOCS / "formats.md").read_text(encoding="utf-8")
+    return _filled("formats.md", "\n".join(tables))
+
+
+def compare_page() -> str:
+    """Give docs/compare.md with its table of metrics made anew."""
+    from bpe_cli.reports.comparison.metrics import METRICS
+
+    rows = (
+        f"| `{each.name}` | {each.kind} | {each.better or '-'} | {html.escape(each.meaning)} |\n"
+        for each in METRICS.values()
+    )
+    return _filled("compare.md", "| name | kind | better | meaning |\n|---|---|---|---|\n" + "".join(rows))
+
+
+def _filled(page: str, made: str) -> str:
+    """Give a page with what is made between its two marks."""
+    text = (DOCS / page).read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return before + BEGIN + "\n" + "\n".join(tables) + "\n" + END + after
+    return before + BEGIN + "\n" + made + "\n" + END + after
 
 
 def _table(columns: list[str], held: Mapping[str, Collection[str]]) -> str:
@@ -85,8 +103,13 @@ def main() -> int:
     """Write the pages, or check them."""
     from bpe_cli.reports.comparison.samples import PLACE, pack
 
-    samples = pack(DOCS.parent / "corpora")
-    for path, page in ((DOCS / "cli.md", render()), (DOCS / "formats.md", formats_page()), (PLACE, samples)):
+    pages = (
+        (DOCS / "cli.md", render()),
+        (DOCS / "formats.md", formats_page()),
+        (DOCS / "compare.md", compare_page()),
+        (PLACE, pack(DOCS.parent / "corpora")),
+    )
+    for path, page in pages:
         if "--check" not in sys.argv[1:]:
             path.write_text(page, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != page:

@@ -9,23 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bpe_cli.cli import comparing, options
-from bpe_cli.cli.console import note, print_json, progress, say_slow, stdout_console
-from bpe_cli.errors import CheckFailed, UsageError
+from bpe_cli.cli import compare_extras, compare_output, options
+from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bpe_cli.blocks import Block
     from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.tokenizer import Tokenizer
 
 NAME = "compare"
-EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 --fail-if is true, 2 bad usage or input."
+EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 a check fails, 2 bad usage or input."
 
 DEFAULT_TOKENIZERS = ["gpt2", "cl100k_base", "o200k_base"]
 
-SEGMENTED_INPUTS = 4
-"""Short texts are shown token by token when there are at most so many inputs: a folder's would bury the table."""
+_TEXT = "text"
+"""What the text of -T is called."""
 
 
 def run(
@@ -41,23 +42,23 @@ def run(
             help="A file or folder, an encoding or a model; repeat it for each.",
         ),
     ] = None,
-    json: options.Json = False,
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-if",
-            metavar="CONDITION",
-            help="Fail with status 1 if this is true of a tokenizer on all inputs together, as in "
-            "'bytes_per_token < 4'; also tokens, characters_per_token, ratio. Can be repeated.",
-        ),
-    ] = None,
-    probe: comparing.ProbeNames = None,
-    parallel: comparing.Parallel = None,
-    pivot: comparing.Pivot = None,
-    pairs: comparing.Pairs = None,
-    overlap: comparing.OverlapFlag = False,
-    diff: comparing.Diff = False,
-    diff_limit: comparing.DiffLimit = 10,
+    baseline: compare_output.Baseline = None,
+    metric: compare_output.Metrics = None,
+    speed: compare_output.Speed = False,
+    probe: compare_extras.ProbeNames = None,
+    parallel: compare_extras.Parallel = None,
+    pivot: compare_extras.Pivot = None,
+    pairs: compare_extras.Pairs = None,
+    overlap: compare_extras.OverlapFlag = False,
+    diff: compare_extras.Diff = False,
+    diff_limit: compare_extras.DiffLimit = 10,
+    json: compare_output.Json = False,
+    markdown: compare_output.Markdown = False,
+    csv: compare_output.Csv = False,
+    output: options.Output = None,
+    fail_if: compare_output.FailIf = None,
+    against: compare_output.Against = None,
+    max_regression: compare_output.MaxRegression = None,
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
@@ -75,7 +76,7 @@ def run(
 
         bpe compare corpus.txt -t gpt2 -t o200k_base -t tokenizer.json
 
-        bpe compare en.txt de.txt zh.txt -t mine.json -t gpt-4o --json
+        bpe compare en.txt de.txt zh.txt -t mine.json -t gpt-4o --json -o report.json
 
         bpe compare -T "naïve Straße 東京"
 
@@ -84,50 +85,60 @@ def run(
         bpe compare corpus.txt -t gpt2 -t mine.json --overlap --diff
 
         bpe compare corpus/ -t tokenizer.json --fail-if 'bytes_per_token < 4'
-    """
-    from bpe_cli.reports.comparison.checks import Condition, offenders
-    from bpe_cli.reports.comparison.comparing import compare
 
-    conditions = [Condition.parse(condition) for condition in fail_if or ()]
-    extras = comparing.Extras.of(probe, parallel, pivot, pairs, overlap, diff, diff_limit)
+        bpe compare corpus/ -t tokenizer.json --against report.json --max-regression 1% --markdown
+    """
+    from bpe_cli.reports.comparison.comparing import compare
+    from bpe_cli.reports.comparison.identity import Digests, Settings, identified
+
+    wanted = compare_output.Wanted.of(
+        json=json, markdown=markdown, csv=csv, output=output, metric=metric or (), speed=speed, fail_if=fail_if or (),
+        against=against, max_regression=max_regression or (),
+    )  # fmt: skip
+    extras = compare_extras.Extras.of(probe, parallel, pivot, pairs, overlap, diff, diff_limit)
+    if csv and extras.asked:
+        raise UsageError(f"--csv holds what is measured of inputs, and {extras.asked} is not", hint="--json holds both")
+    if against == "-" and text is None and (not inputs or "-" in inputs):
+        raise UsageError("--against - and the input would both read stdin")
     idle = extras.is_enough(inputs, text)
-    if idle and conditions:
-        raise UsageError("--fail-if asks about inputs, and there is none", hint="name files, or - for stdin")
+    if idle and wanted.checked:
+        raise UsageError(f"{wanted.checked} asks about inputs, and there is none", hint="name files, or - for stdin")
     source = None if idle else options.source_of(inputs, text, lines, jsonl, field, block_size)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: compare counts special tokens as text, or with --special all")
-    models = [options.tokenizer_of(name, pattern) for name in tokenizer or DEFAULT_TOKENIZERS]
+    models = _models(tokenizer or DEFAULT_TOKENIZERS, baseline, pattern)
     for model in models:
         say_slow(model.slow_patterns, quiet)
+    digests = Digests()
     if source is None:
         report = compare(models, (), specials=specials)
     else:
         resolved = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+        wanted.check_inputs([_TEXT] if text is not None else [item.name for item in resolved.items])
         with progress(resolved.total_bytes, "comparing", quiet=quiet) as advance:
-            entries = _each_input(source, resolved, quiet, advance)
+            entries = digests.watch(_each_input(source, resolved, quiet, advance))
             report = compare(
                 models,
                 extras.watched(entries, len(resolved.items)),
                 specials=specials,
                 threads=options.threads_of(threads),
+                speed=wanted.timed,
             )
     report = extras.added(report, models, specials, options.threads_of(threads))
-    if json:
-        from bpe_cli.views.comparison.as_json import comparison_json
+    documents = source.documents if source else "whole"
+    settings = Settings(documents, field if jsonl else None, specials if specials == "all" else tuple(specials))
+    wanted.finish(identified(report, models, digests, settings), color, quiet)
 
-        print_json(comparison_json(report))
-    else:
-        from bpe_cli.views.comparison.extras import extras_view
-        from bpe_cli.views.comparison.tables import comparison_view
 
-        shown = None if len(report.rows) <= SEGMENTED_INPUTS else 0
-        if report.rows:
-            stdout_console(color).print(comparison_view(report, passages=shown))
-        if (found := extras_view(report)) is not None:
-            stdout_console(color).print(found)
-    if failed := offenders(report, conditions):
-        raise CheckFailed("; ".join(failed))
+def _models(names: list[str], baseline: str | None, pattern: str | None) -> list[Tokenizer]:
+    """Load the tokenizers, the baseline first, be it one of them (by whatever name) or one more."""
+    models = [options.tokenizer_of(name, pattern) for name in names]
+    if baseline is None:
+        return models
+    first = models[names.index(baseline)] if baseline in names else options.tokenizer_of(baseline, pattern)
+    place = next((number for number, model in enumerate(models) if model == first), None)
+    return [first, *(model for number, model in enumerate(models) if number != place)]
 
 
 def _each_input(
@@ -143,6 +154,6 @@ def _each_input(
         )  # fmt: skip
 
     if source.text is not None:
-        yield "text", blocks(source, found)
+        yield _TEXT, blocks(source, found)
     for item in found.items:
         yield item.name, blocks(replace(source, paths=(item.path,)), Inputs((item,)))

@@ -78,10 +78,15 @@ def stdout_console(color: Color) -> Console:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Print one JSON object, in ASCII: no control or bidirectional character reaches a terminal."""
+    """Print one JSON object."""
+    print(json_text(value), end="")
+
+
+def json_text(value: dict[str, Any]) -> str:
+    """Write one JSON object, in ASCII: no control or bidirectional character reaches a terminal."""
     import json
 
-    print(json.dumps(value, indent=2, ensure_ascii=True))
+    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"
 
 
 @contextmanager

@@ -224,19 +224,19 @@ def specials_of(special: list[str] | None) -> tuple[Specials, bool]:
     return ("all" if "all" in names else tuple(names)), False
 
 
-def contents_of(path: str) -> bytes:
+def contents_of(path: str, most: int = _LARGEST) -> bytes:
     """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin.
 
     Raises:
-        InputError: It cannot be read, or is not small.
+        InputError: It cannot be read, or has more than ``most`` bytes.
     """
     from bpe_cli.corpus import open_stream
     from bpe_cli.corpus.opening import show_path
 
     with open_stream(path, stdin=sys.stdin.buffer) as stream:
-        data = stream.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise InputError(f"{show_path(path)} has more than {_LARGEST:,} bytes")
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"{show_path(path)} has more than {most:,} bytes")
     return data
 
 

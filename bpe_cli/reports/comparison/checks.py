@@ -1,16 +1,29 @@
-"""Conditions on a comparison, for CI: ``bytes_per_token < 4``."""
+"""Conditions on a comparison, for CI: ``bytes_per_token < 4``, ``any: unknown_share > 0.1%``.
+
+The grammar, with white space where one likes::
+
+    condition = [scope ":"] metric comparison number ["%"]
+    scope     = "any" | "total" | the name of an input
+    number    = digits, with a point or an exponent; "%" where the metric is a share
+
+Without a scope a condition is on all inputs together. The scope ends at the last colon, so that a name may have some;
+an input that is called ``any`` or ``total`` is ``./any``.
+"""
 
 from __future__ import annotations
 
+import difflib
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.reports.comparison.comparison import Comparison
+from bpe_cli.reports.comparison.choosing import metric_named
+from bpe_cli.reports.comparison.comparison import Comparison, Row
 from bpe_cli.reports.comparison.measures import Measure
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.metrics import Metric
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -21,48 +34,174 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "!=": operator.ne,
 }
 
+ANY, TOTAL = "any", "total"
+"""The scopes that are no names: each input and all together, and all together."""
+
+NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?"
+"""A number as one may write it; no metric is negative."""
+
+_FORM = re.compile(
+    rf"\s*(?:(?P<scope>.*):)?\s*(?P<metric>\w+)\s*(?P<comparison><=|>=|==|!=|<|>)"
+    rf"\s*(?P<sign>[+-]?)(?P<number>{NUMBER})\s*(?P<percent>%?)\s*",
+    re.ASCII | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Tell where a check found what it was asked to find.
+
+    Attributes:
+        tokenizer: The tokenizer's name.
+        source: The input's name; None for all inputs together.
+        statement: What is true of it; it holds names of metrics and numbers only.
+    """
+
+    tokenizer: str
+    source: str | None
+    statement: str
+
+    def __str__(self) -> str:
+        return f"{self.tokenizer}{'' if self.source is None else f' on {self.source}'}: {self.statement}"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a check came to.
+
+    Attributes:
+        option: The option that asked for it.
+        value: That option's value, as it was given.
+        failures: Empty when all is well.
+    """
+
+    option: str
+    value: str
+    failures: tuple[Failure, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
     """Compare a metric with a number.
 
-    >>> Condition.parse("bytes_per_token<4")
-    Condition(metric='bytes_per_token', comparison='<', number=4.0)
+    Attributes:
+        metric: What is compared.
+        comparison: One of ``< <= > >= == !=``.
+        number: What it is compared with; a share as a part of one.
+        scope: ``any``, ``total`` or the name of an input.
+        text: As it was given.
+
+    >>> condition = Condition.parse("de.txt: bytes_per_token<4")
+    >>> condition.scope, condition.metric.name, condition.comparison, condition.number
+    ('de.txt', 'bytes_per_token', '<', 4.0)
     """
 
-    metric: str
+    metric: Metric
     comparison: str
     number: float
+    scope: str = TOTAL
+    text: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Condition:
-        """Read METRIC COMPARISON NUMBER.
+        """Read a condition (see the module's grammar).
 
         Raises:
-            UsageError: It is something else.
+            UsageError: It is something else, there is no such metric, or the number fits none.
         """
-        match = re.fullmatch(r"\s*([a-z_]+)\s*(<=|>=|==|!=|<|>)\s*(\d+(?:\.\d*)?|\.\d+)\s*", text, re.ASCII)
-        if match is None or match[1] not in METRICS:
+        match = _FORM.fullmatch(text)
+        if match is None:
             raise UsageError(
                 f"{text!r} is not a condition",
-                hint=f"write METRIC < NUMBER, with one of {', '.join(METRICS)} and one of {' '.join(_COMPARE)}",
+                hint=f"write METRIC < NUMBER, as in 'bytes_per_token < 4' or 'any: bytes_per_token < 4'; "
+                f"there are {' '.join(_COMPARE)}",
             )
-        return cls(match[1], match[2], float(match[3]))
+        metric = metric_named(match["metric"])
+        if match["sign"]:
+            raise UsageError(f"{text!r} is not a condition: no metric is below 0, so numbers have no sign")
+        number = number_of(match["number"], bool(match["percent"]), text)
+        if match["percent"] and metric.kind != "share":
+            raise UsageError(f"{text!r}: {metric.name} is not a share, so its number has no %")
+        if metric.kind == "share" and number > 1:
+            raise UsageError(
+                f"{text!r}: {metric.name} is a share, at most 1", hint=f"for per cent write {match['number']}%"
+            )
+        return cls(metric, match["comparison"], number, (match["scope"] or TOTAL).strip(), text)
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.comparison} {self.number:g}"
+        number = f"{self.number * 100:.6g}%" if self.metric.kind == "share" else f"{self.number:.6g}"
+        return f"{self.metric.name} {self.comparison} {number}"
 
     def holds(self, measure: Measure) -> bool:
         """Tell whether it is true of a measure; what has no value makes no condition true."""
-        value = METRICS[self.metric].of(measure)
+        value = self.metric.of(measure)
         return value is not None and _COMPARE[self.comparison](value, self.number)
 
+    def check(self, report: Comparison) -> Check:
+        """Find all of which it is true."""
+        return Check("--fail-if", self.text or str(self), tuple(self._failures(report)))
 
-def offenders(comparison: Comparison, conditions: list[Condition]) -> list[str]:
-    """Give a sentence for each tokenizer and condition that is true of all inputs together."""
-    return [
-        f"{name}: {condition} ({METRICS[condition.metric].of(measure):,.6g})"
-        for name, measure in zip(comparison.tokenizers, comparison.total.measures, strict=True)
-        for condition in conditions
-        if condition.holds(measure)
-    ]
+    def _failures(self, report: Comparison) -> Iterator[Failure]:
+        for source, row in rows_of(report):
+            if not in_scope(self.scope, source):
+                continue
+            for name, measure in zip(report.tokenizers, row.measures, strict=True):
+                if self.holds(measure):
+                    yield Failure(name, source, self._statement(measure))
+
+    def _statement(self, measure: Measure) -> str:
+        value = self.metric.of(measure) or 0
+        percent = self.metric.kind == "share"
+        shown, limit = amount(value, percent), amount(self.number, percent)
+        if shown == limit and value != self.number:  # equal only as far as they are written out
+            shown = f"{value * 100 if percent else value!r}{'%' if percent else ''}"
+        return f"{self.metric.name} {shown} {self.comparison} {limit}"
+
+
+def number_of(digits: str, percent: bool, text: str) -> float:
+    """Read a number, or one in per cent, to the nearest float.
+
+    Raises:
+        UsageError: It is too large for one.
+    """
+    number = float(Decimal(digits) / 100 if percent else Decimal(digits))
+    if number == float("inf"):
+        raise UsageError(f"{text!r}: the number is too large")
+    return number
+
+
+def amount(value: float, percent: bool) -> str:
+    """Write a value for a sentence.
+
+    >>> amount(1234567, False), amount(3.21456789, False), amount(0.00125, True)
+    ('1,234,567', '3.21457', '0.125%')
+    """
+    if percent:
+        return f"{value * 100:.6g}%"
+    return f"{int(value):,}" if float(value).is_integer() and value < 1e15 else f"{value:,.6g}"
+
+
+def rows_of(report: Comparison) -> list[tuple[str | None, Row]]:
+    """Give all rows, each with its input's name; None for all together, which come last."""
+    return [*((row.name, row) for row in report.rows), (None, report.total)]
+
+
+def in_scope(scope: str, source: str | None) -> bool:
+    """Tell whether a scope means an input, or all together (None)."""
+    if scope in (ANY, TOTAL):
+        return scope == ANY or source is None
+    return scope == source
+
+
+def check_scope(scope: str, text: str, inputs: Sequence[str]) -> None:
+    """Make sure that there is what a scope means.
+
+    Raises:
+        UsageError: No input has that name.
+    """
+    if scope not in (ANY, TOTAL, *inputs):
+        near = difflib.get_close_matches(scope, [*inputs, ANY, TOTAL], n=3, cutoff=0.5)
+        raise UsageError(
+            f"{text!r}: there is no input {scope!r}",
+            hint=f"did you mean {' or '.join(near)}?" if near else "any means each input, total all together",
+        )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
@@ -29,6 +31,7 @@ def compare(
     specials: Specials = (),
     threads: int = 1,
     progress: Callable[[int], None] | None = None,
+    speed: bool = False,
 ) -> Comparison:
     """Count the tokens of inputs with several tokenizers.
 
@@ -40,6 +43,7 @@ def compare(
         specials: Which special tokens are looked for in the text.
         threads: How many threads count.
         progress: Called with the number of bytes of each block read.
+        speed: Whether to measure how long encoding takes.
 
     Raises:
         ValueError: There is no tokenizer.
@@ -58,7 +62,7 @@ def compare(
     for name, blocks in inputs:
         reading = Reading(blocks, min(PASSAGE_BYTES, room), progress)
         fan_out = FanOut(reading, len(tokenizers))
-        counts = [0] * len(tokenizers)
+        counts, seconds = [0] * len(tokenizers), [0.0] * len(tokenizers)
         streams = {
             number: tokenizer.settle(fan_out.reader(number), matchers[number])
             for number, tokenizer in enumerate(tokenizers)
@@ -70,10 +74,13 @@ def compare(
                 if block is None:
                     del streams[number]
                 else:
+                    begun = time.perf_counter()
                     counts[number] += sum(tokenizers[number].count_block(block, matchers[number], threads))
+                    seconds[number] += time.perf_counter() - begun
             except InputError as error:
                 raise InputError(f"{labels[number]} cannot encode {name}: {error.message}", hint=error.hint) from error
-        rows.append(Row.of(name, reading.documents, reading.bytes_read, reading.characters.total, counts))
+        row = Row.of(name, reading.documents, reading.bytes_read, reading.characters.total, counts)
+        rows.append(_timed(row, seconds) if speed else row)
         for document, text in enumerate(reading.short or ()):
             if text:
                 room -= len(text)
@@ -86,8 +93,15 @@ def compare(
         sum(row.character_count for row in rows),
         [sum(row.measures[number].token_count for row in rows) for number in range(len(tokenizers))],
     )
+    if speed:
+        total = _timed(total, [sum(row.measures[n].seconds or 0 for row in rows) for n in range(len(tokenizers))])
     sizes = tuple(tokenizer.vocab_size for tokenizer in tokenizers)
     return Comparison(labels, sizes, tuple(rows), total, tuple(passages))
+
+
+def _timed(row: Row, seconds: Sequence[float]) -> Row:
+    measures = (replace(each, seconds=taken) for each, taken in zip(row.measures, seconds, strict=True))
+    return replace(row, measures=tuple(measures))
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from bpe_cli.reports.comparison.measures import Difference, Measure
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.disagreements import Disagreement
+    from bpe_cli.reports.comparison.identity import Settings
     from bpe_cli.reports.comparison.overlap import Overlap
     from bpe_cli.reports.comparison.probes import Probes
     from bpe_cli.reports.text.segmentation import Segmentation
@@ -28,6 +29,7 @@ class Row:
         best: The tokenizers with the fewest tokens; empty when there is nothing to tell apart.
         differences: How each stands to the baseline; None for the baseline itself, and where there are too few
             documents to tell.
+        sha256: Of the documents' bytes (see ``identity.Digests``); None where nobody took it, and for all together.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Row:
     measures: tuple[Measure, ...]
     best: tuple[int, ...]
     differences: tuple[Difference | None, ...] = ()
+    sha256: str | None = None
 
     @classmethod
     def of(cls, name: str, documents: int, size: int, characters: int, tokens: Sequence[int]) -> Row:
@@ -73,7 +76,7 @@ class Comparison:
     """Tokenizers side by side.
 
     Attributes:
-        tokenizers: Their names, each different; the first is what the others are compared with.
+        tokenizers: Their names, each different.
         vocab_sizes: Their highest ids plus one.
         rows: One per input, in order.
         total: All inputs together: ratios of sums, not means of ratios.
@@ -81,6 +84,9 @@ class Comparison:
         probes: What languages, code, data and numbers cost, where that was asked for.
         overlaps: The vocabulary of each other tokenizer against the first's, where that was asked for.
         disagreements: How each other tokenizer cuts the inputs against the first, where that was asked for.
+        baseline: The number of the tokenizer that the others are compared with.
+        fingerprints: What tells the tokenizers' values apart (``bpe_cli.fingerprint``); empty where nobody asked.
+        settings: What the numbers depend on besides (``identity.Settings``); None where nobody said.
     """
 
     tokenizers: tuple[str, ...]
@@ -91,3 +97,6 @@ class Comparison:
     probes: Probes | None = None
     overlaps: tuple[Overlap, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
+    baseline: int = 0
+    fingerprints: tuple[str, ...] = ()
+    settings: Settings | None = None

@@ -76,6 +76,11 @@ class Measure:
         """Tokens per token of the baseline."""
         return self.token_count / self.baseline_tokens if self.baseline_tokens else None
 
+    @property
+    def megabytes_per_second(self) -> float | None:
+        """Speed of encoding, in 1,000,000 bytes of text per second."""
+        return self.byte_count / 1e6 / self.seconds if self.seconds else None
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:

@@ -44,6 +44,11 @@ _ALL = (
         "ratio", "ratio", "less", "ratio", "tokens per token of the baseline (NSL)",
         lambda measure: measure.ratio,
     ),
+    Metric(
+        "megabytes_per_second", "MB/s", "more", "speed",
+        "1,000,000 bytes of text encoded per second, if speed was asked for",
+        lambda measure: measure.megabytes_per_second,
+    ),
 )  # fmt: skip
 
 METRICS = {metric.name: metric for metric in _ALL}

@@ -1,11 +1,12 @@
 """Show a comparison of tokenizers as tables.
 
-They read without colour and in 80 columns; the best value of a row is bold, and named below.
+They read without colour and in 80 columns, and nothing is left out in fewer: what does not fit side by side goes
+below. The best value of a metric is bold, and named under the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -13,41 +14,52 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from bpe_cli.reports.comparison.metrics import METRICS, Metric
-from bpe_cli.views.layout import ending as _ending
+from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
+from bpe_cli.reports.comparison.metrics import Metric
+from bpe_cli.views.comparison.changes_table import changes_view
+from bpe_cli.views.comparison.values import best_lines, interval_text, mark_of, meaning_of_marks, remarks, value_text
+from bpe_cli.views.layout import ending
 from bpe_cli.views.layout import table as new_table
-from bpe_cli.views.numbers import count, fraction, whole
+from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.text.colored import TokenView
 from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
+    from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
-    from bpe_cli.reports.comparison.measures import Measure
 
 PASSAGE_LIMIT = 4
 
 _NAME_CELLS = 34
-_NARROW = 66
-
-SHOWN = ("tokens", "bytes_per_token", "characters_per_token", "ratio")
-"""The metrics of the table of tokenizers."""
+_HEADER_CELLS = 16
+_GAP = 3  # between two columns of a table
 
 
 def comparison_view(
-    comparison: Comparison, *, metric: str = "tokens", passages: int | None = PASSAGE_LIMIT
+    comparison: Comparison,
+    *,
+    metrics: Sequence[Metric] | None = None,
+    by_input: Sequence[Metric] | None = None,
+    changes: Changes | None = None,
+    passages: int | None = PASSAGE_LIMIT,
 ) -> RenderableType:
     """Show a comparison.
 
     Args:
         comparison: What to show.
-        metric: What the table of inputs shows of each tokenizer.
+        metrics: What the table of tokenizers shows; None for ``choosing.USUAL``.
+        by_input: What the tables of inputs show of each tokenizer; None for the first of ``metrics``.
+        changes: What has changed since another comparison.
         passages: How many short texts are shown token by token; None for all.
     """
-    parts: list[RenderableType] = [_Summary(comparison)]
+    chosen = metrics or metrics_named(USUAL)
+    parts: list[RenderableType] = [_Summary(comparison, chosen)]
     if len(comparison.rows) > 1:
-        parts.append(_Matrix(comparison, metric))
+        parts.extend(_Matrix(comparison, metric) for metric in by_input or chosen[:1])
+    if changes is not None:
+        parts.append(changes_view(changes))
     shown = comparison.passages[:passages]
     several = {passage.source for passage in comparison.passages if passage.document}
     parts.extend(_passage(comparison, passage, passage.source in several) for passage in shown)
@@ -58,96 +70,232 @@ def comparison_view(
 
 
 class _Summary:
-    """Show all inputs together, a line per tokenizer; a narrow console leaves out two columns."""
+    """Show all inputs together: a line per tokenizer, or a line per metric where those are too many columns."""
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Comparison, metrics: Sequence[Metric]) -> None:
         self._comparison = comparison
+        self._metrics = metrics
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        comparison = self._comparison
-        total = comparison.total
+        comparison, total = self._comparison, self._comparison.total
         names = [harmless(name) for name in comparison.tokenizers]
-        wide = options.max_width >= _NARROW
-        metrics = [METRICS[name] for name in SHOWN if wide or name != "characters_per_token"]
+        yield Text(_source_line(comparison))
+        columns = [_metric_column(total, metric) for metric in self._metrics]
+        vocabulary = _Column("vocabulary", [Text(whole(size)) for size in comparison.vocab_sizes])
+        room = options.max_width - min(max(map(cell_len, names)), _HEADER_CELLS) - 2
+        wide = sum(column.width + _GAP for column in columns)
+        if wide + vocabulary.width + _GAP <= room:
+            yield _by_tokenizer(names, [vocabulary, *columns])
+        elif wide <= room:
+            yield _by_tokenizer(names, columns)
+        else:
+            yield from _by_metric(names, _lines(total, self._metrics, vocabulary), options.max_width)
+        for line in (*remarks(comparison, self._metrics, names), *best_lines(total, self._metrics, names)):
+            yield Text(line)
+
+
+class _Column:
+    """The values of one metric, one per tokenizer, under a header of one or two lines."""
+
+    def __init__(self, label: str, cells: Sequence[Text]) -> None:
+        self.label = label
+        self.header = _two_lines(label)
+        self.cells = cells
+        self.width = max(cell.cell_len for cell in [*map(Text, self.header.split("\n")), *cells])
+
+
+def _metric_column(row: Row, metric: Metric) -> _Column:
+    """Write a metric's values; ratios with interval and mark, in line with each other."""
+    best = best_of(row, metric)
+    values = [value_text(metric, metric.of(measure)) for measure in row.measures]
+    if metric.name == "ratio":
+        differences = differences_of(row)
+        intervals = [interval_text(each) for each in differences]
+        marks = [mark_of(each) for each in differences]
+        tails = [f" {text:>{max(map(len, intervals))}}" if any(intervals) else "" for text in intervals]
+        if any(marks):
+            tails = [f"{tail} {mark:1}" for tail, mark in zip(tails, marks, strict=True)]
+    else:
+        tails = [""] * len(values)
+    cells = [
+        Text.assemble((value, "bold" if number in best else ""), tail)
+        for number, (value, tail) in enumerate(zip(values, tails, strict=True))
+    ]
+    return _Column(metric.label, cells)
+
+
+def _lines(row: Row, metrics: Sequence[Metric], vocabulary: _Column) -> list[_Column]:
+    """Give what a narrow table has as lines: there the ends of an interval have lines of their own."""
+    lines = [vocabulary]
+    for metric in metrics:
+        best = best_of(row, metric)
+        values = [value_text(metric, metric.of(measure)) for measure in row.measures]
+        differences = differences_of(row) if metric.name == "ratio" else [None] * len(values)
+        marks = [mark_of(each) for each in differences]
+        width = max(map(len, marks))
+        cells = [
+            Text.assemble((value, "bold" if number in best else ""), f"{mark:{width}}" if width else "")
+            for number, (value, mark) in enumerate(zip(values, marks, strict=True))
+        ]
+        lines.append(_Column(metric.label, cells))
+        if any(differences):
+            for label, end in (("  low", "low"), ("  high", "high")):
+                ends = ["" if each is None else f"{getattr(each, end):.2f}" for each in differences]
+                lines.append(_Column(label, [Text(text + " " * width) for text in ends]))
+    return lines
+
+
+def _by_tokenizer(names: Sequence[str], columns: Sequence[_Column]) -> Table:
+    table = new_table()
+    table.add_column("\ntokenizer", overflow="fold", min_width=8)
+    for column in columns:
+        table.add_column(Text(column.header), justify="right", no_wrap=True)
+    for number, name in enumerate(names):
+        table.add_row(Text(name), *(column.cells[number] for column in columns))
+    return table
+
+
+def _by_metric(names: Sequence[str], lines: Sequence[_Column], width: int) -> Sequence[RenderableType]:
+    """Lay out metrics as rows and tokenizers as columns, in as many tables as the width asks for."""
+    left = max(cell_len(line.label) for line in lines) + 2
+    columns = [
+        max(min(cell_len(name), _HEADER_CELLS), *(line.cells[number].cell_len for line in lines))
+        for number, name in enumerate(names)
+    ]
+    if left + max(columns) + _GAP > width:
+        return [
+            text
+            for number, name in enumerate(names)
+            for text in _listed(f"\n{name}", ((line.label, line.cells[number]) for line in lines))
+        ]
+    tables: list[RenderableType] = []
+    for part in _folded(columns, width - left):
         table = new_table()
-        table.add_column("\ntokenizer", overflow="fold", min_width=8)
-        if wide:
-            table.add_column("\nvocabulary", justify="right", no_wrap=True)
-        for metric in metrics:
-            header = metric.label.replace("/", "/\n") if "/" in metric.label else f"\n{metric.label}"
-            table.add_column(header, justify="right", no_wrap=True)
-        for number, (name, size, measure) in enumerate(zip(names, comparison.vocab_sizes, total.measures, strict=True)):
-            best = "bold" if number in total.best else ""
-            values = (Text(_value(measure, metric), style=best) for metric in metrics)
-            table.add_row(Text(name), *([whole(size)] if wide else []), *values)
-        single = len(comparison.rows) == 1
-        source = harmless(comparison.rows[0].name) if single else count(len(comparison.rows), "input")
-        counts = (
-            count(total.document_count, "document"),
-            count(total.byte_count, "byte"),
-            count(total.character_count, "character"),
-        )
-        yield Text(f"{source}: {', '.join(counts)}")
-        yield table
-        if len(names) > 1:
-            yield Text(f"ratio: tokens per token of {names[0]}")
-        if total.best:
-            yield Text(f"fewest tokens: {', '.join(names[number] for number in total.best)}")
+        table.add_column("", no_wrap=True)
+        for number in part:
+            table.add_column(Text(ending(names[number], _HEADER_CELLS)), justify="right", max_width=_HEADER_CELLS)
+        for line in lines:
+            table.add_row(Text(line.label), *(line.cells[number] for number in part))
+        tables.append(table)
+    return tables
+
+
+def _listed(heading: str, values: Iterable[tuple[str, Text]]) -> list[Text]:
+    """Lay out values as lines, for a console that no table fits into."""
+    lines = [Text(heading, style="bold")]
+    for label, value in values:
+        if value.plain.strip():
+            line = Text.assemble(f"  {label.strip()}: ", value)
+            line.rstrip()
+            lines.append(line)
+    return lines
 
 
 class _Matrix:
-    """Show inputs by tokenizers, in as many tables as the width asks for."""
+    """Show one metric, inputs by tokenizers, in as many tables as the width asks for."""
 
-    def __init__(self, comparison: Comparison, metric: str) -> None:
+    def __init__(self, comparison: Comparison, metric: Metric) -> None:
         self._comparison = comparison
-        self._metric = METRICS[metric]
+        self._metric = metric
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = (*self._comparison.rows, self._comparison.total)
+        tokenizers = self._comparison.tokenizers
         cells = min(_NAME_CELLS, max(12, options.max_width // 3))
-        names = [_ending(harmless(row.name), cells) for row in rows]
+        names = [ending(harmless(row.name), cells) for row in rows]
+        values = [self._values(row) for row in rows]
         left = max(5, *map(cell_len, names)) + 2
         left += max(5, *(len(whole(row.byte_count)) for row in rows)) + 2
         columns = [
-            max(min(cell_len(harmless(name)), 16), *(len(_value(row.measures[number], self._metric)) for row in rows))
-            for number, name in enumerate(self._comparison.tokenizers)
+            max(min(cell_len(harmless(name)), _HEADER_CELLS), *(line[number].cell_len for line in values))
+            for number, name in enumerate(tokenizers)
         ]
-        yield Text(f"\n{self._metric.label.capitalize()} by input", style="bold")
-        start = 0
-        while start < len(columns):
-            end, room = start, options.max_width - left
-            while end < len(columns) and (end == start or columns[end] + 2 <= room):
-                room -= columns[end] + 2
-                end += 1
-            yield self._table(names, rows, range(start, end))
-            start = end
+        label = self._metric.label
+        yield Text(f"\n{label[:1].upper()}{label[1:]} by input", style="bold")
+        if left + max(columns) + _GAP > options.max_width:
+            for name, row, line in zip(names, rows, values, strict=True):
+                heading = f"{name}, {count(row.byte_count, 'byte')}"
+                yield from _listed(heading, zip(map(harmless, tokenizers), line, strict=True))
+            yield from self._marks()
+            return
+        for part in _folded(columns, options.max_width - left):
+            table = new_table()
+            table.add_column("input", no_wrap=True)
+            table.add_column("bytes", justify="right", no_wrap=True)
+            for number in part:
+                header = Text(ending(harmless(tokenizers[number]), _HEADER_CELLS))
+                table.add_column(header, justify="right", max_width=_HEADER_CELLS)
+            for place, (name, row, line) in enumerate(zip(names, rows, values, strict=True)):
+                if place == len(rows) - 1:
+                    table.add_section()
+                table.add_row(Text(name), whole(row.byte_count), *(line[number] for number in part))
+            yield table
+        yield from self._marks()
 
-    def _table(self, names: Sequence[str], rows: Sequence[Row], tokenizers: range) -> Table:
-        table = new_table()
-        table.add_column("input", no_wrap=True)
-        table.add_column("bytes", justify="right", no_wrap=True)
-        for number in tokenizers:
-            header = Text(_ending(harmless(self._comparison.tokenizers[number]), 16))
-            table.add_column(header, justify="right", max_width=16)
-        for place, (name, row) in enumerate(zip(names, rows, strict=True)):
-            last = place == len(rows) - 1
-            if last:
-                table.add_section()
-            table.add_row(
-                Text(name),
-                whole(row.byte_count),
-                *(
-                    Text(_value(row.measures[number], self._metric), style="bold" if number in row.best else "")
-                    for number in tokenizers
-                ),
+    def _marks(self) -> list[Text]:
+        """Say what the marks mean: the inputs are more comparisons than all together."""
+        rows = self._comparison.rows
+        told = self._metric.name == "ratio" and any(each for row in rows for each in differences_of(row))
+        return [Text(meaning_of_marks(rows))] if told else []
+
+    def _values(self, row: Row) -> list[Text]:
+        best = best_of(row, self._metric)
+        differences = differences_of(row) if self._metric.name == "ratio" else ()
+        marks = [mark_of(each) for each in differences] or [""] * len(row.measures)
+        marked = self._metric.name == "ratio" and any(
+            mark_of(each) for row in (*self._comparison.rows, self._comparison.total) for each in differences_of(row)
+        )
+        return [
+            Text.assemble(
+                (value_text(self._metric, self._metric.of(measure)), "bold" if number in best else ""),
+                f"{marks[number]:1}" if marked else "",
             )
-        return table
+            for number, measure in enumerate(row.measures)
+        ]
 
 
-def _value(measure: Measure, metric: Metric) -> str:
-    """Write one value."""
-    value = metric.of(measure)
-    return whole(int(value)) if metric.kind == "count" and value is not None else fraction(value)
+def _folded(widths: Sequence[int], room: int) -> list[range]:
+    """Divide columns among tables, at least one to each.
+
+    >>> _folded([5, 5, 5], 20), _folded([50], 20)
+    ([range(0, 2), range(2, 3)], [range(0, 1)])
+    """
+    parts = []
+    start = 0
+    while start < len(widths):
+        end, left = start, room
+        while end < len(widths) and (end == start or widths[end] + _GAP <= left):
+            left -= widths[end] + _GAP
+            end += 1
+        parts.append(range(start, end))
+        start = end
+    return parts
+
+
+def _source_line(comparison: Comparison) -> str:
+    total, rows = comparison.total, comparison.rows
+    source = harmless(rows[0].name) if len(rows) == 1 else count(len(rows), "input")
+    counts = (
+        count(total.document_count, "document"),
+        count(total.byte_count, "byte"),
+        count(total.character_count, "character"),
+    )
+    return f"{source}: {', '.join(counts)}"
+
+
+def _two_lines(label: str) -> str:
+    """Break a header after its slash, or at the space nearest to its middle; the last line is the full one.
+
+    >>> _two_lines("bytes/token"), _two_lines("MB/s"), _two_lines("words in several")
+    ('bytes/\\ntoken', '\\nMB/s', 'words in\\nseveral')
+    """
+    if "/" in label and len(label) > 8:
+        return label.replace("/", "/\n", 1)
+    spaces = [place for place, character in enumerate(label) if character == " "]
+    if not spaces or len(label) <= 10:
+        return f"\n{label}"
+    middle = min(spaces, key=lambda place: abs(2 * place - len(label)))
+    return f"{label[:middle]}\n{label[middle + 1 :]}"
 
 
 def _passage(comparison: Comparison, passage: Passage, numbered: bool) -> RenderableType:

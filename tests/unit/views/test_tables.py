@@ -6,10 +6,11 @@ from rich.cells import cell_len
 
 from bpe_cli.blocks import Block
 from bpe_cli.patterns import PATTERNS
-from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.views.comparison.tables import comparison_view
 from bpe_cli.views.tokenizer.tables import vocabulary_view
+from tests.unit.reports.comparison.handmade import compared
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import check, render
 
@@ -38,15 +39,15 @@ def test_golden_vocabulary(width):
 
 @pytest.mark.parametrize("width", [100, 80, 40])
 def test_golden_comparison(width):
-    check(f"comparison-{width}", render(comparison_view(compare([BYTES, TINY, TINY], INPUTS)), width=width))
+    check(f"comparison-{width}", render(comparison_view(compared([BYTES, TINY, TINY], INPUTS)), width=width))
 
 
 def test_golden_comparison_in_colour():
-    check("comparison-256", render(comparison_view(compare([BYTES, TINY], INPUTS)), width=80, color_system="256"))
+    check("comparison-256", render(comparison_view(compared([BYTES, TINY], INPUTS)), width=80, color_system="256"))
 
 
 def test_many_tokenizers_fit_into_80_columns():
-    comparison = compare([BYTES] * 12 + [TINY], INPUTS)
+    comparison = compared([BYTES] * 12 + [TINY], INPUTS)
     shown = render(comparison_view(comparison), width=80)
     assert all(cell_len(line) <= 80 for line in shown.splitlines())
     assert shown.count("total ") >= 2
@@ -56,24 +57,26 @@ def test_many_tokenizers_fit_into_80_columns():
 
 
 def test_metrics():
-    comparison = compare([BYTES, TINY], INPUTS)
-    assert "Bytes/token by input" in render(comparison_view(comparison, metric="bytes_per_token"))
-    assert re.search(r"hello\.txt +24 +1\.00 +0\.33", render(comparison_view(comparison, metric="ratio")))
-    assert "–" in render(comparison_view(comparison, metric="characters_per_token"))
+    comparison = compared([BYTES, TINY], INPUTS)
+    by_input = [METRICS[name] for name in ("bytes_per_token", "ratio", "characters_per_token")]
+    shown = render(comparison_view(comparison, by_input=by_input))
+    assert "Bytes/token by input" in shown
+    assert re.search(r"hello\.txt +24 +1\.00 +0\.33", shown)
+    assert re.search(r"empty +0 +– +–", shown)
 
 
 def test_one_input_has_no_table_of_inputs():
-    shown = render(comparison_view(compare([BYTES, TINY], INPUTS[:1])))
+    shown = render(comparison_view(compared([BYTES, TINY], INPUTS[:1])))
     assert "by input" not in shown
     assert "notes/hello.txt: 2 documents, 24 bytes, 24 characters" in shown
 
 
 def test_no_input_at_all():
-    assert "0 inputs: 0 documents" in render(comparison_view(compare([BYTES], [])))
+    assert "0 inputs: 0 documents" in render(comparison_view(compared([BYTES], [])))
 
 
 def test_best_is_bold_and_named():
-    shown = render(comparison_view(compare([BYTES, TINY], INPUTS[:1])), color_system="256", width=80)
+    shown = render(comparison_view(compared([BYTES, TINY], INPUTS[:1])), color_system="256", width=80)
     assert re.findall(r"\x1b\[1m *([\d.]+) *\x1b\[0m", shown)[:4] == ["8", "3.00", "3.00", "0.33"]
     assert "fewest tokens: tiny" in shown
 
@@ -99,7 +102,7 @@ def test_what_the_file_states_is_listed_as_it_states_it():
 
 
 def test_nothing_hostile_passes():
-    for renderable in (vocabulary_view(describe(MERGED), full=True), comparison_view(compare([MERGED], []))):
+    for renderable in (vocabulary_view(describe(MERGED), full=True), comparison_view(compared([MERGED], []))):
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", render(renderable))
 
 

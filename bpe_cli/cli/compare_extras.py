@@ -134,6 +134,11 @@ class Extras:
             raise UsageError("--pivot is for --probe languages and --parallel")
         return cls(frozenset(asked), tuple(parallel or ()), pivot, pairs, overlap, diff, diff_limit)
 
+    @property
+    def asked(self) -> str:
+        """An option that asks for something besides the measures; empty if there is none."""
+        return "--probe" if self.probes else "--overlap" if self.overlap else "--diff" if self.diff else ""
+
     def is_enough(self, inputs: Sequence[str] | None, text: str | None) -> bool:
         """Tell whether something is asked that needs no input, and none is given: then stdin is not read either."""
         return not inputs and text is None and bool(self.probes or self.overlap) and not self.diff

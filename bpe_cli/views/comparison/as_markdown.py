@@ -1,0 +1,185 @@
+"""Give a comparison as Markdown, for a comment on a pull request (GitHub's dialect).
+
+Names are code, in which no link, mention, reference to an issue or markup works. One with a character that could end
+the code or a cell of the table is written as HTML code with that character by its number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
+from bpe_cli.views.comparison import changes_table
+from bpe_cli.views.comparison.values import change_text, interval_text, mark_of, remarks, value_text
+from bpe_cli.views.numbers import count, whole
+from bpe_cli.views.visible import harmless
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.comparison.changes import Changes
+    from bpe_cli.reports.comparison.checks import Check
+    from bpe_cli.reports.comparison.comparison import Comparison, Row
+    from bpe_cli.reports.comparison.metrics import Metric
+
+MOST_LINES = 100
+"""Lines of a table; GitHub takes a comment of 65,536 characters."""
+
+OPEN_CHANGES = 10
+"""Changes that are shown without unfolding them."""
+
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~ ]")
+_PLAIN = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
+
+
+def comparison_markdown(
+    report: Comparison,
+    *,
+    metrics: Sequence[Metric] | None = None,
+    changes: Changes | None = None,
+    checks: Sequence[Check] = (),
+) -> str:
+    """Give the checks, the table of tokenizers, what has changed, and the inputs folded in.
+
+    Args:
+        report: The comparison.
+        metrics: What is shown of each tokenizer, and the first of each input; None for ``choosing.USUAL``.
+        changes: What has changed since another comparison.
+        checks: What was checked.
+    """
+    metrics = metrics or metrics_named(USUAL)
+    names = [code(name) for name in report.tokenizers]
+    total = report.total
+    counts = f"{count(total.document_count, 'document')}, {count(total.byte_count, 'byte')}"
+    source = code(report.rows[0].name) if len(report.rows) == 1 else count(len(report.rows), "input")
+    parts = [f"### Tokenizers compared\n\n{source}: {counts}"]
+    if checks:
+        parts.append("\n".join(_check(check) for check in checks))
+    parts.append(_summary(report, metrics, names))
+    if lines := _remarks(report, metrics, names):
+        parts.append(lines)
+    if changes is not None:
+        parts.append(_changes(changes))
+    if len(report.rows) > 1:
+        parts.append(_by_input(report, metrics[0], names))
+    return "\n\n".join(parts) + "\n"
+
+
+def code(name: str) -> str:
+    r"""Write a name as code.
+
+    >>> code("corpora/en.txt"), code("a|b<c>"), code("@you")
+    ('`corpora/en.txt`', '<code>a&#124;b&#60;c&#62;</code>', '`@you`')
+    """
+    shown = harmless(name)
+    if _PLAIN.fullmatch(shown):
+        return f"`{shown}`"
+    # Punctuation by its number means itself, wherever it stands; so does a space at an end.
+    numbered = _PUNCTUATION.sub(lambda match: f"&#{ord(match[0])};", shown)
+    # GitHub makes links of addresses even in HTML code: a comment keeps the parts of one from each other.
+    return f"<code>{numbered.replace('&#64;', '&#64;<!-- -->')}</code>"
+
+
+def _table(headers: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:
+    lines = [headers, ["---:" if each else "---" for each in right], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _strong(text: str, best: bool) -> str:
+    return f"**{text}**" if best else text
+
+
+def _summary(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
+    rows = [[name, whole(size)] for name, size in zip(names, report.vocab_sizes, strict=True)]
+    for metric in metrics:
+        for row, value in zip(rows, _cells(report.total, metric, intervals=True), strict=True):
+            row.append(value)
+    headers = ["tokenizer", "vocabulary", *(metric.label for metric in metrics)]
+    return _table(headers, [False] + [True] * (len(headers) - 1), rows)
+
+
+def _cells(row: Row, metric: Metric, *, intervals: bool) -> list[str]:
+    """Write the values of one metric, the best in bold."""
+    best = best_of(row, metric)
+    cells = [
+        _strong(value_text(metric, metric.of(measure)), number in best) for number, measure in enumerate(row.measures)
+    ]
+    if metric.name != "ratio":
+        return cells
+    shown = []
+    for value, difference in zip(cells, differences_of(row), strict=True):
+        interval = f" {_escaped(interval_text(difference))}" if intervals and difference else ""
+        mark = f" {_escaped(mark_of(difference))}" if mark_of(difference) else ""
+        shown.append(f"{value}{interval}{mark}")
+    return shown
+
+
+def _escaped(text: str) -> str:
+    """Write our own words so that no punctuation is markup."""
+    return re.sub(r"([*_\[\]<>|`])", r"\\\1", text)
+
+
+def _remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
+    """Say what the values mean; in the lines only names are code, and all else is escaped."""
+    marker = "\0"  # no harmless name has one, so that names are told from words
+    lines = remarks(report, metrics, [f"{marker}{number}{marker}" for number in range(len(names))])
+    written = [re.sub(f"{marker}(\\d+){marker}", lambda match: names[int(match[1])], _escaped(line)) for line in lines]
+    return "<br>\n".join(written)
+
+
+def _check(check: Check) -> str:
+    """Write what a check came to as an item of a list, with what it found below."""
+    asked = f"{code(f'{check.option} {check.value!r}')}"
+    if not check.failures:
+        return f"- {asked}: passed"
+    lines = [f"- {asked}: **failed**"]
+    for each in check.failures[:MOST_LINES]:
+        where = "" if each.source is None else f" on {code(each.source)}"
+        lines.append(f"  - {code(each.tokenizer)}{where}: {_escaped(each.statement)}")
+    if len(check.failures) > MOST_LINES:
+        lines.append(f"  - and {len(check.failures) - MOST_LINES:,} more")
+    return "\n".join(lines)
+
+
+def _changes(changes: Changes) -> str:
+    found = changes_table.listed(changes)
+    notes = "<br>\n".join(changes_table.notes(changes, code))
+    heading = f"#### {changes_table.heading(changes, code)}"
+    if not found:
+        return "\n\n".join(part for part in (heading, "none", notes) if part)
+    rows = [
+        [
+            code(change.tokenizer),
+            changes_table.where(change, code),
+            _escaped(change.metric.name),
+            value_text(change.metric, change.before),
+            value_text(change.metric, change.now),
+            change_text(change),
+            _strong(change.verdict, change.verdict == "worse"),
+        ]
+        for change in found[:MOST_LINES]
+    ]
+    headers = ["tokenizer", "input", "metric", "before", "now", "change", ""]
+    right = [False, False, False, True, True, True, False]
+    table = _table(headers, right, rows)
+    if len(found) > MOST_LINES:
+        table += f"\n\nand {count(len(found) - MOST_LINES, 'more change')}"
+    if len(found) > OPEN_CHANGES:
+        table = _folded(f"{count(len(found), 'change')}, the worst first", table)
+    return "\n\n".join(part for part in (heading, table, notes) if part)
+
+
+def _by_input(report: Comparison, metric: Metric, names: Sequence[str]) -> str:
+    rows = [
+        [code(row.name), whole(row.byte_count), *_cells(row, metric, intervals=False)]
+        for row in report.rows[:MOST_LINES]
+    ]
+    rows.append(["total", whole(report.total.byte_count), *_cells(report.total, metric, intervals=False)])
+    table = _table(["input", "bytes", *names], [False] + [True] * (1 + len(names)), rows)
+    if len(report.rows) > MOST_LINES:
+        table += f"\n\nand {count(len(report.rows) - MOST_LINES, 'more input')}"
+    return _folded(f"{metric.label} by input", table)
+
+
+def _folded(summary: str, content: str) -> str:
+    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"

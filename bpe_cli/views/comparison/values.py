@@ -1,0 +1,156 @@
+"""Write the values of metrics, and what there is to say about how sure they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bpe_cli.reports.comparison.changes import SIGNIFICANT
+from bpe_cli.reports.comparison.choosing import best_of, differences_of
+from bpe_cli.views.numbers import ABSENT, count, fraction, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bpe_cli.reports.comparison.changes import Change
+    from bpe_cli.reports.comparison.comparison import Comparison, Row
+    from bpe_cli.reports.comparison.measures import Difference
+    from bpe_cli.reports.comparison.metrics import Metric
+
+MARK = "*"
+"""Stands after a ratio that is beyond noise."""
+
+_WORDS = "a word is a stretch without white space; Chinese, Japanese and Thai write few of them"
+
+
+def value_text(metric: Metric, value: float | None) -> str:
+    """Write a value as tables do.
+
+    >>> from bpe_cli.reports.comparison.metrics import METRICS
+    >>> value_text(METRICS["tokens"], 1234), value_text(METRICS["ratio"], 0.914), value_text(METRICS["ratio"], None)
+    ('1,234', '0.91', '–')
+    """
+    if value is None:
+        return ABSENT
+    if metric.kind == "count":
+        return whole(int(value)) if float(value).is_integer() else fraction(value)
+    if metric.kind == "share":
+        return share_text(value)
+    return fraction(value, 1 if metric.kind == "speed" else 2)
+
+
+def share_text(share: float) -> str:
+    """Write a share in per cent, so that a small one is told from none.
+
+    >>> share_text(0.1234), share_text(0.00031), share_text(0.0), share_text(0.9999999)
+    ('12.3%', '0.031%', '0%', '100.0%')
+    """
+    if share == 0:
+        return "0%"
+    return f"{share:.1%}" if share >= 0.001 else f"{share * 100:.2g}%"
+
+
+def interval_text(difference: Difference | None) -> str:
+    """Write an interval behind its ratio.
+
+    >>> interval_text(None)
+    ''
+    """
+    return "" if difference is None else f"[{difference.low:.2f}, {difference.high:.2f}]"
+
+
+def mark_of(difference: Difference | None) -> str:
+    """Give the mark of a ratio that is beyond noise, else nothing."""
+    return MARK if difference is not None and difference.p_adjusted < SIGNIFICANT else ""
+
+
+def change_text(change: Change) -> str:
+    """Write a relative change with its sign.
+
+    >>> from bpe_cli.reports.comparison.changes import Change
+    >>> from bpe_cli.reports.comparison.metrics import METRICS
+    >>> [change_text(Change(METRICS["tokens"], "a", None, 200, now)) for now in (203, 200, 190, 199.999)]
+    ['+1.50%', '0%', '-5.00%', '-0.00050%']
+    """
+    relative = change.relative
+    if relative is None:
+        return ABSENT
+    if relative == 0:
+        return "0%"
+    if relative == float("inf"):
+        return "from 0"
+    return f"{relative:+.2%}" if abs(relative) >= 0.0001 else f"{relative * 100:+#.2g}%"
+
+
+def certainty(report: Comparison, names: Sequence[str]) -> list[str]:
+    """Say what the intervals and marks of all inputs together mean, or why there are none.
+
+    Args:
+        report: The comparison.
+        names: The tokenizers' names as they are shown.
+    """
+    if len(names) < 2:
+        return []
+    lines = [f"ratio: tokens per token of {names[report.baseline]}"]
+    found = next((each for each in differences_of(report.total) if each is not None), None)
+    if found is None:
+        return [*lines, *_no_interval(report)]
+    units = count(found.units, "document")
+    if found.unit_documents == 1 and found.units < report.total.document_count:
+        units += " that are not empty"
+    if found.unit_documents > 1:
+        units = f"{whole(found.units)} batches of {whole(found.unit_documents)} documents"
+    method = "paired bootstrap" if found.method == "bootstrap" else found.method
+    lines.append(f"[low, high]: 95% interval of the ratio, {method} over {units}")
+    return [*lines, meaning_of_marks([report.total])]
+
+
+def meaning_of_marks(rows: Sequence[Row]) -> str:
+    """Say what the mark of the ratios of some rows means, whose p were adjusted together."""
+    every = [each for row in rows for each in differences_of(row) if each is not None]
+    meaning = f"more than chance among documents: p < {SIGNIFICANT} (sign-flip test"
+    meaning += f", Holm over {count(len(every), 'comparison')})" if len(every) > 1 else ")"
+    return f"{MARK} {meaning}" if any(map(mark_of, every)) else f"no ratio is {meaning}"
+
+
+def _no_interval(report: Comparison) -> list[str]:
+    """Say why there is no interval."""
+    total = report.total
+    if not total.document_count or len({measure.token_count for measure in total.measures}) == 1:
+        return []
+    few = "no interval" if total.document_count == 1 else "too few for an interval"
+    lines = report.settings is not None and report.settings.documents == "whole"
+    way_out = "; --lines makes each line a document" if lines else ""
+    return [f"{count(total.document_count, 'document')}: {few}{way_out}"]
+
+
+def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
+    """Say all that a reader of the values must know.
+
+    Args:
+        report: The comparison.
+        metrics: Those that are shown.
+        names: The tokenizers' names as they are shown.
+    """
+    lines = certainty(report, names) if any(metric.name == "ratio" for metric in metrics) else []
+    if any("word" in metric.meaning for metric in metrics):
+        lines.append(_WORDS)
+    if any(metric.kind == "speed" for metric in metrics):
+        lines.append("speed is by the clock of this machine, so it differs from run to run")
+    return lines
+
+
+def best_lines(row: Row, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
+    """Name the best of each metric, those that agree together."""
+    groups: dict[tuple[int, ...], list[Metric]] = {}
+    for metric in metrics:
+        if best := best_of(row, metric):
+            groups.setdefault(best, []).append(metric)
+    lines = []
+    for best, agreeing in groups.items():
+        who = ", ".join(names[number] for number in best)
+        if len(groups) == 1:
+            what = "fewest tokens" if agreeing[0].name == "tokens" else "best"
+        else:
+            what = f"best {'; '.join(metric.label for metric in agreeing)}"
+        lines.append(f"{what}: {who}")
+    return lines

@@ -1,0 +1,219 @@
+"""JSON, CSV and Markdown: read back by other programs, and nothing in a name is more than a name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from bpe_cli.reports.comparison.changes import changes_from_baseline, changes_since
+from bpe_cli.reports.comparison.checks import Condition
+from bpe_cli.reports.comparison.identity import Settings
+from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.stored import StoredComparison
+from bpe_cli.views.comparison.as_csv import comparison_csv
+from bpe_cli.views.comparison.as_json import comparison_json
+from bpe_cli.views.comparison.as_markdown import code, comparison_markdown
+from bpe_cli.views.visible import harmless
+from tests.unit.reports.comparison.handmade import HOSTILE, comparison, hostile, row
+from tests.unit.views.golden import check
+
+NAMES = st.text(max_size=20) | st.binary(max_size=12).map(lambda data: data.decode("utf-8", "surrogateescape"))
+PIECES = st.sampled_from(
+    ["`", "``", "|", "\\", "@you", "#1", "<b>", "</code>", "<!--", "](http://e.vil)", "[", "![", "http://e.vil", "\n\n",
+     "\r", "\0", "*", "_", "~~", "&lt;", "&#124;", "'", '"', " ", "=", "+", "-", "a", "1. ", "# ", "www.e.vil", "$x$"]
+)  # fmt: skip
+HOSTILE_NAMES = st.lists(PIECES, max_size=8).map("".join) | NAMES
+
+
+def named(tokenizer, source):
+    rows = (row(source, [30, 20]), row("b", [1, 2]))
+    return comparison((tokenizer, "gpt2-x"), rows=rows, total=row("total", [31, 22]))
+
+
+# -- JSON ----------------------------------------------------------------------------------------------------------
+
+
+def test_json_by_hand():
+    report = comparison_json(comparison(settings=Settings("jsonl", "a.b", ("<s>", "\udcff"))))
+    assert list(report) == [
+        "schema", "bpe_version", "settings", "metrics", "tokenizers", "baseline", "inputs", "total",
+        "changes", "checks", "passages",
+    ]  # fmt: skip
+    assert report["schema"] == "bpe.compare/2"
+    assert report["settings"] == {
+        "documents": "jsonl", "field": "a.b", "specials": ["<s>", {"bytes": "ff"}],
+        "word": "a stretch without white space (Unicode's White_Space)",
+    }  # fmt: skip
+    assert report["tokenizers"][1] == {"name": "gpt2", "vocab_size": 32001, "fingerprint": f"{1:064x}"}
+    first = report["inputs"][0]
+    assert (first["name"], first["sha256"], first["best"]) == ("en.txt", "aa", [1])
+    assert first["results"][1].items() >= {
+        "token_count": 2730, "tokens": 2730, "bytes_per_token": 12000 / 2730, "ratio": 0.91,
+    }.items()  # fmt: skip
+    assert set(first["results"][0]) == {"token_count", *METRICS}
+    assert first["differences"] == [
+        None,
+        {"ratio": 0.91, "low": 0.89, "high": 0.93, "p": 0.0002, "p_adjusted": 0.0004, "units": 120,
+         "unit_documents": 1, "method": "bootstrap"},
+    ]  # fmt: skip
+    assert [metric["name"] for metric in report["metrics"]] == list(METRICS)
+    assert report == json.loads(json.dumps(report, allow_nan=False))
+
+
+def test_json_of_checks_and_changes():
+    made = comparison()
+    changes = changes_from_baseline(made, [METRICS["tokens"]])
+    report = comparison_json(made, changes=changes, checks=[Condition.parse("en.txt: tokens > 2800").check(made)])
+    assert report["checks"] == [
+        {
+            "option": "--fail-if", "value": "en.txt: tokens > 2800", "passed": False,
+            "failures": [{"tokenizer": "mine.json", "input": "en.txt", "statement": "tokens 3,000 > 2,800"}],
+        }
+    ]  # fmt: skip
+    assert report["changes"]["stored"] is False
+    assert report["changes"]["changes"][1] == {
+        "metric": "tokens", "tokenizer": "gpt2", "input": "de.txt", "before": 2000, "now": 2010,
+        "relative": 2010 / 2000 - 1, "verdict": "worse",
+    }  # fmt: skip
+
+
+@given(HOSTILE_NAMES, HOSTILE_NAMES.filter(lambda name: name != "b"))
+def test_a_stored_report_reads_back_equal(tokenizer, source):
+    try:
+        tokenizer.encode("utf-8", "surrogateescape"), source.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return
+    report = named(tokenizer, source)
+    data = json.dumps(comparison_json(report)).encode()
+    assert StoredComparison.parse(data, "r") == StoredComparison.of(report)
+    changes = changes_since(StoredComparison.of(report), StoredComparison.parse(data, "r"), [METRICS["tokens"]], "r")
+    assert {change.verdict for change in changes.changes} == {"same"}
+
+
+# -- CSV -----------------------------------------------------------------------------------------------------------
+
+
+def test_csv_by_hand():
+    text = comparison_csv(comparison())
+    assert text.endswith("\r\n")
+    assert text.count("\r\n") == text.count("\n") == 5
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    assert [(each["input"], each["tokenizer"]) for each in rows] == [
+        ("en.txt", "mine.json"), ("en.txt", "gpt2"), ("de.txt", "mine.json"), ("de.txt", "gpt2"),
+    ]  # fmt: skip
+    assert rows[1].items() >= {
+        "vocab_size": "32001", "document_count": "120", "byte_count": "12000", "character_count": "11900",
+        "tokens": "2730", "ratio": "0.91", "ratio_low": "0.89", "ratio_high": "0.93", "ratio_p_adjusted": "0.0004",
+    }.items()  # fmt: skip
+    assert rows[0]["ratio_low"] == ""
+    assert float(rows[1]["bytes_per_token"]) == 12000 / 2730
+
+
+@given(HOSTILE_NAMES, HOSTILE_NAMES)
+def test_csv_of_any_names(tokenizer, source):
+    text = comparison_csv(named(tokenizer, source))
+    text.encode()
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    assert len(rows) == 5
+    assert len({len(each) for each in rows}) == 1
+    for shown, name in ((rows[1][0], source), (rows[1][1], tokenizer)):
+        assert shown in (harmless(name), "'" + harmless(name))
+        assert not shown.startswith(("=", "+", "-", "@", "\t", "\r"))
+        assert not re.search(r"[\x00-\x1f\x7f]", shown)
+
+
+# -- Markdown ------------------------------------------------------------------------------------------------------
+
+
+def tokens_of(text):
+    flat = []
+    for token in MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(text):
+        flat += [token, *(token.children or ())]
+    return flat
+
+
+def codes_of(text):
+    """Give what an independent renderer makes of all code in a text."""
+    found, inside = [], None
+    for token in tokens_of(text):
+        if token.type == "code_inline":
+            found.append(token.content)
+        elif token.type == "html_inline" and token.content == "<code>":
+            inside = ""
+        elif token.type == "html_inline" and token.content == "</code>":
+            found.append(inside)
+            inside = None
+        elif inside is not None and token.content != "<!-- -->":
+            assert token.type in ("text", "text_special", "inline"), token
+            inside += token.content
+    return found
+
+
+@given(HOSTILE_NAMES)
+def test_a_name_is_code_and_nothing_else(name):
+    text = f"| {code(name)} | x |\n| --- | --- |\n| {code(name)} | y |\n"
+    assert codes_of(text) == [harmless(name)] * 2
+    assert [token.content for token in tokens_of(text) if token.type == "text"][-1] == "y"
+
+
+@given(HOSTILE_NAMES, HOSTILE_NAMES)
+def test_nothing_is_injected(tokenizer, source):
+    report = named(tokenizer, source)
+    changes = changes_from_baseline(report, [METRICS["tokens"]])
+    checks = [Condition.parse("any: tokens > 1").check(report)]
+    text = comparison_markdown(report, changes=changes, checks=checks)
+    plain = comparison_markdown(named("t", "s"), changes=changes_from_baseline(named("t", "s"), [METRICS["tokens"]]),
+                                checks=[Condition.parse("any: tokens > 1").check(named("t", "s"))])  # fmt: skip
+
+    def skeleton(text):
+        kinds = [token for token in tokens_of(text) if token.type not in ("text", "text_special", "softbreak")]
+        return [
+            "code" if token.content == "<code>" else token.type
+            for token in kinds
+            if token.content not in ("</code>", "<!-- -->")
+        ]  # fmt: skip
+
+    assert [kind.replace("code_inline", "code") for kind in skeleton(text)] == [
+        kind.replace("code_inline", "code") for kind in skeleton(plain)
+    ]
+    assert set(codes_of(text)) <= {
+        harmless(tokenizer), harmless(source), "gpt2-x", "b", "--fail-if 'any: tokens > 1'",
+    }  # fmt: skip
+    assert not {"link_open", "image"} & {token.type for token in tokens_of(text)}
+    outside = re.sub(r"`[^`]*`|<code>.*?</code>", "", text)
+    assert not re.search(r"@|#\d|https?:|www\.", outside)
+
+
+@pytest.mark.parametrize("name", ["hostile", "plain"])
+def test_golden_markdown(name):
+    report = hostile() if name == "hostile" else comparison()
+    changes = changes_from_baseline(report, [METRICS["tokens"]])
+    checks = [Condition.parse(f"any: tokens {sign} 2900").check(report) for sign in "><"]
+    check(f"compare-markdown-{name}", comparison_markdown(report, changes=changes, checks=checks))
+
+
+def test_many_inputs_are_cut_and_that_is_said():
+    rows = tuple(row(f"{number}.txt", [number + 1, number + 2]) for number in range(1000))
+    report = replace(comparison(rows=rows), total=row("total", [10, 9]))
+    changes = changes_from_baseline(report, [METRICS["tokens"]])
+    text = comparison_markdown(report, changes=changes)
+    assert "and 900 more inputs" in text
+    assert "and 901 more changes" in text
+    assert "<summary>1,001 changes, the worst first</summary>" in text
+    assert len(text) < 65_536
+
+
+def test_code_by_hand():
+    assert code("en.txt") == "`en.txt`"
+    assert code("@you #1 www.e.vil") == "`@you #1 www.e.vil`"
+    assert code("") == "<code></code>"
+    assert code("`") == "<code>&#96;</code>"
+    assert "\u202e" not in code(HOSTILE)
