@@ -10,12 +10,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from bpe_cli.views.visible import HIDDEN, MARKS, harmless
+from bpe_cli.views.visible import HIDDEN, harmless
 
 if TYPE_CHECKING:
     import regex
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
+_CONTROLS = (
+    "NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
+).split()  # few fonts have pictures of them
 _TABLE = str.maketrans(_ENTITIES)
 
 
@@ -83,7 +86,8 @@ def _mark(match: regex.Match[str]) -> str:
     if not code:
         return '<i class="x">\\x00</i>'
     # A reference to one of U+0080 to U+009F means another character, for history's sake.
+    mark = _CONTROLS[code] if code < 32 else f"U+{code:04X}"
     raw = character if 0x80 <= code < 0xA0 else f"&#x{code:x};"
-    return f'<i class="m" data-m="{MARKS.get(character) or f"U+{code:04X}"}">{raw}</i>'
+    return f'<i class="m" data-m="{mark}">{raw}</i>'
 
 

@@ -122,7 +122,8 @@ class TokenWriter:
             )
             clipped = " clipped" if part.clipped else ""
             written.append(f'<b>{marked(part.text)}</b><span class="k{clipped}">{"".join(shares)}</span>')
-        return f'<span class="g">{"".join(written)}</span>'
+        content = "".join(written)
+        return f'<span class="{"g w" if _LINE_FEED in content else "g"}">{content}</span>'
 
     def _link(self, number: int, content: str, data: str = "", *, special: bool = False, last: bool = True) -> str:
         """Write a token, or what a group's part has of it.
@@ -164,12 +165,12 @@ def rows(tokens: Sequence[PlacedToken], key: str) -> Iterator[str]:
     """Write a table with a row for each token, in blocks."""
     yield '<div class="rows" role="region" aria-label="Tokens one by one">'
     for start in range(0, len(tokens), _CHUNK):
-        yield '<table class="c"><thead><tr>'
+        yield '<div class="c"><table><thead><tr>'
         yield "".join(f'<th scope="col">{column}</th>' for column in _COLUMNS)
         yield "</tr></thead><tbody>\n"
         end = min(start + _CHUNK, len(tokens))
         yield "".join(_row(number, tokens[number], key) for number in range(start, end))
-        yield "</tbody></table>"
+        yield "</tbody></table></div>"
     yield "</div>\n"
 
 
