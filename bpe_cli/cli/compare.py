@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bpe_cli.cli import options
+from bpe_cli.cli import options, pages
 from bpe_cli.cli.console import note, print_json, progress, say_slow, stdout_console
 from bpe_cli.errors import CheckFailed, UsageError
 
@@ -42,6 +42,7 @@ def run(
         ),
     ] = None,
     json: options.Json = False,
+    html: pages.Html = None,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,11 +74,14 @@ def run(
         bpe compare -T "naïve Straße 東京"
 
         bpe compare corpus/ -t tokenizer.json --fail-if 'bytes_per_token < 4'
+
+        bpe compare en.txt code.py -t gpt2 -t o200k_base --html comparison.html
     """
     from bpe_cli.reports.comparison.checks import Condition, offenders
     from bpe_cli.reports.comparison.comparing import compare
 
     conditions = [Condition.parse(condition) for condition in fail_if or ()]
+    pages.check_outputs([("--html", html)], stdout_taken="--json" if json else None)
     source = options.source_of(inputs, text, lines, jsonl, field, block_size)
     specials, refuse = options.specials_of(special)
     if refuse:
@@ -97,7 +101,11 @@ def run(
         from bpe_cli.views.comparison.as_json import comparison_json
 
         print_json(comparison_json(report))
-    else:
+    if html is not None:
+        from bpe_cli.views.page.comparison import comparison_page
+
+        pages.write_page(html, comparison_page(report), quiet)
+    elif not json:
         from bpe_cli.views.comparison.tables import comparison_view
 
         shown = None if len(report.rows) <= SEGMENTED_INPUTS else 0

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bpe_cli.cli import options
+from bpe_cli.cli import options, pages
 from bpe_cli.cli.console import say_slow
 from bpe_cli.cli.inspect_text import Wanted, show_texts
 from bpe_cli.cli.inspect_tokenizer import report_tokenizer
@@ -31,6 +31,8 @@ def run(
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Show everything, however long.")] = False,
     json: options.Json = False,
+    html: pages.Html = None,
+    svg: pages.Svg = None,
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
@@ -52,6 +54,8 @@ def run(
         bpe inspect tokenizer.json
 
         bpe inspect -T "hello world" -t unigram.json --nbest 5
+
+        bpe inspect notes.txt -t tokenizer.json --html notes.html
     """
     named = False
     if tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
@@ -73,13 +77,16 @@ def run(
             raise UsageError(
                 "--nbest ranks the segmentations of a text, and there is none", hint="give one with -T TEXT"
             )
+        if html is not None or svg is not None:
+            option = "--html" if html is not None else "--svg"
+            raise UsageError(f"{option} shows a text, and there is none", hint="give one with -T TEXT")
         report_tokenizer(model, json=json, full=full, color=color)
         return
     source = options.source_of(inputs, text, lines, jsonl, field, options.BLOCK_BYTES)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
-    wanted = Wanted(ids=ids, nbest=nbest, full=full, json=json, color=color)
+    wanted = Wanted(ids=ids, nbest=nbest, full=full, json=json, color=color, html=html, svg=svg)
     show_texts(model, source, specials, wanted, quiet)
 
 

@@ -16,9 +16,43 @@ if TYPE_CHECKING:
     import regex
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
-_CONTROLS = (
-    "NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
-).split()  # few fonts have pictures of them
+_CONTROLS = tuple(
+    [
+        "NUL",
+        "SOH",
+        "STX",
+        "ETX",
+        "EOT",
+        "ENQ",
+        "ACK",
+        "BEL",
+        "BS",
+        "TAB",
+        "LF",
+        "VT",
+        "FF",
+        "CR",
+        "SO",
+        "SI",
+        "DLE",
+        "DC1",
+        "DC2",
+        "DC3",
+        "DC4",
+        "NAK",
+        "SYN",
+        "ETB",
+        "CAN",
+        "EM",
+        "SUB",
+        "ESC",
+        "FS",
+        "GS",
+        "RS",
+        "US",
+    ]  # as one reads it
+)
+"""The names of control characters: few fonts have their pictures."""
 _TABLE = str.maketrans(_ENTITIES)
 
 
@@ -89,5 +123,3 @@ def _mark(match: regex.Match[str]) -> str:
     mark = _CONTROLS[code] if code < 32 else f"U+{code:04X}"
     raw = character if 0x80 <= code < 0xA0 else f"&#x{code:x};"
     return f'<i class="m" data-m="{mark}">{raw}</i>'
-
-

@@ -1,8 +1,8 @@
 """Frame a page: one file that fetches nothing, and in which only its own style and script count.
 
 The policy in its head allows this style sheet and this script by their hashes, and nothing else: no other script, no
-event handler, no style attribute, no address to fetch from or send to. Text that got into the page as markup in spite of
-``markup.escape`` could therefore not act.
+event handler, no style attribute, no address to fetch from or send to. Text that got into the page as markup in spite
+of ``markup.escape`` could therefore not act.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from bpe_cli.views.numbers import count
 from bpe_cli.views.page.markup import name
 from bpe_cli.views.page.palette import DARK, LIGHT, variables
-from bpe_cli.views.page.tokens import LIMIT, section
+from bpe_cli.views.page.tokens import DOCUMENT_LIMIT, LIMIT, section
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
-
-DOCUMENT_LIMIT = 100
-"""How many documents a page has unless all are asked for."""
 
 _CONTROLS = """\
 <div class="controls"><label><input type="checkbox" id="marks" checked>white space</label>
@@ -53,7 +51,7 @@ def texts_page(reports: Iterable[Segmentation], *, tokenizer: str | None, full: 
         yield from section(report, str(number), None if full else LIMIT)
         yield "</section>\n"
     if more:
-        yield f'<p class="note">and {more:,} more documents; --full shows all</p>\n'
+        yield f'<p class="note">and {count(more, "more document")}; --full shows all</p>\n'
     yield from foot()
 
 
@@ -77,7 +75,7 @@ def head(title: str, kind: str = "") -> Iterator[str]:
         '<meta name="referrer" content="no-referrer">\n'
         f'<title>{name(title)}</title>\n<link rel="icon" href="data:,">\n'  # or a browser would ask the server for one
         f"<style>{style}</style>\n</head>\n"
-        f'<body{body}>\n<header><h1>{name(title)}</h1>\n{_CONTROLS}</header>\n<main>\n'
+        f"<body{body}>\n<header><h1>{name(title)}</h1>\n{_CONTROLS}</header>\n<main>\n"
     )
 
 

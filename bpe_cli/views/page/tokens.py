@@ -15,10 +15,13 @@ from bpe_cli.views.page.markup import marked
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.alignment import Deviation
-    from bpe_cli.reports.text.segmentation import Group, Part, PlacedToken, Segmentation
+    from bpe_cli.reports.text.segmentation import Group, PlacedToken, Segmentation
 
 LIMIT = 1000
 """How many tokens of a text are shown unless all are asked for."""
+
+DOCUMENT_LIMIT = 100
+"""How many documents are shown unless all are asked for."""
 
 _CHUNK = 500  # tokens: what is not on the screen is laid out when it gets there
 _TITLE_BYTES = 24
@@ -66,10 +69,7 @@ def totals(segmentation: Segmentation) -> str:
         ("Characters/token", fraction(segmentation.characters_per_token), "small"),
         ("Round trip", round_trip, "small"),
     )
-    cells = "".join(
-        f'<div class="{size}"><dt>{label}</dt><dd>{value}</dd></div>'
-        for label, value, size in numbers
-    )
+    cells = "".join(f'<div class="{size}"><dt>{label}</dt><dd>{value}</dd></div>' for label, value, size in numbers)
     return f'<dl class="totals">{cells}</dl>\n'
 
 
