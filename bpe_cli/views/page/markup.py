@@ -16,43 +16,12 @@ if TYPE_CHECKING:
     import regex
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
-_CONTROLS = tuple(
-    [
-        "NUL",
-        "SOH",
-        "STX",
-        "ETX",
-        "EOT",
-        "ENQ",
-        "ACK",
-        "BEL",
-        "BS",
-        "TAB",
-        "LF",
-        "VT",
-        "FF",
-        "CR",
-        "SO",
-        "SI",
-        "DLE",
-        "DC1",
-        "DC2",
-        "DC3",
-        "DC4",
-        "NAK",
-        "SYN",
-        "ETB",
-        "CAN",
-        "EM",
-        "SUB",
-        "ESC",
-        "FS",
-        "GS",
-        "RS",
-        "US",
-    ]  # as one reads it
-)
+_CONTROLS = (
+    "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "TAB", "LF", "VT", "FF", "CR", "SO", "SI",
+    "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US",
+)  # fmt: skip
 """The names of control characters: few fonts have their pictures."""
+
 _TABLE = str.maketrans(_ENTITIES)
 
 

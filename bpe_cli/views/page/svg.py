@@ -39,7 +39,7 @@ class _Box:
     """A token, or what a line has of it.
 
     Attributes:
-        units: What stands in it, none broken.
+        units: What stands in it, at least one, none wider than a line.
         color: Which of the palette's colours it has; None for none.
         special: Whether it is a special token.
         label: What stands below it.
@@ -63,16 +63,15 @@ class _Drawing:
     column: int = 0
 
     def put(self, box: _Box) -> None:
-        """Add a box: on the next line if it does not fit, in parts if it is longer than a line."""
-        while box.cells > COLUMNS or NEWLINE in box.units[:-1]:
-            head, box = _cut(box)
-            self.put(head)
-        if self.column + box.cells > COLUMNS:
-            self.end_line()
-        self.lines[-1].append(box)
-        self.column += box.cells
-        if box.units and box.units[-1] == NEWLINE:
-            self.end_line()
+        """Add a box: on the next line if it does not fit, in parts if it is longer than a line or has several."""
+        for part in _parts(box):
+            cells = part.cells
+            if self.column + cells > COLUMNS:
+                self.end_line()
+            self.lines[-1].append(part)
+            self.column += cells
+            if part.units[-1] == NEWLINE:
+                self.end_line()
 
     def end_line(self) -> None:
         """Begin a line."""
@@ -80,18 +79,17 @@ class _Drawing:
         self.column = 0
 
 
-def _cut(box: _Box) -> tuple[_Box, _Box]:
-    """Cut a box behind its first line feed, or where a line is full."""
-    cells = end = 0
-    for end, unit in enumerate(box.units, start=1):  # the end is what is asked for
-        cells += cell_len(unit)
-        if unit == NEWLINE:
-            break
-        if cells > COLUMNS:
-            end -= 1
-            break
-    end = max(end, 1)
-    return _Box(box.units[:end], box.color, box.special, box.label), _Box(box.units[end:], box.color, box.special)
+def _parts(box: _Box) -> Iterator[_Box]:
+    """Cut a box behind line feeds, and where a line is full."""
+    begin = cells = 0
+    label = box.label
+    for place, unit in enumerate(box.units):
+        size = cell_len(unit)
+        if place > begin and (cells + size > COLUMNS or box.units[place - 1] == NEWLINE):
+            yield _Box(box.units[begin:place], box.color, box.special, label)
+            begin, cells, label = place, 0, ""
+        cells += size
+    yield _Box(box.units[begin:], box.color, box.special, label)
 
 
 def picture(reports: Iterable[Segmentation], *, tokenizer: str | None, ids: bool = False, full: bool = False) -> str:
@@ -150,7 +148,7 @@ def _contents(part: Part) -> Iterator[list[str]]:
     """Yield what stands in the boxes of a part."""
     if part.split:
         for content in part.contents:
-            yield [content.hex(" ")]
+            yield [f" {byte:02x}" if place else f"{byte:02x}" for place, byte in enumerate(content)]
     elif part.special:
         yield ["⟦", *units(part.text), "⟧"]
     else:
