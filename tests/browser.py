@@ -21,12 +21,14 @@ class Opened:
     Attributes:
         page: Playwright's page.
         requests: The addresses of all requests, the page itself apart.
+        refused: Those of them that the page's own policy stopped.
         messages: What the console said, errors and warnings too.
         dialogs: What dialogs said.
     """
 
     page: Any
     requests: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
 
@@ -55,6 +57,7 @@ class Browser:
             context.on(
                 "request", lambda request: request.url in (address, "data:,") or opened.requests.append(request.url)
             )
+            context.on("requestfailed", lambda request: request.failure == "csp" and opened.refused.append(request.url))
             opened.page.on("console", lambda message: opened.messages.append(f"{message.type}: {message.text}"))
             opened.page.on("pageerror", lambda error: opened.messages.append(f"error: {error}"))
 

@@ -100,9 +100,9 @@ def test_a_hostile_text_is_only_text(browser, tokenizer):
         assert page.evaluate("document.querySelectorAll('.text a[id]').length") == (
             segment(tokenizer, HOSTILE, specials).token_count + segment(tokenizer, b"second").token_count
         )
-        assert page.title() == "Tokens by " + {
-            NAME: "<script>alert('name')</script>\"'<U+202E>␀</title>\\xff"
-        }.get(tokenizer.name, tokenizer.name)
+        assert page.title() == "Tokens by " + {NAME: "<script>alert('name')</script>\"'<U+202E>␀</title>\\xff"}.get(
+            tokenizer.name, tokenizer.name
+        )
         act_on_everything(page)
         opened.assert_silent()
 
@@ -130,14 +130,15 @@ def test_the_policy_stops_what_would_get_through(browser):
     with browser.open(markup.replace("<main>", f"<main>{attack}")) as opened:
         page = opened.page
         page.evaluate("document.getElementById('j').click()")
-        page.evaluate("document.getElementById('f').click()")
         assert page.title() == "Tokens by tiny"
         assert page.evaluate("getComputedStyle(document.body).display") == "block"
         assert page.evaluate("getComputedStyle(document.getElementById('p')).position") == "static"
-        assert opened.messages
+        page.evaluate("document.getElementById('f').click()")
+        page.wait_for_timeout(200)  # for what is sent, if anything is
+        assert len(opened.messages) >= 8
         assert all("Content Security Policy" in message for message in opened.messages)
-        assert opened.page.url.startswith("file:")
-        assert not opened.dialogs
+        assert page.url.startswith("file:")
+        assert (opened.requests, opened.dialogs) == (opened.refused, [])
 
 
 def test_the_mouse_links_a_token_and_its_row(browser):
@@ -158,7 +159,7 @@ def test_the_mouse_links_a_token_and_its_row(browser):
 def test_tokens_of_one_character_are_linked_with_it(browser):
     with browser.open(page_of(TEXT)) as opened:
         page = opened.page
-        group = page.locator(".g").first
+        group = page.locator(".g", has_text="谁")
         assert group.evaluate("node => node.textContent") == "谁"
         shares = group.locator("a").evaluate_all(
             "nodes => nodes.map(node => [node.dataset.b, getComputedStyle(node, '::before').content])"
@@ -325,13 +326,11 @@ def test_a_tap_shows_the_details(browser):
 
 
 def test_tokens_stand_in_their_order(browser):
-    text = "שלום עולם, مرحبا بالعالم, abc".encode()
-    with browser.open(page_of(text)) as opened:
-        tops = opened.page.locator(".text a, .text b").evaluate_all(
-            "nodes => nodes.map(node => node.getBoundingClientRect()).map(place => [place.top, place.left])"
+    with browser.open(page_of("שלום عالم (א) abc".encode())) as opened:
+        lefts = opened.page.locator(".text a, .text b").evaluate_all(
+            "nodes => nodes.map(node => node.getBoundingClientRect().left)"
         )
-        lefts = [left for top, left in tops]
-        assert len(lefts) > 5
+        assert len(lefts) > 10
         assert lefts == sorted(lefts)
 
 
