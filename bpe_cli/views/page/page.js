@@ -4,7 +4,7 @@
   const bar = document.getElementById("bar");
   const partner = (link) => document.getElementById(decodeURIComponent(link.hash.slice(1)));
   const tokenOf = (node) => node instanceof Element ? node.closest(".text a") : null;
-  const rowOf = (node) => node instanceof Element ? node.closest(".rows tbody tr") : null;
+  const rowOf = (node) => node instanceof Element ? node.closest(".rows [id]") : null;
   let marked = [], pinned = null;
 
   function show(token) {
@@ -18,7 +18,7 @@
     marked = row ? [...parts, row] : parts;
     for (const node of marked) node.classList.add("on");
     const text = document.createElement("b");
-    if (row) text.append(...[...row.cells[2].childNodes].map((node) => node.cloneNode(true)));
+    if (row) text.append(row.querySelector("span").cloneNode(true));
     bar.replaceChildren(text, " " + token.title);
   }
   const settle = () => show(pinned ?? tokenOf(document.activeElement));

@@ -177,12 +177,15 @@ def _draw(box: _Box, column: int, top: int) -> Iterator[str]:
         wide = _px(box.cells * _CELL - 1)
         yield f'<rect class="{kind}" x="{_px(left + 0.5)}" y="{top + 2}" width="{wide}" height="20" rx="3"/>\n'
     place = left
-    for cells, members in groupby(box.units, key=lambda unit: cell_len(unit) / max(len(unit), 1)):
-        run = list(members)
-        text = "".join(run)
+    for _, members in groupby(box.units, key=lambda unit: cell_len(unit) / max(len(unit), 1)):
+        text = "".join(members)
         long = cell_len(text) * _CELL
         # A character by itself keeps its shape; in others spaces alone would tear letters apart that join.
-        length = f' textLength="{_px(long)}" lengthAdjust="spacingAndGlyphs"' if cells and len(run) > 1 else ""
+        length = (
+            f' textLength="{_px(long)}" lengthAdjust="spacingAndGlyphs"'
+            if sum(cell_len(each) > 0 for each in text) > 1
+            else ""
+        )
         yield f'<text x="{_px(place)}" y="{top + 17}"{length}>{escape(text)}</text>\n'
         place += long
     if box.label:

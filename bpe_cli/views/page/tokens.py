@@ -23,6 +23,9 @@ LIMIT = 1000
 DOCUMENT_LIMIT = 100
 """How many documents are shown unless all are asked for."""
 
+LEAN = 10_000
+"""From so many tokens on, what is said of each is a line and not the row of a table."""
+
 _CHUNK = 500  # tokens: what is not on the screen is laid out when it gets there
 _TITLE_BYTES = 24
 _COLORS = 4
@@ -162,27 +165,45 @@ class TokenWriter:
 
 
 def rows(tokens: Sequence[PlacedToken], key: str) -> Iterator[str]:
-    """Write a table with a row for each token, in blocks."""
+    """Write a row for each token, in blocks: in tables, or a line each where there are very many."""
     yield '<div class="rows" role="region" aria-label="Tokens one by one">'
+    lean = len(tokens) > LEAN
     for start in range(0, len(tokens), _CHUNK):
-        yield '<div class="c"><table><thead><tr>'
-        yield "".join(f'<th scope="col">{column}</th>' for column in _COLUMNS)
-        yield "</tr></thead><tbody>\n"
-        end = min(start + _CHUNK, len(tokens))
-        yield "".join(_row(number, tokens[number], key) for number in range(start, end))
-        yield "</tbody></table></div>"
+        numbers = range(start, min(start + _CHUNK, len(tokens)))
+        yield '<div class="c">'
+        if lean:
+            yield from (_line(number, tokens[number], key) for number in numbers)
+        else:
+            yield "<table><thead><tr>"
+            yield "".join(f'<th scope="col">{column}</th>' for column in _COLUMNS)
+            yield "</tr></thead><tbody>\n"
+            yield from (_row(number, tokens[number], key) for number in numbers)
+            yield "</tbody></table>"
+        yield "</div>"
     yield "</div>\n"
 
 
 def _row(number: int, token: PlacedToken, key: str) -> str:
-    shown = marked(token.content.decode("utf-8", "surrogateescape"))
-    special = " z" if token.special else ""
     return (
         f'<tr id="r{key}-{number}"><td><a href="#t{key}-{number}">{number}</a><td>{token.token_id}'
-        f'<td><span class="t{number % _COLORS}{special}">{shown}</span><td>{_hexadecimal(token.content)}'
+        f"<td>{_shown(number, token)}<td>{_hexadecimal(token.content)}"
         f"<td>{token.start}–{token.end}<td>{token.character_start}–{token.character_end}"
         f"<td>{ABSENT if token.piece is None else token.piece}</tr>\n"
     )
+
+
+def _line(number: int, token: PlacedToken, key: str) -> str:
+    """Write a row as one line: a third of the elements, since a browser takes its time for each."""
+    return (
+        f'<p id="r{key}-{number}"><a href="#t{key}-{number}">{number}</a> {_shown(number, token)} '
+        f"{_details(number, token, None)}</p>\n"
+    )
+
+
+def _shown(number: int, token: PlacedToken) -> str:
+    special = " z" if token.special else ""
+    shown = marked(token.content.decode("utf-8", "surrogateescape"))
+    return f'<span class="t{number % _COLORS}{special}">{shown}</span>'
 
 
 def _ids(tokens: Sequence[PlacedToken], key: str, clipped: bool) -> Iterator[str]:
@@ -197,9 +218,9 @@ def _ids(tokens: Sequence[PlacedToken], key: str, clipped: bool) -> Iterator[str
     yield "</code></p>\n"
 
 
-def _details(number: int, token: PlacedToken) -> str:
-    """Say what a row says, in one line of numbers."""
-    parts = [f"token {number}", f"id {token.token_id}", f"bytes {_hexadecimal(token.content, _TITLE_BYTES)}"]
+def _details(number: int, token: PlacedToken, most: int | None = _TITLE_BYTES) -> str:
+    """Say what a row says, in one line of numbers and with so many bytes at most."""
+    parts = [f"token {number}", f"id {token.token_id}", f"bytes {_hexadecimal(token.content, most)}"]
     parts.append(f"byte span {token.start}–{token.end}")
     parts.append(f"characters {token.character_start}–{token.character_end}")
     if token.special:

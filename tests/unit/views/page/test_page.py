@@ -31,8 +31,8 @@ ELEMENTS = {
     "thead", "tbody", "tfoot", "tr", "th", "td", "small", "details", "summary", "script",
 }  # fmt: skip
 ATTRIBUTES = {
-    "lang", "charset", "http-equiv", "content", "name", "rel", "href", "class", "id", "type", "checked", "title", "role",
-    "aria-label", "data-m", "data-b", "data-copy", "hidden", "scope", "tabindex",
+    "lang", "charset", "http-equiv", "content", "name", "rel", "href", "class", "id", "type", "checked", "title",
+    "role", "aria-label", "data-m", "data-b", "data-copy", "hidden", "scope", "tabindex",
 }  # fmt: skip
 
 
