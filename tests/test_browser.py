@@ -84,10 +84,13 @@ def text_of(shown):
 
 def act_on_everything(page):
     """Point at, focus and click what there is."""
-    for link in page.query_selector_all(".text a")[:60]:
-        link.dispatch_event("mouseover")
-        link.focus()
-        link.dispatch_event("click")
+    page.evaluate("""() => {
+      for (const link of document.querySelectorAll('.text a')) {
+        link.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
+        link.focus();
+        link.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true, detail: 1}));
+      }
+    }""")
 
 
 @pytest.mark.parametrize("tokenizer", [TOKENS, BYTES], ids=["tokens", "bytes"])
@@ -346,6 +349,22 @@ def test_a_comparison_stands_side_by_side_or_below_each_other(browser):
     with browser.open(content, **PHONE) as opened:
         assert opened.page.locator("section:nth-of-type(1) .side:not(.heads) > div").evaluate_all(columns) == 1
         assert opened.page.locator(".who").first.is_visible()
+
+
+def test_a_page_of_many_tokens_opens(browser):
+    count = 100_000
+    text = (b"a b<c>d\n" * count)[:count]
+    with browser.open(page_of(text, tokenizer=BYTES, full=True)) as opened:
+        page = opened.page
+        assert page.evaluate("document.querySelectorAll('.text a[id]').length") == count
+        page.evaluate(f"document.getElementById('t0-{count - 1}').focus()")
+        assert f"token {count - 1}, id 10," in page.locator("#bar").inner_text()
+        assert page.evaluate(f"document.getElementById('r0-{count - 1}').className") == "on"
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate("document.activeElement.id") == f"t0-{count - 2}"
+        page.keyboard.press("Enter")
+        assert page.locator(f"#r0-{count - 2}").is_visible()
+        opened.assert_silent()
 
 
 def test_paper_shows_boundaries_and_no_controls(browser):

@@ -122,6 +122,16 @@ def test_what_is_left_out_is_counted():
     assert len(Page(page_of([b"x"] * (DOCUMENT_LIMIT + 2), full=True)).texts) == DOCUMENT_LIMIT + 2
 
 
+def test_very_many_tokens_have_a_line_each(monkeypatch):
+    monkeypatch.setattr("bpe_cli.views.page.tokens.LEAN", 5)
+    page = check_safe(page_of([TEXT]))
+    assert page.texts == [TEXT]
+    assert "table" not in [name for name, _ in page.elements]
+    assert len([1 for name, attributes in page.elements if name == "p" and "id" in attributes]) == len(
+        segment(TINY, TEXT, "all").tokens
+    )
+
+
 def test_a_text_without_tokens_says_so():
     assert "There is no token" in page_of([b""])
     assert "<dd>0</dd>" in page_of([b""])
