@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bpe_cli.cli import compare_extras, compare_output, options
+from bpe_cli.cli import compare_extras, compare_output, options, pages
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.errors import UsageError
 
@@ -55,6 +55,7 @@ def run(
     json: compare_output.Json = False,
     markdown: compare_output.Markdown = False,
     csv: compare_output.Csv = False,
+    html: pages.Html = None,
     output: options.Output = None,
     fail_if: compare_output.FailIf = None,
     against: compare_output.Against = None,
@@ -78,7 +79,7 @@ def run(
 
         bpe compare en.txt de.txt zh.txt -t mine.json -t gpt-4o --json -o report.json
 
-        bpe compare -T "naïve Straße 東京"
+        bpe compare -T "naïve Straße 東京" --html comparison.html
 
         bpe compare --probe languages --probe code -t gpt2 -t mine.json
 
@@ -92,8 +93,8 @@ def run(
     from bpe_cli.reports.comparison.identity import Digests, Settings, identified
 
     wanted = compare_output.Wanted.of(
-        json=json, markdown=markdown, csv=csv, output=output, metric=metric or (), speed=speed, fail_if=fail_if or (),
-        against=against, max_regression=max_regression or (),
+        json=json, markdown=markdown, csv=csv, html=html, output=output, metric=metric or (), speed=speed,
+        fail_if=fail_if or (), against=against, max_regression=max_regression or (),
     )  # fmt: skip
     extras = compare_extras.Extras.of(probe, parallel, pivot, pairs, overlap, diff, diff_limit)
     if csv and extras.asked:

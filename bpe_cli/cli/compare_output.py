@@ -13,6 +13,7 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import PLAIN_WIDTH, json_text, note, stdout_console
+from bpe_cli.cli.pages import check_outputs, write_page
 from bpe_cli.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class Wanted:
     Attributes:
         form: How the report is written.
         output: The file it goes to; None for stdout.
+        html: The file of a page, ``-`` for stdout; None for no page.
         metrics: What is shown of each tokenizer.
         by_input: What is shown of each input; empty for the first of ``metrics``.
         conditions: What must not be true.
@@ -109,6 +111,7 @@ class Wanted:
 
     form: Form
     output: str | None
+    html: str | None
     metrics: tuple[Metric, ...]
     by_input: tuple[Metric, ...]
     conditions: tuple[Condition, ...]
@@ -123,6 +126,7 @@ class Wanted:
         json: bool,
         markdown: bool,
         csv: bool,
+        html: str | None,
         output: str | None,
         metric: Sequence[str],
         speed: bool,
@@ -152,6 +156,7 @@ class Wanted:
         wanted = cls(
             chosen[0] if chosen else "tables",
             output,
+            html,
             metrics_named([*(metric or USUAL), *timed]),
             metrics_named(named),
             tuple(map(Condition.parse, fail_if)),
@@ -164,10 +169,8 @@ class Wanted:
                 "-o would replace the report of --against, also when a check fails",
                 hint="write to another file, and move it there when all is well",
             )
-        if output is not None:
-            from bpe_cli.sinks.atomic import check_writable
-
-            check_writable(output)
+        taken = f"--{chosen[0]}" if chosen and output is None else None
+        check_outputs([("-o", output), ("--html", html)], stdout_taken=taken)
         return wanted
 
     @property
@@ -208,8 +211,13 @@ class Wanted:
         changes = self._changes(report)
         checks = [condition.check(report) for condition in self.conditions]
         checks += [limit.check(changes) for limit in self.limits if changes is not None]
+        if self.html is not None:
+            from bpe_cli.views.page.comparison import comparison_page
+
+            write_page(self.html, comparison_page(report), quiet)
         if self.form == "tables" and self.output is None:
-            stdout_console(color).print(self._tables(report, changes))
+            if self.html is None:
+                stdout_console(color).print(self._tables(report, changes))
         else:
             self._write(self._text(report, changes, checks))
             for line in not_compared(changes) if changes else ():

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bpe_cli.cli import options
+from bpe_cli.cli import options, pages
 from bpe_cli.cli.console import say_slow
 from bpe_cli.cli.inspect_text import Wanted, show_texts
 from bpe_cli.cli.inspect_tokenizer import CorpusWanted, report_tokenizer
@@ -48,6 +48,8 @@ def run(
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Show everything, however long.")] = False,
     json: options.Json = False,
+    html: pages.Html = None,
+    svg: pages.Svg = None,
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
@@ -74,6 +76,8 @@ def run(
         bpe inspect gpt2 --token ' the' --token 262
 
         bpe inspect -T "hello world" -t unigram.json --nbest 5
+
+        bpe inspect notes.txt -t tokenizer.json --html notes.html
     """
     named = False
     if token or corpus:
@@ -97,6 +101,9 @@ def run(
             raise UsageError(
                 "--nbest ranks the segmentations of a text, and there is none", hint="give one with -T TEXT"
             )
+        if html is not None or svg is not None:
+            option = "--html" if html is not None else "--svg"
+            raise UsageError(f"{option} shows a text, and there is none", hint="give one with -T TEXT")
         report_tokenizer(
             model, json=json, full=full, color=color, tokens=token,
             corpus=_corpus_of(corpus, lines, jsonl, field, special, threads, quiet) if corpus else None,
@@ -106,7 +113,7 @@ def run(
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
-    wanted = Wanted(ids=ids, nbest=nbest, full=full, json=json, color=color)
+    wanted = Wanted(ids=ids, nbest=nbest, full=full, json=json, color=color, html=html, svg=svg)
     show_texts(model, source, specials, wanted, quiet)
 
 

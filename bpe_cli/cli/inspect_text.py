@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, print_json, stdout_console
-from bpe_cli.errors import InputError
+from bpe_cli.cli.pages import check_outputs, write_page
+from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
+    from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 LARGEST_TEXT = 16 << 20
@@ -28,12 +30,21 @@ class Wanted:
     full: bool = False
     json: bool = False
     color: options.Color = options.Color.auto
+    html: str | None = None
+    svg: str | None = None
 
 
 def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wanted, quiet: bool) -> None:
     """Print each document of a source as it was asked for."""
+    paged = wanted.html is not None or wanted.svg is not None
+    if paged and wanted.nbest is not None:
+        option = "--html" if wanted.html is not None else "--svg"
+        raise UsageError(f"{option} shows one segmentation, --nbest ranks several")
+    check_outputs([("--html", wanted.html), ("--svg", wanted.svg)], stdout_taken="--json" if wanted.json else None)
     documents = _documents(source, quiet)
-    if wanted.nbest is not None:
+    if paged:
+        _write_pages(model, documents, specials, wanted, quiet)
+    elif wanted.nbest is not None:
         _rank(model, documents, wanted.nbest, specials, wanted)
     else:
         _show_tokens(model, documents, specials, wanted)
@@ -55,6 +66,27 @@ def _show_tokens(model: Tokenizer, documents: Iterator[bytes], specials: Special
             print()
         view = TokenView(report, ids=wanted.ids, limit=None if wanted.full else LIMIT)
         stdout_console(wanted.color).print(view)
+
+
+def _write_pages(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted, quiet: bool) -> None:
+    """Write files, and JSON to stdout if that is asked for too."""
+    from bpe_cli.reports.text.segmentation import segment
+
+    reports: Iterable[Segmentation] = (segment(model, document, specials) for document in documents)
+    if wanted.json or (wanted.html is not None and wanted.svg is not None):
+        reports = list(reports)
+    if wanted.html is not None:
+        from bpe_cli.views.page.page import texts_page
+
+        write_page(wanted.html, texts_page(reports, tokenizer=model.name, full=wanted.full), quiet)
+    if wanted.svg is not None:
+        from bpe_cli.views.page.svg import picture
+
+        write_page(wanted.svg, [picture(reports, tokenizer=model.name, ids=wanted.ids, full=wanted.full)], quiet)
+    if wanted.json:
+        from bpe_cli.views.text.as_json import texts_json
+
+        print_json(texts_json(list(reports)))
 
 
 def _rank(model: Tokenizer, documents: Iterator[bytes], best: int, specials: Specials, wanted: Wanted) -> None:

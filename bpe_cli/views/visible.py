@@ -36,6 +36,12 @@ BRACKETS = "⟨⟩⟦⟧"
 
 _ESCAPED = frozenset(MARKS.values()) | frozenset(BRACKETS) | {"\\"}
 
+HIDDEN = (
+    r"[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]"
+    r"--[ \ufe00-\ufe0f]]"
+)
+"""Matches a character without a shape or width one could rely on: a set for ``regex`` with ``VERSION1``."""
+
 # More marks than any script puts on one character; without an end they would cover the lines around.
 _MOST_COMBINING = 8
 
@@ -45,11 +51,7 @@ def _hidden() -> regex.Pattern[str]:
     """Compile what matches a character without a shape or width one could rely on."""
     import regex  # its tables are the same under every Python, those of unicodedata are not
 
-    return regex.compile(
-        r"[[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]"
-        r"--[ \ufe00-\ufe0f]]",
-        regex.VERSION1,
-    )
+    return regex.compile(HIDDEN, regex.VERSION1)
 
 
 def units(text: str, *, bars: bool = False) -> Iterator[str]:

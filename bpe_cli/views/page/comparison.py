@@ -1,0 +1,159 @@
+"""Write a comparison as a page: what all metrics say, each input, and short texts as each tokenizer cuts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from bpe_cli.reports.comparison.alignment import deviation, stretches
+from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.views.numbers import ABSENT, count, fraction, percent, whole
+from bpe_cli.views.page.markup import escape, name
+from bpe_cli.views.page.page import foot, head
+from bpe_cli.views.page.tokens import TokenWriter, rows
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
+    from bpe_cli.reports.comparison.measures import Measure
+    from bpe_cli.reports.comparison.metrics import Metric
+
+DETAILED_INPUTS = 100
+"""Up to so many inputs, each has its own table of all metrics."""
+
+
+def comparison_page(comparison: Comparison) -> Iterator[str]:
+    """Write the page, as it comes."""
+    yield from head(f"{count(len(comparison.tokenizers), 'tokenizer')} compared", "wide")
+    total = comparison.total
+    sums = (
+        count(total.document_count, "document"),
+        count(total.byte_count, "byte"),
+        count(total.character_count, "character"),
+    )
+    single = len(comparison.rows) == 1
+    source = name(comparison.rows[0].name) if single else count(len(comparison.rows), "input")
+    yield f'<p class="note">{source}: {", ".join(sums)}</p>\n'
+    yield from _metrics(comparison, total, vocabulary=True)
+    if len(comparison.tokenizers) > 1:
+        yield f'<p class="note">ratio: tokens per token of {name(comparison.tokenizers[0])}'
+        if any(row.differences for row in (total, *comparison.rows)):
+            yield ", with its 95% interval and the probability that chance alone did it (Holm over all of them)"
+        yield ". ★ fewest tokens.</p>\n"
+    if not single:
+        yield from _inputs(comparison)
+    several = {passage.source for passage in comparison.passages if passage.document}
+    if comparison.passages and len(comparison.tokenizers) > 1:
+        yield from _legend(comparison)
+    for number, passage in enumerate(comparison.passages):
+        yield from _passage(comparison, passage, number, passage.source in several)
+    yield from foot()
+
+
+def _metrics(comparison: Comparison, row: Row, *, vocabulary: bool = False) -> Iterator[str]:
+    """Write a table of all metrics that have values: a line for each, a column for each tokenizer."""
+    yield '<div class="scroll" role="region" tabindex="0" aria-label="Metrics"><table><thead><tr><th scope="col"></th>'
+    yield "".join(f'<th scope="col">{name(each)}</th>' for each in comparison.tokenizers)
+    yield "</tr></thead><tbody>\n"
+    if vocabulary:
+        sizes = "".join(f"<td>{whole(size)}</td>" for size in comparison.vocab_sizes)
+        yield f'<tr><th scope="row">vocabulary</th>{sizes}</tr>\n'
+    for metric in METRICS.values():
+        if all(metric.of(measure) is None for measure in row.measures):
+            continue
+        yield f'<tr><th scope="row" title="{escape(metric.meaning)}">{escape(metric.label)}</th>'
+        for number, measure in enumerate(row.measures):
+            best = ' class="best"' if metric.name == "tokens" and number in row.best else ""
+            sure = _certainty(row, number) if metric.name == "ratio" else ""
+            yield f"<td{best}>{_value(measure, metric)}{sure}</td>"
+        yield "</tr>\n"
+    yield "</tbody></table></div>\n"
+
+
+def _inputs(comparison: Comparison) -> Iterator[str]:
+    """Write a table of inputs and, for few of them, all metrics of each."""
+    yield "<h2>Tokens by input</h2>\n"
+    yield '<div class="scroll" role="region" tabindex="0" aria-label="Tokens by input"><table><thead><tr>'
+    yield '<th scope="col">input</th><th scope="col">bytes</th>'
+    yield "".join(f'<th scope="col">{name(each)}</th>' for each in comparison.tokenizers)
+    yield "</tr></thead><tbody>\n"
+    for row in comparison.rows:
+        yield _input_row(row)
+    yield f"</tbody><tfoot>\n{_input_row(comparison.total)}</tfoot></table></div>\n"
+    if len(comparison.rows) <= DETAILED_INPUTS:
+        for row in comparison.rows:
+            yield f"<details><summary>{name(row.name)}: all metrics</summary>\n"
+            yield from _metrics(comparison, row)
+            yield "</details>\n"
+
+
+def _input_row(row: Row) -> str:
+    cells = [f'<tr><th scope="row">{name(row.name)}</th><td>{whole(row.byte_count)}</td>']
+    for number, measure in enumerate(row.measures):
+        best = ' class="best"' if number in row.best else ""
+        ratio = f"<small>× {fraction(measure.ratio)}</small>" if number else ""
+        cells.append(f"<td{best}>{whole(measure.token_count)}{ratio}{_certainty(row, number)}</td>")
+    return "".join((*cells, "</tr>\n"))
+
+
+def _certainty(row: Row, number: int) -> str:
+    """Write how sure the ratio of a tokenizer is."""
+    difference = row.differences[number] if number < len(row.differences) else None
+    if difference is None:
+        return ""
+    interval = f"[{fraction(difference.low)}, {fraction(difference.high)}]"
+    return f"<small>{interval} p {fraction(difference.p_adjusted, 3)}</small>"
+
+
+def _value(measure: Measure, metric: Metric) -> str:
+    value = metric.of(measure)
+    if value is None:
+        return ABSENT
+    if metric.kind == "count":
+        return whole(int(value)) if float(value).is_integer() else fraction(value)
+    return percent(value) if metric.kind == "share" else fraction(value)
+
+
+def _legend(comparison: Comparison) -> Iterator[str]:
+    first = name(comparison.tokenizers[0])
+    yield (
+        '<h2>Short texts</h2>\n<p class="note"><span class="alone">a double line </span> is an end of a token where '
+        f'{first} has none; <span class="across">a dashed line</span> is under a token that {first} cuts.</p>\n'
+    )
+
+
+def _passage(comparison: Comparison, passage: Passage, number: int, numbered: bool) -> Iterator[str]:
+    """Write one text as each tokenizer cuts it, side by side, aligned where all of them have a boundary."""
+    where = name(passage.source)
+    if numbered:
+        where += f", document {whole(passage.document + 1)}"
+    yield f"<section>\n<h2>{where}</h2>\n"
+    segmentations = passage.segmentations
+    groups = [list(segmentation.groups()) for segmentation in segmentations]
+    writers = [
+        TokenWriter(
+            segmentation.tokens, f"{number}-{place}", deviation(segmentation, segmentations[0]) if place else None
+        )
+        for place, segmentation in enumerate(segmentations)
+    ]
+    titles = [
+        f"{name(each)}: {count(segmentation.token_count, 'token')}"
+        for each, segmentation in zip(comparison.tokenizers, segmentations, strict=True)
+    ]
+    yield _side([f"<h3>{title}</h3>" for title in titles], "side heads")
+    for stretch in stretches(segmentations):
+        cells = []
+        for place, (first, end) in enumerate(stretch.groups):
+            who = f'<div class="who">{name(comparison.tokenizers[place])}</div>' if len(writers) > 1 else ""
+            written = "".join(map(writers[place].group, groups[place][first:end]))
+            label = f"As {name(comparison.tokenizers[place])} cuts it"
+            cells.append(f'<div>{who}<div class="text" role="group" aria-label="{label}">{written}</div></div>')
+        yield _side(cells, "side")
+    for place, segmentation in enumerate(segmentations):
+        yield f"<details><summary>{titles[place]}, one by one</summary>\n"
+        yield from rows(segmentation.tokens, f"{number}-{place}")
+        yield "</details>\n"
+    yield "</section>\n"
+
+
+def _side(cells: Sequence[str], kind: str) -> str:
+    return f'<div class="{kind}">{"".join(cells)}</div>\n'

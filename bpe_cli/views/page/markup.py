@@ -1,0 +1,94 @@
+r"""Write any text as markup in which nothing acts: every text of a page goes through ``escape`` or ``marked``.
+
+A browser gives back from ``marked`` exactly the text (when it is copied, say), with three exceptions that HTML cannot
+hold: NUL, bytes that are not UTF-8, and the surrogates among these stand there as ``\x00``, ``\xff``. What has no shape
+of its own stands in an element of its own, whose mark comes from the style sheet.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from bpe_cli.views.visible import HIDDEN, harmless
+
+if TYPE_CHECKING:
+    import regex
+
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
+_CONTROLS = (
+    "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "TAB", "LF", "VT", "FF", "CR", "SO", "SI",
+    "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US",
+)  # fmt: skip
+"""The names of control characters: few fonts have their pictures."""
+
+_TABLE = str.maketrans(_ENTITIES)
+
+
+def escape(text: str) -> str:
+    """Write text from inside the program, for an element or a quoted attribute.
+
+    >>> escape('<a href="x">')
+    '&lt;a href=&quot;x&quot;&gt;'
+    """
+    return text.translate(_TABLE)
+
+
+def name(text: str) -> str:
+    r"""Write a name from outside: of a file or a tokenizer.
+
+    >>> name("<b>\u202e.txt")
+    '&lt;b&gt;&lt;U+202E&gt;.txt'
+    """
+    return escape(harmless(text))
+
+
+@lru_cache(maxsize=1)
+def _remarkable() -> regex.Pattern[str]:
+    """Compile what cannot stand in a page as it is.
+
+    A joiner between two emoji is no mark of its own, or there would be no families; and no character carries more
+    than eight combining marks, which would cover the lines above.
+    """
+    import regex
+
+    joiner = r"(?<=\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d(?=\p{Extended_Pictographic})"
+    return regex.compile(
+        rf"""[&<>"']| +|[\udc80-\udcff]+|(?!{joiner}){HIDDEN}|(?<=\p{{M}}{{8}})\p{{M}}""", regex.VERSION1
+    )
+
+
+def marked(text: str) -> str:
+    r"""Write a stretch of text, decoded with ``surrogateescape``, with marks for what is not seen.
+
+    >>> marked("a<b")
+    'a&lt;b'
+    >>> marked("a  b")
+    'a<i class="s">  </i>b'
+    >>> marked("\u202e\udcff")
+    '<i class="m" data-m="U+202E">&#x202e;</i><i class="x">\\xff</i>'
+    """
+    return _remarkable().sub(_mark, text)
+
+
+def _mark(match: regex.Match[str]) -> str:
+    found = match.group()
+    character = found[0]
+    code = ord(character)
+    if character in _ENTITIES:
+        return _ENTITIES[character]
+    if character == " ":
+        return f'<i class="s">{found}</i>'
+    if character == "\n":
+        return '<i class="n">\n</i>'
+    if character == "\t":
+        return '<i class="h">\t</i>'
+    if 0xDC80 <= code <= 0xDCFF:
+        written = "".join(f"\\x{ord(each) - 0xDC00:02x}" for each in found)
+        return f'<i class="x">{written}</i>'
+    if not code:
+        return '<i class="x">\\x00</i>'
+    # A reference to one of U+0080 to U+009F means another character, for history's sake.
+    mark = _CONTROLS[code] if code < 32 else f"U+{code:04X}"
+    raw = character if 0x80 <= code < 0xA0 else f"&#x{code:x};"
+    return f'<i class="m" data-m="{mark}">{raw}</i>'

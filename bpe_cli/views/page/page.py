@@ -1,0 +1,106 @@
+"""Frame a page: one file that fetches nothing, and in which only its own style and script count.
+
+The policy in its head allows this style sheet and this script by their hashes, and nothing else: no other script, no
+event handler, no style attribute, no address to fetch from or send to. Text that got into the page as markup in spite
+of ``markup.escape`` could therefore not act.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from bpe_cli.views.numbers import count
+from bpe_cli.views.page.markup import name
+from bpe_cli.views.page.palette import DARK, LIGHT, variables
+from bpe_cli.views.page.tokens import DOCUMENT_LIMIT, LIMIT, section
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.text.segmentation import Segmentation
+
+_CONTROLS = """\
+<div class="controls"><label><input type="checkbox" id="marks" checked>white space</label>
+<fieldset><legend class="seldom">Colours</legend>
+<label><input type="radio" name="scheme" id="auto" checked>auto</label>
+<label><input type="radio" name="scheme" id="light">light</label>
+<label><input type="radio" name="scheme" id="dark">dark</label></fieldset></div>"""
+
+
+def texts_page(reports: Iterable[Segmentation], *, tokenizer: str | None, full: bool = False) -> Iterator[str]:
+    """Write a page that shows texts token by token, as it comes.
+
+    Args:
+        reports: The texts, one after the other; each is let go when it is written.
+        tokenizer: The tokenizer's name.
+        full: Whether to show everything, however long.
+    """
+    who = tokenizer or "tokenizer"
+    yield from head(f"Tokens by {who}")
+    more = 0
+    for number, report in enumerate(reports):
+        if number >= DOCUMENT_LIMIT and not full:
+            more += 1
+            continue
+        yield f'<section aria-label="Document {number + 1}">\n'
+        # The first one needs its heading only if another follows, which is not known yet: the style sheet hides it.
+        yield f"<h2>Document {number + 1}</h2>\n"
+        yield from section(report, str(number), None if full else LIMIT)
+        yield "</section>\n"
+    if more:
+        yield f'<p class="note">and {count(more, "more document")}; --full shows all</p>\n'
+    yield from foot()
+
+
+def head(title: str, kind: str = "") -> Iterator[str]:
+    """Begin a page.
+
+    Args:
+        title: Its title, which may hold names from outside.
+        kind: A class for its body.
+    """
+    style, script = _style(), _script()
+    body = f' class="{kind}"' if kind else ""
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
+        "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f'<title>{name(title)}</title>\n<link rel="icon" href="data:,">\n'  # or a browser would ask the server for one
+        f"<style>{style}</style>\n</head>\n"
+        f"<body{body}>\n<header><h1>{name(title)}</h1>\n{_CONTROLS}</header>\n<main>\n"
+    )
+
+
+def foot() -> Iterator[str]:
+    """End a page."""
+    yield f'</main>\n<div id="bar" hidden></div>\n<script>{_script()}</script>\n</body>\n</html>\n'
+
+
+@lru_cache(maxsize=1)
+def _style() -> str:
+    light, dark = variables(LIGHT), variables(DARK)
+    colors = "".join(f"--{key}:light-dark({light[key]},{dark[key]});" for key in light)
+    return f":root{{{colors}}}\n{_own_file('page.css')}"
+
+
+@lru_cache(maxsize=1)
+def _script() -> str:
+    return _own_file("page.js")
+
+
+def _own_file(file_name: str) -> str:
+    """Read what lies beside this module."""
+    return files("bpe_cli.views.page").joinpath(file_name).read_text(encoding="utf-8")
+
+
+def _hash(source: str) -> str:
+    """Name a style sheet or script as a policy does (Content Security Policy Level 3, section 2.3.1)."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
