@@ -75,7 +75,7 @@ def compare_page() -> str:
     from bpe_cli.reports.comparison.metrics import METRICS
 
     rows = (
-        f"| `{each.name}` | {each.kind} | {each.better or '-'} | {html.escape(each.meaning)} |\n"
+        f"| `{each.name}` | {each.kind} | {each.better or '-'} | {html.escape(each.meaning, quote=False)} |\n"
         for each in METRICS.values()
     )
     return _filled("compare.md", "| name | kind | better | meaning |\n|---|---|---|---|\n" + "".join(rows))

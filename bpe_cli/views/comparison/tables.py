@@ -147,9 +147,12 @@ def _lines(row: Row, metrics: Sequence[Metric], vocabulary: _Column) -> list[_Co
 
 def _by_tokenizer(names: Sequence[str], columns: Sequence[_Column]) -> Table:
     table = new_table()
-    table.add_column("\ntokenizer", overflow="fold", min_width=8)
-    for column in columns:
-        table.add_column(Text(column.header), justify="right", no_wrap=True)
+    headers = ["\ntokenizer", *(column.header for column in columns)]
+    if all(header.startswith("\n") for header in headers):  # none needs its upper line
+        headers = [header[1:] for header in headers]
+    table.add_column(headers[0], overflow="fold", min_width=8)
+    for header in headers[1:]:
+        table.add_column(Text(header), justify="right", no_wrap=True)
     for number, name in enumerate(names):
         table.add_row(Text(name), *(column.cells[number] for column in columns))
     return table
