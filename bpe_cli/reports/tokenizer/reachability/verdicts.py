@@ -8,6 +8,7 @@ from typing import Literal
 
 Layer = Literal[
     "plain",
+    "whole",
     "context",
     "completion",
     "fallback",
@@ -21,22 +22,23 @@ Layer = Literal[
 ]
 
 LAYERS: dict[Layer, str] = {
-    "plain": "reachable: the token's own text becomes it",
-    "context": "reachable: its text with other text beside it",
-    "completion": "reachable: its bytes as a part of whole characters",
-    "fallback": "reachable: what the model gives where it knows no better",
-    "ill-formed": "reachable by bytes alone that are not UTF-8",
-    "special": "unreachable: a special or control token, none that text becomes",
-    "shadowed": "unreachable: the normalizer or an added token takes its text",
-    "merges": "unreachable: merging does not come to it",
-    "scores": "unreachable: another segmentation always wins",
-    "pieces": "unreachable: no piece can hold it",
-    "undecided": "undecided: no text was found, and no proof that there is none",
+    "plain": "its own text becomes it",
+    "whole": "its own text becomes it, but only as a whole piece: merging does not come to it",
+    "context": "its text becomes it with other text beside it",
+    "completion": "its bytes become it as parts of whole characters",
+    "fallback": "the model gives it where it knows no better",
+    "ill-formed": "only bytes that are not UTF-8 become it",
+    "special": "a special or control token, which no text becomes",
+    "shadowed": "the normalizer, an added token or another token takes its text",
+    "merges": "merging does not come to it",
+    "scores": "another segmentation always scores higher",
+    "pieces": "no piece can hold it",
+    "undecided": "no text was found, and no proof that there is none",
 }
-"""What each layer means, from the plainest to the least known. Tokens of the first five are reachable."""
+"""What each layer means, from the plainest to the least known."""
 
-REACHABLE: tuple[Layer, ...] = ("plain", "context", "completion", "fallback", "ill-formed")
-"""Layers whose tokens have a witness."""
+REACHABLE: tuple[Layer, ...] = ("plain", "whole", "context", "completion", "fallback", "ill-formed")
+"""Layers whose tokens have a witness; those of the others but ``undecided`` have a reason why none exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Verdict:
         reachable: Whether any bytes become it with special tokens left alone; None: undecided.
         layer: By what; a key of ``LAYERS``.
         witness: Text whose ids were seen to hold this one; None unless it is reachable.
-        reason: Why no text becomes it, or what was tried in vain; None if it is reachable.
+        reason: Why no text becomes it, or what was tried in vain; None where a witness says all.
     """
 
     token_id: int
@@ -73,11 +75,17 @@ class Reachability:
     verdicts: Mapping[int, Verdict]
 
     @property
-    def unreachable_count(self) -> int:
-        """How many of the examined tokens no text becomes, proven."""
-        return sum(count for layer, count in self.counts if layer not in (*REACHABLE, "undecided"))
+    def reachable_count(self) -> int:
+        """How many of the examined tokens have a witness."""
+        return sum(count for layer, count in self.counts if layer in REACHABLE)
 
     @property
     def undecided_count(self) -> int:
         """Of how many neither is known."""
         return dict(self.counts).get("undecided", 0)
+
+    @property
+    def unreachable_count(self) -> int:
+        """How many of the examined tokens no text becomes, proven; special tokens are none of them."""
+        silent = (*REACHABLE, "special", "undecided")
+        return sum(count for layer, count in self.counts if layer not in silent)

@@ -1,0 +1,93 @@
+"""Find texts for what a model gives where it knows no better: the unknown token, and tokens that name bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bpe_cli.reports.tokenizer.reachability.verdicts import Verdict
+from bpe_cli.stages import ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram, WordPiece
+from bpe_cli.stages.pieces import BYTE_TEXT
+from bpe_cli.wording import quote
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.tokenizer.reachability.normalizing import Normal
+    from bpe_cli.tokenizer import Tokenizer
+
+_STRANGE = (
+    "☃ \U0010fffd \ue000 \uffff \U000e0041 \U0001f9ff ꙮ 𒀀 \x01 \x7f ﷽ \u0378 ① ᚠ \U0002f800 é Z a 1 ~ \n - 中 ㄱ \u200b".split(" ")
+)
+"""Characters of which most vocabularies lack some."""
+
+_SAMPLES = 64
+
+
+def names_byte(tokenizer: Tokenizer, token: bytes) -> int | None:
+    """Give the byte that a token stands for where the model falls back to bytes."""
+    if getattr(tokenizer.model, "byte_fallback", False) and BYTE_TEXT.fullmatch(token):
+        return int(token[3:5], 16)
+    return None
+
+
+def unknown_texts(tokenizer: Tokenizer) -> Iterator[bytes]:
+    """Yield texts that a model may not know."""
+    for character in _STRANGE:
+        yield character.encode()
+        yield b"a" + character.encode()
+    model = tokenizer.model
+    if isinstance(model, WordPiece):
+        yield b"a" * (min(model.max_input_chars_per_word, 1 << 20) + 1)
+    yield from (b"\xff", b"\x80", b"\xc0")
+
+
+def byte_texts(byte: int) -> Iterator[bytes]:
+    """Yield texts with a byte: characters that a vocabulary may lack, and last the byte itself."""
+    if byte < 0x80:
+        yield bytes([byte])
+        yield b"x" + bytes([byte]) + b"x"
+        return
+    if byte < 0xC0:
+        yield from (chr(code + (byte & 0x3F)).encode() for code in (0x10FF80, 0xE0FC0, 0x12000, 0xA4C0, 0x1200))
+    elif 0xC2 <= byte < 0xE0:
+        yield from (chr(((byte & 0x1F) << 6) + low).encode() for low in range(0x40))
+    elif 0xE0 <= byte < 0xF0:
+        first = max(0x800, (byte & 0xF) << 12)
+        last = ((byte & 0xF) + 1) << 12
+        yield from (
+            chr(code).encode()
+            for code in range(first, last, (last - first) // _SAMPLES)
+            if not 0xD800 <= code < 0xE000
+        )
+    elif 0xF0 <= byte <= 0xF4:
+        first = max(0x10000, (byte & 7) << 18)
+        last = min(0x110000, ((byte & 7) + 1) << 18)
+        yield from (chr(code).encode() for code in range(first, last, (last - first) // _SAMPLES))
+    yield bytes([byte])
+    yield b"x" + bytes([byte])
+
+
+def why_no_byte(tokenizer: Tokenizer, token_id: int, byte: int, normal: Normal) -> Verdict:
+    """Say why nothing falls back to a byte, or that it is open."""
+    vocabulary = tokenizer.model.vocabulary
+    if byte < 0x80 and not any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer):
+        character = bytes([byte])
+        other = vocabulary.id_of(character)
+        if other is not None and other != token_id:
+            reason = f"{quote(character)} has a token of its own, id {other}, so nothing falls back to this one"
+            return Verdict(token_id, False, "shadowed", None, reason)
+        if reason := normal.why_none(character):
+            return Verdict(token_id, False, "shadowed", None, reason)
+    if byte in (0xC0, 0xC1, *range(0xF5, 0x100)) and normal.leaves_no_stray_bytes():
+        reason = "no UTF-8 has this byte, and the normalizer replaces bytes that are not UTF-8"
+        return Verdict(token_id, False, "shadowed", None, reason)
+    return Verdict(token_id, None, "undecided", None, "no character was found that falls back to this byte")
+
+
+def why_nothing_unknown(tokenizer: Tokenizer, token_id: int) -> Verdict:
+    """Say why nothing is unknown, or that it is open."""
+    model = tokenizer.model
+    if isinstance(model, (CharacterBpe, ScoredBpe, Unigram)) and model.byte_fallback:
+        texts = {token for _, token in model.vocabulary.items() if BYTE_TEXT.fullmatch(token)}
+        if len(texts) == 256:
+            return Verdict(token_id, False, "special", None, "every unknown character becomes tokens of its bytes")
+    return Verdict(token_id, None, "undecided", None, "no unknown text was found")
