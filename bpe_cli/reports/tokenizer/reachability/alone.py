@@ -16,13 +16,13 @@ are no more than ``MARGIN`` prove nothing.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError
-from bpe_cli.rank_merges import as_merges
+from bpe_cli.rank_merges import as_merges, of_ranks
 from bpe_cli.reports.tokenizer.reachability.searching import LONGEST, Search
 from bpe_cli.reports.tokenizer.reachability.verdicts import Verdict
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram, WordPiece
@@ -70,13 +70,18 @@ class Alone:
             return (None for _ in tokens)
         return self._search.encoded(tokens)
 
-    def unmerged(self, token_ids: Sequence[int]) -> set[int]:
+    def unmerged(self, tokens: Mapping[int, bytes]) -> set[int]:
         """Give those of some tokens that merging does not come to; what is not known is not among them."""
-        if not isinstance(self.model, (RankBpe, MergeBpe)):
+        model = self.model
+        if isinstance(model, RankBpe):
+            try:
+                return set(of_ranks(model.vocabulary).whole).intersection(tokens)
+            except FormatError:
+                return set()
+        if not isinstance(model, MergeBpe):
             return set()
-        tokens = [self.model.vocabulary.token(token_id) for token_id in token_ids]
-        found = zip(token_ids, tokens, self.comes_to(tokens), strict=True)
-        return {token_id for token_id, _, ids in found if ids is not None and ids != [token_id]}
+        found = zip(tokens, self.comes_to(list(tokens.values())), strict=True)
+        return {token_id for token_id, ids in found if ids is not None and ids != [token_id]}
 
     def refuted(self, token_ids: Sequence[int]) -> dict[int, Verdict]:
         """Give verdicts on those of some ordinary tokens that the model can make in no piece, looked up or not."""

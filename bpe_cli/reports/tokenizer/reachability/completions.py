@@ -141,7 +141,7 @@ def _around(inside: bytes) -> Iterator[tuple[bytes, bytes]]:
         for lead in range(0xE0, 0xF0) if length == 3 else range(0xF0, 0xF5):
             for after in range(1, missing):
                 before = missing - after - 1
-                for code in _CONTINUING:
+                for code in _CONTINUING[:: 4 * after]:
                     head = bytes([lead]) + bytes([0x80 + (code * 7) % 64] * before)
                     tail = bytes([code] * after)
                     if is_text(head + inside + tail):

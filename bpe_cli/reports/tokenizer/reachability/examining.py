@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.reachability.searching import Candidate
     from bpe_cli.tokenizer import Tokenizer
 
+_MOST_COMPLETED_IN_CONTEXTS = 256
+_COMPLETIONS_IN_CONTEXTS = 256
+
 
 def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> Reachability:
     """Find out which tokens text can become, with special tokens left alone.
@@ -76,6 +79,7 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
         examined=len(tokens),
         counts=tuple((layer, counts[layer]) for layer in LAYERS if counts[layer]),
         verdicts=kept,
+        contents={token_id: tokens[token_id] for token_id in kept},
     )
 
 
@@ -115,10 +119,12 @@ class _Examination:
     def _ordinary(self, token_ids: Collection[int]) -> list[int]:
         """Give those that the model's vocabulary has as they are."""
         vocabulary = self.tokenizer.model.vocabulary
+        special = self.special
         return [
             token_id
             for token_id in token_ids
-            if token_id < vocabulary.size and vocabulary.token(token_id) == self.tokens[token_id]
+            if token_id not in special
+            or (token_id < vocabulary.size and vocabulary.token(token_id) == self.tokens[token_id])
         ]
 
     def _is_special(self, token_id: int) -> bool:
@@ -129,6 +135,7 @@ class _Examination:
 
     def _plain(self) -> list[int]:
         """Encode each token's own text."""
+        unk_id = getattr(self.tokenizer.model, "unk_id", None)
         room = LONG_BYTES
         own: list[int] = []
         too_long: list[int] = []
@@ -142,7 +149,7 @@ class _Examination:
         plain: list[int] = []
         suspects: list[int] = []
         for token_id, ids in zip(own, self.search.encoded(self.texts[each] for each in own), strict=True):
-            if ids is None or token_id not in ids:
+            if ids is None or token_id not in ids or token_id == unk_id:  # a text becomes that one as anything does
                 suspects.append(token_id)
             elif is_text(self.texts[token_id]):
                 plain.append(token_id)
@@ -150,10 +157,9 @@ class _Examination:
                 self.ill_formed[token_id] = self.texts[token_id]
                 suspects.append(token_id)
         if self.alone.looks_up:
-            self.unmerged = self.alone.unmerged(self._ordinary([*plain, *suspects]))
-            for token_id in plain:
-                if token_id in self.unmerged:
-                    self.verdicts[token_id] = Verdict(token_id, True, "whole", self.texts[token_id])
+            self.unmerged = self.alone.unmerged({each: self.tokens[each] for each in self._ordinary(plain)})
+            for token_id in sorted(self.unmerged):
+                self.verdicts[token_id] = Verdict(token_id, True, "whole", self.texts[token_id])
         # A stage may put the blank there that the token begins with.
         bare = ((each, text[1:]) for each in suspects if (text := self.texts[each]).startswith(b" ") and len(text) > 1)
         for token_id, text in self.search.witnesses(bare).items():
@@ -197,7 +203,7 @@ class _Examination:
         texts = {
             token_id: completions(self.texts[token_id])
             for token_id in partial
-            if len(self.texts[token_id]) <= LONGEST and self.tokenizer.has_bytes
+            if len(self.texts[token_id]) <= LONGEST
         }
         start = 0
         for length in (FIRST, FIRST * 7, None):  # most are found among the first few
@@ -208,16 +214,33 @@ class _Examination:
             start = end or 0
         for token_id, complete in texts.items():
             self.tried[token_id] += len(complete)
+        self._completed_in_contexts({each: texts[each] for each in self._still(texts)})
         for token_id in self._still(partial):
             if token_id in self.ill_formed:
-                count = len(texts.get(token_id, ()))
+                count = self.tried[token_id]
                 reason = (
-                    f"none of {plural(count, 'completion')} to whole characters keeps it"
+                    f"none of {plural(count, 'text')} that complete its characters keeps it"
                     if count
                     else "no well-formed text holds its bytes"
                 )
                 self.verdicts[token_id] = Verdict(token_id, True, "ill-formed", self.ill_formed[token_id], reason)
         return self._still(suspects)
+
+    def _completed_in_contexts(self, texts: dict[int, list[bytes]]) -> None:
+        """Put text around completions, for the few that none of them alone keeps."""
+        if len(texts) > _MOST_COMPLETED_IN_CONTEXTS:
+            return
+        for before, after in CONTEXTS:
+            around = (
+                (token_id, before + text + after)
+                for token_id, complete in texts.items()
+                if token_id not in self.verdicts
+                for text in complete[:_COMPLETIONS_IN_CONTEXTS]
+            )
+            for token_id, text in self.search.witnesses(around).items():
+                self.verdicts[token_id] = Verdict(token_id, True, "completion", text)
+            for token_id in self._still(texts):
+                self.tried[token_id] += len(texts[token_id][:_COMPLETIONS_IN_CONTEXTS])
 
     def _candidates(self, texts: dict[int, list[bytes]], start: int, end: int | None) -> Iterator[Candidate]:
         for token_id, complete in texts.items():

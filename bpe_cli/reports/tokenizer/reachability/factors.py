@@ -189,6 +189,13 @@ class Factors:
                 return False
         return True
 
+    def may_go_on(self, text: str) -> bool:
+        """Tell whether some match may hold a text and something behind it; when this is false, none does."""
+        states: set[int] = set(range(len(self._states)))
+        for character in text:
+            states = self._after(states, character)
+        return any(self._states[state].reads for state in states)
+
     def matches_somehow(self, text: str) -> bool:
         """Tell whether a text may be a whole match; when this is false, it is none."""
         states = set(self._closures[self._start])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.reports.tokenizer.reachability.verdicts import Verdict
-from bpe_cli.stages import ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram, WordPiece
+from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram, WordPiece
 from bpe_cli.stages.pieces import BYTE_TEXT
 from bpe_cli.wording import quote
 
@@ -90,4 +91,11 @@ def why_nothing_unknown(tokenizer: Tokenizer, token_id: int) -> Verdict:
         texts = {token for _, token in model.vocabulary.items() if BYTE_TEXT.fullmatch(token)}
         if len(texts) == 256:
             return Verdict(token_id, False, "special", None, "every unknown character becomes tokens of its bytes")
+    if isinstance(model, CharacterBpe) and any(isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer):
+        ways = {("", ""), (model.continuing_subword_prefix, ""), ("", model.end_of_word_suffix)}
+        ways.add((model.continuing_subword_prefix, model.end_of_word_suffix))
+        spelt = [to_visible(bytes([byte])) for byte in range(256)]
+        symbols = (f"{before}{each}{after}" for before, after in ways for each in spelt)
+        if all(model.vocabulary.id_of(symbol.encode()) is not None for symbol in symbols):
+            return Verdict(token_id, False, "special", None, "every byte has a token, so nothing is unknown")
     return Verdict(token_id, None, "undecided", None, "no unknown text was found")

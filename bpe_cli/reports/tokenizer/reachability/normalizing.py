@@ -40,9 +40,14 @@ if TYPE_CHECKING:
     from bpe_cli.stages import Normalizer
     from bpe_cli.tokenizer import Tokenizer
 
+_POINTS = 6
 _FORMS = (NFC, NFD, NFKC, NFKD)
 _FIXED = (StripAccents, Strip, Prepend, Replace, SpaceMarks, Lowercase)
 """Stages that write no characters but those that they are given, their settings' and, the last, small letters."""
+
+
+_BY_CHARACTER = (Lowercase, StripAccents, BertNormalizer, Charsmap, Precompiled, SpaceMarks)
+"""Stages that never leave some characters as they are."""
 
 
 class Normal:
@@ -81,8 +86,8 @@ class Normal:
                     continue
                 form = self._run(number, text)
                 if form != text:
-                    return f"{type(stage).__name__} makes {quote(form)} of it"
-            elif isinstance(stage, (Lowercase, StripAccents, BertNormalizer, Charsmap, Precompiled, SpaceMarks)):
+                    return f"the normalizer writes it as {_points(form)}: its own {_points(text)} is not in {type(stage).__name__}"
+            elif isinstance(stage, _BY_CHARACTER) or (isinstance(stage, Replace) and stage.literal):
                 for character in dict.fromkeys(decoded):
                     if reason := self._never(number, character, behind):
                         return reason
@@ -99,6 +104,8 @@ class Normal:
             if character == " " and stage.escape_whitespaces:
                 return "the normalizer writes blanks as marks"
             return None
+        if isinstance(stage, Replace) and stage.pattern != character:
+            return None
         made = self._run(number, character.encode())
         if made == character.encode():
             return None
@@ -111,6 +118,17 @@ class Normal:
         """Tell whether bytes that no UTF-8 has are rewritten."""
         tables = [number for number, stage in enumerate(self._stages) if isinstance(stage, (Charsmap, Precompiled))]
         return any(is_text(self._run(number, b"\xff")) for number in tables)
+
+
+def _points(text: bytes) -> str:
+    """Name the first characters of a text by their numbers, which can look alike otherwise.
+
+    >>> _points("e\u0301".encode())
+    'U+0065 U+0301'
+    """
+    decoded = text.decode()
+    shown = " ".join(f"U+{ord(character):04X}" for character in decoded[:_POINTS])
+    return f"{shown} …" if len(decoded) > _POINTS else shown
 
 
 def _written(stage: Normalizer) -> frozenset[str]:

@@ -90,6 +90,8 @@ class Pieces:
             if self._cuts_at_marks:
                 return f"pieces are cut before each {self._mark}, and it holds one behind its beginning"
             return None
+        suffix = getattr(model, "end_of_word_suffix", "").encode()
+        not_last = bool(suffix) and not symbols.endswith(suffix) and is_text(text)
         inner = _inner(text)
         for part in inner:
             if not part:
@@ -103,6 +105,8 @@ class Pieces:
             for part in inner:
                 if part and is_settled(part) and not factors.may_hold(part):
                     return f"no match of the split pattern holds {quote(part)}"
+            if inner and not_last and is_settled(inner[-1]) and not factors.may_go_on(inner[-1]):
+                return f"it is no end of a piece, and no match of the split pattern goes on behind {quote(inner[-1])}"
             if whole and is_text(text) and is_settled(text.decode()) and not factors.matches_somehow(text.decode()):
                 return f"merging does not come to it, and no match of the split pattern is {quote(text)} as a whole"
         return None

@@ -68,11 +68,13 @@ class Reachability:
         examined: How many tokens were examined.
         counts: (layer, how many of these tokens), in the order of ``LAYERS``, without empty layers.
         verdicts: By id, ascending: those that are not ``plain``, or of all tokens that were asked for.
+        contents: The bytes of the tokens that ``verdicts`` has, as the vocabulary writes them.
     """
 
     examined: int
     counts: tuple[tuple[Layer, int], ...]
     verdicts: Mapping[int, Verdict]
+    contents: Mapping[int, bytes]
 
     @property
     def reachable_count(self) -> int:
