@@ -21,6 +21,7 @@ from bpe_cli.reports.tokenizer.reachability.contexts import (
 from bpe_cli.reports.tokenizer.reachability.fallbacks import (
     byte_texts,
     names_byte,
+    spells_all_bytes,
     unknown_texts,
     why_no_byte,
     why_nothing_unknown,
@@ -29,7 +30,7 @@ from bpe_cli.reports.tokenizer.reachability.normalizing import Normal
 from bpe_cli.reports.tokenizer.reachability.pieces import Pieces
 from bpe_cli.reports.tokenizer.reachability.searching import LONG_BYTES, LONGEST, Search
 from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS, Layer, Reachability, Verdict
-from bpe_cli.stages import ByteLevel, Metaspace
+from bpe_cli.stages import ByteLevel, CharacterBpe, Metaspace, Prepend
 from bpe_cli.wording import plural, quote
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _MOST_COMPLETED_IN_CONTEXTS = 256
 _COMPLETIONS_IN_CONTEXTS = 256
+_MOST_TRIED_IN_ALL_PIECES = 256
 
 
 def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> Reachability:
@@ -98,6 +100,10 @@ class _Examination:
         self.search = Search(tokenizer)
         self.alone = Alone(tokenizer)
         self.normal = Normal(tokenizer)
+        model = tokenizer.model
+        self.leaves_out = (
+            isinstance(model, CharacterBpe) and model.unk_id is None and not spells_all_bytes(tokenizer)
+        )
         self.unmerged: set[int] = set()
         self.ill_formed: dict[int, bytes] = {}
         self.tried: Counter[int] = Counter()
@@ -113,7 +119,7 @@ class _Examination:
         suspects = self._shadowed(suspects)
         if len(suspects) <= MOST_IN_PAIRS:
             suspects = self._in_contexts(suspects, PAIRS)
-        for token_id in suspects:
+        for token_id in self._unkept(suspects):
             self._leave_open(token_id)
 
     def _ordinary(self, token_ids: Collection[int]) -> list[int]:
@@ -160,8 +166,14 @@ class _Examination:
             self.unmerged = self.alone.unmerged({each: self.tokens[each] for each in self._ordinary(plain)})
             for token_id in sorted(self.unmerged):
                 self.verdicts[token_id] = Verdict(token_id, True, "whole", self.texts[token_id])
-        # A stage may put the blank there that the token begins with.
-        bare = ((each, text[1:]) for each in suspects if (text := self.texts[each]).startswith(b" ") and len(text) > 1)
+        # A stage may put there what the token begins with.
+        put = {" "} | {stage.prepend for stage in self.tokenizer.normalizer if isinstance(stage, Prepend)}
+        bare = (
+            (token_id, text[len(before.encode()) :])
+            for token_id in suspects
+            for before in sorted(put)
+            if (text := self.texts[token_id]).startswith(before.encode()) and text != before.encode()
+        )
         for token_id, text in self.search.witnesses(bare).items():
             self.texts[token_id] = text
             self.verdicts[token_id] = Verdict(token_id, True, "plain", text)
@@ -185,7 +197,7 @@ class _Examination:
             found = self.search.witnesses((unk_id, text) for text in unknown_texts(self.tokenizer))
             if unk_id in found:
                 self._reached(unk_id, found[unk_id], "fallback")
-            elif unk_id not in self._ordinary([unk_id]):
+            else:
                 self.verdicts[unk_id] = why_nothing_unknown(self.tokenizer, unk_id)
         for token_id in self._still(named):
             self.verdicts[token_id] = why_no_byte(self.tokenizer, token_id, named[token_id], self.normal)
@@ -293,9 +305,29 @@ class _Examination:
             if len(symbols) > LONGEST:
                 continue
             text = self._normalized(token_id)
+            if self.leaves_out and is_text(text) and len(text.decode()) > 1:
+                # What has no token is left out, so the token's text need not stand in one part.
+                reasons = (self.normal.why_none(character.encode()) for character in text.decode())
+                if reason := next(filter(None, reasons), None):
+                    self._unreachable(token_id, "shadowed", reason)
+                continue
             if reason := self._added_within(token_id, text) or self.normal.why_none(text):
                 self._unreachable(token_id, "shadowed", reason)
             elif reason := pieces.why_none(symbols, text, whole=token_id in self.unmerged):
+                self._unreachable(token_id, "pieces", reason)
+        return self._still(suspects)
+
+    def _unkept(self, suspects: list[int]) -> list[int]:
+        """Try all pieces that can hold a token, where they are few."""
+        if not self.tokenizer.has_bytes or len(suspects) > _MOST_TRIED_IN_ALL_PIECES:
+            return suspects
+        pieces = Pieces(self.tokenizer)
+        holding = {token_id: pieces.holding(self.tokens[token_id]) for token_id in self._ordinary(suspects)}
+        candidates = ((token_id, piece) for token_id, texts in holding.items() for piece in texts)
+        for token_id, text in self.search.witnesses(candidates).items():
+            self._reached(token_id, text, "context")
+        for token_id in self._still(holding):
+            if reason := pieces.why_not_kept(token_id, holding[token_id]):
                 self._unreachable(token_id, "pieces", reason)
         return self._still(suspects)
 

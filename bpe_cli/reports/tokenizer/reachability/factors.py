@@ -19,6 +19,9 @@ from bpe_cli.expressions import check_size
 
 _MOST_STATES = 1000
 _MOST_REPEATS = 64
+_MOST_MEMBERS = 32
+_MOST_MATCHES = 1000
+_LONGEST_MATCH = 200
 _PART = re.compile(
     r"(?P<look>\(\?<?[=!])|(?P<open>\((?:\?(?:(?P<fold>i)?:|>))?)|(?P<close>\))|(?P<or>\|)"
     r"|(?P<class>\[\^?(?:\\[pP]\{\w+\}|\\.|[^\]\\\[&|~])+\])|(?P<escape>\\(?:[pP]\{\w+\}|[pP]\w|[sSdDwWrntfv]|[^\w]))"
@@ -182,26 +185,51 @@ class Factors:
 
     def may_hold(self, text: str) -> bool:
         """Tell whether some match may hold a text; when this is false, none does."""
-        states: set[int] = set(range(len(self._states)))
-        for character in text:
-            states = self._after(states, character)
-            if not states:
-                return False
-        return True
+        return bool(self._read(range(len(self._states)), text))
 
     def may_go_on(self, text: str) -> bool:
         """Tell whether some match may hold a text and something behind it; when this is false, none does."""
-        states: set[int] = set(range(len(self._states)))
-        for character in text:
-            states = self._after(states, character)
-        return any(self._states[state].reads for state in states)
+        return any(self._states[state].reads for state in self._read(range(len(self._states)), text))
 
     def matches_somehow(self, text: str) -> bool:
         """Tell whether a text may be a whole match; when this is false, it is none."""
-        states = set(self._closures[self._start])
+        return self._accept in self._read(self._closures[self._start], text)
+
+    def beginning_with(self, text: str) -> list[str] | None:
+        """Give all matches that may hold a text, if they are few and it stands at their beginning.
+
+        None where it may stand elsewhere, or too many texts may follow.
+        """
+        first = self._closures[self._start]
+        later = {target for state in self._states for _, target in state.reads}
+        for state in set().union(*(self._closures[number] for number in later)):
+            if self._read({state}, text):
+                return None
+        return self._continued(self._read(first, text), text, [])
+
+    def _read(self, states: Iterable[int], text: str) -> set[int]:
+        reached = set(states)
         for character in text:
-            states = self._after(states, character)
-        return self._accept in states
+            reached = self._after(reached, character)
+        return reached
+
+    def _continued(self, states: set[int], text: str, found: list[str]) -> list[str] | None:
+        """Add all matches that go on from some states to those that are found."""
+        if self._accept in states:
+            found.append(text)
+        sources = dict.fromkeys(source for state in sorted(states) for source, _ in self._states[state].reads)
+        following: dict[str, None] = {}
+        for source in sources:
+            members = _members(source)
+            if members is None:
+                return None
+            following.update(dict.fromkeys(members))
+        for character in following:
+            if len(found) > _MOST_MATCHES or len(text) > _LONGEST_MATCH:
+                return None
+            if self._continued(self._after(states, character), text + character, found) is None:
+                return None
+        return found
 
     def always_begins(self, character: str) -> bool:
         """Tell whether, wherever a character stands, a match can begin with it: it stands between no matches.
@@ -246,6 +274,22 @@ def _expression(source: str) -> object:
     import regex
 
     return regex.compile(source)
+
+
+@cache
+def _members(source: str) -> tuple[str, ...] | None:
+    """Give the characters of a class, if they are few."""
+    members = []
+    for match in _expression(source).finditer(_all_characters()):  # type: ignore[attr-defined]
+        members.append(match.group())
+        if len(members) > _MOST_MEMBERS:
+            return None
+    return tuple(members)
+
+
+@cache
+def _all_characters() -> str:
+    return "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.reports.tokenizer.reachability.verdicts import Verdict
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram, WordPiece
-from bpe_cli.stages.pieces import BYTE_TEXT
+from bpe_cli.stages.pieces import BYTE_TEXT, NORMAL, USER_DEFINED
 from bpe_cli.wording import quote
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def unknown_texts(tokenizer: Tokenizer) -> Iterator[bytes]:
     model = tokenizer.model
     if isinstance(model, WordPiece):
         yield b"a" * (min(model.max_input_chars_per_word, 1 << 20) + 1)
-    yield from (b"\xff", b"\x80", b"\xc0")
+    for byte in (*range(0x20, 0x7F), 0x80, 0xC0, 0xFF):
+        yield bytes([byte])
 
 
 def byte_texts(byte: int) -> Iterator[bytes]:
@@ -69,11 +70,13 @@ def byte_texts(byte: int) -> Iterator[bytes]:
 
 def why_no_byte(tokenizer: Tokenizer, token_id: int, byte: int, normal: Normal) -> Verdict:
     """Say why nothing falls back to a byte, or that it is open."""
-    vocabulary = tokenizer.model.vocabulary
-    if byte < 0x80 and not any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer):
+    model = tokenizer.model
+    vocabulary = model.vocabulary
+    decorated = isinstance(model, CharacterBpe) and (model.continuing_subword_prefix or model.end_of_word_suffix)
+    if byte < 0x80 and not decorated and not any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer):
         character = bytes([byte])
         other = vocabulary.id_of(character)
-        if other is not None and other != token_id:
+        if other is not None and other != token_id and _is_matched(getattr(model, "kinds", b""), other):
             reason = f"{quote(character)} has a token of its own, id {other}, so nothing falls back to this one"
             return Verdict(token_id, False, "shadowed", None, reason)
         if reason := normal.why_none(character):
@@ -84,6 +87,24 @@ def why_no_byte(tokenizer: Tokenizer, token_id: int, byte: int, normal: Normal) 
     return Verdict(token_id, None, "undecided", None, "no character was found that falls back to this byte")
 
 
+def _is_matched(kinds: bytes, token_id: int) -> bool:
+    """Tell whether text becomes a token of its type at once."""
+    return token_id >= len(kinds) or kinds[token_id] in (NORMAL, USER_DEFINED)
+
+
+def spells_all_bytes(tokenizer: Tokenizer) -> bool:
+    """Tell whether a model over characters sees bytes as they are spelt, and has a token for each."""
+    model = tokenizer.model
+    if not isinstance(model, CharacterBpe) or not any(isinstance(each, ByteLevel) for each in tokenizer.pre_tokenizer):
+        return False
+    ways = {
+        (before, after) for before in ("", model.continuing_subword_prefix) for after in ("", model.end_of_word_suffix)
+    }
+    spelt = to_visible(bytes(range(256)))
+    symbols = (f"{before}{each}{after}" for before, after in ways for each in spelt)
+    return all(model.vocabulary.id_of(symbol.encode()) is not None for symbol in symbols)
+
+
 def why_nothing_unknown(tokenizer: Tokenizer, token_id: int) -> Verdict:
     """Say why nothing is unknown, or that it is open."""
     model = tokenizer.model
@@ -91,11 +112,6 @@ def why_nothing_unknown(tokenizer: Tokenizer, token_id: int) -> Verdict:
         texts = {token for _, token in model.vocabulary.items() if BYTE_TEXT.fullmatch(token)}
         if len(texts) == 256:
             return Verdict(token_id, False, "special", None, "every unknown character becomes tokens of its bytes")
-    if isinstance(model, CharacterBpe) and any(isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer):
-        ways = {("", ""), (model.continuing_subword_prefix, ""), ("", model.end_of_word_suffix)}
-        ways.add((model.continuing_subword_prefix, model.end_of_word_suffix))
-        spelt = [to_visible(bytes([byte])) for byte in range(256)]
-        symbols = (f"{before}{each}{after}" for before, after in ways for each in spelt)
-        if all(model.vocabulary.id_of(symbol.encode()) is not None for symbol in symbols):
-            return Verdict(token_id, False, "special", None, "every byte has a token, so nothing is unknown")
+    if spells_all_bytes(tokenizer):
+        return Verdict(token_id, False, "special", None, "every byte has a token, so nothing is unknown")
     return Verdict(token_id, None, "undecided", None, "no unknown text was found")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bpe_cli import _core
 from bpe_cli.reports.tokenizer.reachability.completions import is_text
 from bpe_cli.reports.tokenizer.reachability.factors import Factors, factors_of, is_settled
+from bpe_cli.reports.tokenizer.reachability.searching import Search
 from bpe_cli.stages import (
     BertNormalizer,
     BertPreTokenizer,
@@ -24,11 +25,11 @@ from bpe_cli.stages import (
     WordPiece,
 )
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.wording import quote
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.wording import plural, quote
 
 if TYPE_CHECKING:
     from bpe_cli.stages import PreTokenizer
-    from bpe_cli.tokenizer import Tokenizer
 
 _LOCAL = (BertPreTokenizer, Whitespace, WhitespaceSplit, Punctuation, Digits, CharDelimiterSplit)
 """Stages that cut, and leave out, by two neighbouring characters alone: cut once, cut everywhere."""
@@ -110,6 +111,26 @@ class Pieces:
             if whole and is_text(text) and is_settled(text.decode()) and not factors.matches_somehow(text.decode()):
                 return f"merging does not come to it, and no match of the split pattern is {quote(text)} as a whole"
         return None
+
+    def holding(self, text: bytes) -> list[bytes]:
+        """Give all pieces that can hold a text, if they are few and known; else none."""
+        if not self._splits or not is_text(text) or not is_settled(text.decode()):
+            return []
+        factors, invert = self._splits[0]
+        if not self._covered(factors, [text.decode()], invert):
+            return []
+        return [piece.encode() for piece in factors.beginning_with(text.decode()) or ()]
+
+    def why_not_kept(self, token_id: int, pieces: list[bytes]) -> str | None:
+        """Say that the model gives a token for none of all the pieces that can hold it."""
+        found = list(self._bare.encoded(pieces))
+        if not pieces or any(ids is None or token_id in ids for ids in found):
+            return None
+        return f"{plural(len(pieces), 'piece')} can hold it, as {quote(pieces[0])}, and the model keeps it in none"
+
+    @cached_property
+    def _bare(self) -> Search:
+        return Search(Tokenizer(self._tokenizer.model))
 
     def _why_cut(self, text: str, inside: bool) -> str | None:
         """Say where stages that look at neighbours only cut a text, or before it when it stands inside a word."""
