@@ -46,7 +46,7 @@ def test_json_of_a_text():
 def test_a_tokenizer(options, tmp_path):
     trained = ("--pattern", "gpt2", "--special", "<s>", "-s", "262", "-o", "t.json", "-q")
     assert call("train", *trained, input=b"low lower lowest newest " * 3, cwd=tmp_path) == (0, b"", "")
-    result = run("inspect", "-t", "t.json", *options, cwd=tmp_path)
+    result = call("inspect", "-t", "t.json", *options, cwd=tmp_path)
     assert (result.status, result.err) == (0, "")
     check_golden(f"inspect-tokenizer{''.join(options).replace('--', '-')}.txt", result.out)
 

@@ -28,18 +28,17 @@ _TELLING: tuple[Layer, ...] = ("merges", "scores", "pieces", "shadowed", "undeci
 """Layers of which tokens are shown, those first that concern most."""
 
 _EXPECTED: tuple[Layer, ...] = ("context", "completion", "fallback", "special")
-"""Layers that a good tokenizer's tokens can be of; shown in full only."""
+"""Layers that a good tokenizer's tokens can be of, thousands of them: listed in full JSON only."""
 
 _CELLS = 60
 
 
 def reachability_view(reachability: Reachability, *, full: bool = False) -> RenderableType:
-    """Show layers and their first tokens; ``full`` shows all tokens that are not plainly reachable."""
-    layers = (*_TELLING, *_EXPECTED) if full else _TELLING
+    """Show layers, and the first tokens of those that tell of trouble; with ``full`` all of them."""
     parts: list[RenderableType] = [Text("Reachability", style="bold"), _layers(reachability)]
     shown: list[Verdict] = []
     more = 0
-    for layer in layers:
+    for layer in _TELLING:
         of_layer = [verdict for verdict in reachability.verdicts.values() if verdict.layer == layer]
         shown += of_layer if full else of_layer[:FIRST]
         more += 0 if full else max(0, len(of_layer) - FIRST)

@@ -203,7 +203,7 @@ def _spellings(model: CharacterBpe, text: str) -> Iterator[list[int]]:
     prefix, suffix = model.continuing_subword_prefix, model.end_of_word_suffix
     for inside in (False, True) if prefix else (False,):
         for final in (False, True) if suffix else (False,):
-            if inside and not text.startswith(prefix) or final and not text.endswith(suffix):
+            if (inside and not text.startswith(prefix)) or (final and not text.endswith(suffix)):
                 continue
             characters = list(text.removeprefix(prefix) if inside else text)
             if final:
@@ -224,7 +224,11 @@ def _spellings(model: CharacterBpe, text: str) -> Iterator[list[int]]:
 def _merged(symbols: list[int], merges: dict[tuple[int, int], tuple[int, int]]) -> list[int]:
     """Merge symbols until nothing is left to merge."""
     while True:
-        found = [(merges[pair][0], place) for place in range(len(symbols) - 1) if (pair := (symbols[place], symbols[place + 1])) in merges]
+        found = [
+            (merges[pair][0], place)
+            for place in range(len(symbols) - 1)
+            if (pair := (symbols[place], symbols[place + 1])) in merges
+        ]
         if not found:
             return symbols
         _, place = min(found)

@@ -33,9 +33,7 @@ MOST_IN_PAIRS = 4096
 _MOST_BEGINNINGS = 48
 
 
-def in_contexts(
-    texts: Mapping[int, bytes], contexts: tuple[tuple[bytes, bytes], ...]
-) -> Iterator[Iterator[Candidate]]:
+def in_contexts(texts: Mapping[int, bytes], contexts: tuple[tuple[bytes, bytes], ...]) -> Iterator[Iterator[Candidate]]:
     """Yield the candidates of each context in turn; tokens taken out of ``texts`` meanwhile are left out."""
     for before, after in contexts:
         yield ((token_id, before + text + after) for token_id, text in list(texts.items()) if len(text) <= LONGEST)
@@ -52,7 +50,7 @@ def beginnings(tokenizer: Tokenizer) -> tuple[tuple[bytes, bytes], ...]:
     prefix = model.continuing_subword_prefix.encode()
     beginning: dict[str, int] = {}
     single: list[str] = []
-    for _, token in model.vocabulary.items():
+    for _, token in model.vocabulary.items():  # noqa: PERF102  # a Vocabulary has no values()
         if prefix and token.startswith(prefix):
             continue
         text = token.decode()

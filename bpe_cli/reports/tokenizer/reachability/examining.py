@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.reachability.searching import Candidate
     from bpe_cli.tokenizer import Tokenizer
 
+_WHEN_ASKED_FOR = "text becomes it only where special tokens are asked for"
 _MOST_COMPLETED_IN_CONTEXTS = 256
-_COMPLETIONS_IN_CONTEXTS = 256
+_COMPLETIONS_IN_CONTEXTS = 64
 _MOST_TRIED_IN_ALL_PIECES = 256
 
 
@@ -101,9 +102,7 @@ class _Examination:
         self.alone = Alone(tokenizer)
         self.normal = Normal(tokenizer)
         model = tokenizer.model
-        self.leaves_out = (
-            isinstance(model, CharacterBpe) and model.unk_id is None and not spells_all_bytes(tokenizer)
-        )
+        self.leaves_out = isinstance(model, CharacterBpe) and model.unk_id is None and not spells_all_bytes(tokenizer)
         self.unmerged: set[int] = set()
         self.ill_formed: dict[int, bytes] = {}
         self.tried: Counter[int] = Counter()
@@ -213,9 +212,7 @@ class _Examination:
         if not partial:
             return suspects
         texts = {
-            token_id: completions(self.texts[token_id])
-            for token_id in partial
-            if len(self.texts[token_id]) <= LONGEST
+            token_id: completions(self.texts[token_id]) for token_id in partial if len(self.texts[token_id]) <= LONGEST
         }
         start = 0
         for length in (FIRST, FIRST * 7, None):  # most are found among the first few
@@ -279,8 +276,7 @@ class _Examination:
         ordinary = set(self._ordinary(suspects))
         for token_id in suspects:
             if token_id not in ordinary and self._is_special(token_id):
-                reason = "text becomes it only where special tokens are asked for"
-                self.verdicts[token_id] = Verdict(token_id, False, "special", None, reason)
+                self.verdicts[token_id] = Verdict(token_id, False, "special", None, _WHEN_ASKED_FOR)
         return self._still(suspects)
 
     def _refuted(self, suspects: list[int]) -> list[int]:
@@ -294,8 +290,9 @@ class _Examination:
         return self._still(suspects)
 
     def _unreachable(self, token_id: int, layer: Layer, reason: str) -> None:
-        settled: Layer = "special" if self._is_special(token_id) else layer
-        self.verdicts[token_id] = Verdict(token_id, False, settled, None, reason)
+        if self._is_special(token_id):
+            layer, reason = "special", _WHEN_ASKED_FOR
+        self.verdicts[token_id] = Verdict(token_id, False, layer, None, reason)
 
     def _shadowed(self, suspects: list[int]) -> list[int]:
         """Prove that other stages leave no text for a token."""

@@ -110,7 +110,9 @@ class Factors:
         """Lay a part out as often as it is repeated."""
         mark = repeat[1]
         least = int(repeat[2]) if repeat[2] else int(mark == "+")
-        most = (int(repeat[4]) if repeat[4] else None if repeat[3] else least) if repeat[2] else 1 if mark == "?" else None
+        most = (
+            (int(repeat[4]) if repeat[4] else None if repeat[3] else least) if repeat[2] else 1 if mark == "?" else None
+        )
         if max(least, most or 0) > _MOST_REPEATS:
             raise _Unknown
         behind = self._at
@@ -237,12 +239,7 @@ class Factors:
         So it is if a way through the automaton reads it alone and looks at nothing else.
         """
         ahead = self._unconditional({self._start}, character)
-        read = {
-            target
-            for state in ahead
-            for source, target in self._states[state].reads
-            if _is_in(source, character)
-        }
+        read = {target for state in ahead for source, target in self._states[state].reads if _is_in(source, character)}
         return self._accept in self._unconditional(read, None)
 
     def _unconditional(self, states: set[int], character: str | None) -> set[int]:

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.reachability.normalizing import Normal
     from bpe_cli.tokenizer import Tokenizer
 
-_STRANGE = (
-    "☃ \U0010fffd \ue000 \uffff \U000e0041 \U0001f9ff ꙮ 𒀀 \x01 \x7f ﷽ \u0378 ① ᚠ \U0002f800 é Z a 1 ~ \n - 中 ㄱ \u200b".split(" ")
+_STRANGE = "".join(
+    map(
+        chr,
+        (0x2603, 0x10FFFD, 0xE000, 0xFFFF, 0xE0041, 0x1F9FF, 0xA66E, 0x12000, 0x01, 0x7F, 0xFDFD, 0x378, 0x2460, 0x16A0)
+        + (0x2F800, 0xE9, 0x0A, 0x4E2D, 0x3131, 0x200B),
+    )
 )
 """Characters of which most vocabularies lack some."""
 
@@ -56,9 +60,7 @@ def byte_texts(byte: int) -> Iterator[bytes]:
         first = max(0x800, (byte & 0xF) << 12)
         last = ((byte & 0xF) + 1) << 12
         yield from (
-            chr(code).encode()
-            for code in range(first, last, (last - first) // _SAMPLES)
-            if not 0xD800 <= code < 0xE000
+            chr(code).encode() for code in range(first, last, (last - first) // _SAMPLES) if not 0xD800 <= code < 0xE000
         )
     elif 0xF0 <= byte <= 0xF4:
         first = max(0x10000, (byte & 7) << 18)
@@ -73,14 +75,18 @@ def why_no_byte(tokenizer: Tokenizer, token_id: int, byte: int, normal: Normal) 
     model = tokenizer.model
     vocabulary = model.vocabulary
     decorated = isinstance(model, CharacterBpe) and (model.continuing_subword_prefix or model.end_of_word_suffix)
-    if byte < 0x80 and not decorated and not any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer):
+    if (
+        byte < 0x80
+        and not decorated
+        and not any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer)
+    ):
         character = bytes([byte])
         other = vocabulary.id_of(character)
         if other is not None and other != token_id and _is_matched(getattr(model, "kinds", b""), other):
             reason = f"{quote(character)} has a token of its own, id {other}, so nothing falls back to this one"
             return Verdict(token_id, False, "shadowed", None, reason)
-        if reason := normal.why_none(character):
-            return Verdict(token_id, False, "shadowed", None, reason)
+        if why := normal.why_none(character):
+            return Verdict(token_id, False, "shadowed", None, why)
     if byte in (0xC0, 0xC1, *range(0xF5, 0x100)) and normal.leaves_no_stray_bytes():
         reason = "no UTF-8 has this byte, and the normalizer replaces bytes that are not UTF-8"
         return Verdict(token_id, False, "shadowed", None, reason)

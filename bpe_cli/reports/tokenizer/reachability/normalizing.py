@@ -86,7 +86,8 @@ class Normal:
                     continue
                 form = self._run(number, text)
                 if form != text:
-                    return f"the normalizer writes it as {_points(form)}: its own {_points(text)} is not in {type(stage).__name__}"
+                    name = type(stage).__name__
+                    return f"the normalizer writes it as {_points(form)}: its own {_points(text)} is not in {name}"
             elif isinstance(stage, _BY_CHARACTER) or (isinstance(stage, Replace) and stage.literal):
                 for character in dict.fromkeys(decoded):
                     if reason := self._never(number, character, behind):
@@ -109,7 +110,11 @@ class Normal:
         made = self._run(number, character.encode())
         if made == character.encode():
             return None
-        return f"the normalizer makes {quote(made)} of {quote(character)}" if made else f"the normalizer leaves {quote(character)} out"
+        return (
+            f"the normalizer makes {quote(made)} of {quote(character)}"
+            if made
+            else f"the normalizer leaves {quote(character)} out"
+        )
 
     def _run(self, number: int, text: bytes) -> bytes:
         return self._runs[number].normalize(text)[0]

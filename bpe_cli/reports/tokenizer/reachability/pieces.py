@@ -50,7 +50,9 @@ class Pieces:
             if isinstance(stage, _LOCAL):
                 self._local.append(stage)
             elif isinstance(stage, Split):
-                kept = stage.behavior == "Isolated" and not stage.invert or stage.behavior == "Removed" and stage.invert
+                kept = (stage.behavior == "Isolated" and not stage.invert) or (
+                    stage.behavior == "Removed" and stage.invert
+                )
                 factors = None if stage.literal or not kept else factors_of(stage.pattern)
                 if factors is not None:
                     self._splits.append((factors, stage.invert))

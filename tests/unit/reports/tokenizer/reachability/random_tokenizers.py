@@ -43,7 +43,7 @@ def vocabulary(tokens):
 
 
 def rank_bpe(random):
-    tokens = ["a", "b", "1", " "] + words(random, "ab1 ", 10, 4)
+    tokens = ["a", "b", "1", " ", *words(random, "ab1 ", 10, 4)]
     if random.random() < 0.7:
         tokens = joined(random, ["a", "b", "1", " "], 8)[0] + words(random, "ab", 3)
         tokens = list(dict.fromkeys(tokens))
@@ -89,7 +89,7 @@ def character_bpe(random):
 
 
 def _scored(random):
-    tokens = ["", "", "a", "b", "▁"] + words(random, "ab▁1", 12, 4)
+    tokens = ["", "", "a", "b", "▁", *words(random, "ab▁1", 12, 4)]
     scores = [0.0, 0.0] + [-float(random.randint(1, 8)) for _ in tokens[2:]]
     kinds = [2, 3] + [random.choice([1] * 12 + [4, 5]) for _ in tokens[2:]]
     fallback = random.random() < 0.4
