@@ -15,12 +15,9 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.reachability.normalizing import Normal
     from bpe_cli.tokenizer import Tokenizer
 
-_STRANGE = "".join(
-    map(
-        chr,
-        (0x2603, 0x10FFFD, 0xE000, 0xFFFF, 0xE0041, 0x1F9FF, 0xA66E, 0x12000, 0x01, 0x7F, 0xFDFD, 0x378, 0x2460, 0x16A0)
-        + (0x2F800, 0xE9, 0x0A, 0x4E2D, 0x3131, 0x200B),
-    )
+_STRANGE = (
+    "\u2603\U0010fffd\ue000\uffff\U000e0041\U0001f9ff\ua66e\U00012000\x01\x7f\ufdfd\u0378\u2460\u16a0\U0002f800"
+    "\xe9\n\u4e2d\u3131\u200b"
 )
 """Characters of which most vocabularies lack some."""
 

@@ -134,10 +134,11 @@ def test_the_end_of_a_word():
     merges = Merges.from_pairs([(ids["a"], ids["b</w>"], ids["ab</w>"])])
     vocabulary = Vocabulary.from_tokens(token.encode() for token in tokens)
     model = CharacterBpe(vocabulary, merges, unk_id=8, end_of_word_suffix="</w>")
-    assert verdicts(Tokenizer(model, (Split(r"\p{L}+|\p{N}", "Removed", invert=True),))) == {
-        b"ab": ("merges", 'its own text is merged to "a" + "b"'),
-        b"1": ("pieces", 'it is no end of a piece, and no match of the split pattern goes on behind "1"'),
-    }
+    made = Tokenizer(model, (Split(r"\p{L}+|\p{N}", "Removed", invert=True),))
+    assert verdicts(made) == {b"ab": ("merges", 'its own text is merged to "a" + "b"')}
+    digit = examine(made, [ids["1"]]).verdicts[ids["1"]]
+    assert digit.layer == "pieces"
+    assert digit.reason == 'it is no end of a piece, and no match of the split pattern goes on behind "1"'
 
 
 def test_some_tokens_alone():
@@ -179,7 +180,7 @@ def test_llama3_has_tokens_that_are_whole_pieces_only(shared):
     assert len(whole) == 588
     # Without the look-up of whole pieces, no text becomes them.
     merged = load(shared / "vocabs" / "hf-llama3" / "tokenizer.json")
-    assert {token_id for token_id, each in examine(merged).verdicts.items() if each.layer == "whole"} == whole
+    assert {each.layer for each in examine(merged, whole).verdicts.values()} == {"whole"}
     model = merged.model
     bare = examine(Tokenizer(MergeBpe(model.vocabulary, model.merges), merged.pre_tokenizer), whole)
     assert {each.layer for each in bare.verdicts.values()} == {"merges"}
