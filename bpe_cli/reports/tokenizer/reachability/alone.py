@@ -46,6 +46,7 @@ class Alone:
         self.model = tokenizer.model
         self.looks_up = isinstance(self.model, RankBpe) or getattr(self.model, "ignore_merges", False)
         """Whether a whole piece that is a token becomes it whatever merging would do."""
+        self._quotes: dict[int, str] = {}
 
     @cached_property
     def _tokenizer(self) -> Tokenizer | None:
@@ -125,10 +126,16 @@ class Alone:
 
     def _shown(self, ids: Sequence[int]) -> str:
         """Show some tokens."""
-        vocabulary = self.model.vocabulary
-        parts = [quote(vocabulary.token(each)) if each < vocabulary.size else f"id {each}" for each in ids[:_SHOWN]]
+        parts = [self._quoted(each) for each in ids[:_SHOWN]]
         more = len(ids) - len(parts)
         return " + ".join(parts) + (f" and {more:,} more" if more else "")
+
+    def _quoted(self, token_id: int) -> str:
+        if token_id not in self._quotes:
+            vocabulary = self.model.vocabulary
+            known = token_id < vocabulary.size
+            self._quotes[token_id] = quote(vocabulary.token(token_id)) if known else f"id {token_id}"
+        return self._quotes[token_id]
 
     def _by_merges_of_characters(self, model: CharacterBpe, token_ids: Sequence[int]) -> Iterator[Verdict]:
         """Say so as for bytes, where a token's text tells the symbols that it is merged of.

@@ -27,6 +27,12 @@ PAIRS: tuple[tuple[bytes, bytes], ...] = tuple(
 )
 """Both together, for what the first round leaves."""
 
+FIRST_CONTEXTS = 2
+"""How many of them every token in doubt is tried in; the others are for what is left then."""
+
+MOST_TEXTS = 1 << 21
+"""No round encodes more texts than these."""
+
 MOST_IN_PAIRS = 4096
 """For more tokens than this the second round is left out."""
 

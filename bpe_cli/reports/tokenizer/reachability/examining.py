@@ -13,7 +13,9 @@ from bpe_cli.reports.tokenizer.reachability.alone import Alone
 from bpe_cli.reports.tokenizer.reachability.completions import FIRST, completions, is_text
 from bpe_cli.reports.tokenizer.reachability.contexts import (
     CONTEXTS,
+    FIRST_CONTEXTS,
     MOST_IN_PAIRS,
+    MOST_TEXTS,
     PAIRS,
     beginnings,
     in_contexts,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 _WHEN_ASKED_FOR = "text becomes it only where special tokens are asked for"
+_MOST_IN_DOUBT = 1 << 17
 _MOST_COMPLETED_IN_CONTEXTS = 256
 _COMPLETIONS_IN_CONTEXTS = 64
 _MOST_TRIED_IN_ALL_PIECES = 256
@@ -114,8 +117,11 @@ class _Examination:
         suspects = self._specials(suspects)
         suspects = self._refuted(suspects)
         suspects = self._completed(suspects)
-        suspects = self._in_contexts(suspects, (*beginnings(self.tokenizer), *CONTEXTS))
+        contexts = (*CONTEXTS[:FIRST_CONTEXTS], *beginnings(self.tokenizer), *CONTEXTS[FIRST_CONTEXTS:])
+        suspects = self._in_contexts(suspects, contexts[:FIRST_CONTEXTS])
+        suspects = self._most(suspects)
         suspects = self._shadowed(suspects)
+        suspects = self._in_contexts(suspects, contexts[FIRST_CONTEXTS:])
         if len(suspects) <= MOST_IN_PAIRS:
             suspects = self._in_contexts(suspects, PAIRS)
         for token_id in self._unkept(suspects):
@@ -259,8 +265,10 @@ class _Examination:
     def _in_contexts(self, suspects: list[int], contexts: tuple[tuple[bytes, bytes], ...]) -> list[int]:
         """Put other text beside each token's."""
         texts = {token_id: self.texts[token_id] for token_id in suspects}
+        room = MOST_TEXTS
         for candidates in in_contexts(texts, contexts):
-            if not texts:
+            room -= len(texts)
+            if not texts or room < 0:
                 break
             for token_id, text in self.search.witnesses(candidates).items():
                 self._reached(token_id, text, "context")
@@ -268,6 +276,13 @@ class _Examination:
             for token_id in texts:
                 self.tried[token_id] += 1
         return list(texts)
+
+    def _most(self, suspects: list[int]) -> list[int]:
+        """Keep so many tokens in doubt as can be looked at one by one, and leave the others open."""
+        for token_id in suspects[_MOST_IN_DOUBT:]:
+            reason = f"more than {_MOST_IN_DOUBT:,} tokens are in doubt, and this one was not looked at by itself"
+            self.verdicts[token_id] = Verdict(token_id, None, "undecided", None, reason)
+        return suspects[:_MOST_IN_DOUBT]
 
     # -- layers that prove that there is no text
 
