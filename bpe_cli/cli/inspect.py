@@ -83,9 +83,7 @@ def run(
     if token or corpus:
         tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
     elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
-        from bpe_cli.formats import is_tokenizer
-
-        named = is_tokenizer(inputs[0])
+        named = _is_tokenizer(inputs[0])
         if named:
             (tokenizer,), inputs = inputs, None
     try:
@@ -115,6 +113,17 @@ def run(
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
     wanted = Wanted(ids=ids, nbest=nbest, full=full, json=json, color=color, html=html, svg=svg)
     show_texts(model, source, specials, wanted, quiet)
+
+
+def _is_tokenizer(name: str) -> bool:
+    """Tell whether an input is a tokenizer: a file that holds one, or the name of one where there is no such file."""
+    if not os.path.lexists(name):
+        from bpe_cli import encodings
+
+        return encodings.find(name) is not None
+    from bpe_cli.formats import is_tokenizer
+
+    return is_tokenizer(name)
 
 
 def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str | None) -> str | None:

@@ -51,14 +51,17 @@ def _show_health(
     from bpe_cli.fingerprint import fingerprint
     from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
     from bpe_cli.reports.tokenizer.findings import findings
+    from bpe_cli.reports.tokenizer.reachability import examine
     from bpe_cli.reports.tokenizer.structure import examine_structure
     from bpe_cli.reports.tokenizer.vocabulary_report import describe
+    from bpe_cli.views.tokenizer.reachability import reachability_json, reachability_view
 
     model = anatomy.tokenizer
     usage = None if corpus is None else examine_corpus(anatomy, _frequencies(model, corpus))
     report = describe(model, fingerprint=fingerprint(model), contents=anatomy.contents)
     structure = examine_structure(anatomy)
-    found = findings(model, report, structure, usage)
+    reachability = examine(model)
+    found = findings(model, report, structure, usage, reachability.unreachable_count)
     if json:
         from bpe_cli.views.tokenizer.as_json import vocabulary_json
         from bpe_cli.views.tokenizer.health_json import corpus_json, findings_json, structure_json
@@ -67,6 +70,7 @@ def _show_health(
             **vocabulary_json(report),
             "findings": findings_json(found),
             "structure": structure_json(structure),
+            "reachability": reachability_json(reachability, full=full),
             "corpus": None if usage is None else corpus_json(usage),
         })  # fmt: skip
         return
@@ -76,7 +80,11 @@ def _show_health(
     from bpe_cli.views.tokenizer.structure import findings_view, structure_view
     from bpe_cli.views.tokenizer.tables import vocabulary_view
 
-    sections = [structure_view(structure, full=full), *([] if usage is None else [corpus_view(usage)])]
+    sections = [
+        structure_view(structure, full=full),
+        reachability_view(reachability, full=full),
+        *([] if usage is None else [corpus_view(usage)]),
+    ]
     console = stdout_console(color)
     console.print(findings_view(found), Text())
     console.print(vocabulary_view(report, full=full, sections=sections))
@@ -87,10 +95,12 @@ def _show_tokens(
 ) -> None:
     from bpe_cli.reports.tokenizer.lookup import look_up
     from bpe_cli.reports.tokenizer.naming import find_tokens
+    from bpe_cli.reports.tokenizer.reachability import examine
 
     token_ids = list(dict.fromkeys(token_id for name in names for token_id in find_tokens(anatomy, name)))
     frequencies = None if corpus is None else _frequencies(anatomy.tokenizer, corpus)
-    cards = [look_up(anatomy, token_id, frequencies=frequencies) for token_id in token_ids]
+    verdicts = examine(anatomy.tokenizer, token_ids).verdicts
+    cards = [look_up(anatomy, token_id, verdict=verdicts[token_id], frequencies=frequencies) for token_id in token_ids]
     if json:
         from bpe_cli.views.tokenizer.health_json import cards_json
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.reports.tokenizer.contents import NamedToken
 from bpe_cli.reports.tokenizer.duplicates import variants_of, without_space
@@ -13,6 +12,7 @@ from bpe_cli.stages.pieces import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_D
 
 if TYPE_CHECKING:
     from bpe_cli.reports.frequencies import Frequencies
+    from bpe_cli.reports.tokenizer.reachability import Verdict
     from bpe_cli.reports.tokenizer.structure import Anatomy, TreeNode
 
 CHILDREN = 20
@@ -31,29 +31,6 @@ _KINDS = {
 }
 
 Likeness = Literal["same text", "leading space", "case", "leading space and case"]
-
-
-class Verdict(Protocol):
-    """What is known of a token's reachability."""
-
-    @property
-    def reachable(self) -> bool | None:
-        """Whether some text becomes it; None if that is not known."""
-
-    @property
-    def layer(self) -> str:
-        """By what."""
-
-    @property
-    def witness(self) -> bytes | None:
-        """Such a text."""
-
-    @property
-    def reason(self) -> str | None:
-        """Why there is none."""
-
-
-Examine = Callable[[int], Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +98,14 @@ class TokenCard:
 
 
 def look_up(
-    anatomy: Anatomy, token_id: int, *, examine: Examine | None = None, frequencies: Frequencies | None = None
+    anatomy: Anatomy, token_id: int, *, verdict: Verdict | None = None, frequencies: Frequencies | None = None
 ) -> TokenCard:
     """Tell all about one token.
 
     Args:
         anatomy: The tokenizer.
         token_id: Which token.
-        examine: What finds out whether text becomes it.
+        verdict: Whether text becomes it, if that was examined.
         frequencies: How often tokens occur in a corpus.
 
     Raises:
@@ -159,7 +136,7 @@ def look_up(
             Variant(anatomy.named(other), _likeness(text, anatomy.contents.texts[other]))
             for other in variants_of(anatomy.contents, text) if other != token_id
         ),
-        verdict=examine(token_id) if examine else None,
+        verdict=verdict,
         occurrence=None if frequencies is None else _occurrence(anatomy, token_id, frequencies),
     )  # fmt: skip
 

@@ -16,7 +16,8 @@ from bpe_cli.views.visible import harmless, visible
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from bpe_cli.reports.tokenizer.lookup import Occurrence, TokenCard, Verdict
+    from bpe_cli.reports.tokenizer.lookup import Occurrence, TokenCard
+    from bpe_cli.reports.tokenizer.reachability import Verdict
     from bpe_cli.reports.tokenizer.structure import TreeNode
 
 TREE_LINES = 40

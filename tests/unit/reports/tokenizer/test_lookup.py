@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 
 import pytest
 
@@ -13,6 +12,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.frequencies import count_frequencies
 from bpe_cli.reports.tokenizer.lookup import look_up
 from bpe_cli.reports.tokenizer.naming import find_tokens
+from bpe_cli.reports.tokenizer.reachability import Verdict
 from bpe_cli.reports.tokenizer.structure import Anatomy
 from bpe_cli.stages import CharacterBpe, RankBpe, ScoredBpe, SpecialToken, WordPiece
 from bpe_cli.tokenizer import Tokenizer
@@ -90,18 +90,11 @@ def test_beginnings_are_named():
 
 
 @dataclass
-class FakeVerdict:
-    reachable = True
-    layer = "plain"
-    witness = b" the"
-    reason = None
-
-
 def test_by_hand():
     tokenizer = RANKS.tokenizer
     frequencies = count_frequencies(tokenizer, [Block.of([b" the he ", b"he"])])
-    verdict = FakeVerdict()
-    card = look_up(RANKS, 6, examine=lambda _: verdict, frequencies=frequencies)
+    verdict = Verdict(6, True, "plain", b" the")
+    card = look_up(RANKS, 6, verdict=verdict, frequencies=frequencies)
     assert (card.token.content, card.written, card.character_count, card.kind) == (b" the", b" the", 4, "ordinary")
     assert (card.rank, card.score, card.depth, card.verdict) == (6, None, 2, verdict)
     assert [(node.level, node.token.token_id) for node in card.tree] == [

@@ -1,0 +1,119 @@
+"""Show which tokens text can become, as a table of layers and the tokens to look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS, REACHABLE
+from bpe_cli.views.json_values import text_value
+from bpe_cli.views.layout import table as new_table
+from bpe_cli.views.numbers import count, whole
+from bpe_cli.views.visible import harmless, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from bpe_cli.reports.tokenizer.reachability.verdicts import Layer, Reachability, Verdict
+
+FIRST = 3
+"""How many tokens of a layer are shown without ``--full``."""
+
+_TELLING: tuple[Layer, ...] = ("merges", "scores", "pieces", "shadowed", "undecided", "ill-formed", "whole")
+"""Layers of which tokens are shown, those first that concern most."""
+
+_EXPECTED: tuple[Layer, ...] = ("context", "completion", "fallback", "special")
+"""Layers that a good tokenizer's tokens can be of, thousands of them: listed in full JSON only."""
+
+_CELLS = 60
+
+
+def reachability_view(reachability: Reachability, *, full: bool = False) -> RenderableType:
+    """Show layers, and the first tokens of those that tell of trouble; with ``full`` all of them."""
+    parts: list[RenderableType] = [Text("Reachability", style="bold"), _layers(reachability)]
+    shown: list[Verdict] = []
+    more = 0
+    for layer in _TELLING:
+        of_layer = [verdict for verdict in reachability.verdicts.values() if verdict.layer == layer]
+        shown += of_layer if full else of_layer[:FIRST]
+        more += 0 if full else max(0, len(of_layer) - FIRST)
+    if shown:
+        parts.append(_tokens(reachability, shown))
+    if more:
+        parts.append(Text(f"and {count(more, 'more token')}; --full shows all", style="italic"))
+    return Group(*parts)
+
+
+def _layers(reachability: Reachability) -> Table:
+    table = new_table()
+    table.add_column("layer", no_wrap=True)
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("reachable", no_wrap=True)
+    table.add_column("what it means", overflow="fold")
+    for layer, tokens in reachability.counts:
+        reached = "yes" if layer in REACHABLE else "unknown" if layer == "undecided" else "no"
+        table.add_row(layer, whole(tokens), reached, LAYERS[layer])
+    return table
+
+
+def _tokens(reachability: Reachability, verdicts: Sequence[Verdict]) -> Table:
+    table = new_table()
+    table.add_column("id", justify="right", no_wrap=True)
+    table.add_column("token", overflow="fold")
+    table.add_column("layer", no_wrap=True)
+    table.add_column("witness or reason", overflow="fold")
+    for verdict in verdicts:
+        content = _short(visible(reachability.contents[verdict.token_id]))
+        table.add_row(str(verdict.token_id), Text(content), verdict.layer, Text(_why(verdict)))
+    return table
+
+
+def _why(verdict: Verdict) -> str:
+    """Give the witness, the reason, or both."""
+    witness = "" if verdict.witness is None else f"as in {_short(visible(verdict.witness))}"
+    reason = "" if verdict.reason is None else harmless(verdict.reason)
+    return "; ".join(part for part in (witness, reason) if part)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _CELLS else f"{text[:_CELLS]}…"
+
+
+def reachability_json(reachability: Reachability, *, full: bool = False) -> dict[str, Any]:
+    """Give what is known of which tokens text can become, as plain JSON.
+
+    Fields:
+        examined, reachable, unreachable, undecided: Numbers of tokens; special tokens that no text becomes
+            are in none of the last three.
+        layers: Each with ``layer``, ``tokens`` and ``meaning``.
+        tokens: Those that are not plainly reachable, by id; without ``full`` also without those of the layers
+            ``context``, ``completion``, ``fallback`` and ``special``. Each with ``id``, ``token``,
+            ``reachable`` (null: undecided), ``layer``, ``witness`` and ``reason`` (either can be null).
+    """
+    layers = (*_TELLING, *_EXPECTED, "plain") if full else _TELLING
+    return {
+        "examined": reachability.examined,
+        "reachable": reachability.reachable_count,
+        "unreachable": reachability.unreachable_count,
+        "undecided": reachability.undecided_count,
+        "layers": [
+            {"layer": layer, "tokens": tokens, "meaning": LAYERS[layer]} for layer, tokens in reachability.counts
+        ],
+        "tokens": [
+            {
+                "id": verdict.token_id,
+                "token": text_value(reachability.contents[verdict.token_id]),
+                "reachable": verdict.reachable,
+                "layer": verdict.layer,
+                "witness": None if verdict.witness is None else text_value(verdict.witness),
+                "reason": verdict.reason,
+            }
+            for verdict in reachability.verdicts.values()
+            if verdict.layer in layers
+        ],
+    }

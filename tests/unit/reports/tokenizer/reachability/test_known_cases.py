@@ -1,0 +1,216 @@
+"""Reachability by hand, and in tokenizers whose oddities are known."""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_cli import load, named
+from bpe_cli.errors import InputError
+from bpe_cli.rank_merges import of_ranks
+from bpe_cli.reports.tokenizer.reachability import REACHABLE, examine
+from bpe_cli.stages import (
+    NFC,
+    BertNormalizer,
+    BertPreTokenizer,
+    CharacterBpe,
+    MergeBpe,
+    RankBpe,
+    SpecialToken,
+    Split,
+    WordPiece,
+)
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+
+BYTES = [bytes([byte]) for byte in range(256)]
+
+
+def verdicts(tokenizer):
+    """What is said of tokens of several bytes: their layer and their witness or reason."""
+    reachability = examine(tokenizer)
+    return {
+        reachability.contents[token_id]: (verdict.layer, verdict.witness or verdict.reason)
+        for token_id, verdict in reachability.verdicts.items()
+        if len(reachability.contents[token_id]) > 1
+    }
+
+
+def test_merges_by_hand():
+    """``ab`` and ``bc`` are made of their letters; ``abc`` would need ``a`` + ``bc``, but ``ab`` comes first."""
+    vocabulary = Vocabulary.from_tokens([*BYTES, b"ab", b"bc", b"abc", b"xyz"])
+    merges = Merges.from_pairs([(97, 98, 256), (98, 99, 257), (97, 257, 258)])
+    assert verdicts(Tokenizer(MergeBpe(vocabulary, merges))) == {
+        b"abc": ("merges", 'its own text is merged to "ab" + "c"'),
+        b"xyz": ("merges", 'its own text is merged to "x" + "y" + "z"'),
+    }
+    assert verdicts(Tokenizer(MergeBpe(vocabulary, merges, ignore_merges=True))) == {
+        b"abc": ("whole", b"abc"),
+        b"xyz": ("whole", b"xyz"),
+    }
+
+
+def test_ranks_merge_a_token_that_a_higher_rank_makes():
+    vocabulary = Vocabulary.from_tokens([*BYTES, b"abc", b"ab"])
+    assert verdicts(Tokenizer(RankBpe(vocabulary))) == {}
+    vocabulary = Vocabulary.from_tokens([*BYTES, b"abcd", b"bc"])
+    assert verdicts(Tokenizer(RankBpe(vocabulary))) == {b"abcd": ("whole", b"abcd")}
+
+
+def test_pieces_by_hand():
+    r"""No match of the pattern holds a blank behind a letter, but one line end."""
+    tokens = [*BYTES, b"b ", b"b c", b"b\n", b"\n\n"]
+    merges = Merges.from_pairs([(98, 32, 256), (256, 99, 257), (98, 10, 258), (10, 10, 259)])
+    vocabulary = Vocabulary.from_tokens(tokens)
+    made = Tokenizer(MergeBpe(vocabulary, merges), (Split(r"\p{L}+\n?| ?\p{L}+|\s+"),))
+    assert verdicts(made) == {
+        b"b ": ("pieces", 'no match of the split pattern holds "b "'),
+        b"b c": ("pieces", 'no match of the split pattern holds "b c"'),
+    }
+
+
+def test_a_token_that_needs_a_neighbour():
+    r"""A line end belongs to a piece only behind punctuation."""
+    tokens = [*BYTES, b"\n/"]
+    made = Tokenizer(RankBpe(Vocabulary.from_tokens(tokens)), (Split(r"[^\s\p{L}]+[\n/]*|\s+|\p{L}+"),))
+    assert verdicts(made) == {b"\n/": ("context", "☃\n/".encode())}
+
+
+def test_parts_of_characters():
+    vocabulary = Vocabulary.from_tokens([*BYTES, b"\xe8\xb0", b"\xb0\xe8", b"\xff\xff", b"\xc3\xa9"])
+    assert verdicts(Tokenizer(RankBpe(vocabulary))) == {
+        b"\xe8\xb0": ("completion", b"\xe8\xb0\x80"),
+        b"\xb0\xe8": ("completion", "°耀".encode()),
+        b"\xff\xff": ("ill-formed", b"\xff\xff"),
+    }
+
+
+def test_a_beginning_whose_characters_all_have_tokens_is_reached_by_ill_formed_bytes_alone():
+    whole = [bytes([0xC3, last]) for last in range(0x80, 0xC0)]
+    found = examine(Tokenizer(RankBpe(Vocabulary.from_tokens([*BYTES, *whole]))))
+    assert (found.verdicts[0xC3].layer, found.verdicts[0xC3].witness) == ("ill-formed", b"\xc3")
+    assert found.verdicts[0xC4].layer == "completion"
+
+
+def test_what_a_normalizer_and_an_added_token_take():
+    vocabulary = Vocabulary.from_tokens([*BYTES, "e\u0301".encode(), b"xaby"])
+    made = Tokenizer(RankBpe(vocabulary), normalizer=(NFC(),))
+    assert verdicts(made) == {
+        b"xaby": ("whole", b"xaby"),
+        "e\u0301".encode(): (
+            "shadowed",
+            "the normalizer writes it as U+00E9: its own U+0065 U+0301 is not in NFC",
+        ),
+    }
+    added = SpecialToken(b"ab", 300, special=False)
+    assert verdicts(Tokenizer(RankBpe(vocabulary), special_tokens=(added,))) == {
+        "e\u0301".encode(): ("whole", "e\u0301".encode()),
+        b"xaby": ("shadowed", 'it holds the added token "ab", which is always found first'),
+    }
+
+
+def test_bert_by_hand():
+    tokens = ["[UNK]", "[CLS]", "a", "##b", "A", "##!", "##中", "it's", "[unused1]", "国"]
+    model = WordPiece(Vocabulary.from_tokens(token.encode() for token in tokens), 0)
+    special = (SpecialToken(b"[UNK]", 0), SpecialToken(b"[CLS]", 1))
+    found = examine(Tokenizer(model, (BertPreTokenizer(),), special, normalizer=(BertNormalizer(),)))
+    said = {tokens[token_id]: (each.layer, each.witness or each.reason) for token_id, each in found.verdicts.items()}
+    assert said == {
+        "[UNK]": ("fallback", "☃".encode()),
+        "[CLS]": ("special", "text becomes it only where special tokens are asked for"),
+        "##b": ("context", b"ab"),
+        "A": ("shadowed", 'the normalizer makes "a" of "A"'),
+        "##!": ("pieces", 'the pre-tokenizer cuts before "!", so nothing in a word goes on with it'),
+        "##中": ("pieces", 'the normalizer puts spaces around "中", so it is a piece alone'),
+        "it's": ("pieces", """the pre-tokenizer cuts it: "it" | "'" | "s\""""),
+        "[unused1]": ("pieces", 'the pre-tokenizer cuts it: "[" | "unused1" | "]"'),
+    }
+    assert (found.reachable_count, found.unreachable_count, found.undecided_count) == (4, 5, 0)
+
+
+def test_the_end_of_a_word():
+    """``b</w>`` ends a word; ``1`` is a piece alone, so it ends one always and never goes on."""
+    tokens = ["a", "b", "1", "a</w>", "b</w>", "1</w>", "ab</w>", "ab", "?"]
+    ids = {token: number for number, token in enumerate(tokens)}
+    merges = Merges.from_pairs([(ids["a"], ids["b</w>"], ids["ab</w>"])])
+    vocabulary = Vocabulary.from_tokens(token.encode() for token in tokens)
+    model = CharacterBpe(vocabulary, merges, unk_id=8, end_of_word_suffix="</w>")
+    made = Tokenizer(model, (Split(r"\p{L}+|\p{N}", "Removed", invert=True),))
+    assert verdicts(made) == {b"ab": ("merges", 'its own text is merged to "a" + "b"')}
+    digit = examine(made, [ids["1"]]).verdicts[ids["1"]]
+    assert digit.layer == "pieces"
+    assert digit.reason == 'it is no end of a piece, and no match of the split pattern goes on behind "1"'
+
+
+def test_some_tokens_alone():
+    found = examine(named("gpt2"), [0, 94])
+    assert [verdict.layer for verdict in found.verdicts.values()] == ["plain", "completion"]
+    assert found.verdicts[0].witness == b"!"
+    with pytest.raises(InputError, match="id 60000 is not in the vocabulary"):
+        examine(named("gpt2"), [60000])
+
+
+def test_no_tokens():
+    found = examine(Tokenizer(RankBpe(Vocabulary.from_tokens([]))))
+    assert (found.examined, found.counts, dict(found.verdicts)) == (0, (), {})
+
+
+# -- real tokenizers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
+def test_all_tokens_of_openai_can_be_reached(name):
+    tokenizer = named(name)
+    found = examine(tokenizer)
+    assert found.unreachable_count == found.undecided_count == 0
+    assert dict(found.counts)["special"] == len(tokenizer.special_tokens)
+    assert "whole" not in dict(found.counts), "merging comes to all of them"
+    for token_id, verdict in found.verdicts.items():
+        if verdict.reachable and verdict.layer != "completion":
+            assert token_id in tokenizer.encode(verdict.witness)
+    if name == "o200k_base":
+        assert found.verdicts[3413].witness == b" I'S", "the one of 21 pieces in which it is left"
+
+
+def test_llama3_has_tokens_that_are_whole_pieces_only(shared):
+    """Of 678 that lower ranks do not leave in two parts, higher ranks make 90; 588 are whole pieces only."""
+    tokenizer = load(shared / "vocabs" / "llama3-tiktoken" / "tokenizer.model")
+    found = examine(tokenizer)
+    whole = {token_id for token_id, verdict in found.verdicts.items() if verdict.layer == "whole"}
+    assert whole == set(of_ranks(tokenizer.model.vocabulary).whole)
+    assert len(whole) == 588
+    # Without the look-up of whole pieces, no text becomes them.
+    merged = load(shared / "vocabs" / "hf-llama3" / "tokenizer.json")
+    assert {each.layer for each in examine(merged, whole).verdicts.values()} == {"whole"}
+    model = merged.model
+    bare = examine(Tokenizer(MergeBpe(model.vocabulary, model.merges), merged.pre_tokenizer), whole)
+    assert {each.layer for each in bare.verdicts.values()} == {"merges"}
+
+
+def test_qwen_has_tokens_that_its_pattern_and_its_normalizer_never_leave(shared):
+    found = examine(load(shared / "vocabs" / "hf-qwen2_5" / "tokenizer.json"))
+    counts = dict(found.counts)
+    assert (counts["pieces"], counts["shadowed"], found.undecided_count) == (1661, 248, 0)
+    by_token = {content: found.verdicts[token_id] for token_id, content in found.contents.items()}
+    assert by_token["ที่".encode()].layer == "pieces", "marks are no letters in this pattern"
+    assert by_token[" va\u0300".encode()].layer == "shadowed", "no text in NFC holds it"
+
+
+@pytest.mark.parametrize(
+    ("name", "unreachable", "undecided"),
+    [
+        ("bert-base-uncased", 1331, 0),  # [unused1], ##!, ##中: pieces
+        ("roberta-base", 4, 0),  # madeupword0000
+        ("t5-small", 2, 0),
+        ("xlnet-base-cased/spiece.model", 5, 0),
+        ("llama2/tokenizer.model", 96, 0),  # bytes whose character has a token
+        ("clip", 74, 0),
+    ],
+)
+def test_others(shared, name, unreachable, undecided):
+    tokenizer = load(shared / "vocabs" / name)
+    found = examine(tokenizer)
+    assert (found.unreachable_count, found.undecided_count) == (unreachable, undecided)
+    sample = [each for each in found.verdicts.values() if each.layer in REACHABLE][::50]
+    for verdict in sample:
+        assert verdict.token_id in tokenizer.encode(verdict.witness)
+    assert sum(tokens for _, tokens in found.counts) == found.examined
