@@ -89,7 +89,6 @@ def test_beginnings_are_named():
     assert caught.value.hint.startswith('there is " SolidGoldMagikarp" (id 43453); this text becomes " Solid" (id ')
 
 
-@dataclass
 def test_by_hand():
     tokenizer = RANKS.tokenizer
     frequencies = count_frequencies(tokenizer, [Block.of([b" the he ", b"he"])])
