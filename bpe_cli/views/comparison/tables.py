@@ -206,7 +206,7 @@ class _Matrix:
         tokenizers = self._comparison.tokenizers
         cells = min(_NAME_CELLS, max(12, options.max_width // 3))
         names = [ending(harmless(row.name), cells) for row in rows]
-        values = [self._values(row) for row in rows]
+        values = self._values(rows)
         left = max(5, *map(cell_len, names)) + 2
         left += max(5, *(len(whole(row.byte_count)) for row in rows)) + 2
         columns = [
@@ -241,20 +241,22 @@ class _Matrix:
         told = self._metric.name == "ratio" and any(each for row in rows for each in differences_of(row))
         return [Text(meaning_of_marks(rows))] if told else []
 
-    def _values(self, row: Row) -> list[Text]:
-        best = best_of(row, self._metric)
-        differences = differences_of(row) if self._metric.name == "ratio" else ()
-        marks = [mark_of(each) for each in differences] or [""] * len(row.measures)
-        marked = self._metric.name == "ratio" and any(
-            mark_of(each) for row in (*self._comparison.rows, self._comparison.total) for each in differences_of(row)
-        )
-        return [
-            Text.assemble(
-                (value_text(self._metric, self._metric.of(measure)), "bold" if number in best else ""),
-                f"{marks[number]:1}" if marked else "",
+    def _values(self, rows: Sequence[Row]) -> list[list[Text]]:
+        """Write the values of each row, all with room for a mark if any has one."""
+        ratio = self._metric.name == "ratio"
+        marks = [[mark_of(each) if ratio else "" for each in differences_of(row)] for row in rows]
+        width = max(len(mark) for row in marks for mark in row)
+        lines = []
+        for row, row_marks in zip(rows, marks, strict=True):
+            best = best_of(row, self._metric)
+            values = [value_text(self._metric, self._metric.of(measure)) for measure in row.measures]
+            lines.append(
+                [
+                    Text.assemble((value, "bold" if number in best else ""), mark.ljust(width))
+                    for number, (value, mark) in enumerate(zip(values, row_marks, strict=True))
+                ]
             )
-            for number, measure in enumerate(row.measures)
-        ]
+        return lines
 
 
 def _folded(widths: Sequence[int], room: int) -> list[range]:
