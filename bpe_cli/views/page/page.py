@@ -76,7 +76,7 @@ def head(title: str, kind: str = "") -> Iterator[str]:
         '<meta name="referrer" content="no-referrer">\n'
         f'<title>{name(title)}</title>\n<link rel="icon" href="data:,">\n'  # or a browser would ask the server for one
         f"<style>{style}</style>\n</head>\n"
-        f"<body{body}>\n<header><h1>{name(title)}</h1>\n{_CONTROLS}</header>\n<main>\n"
+        f"<body{body}>\n{_CONTROLS}<main>\n<h1>{name(title)}</h1>\n"
     )
 
 
