@@ -83,9 +83,9 @@ def text_of(shown):
 
 
 def act_on_everything(page):
-    """Point at, focus and click what there is."""
+    """Point at, focus and click tokens."""
     page.evaluate("""() => {
-      for (const link of document.querySelectorAll('.text a')) {
+      for (const link of [...document.querySelectorAll('.text a')].slice(0, 100)) {
         link.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
         link.focus();
         link.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true, detail: 1}));
@@ -371,7 +371,7 @@ def test_paper_shows_boundaries_and_no_controls(browser):
     with browser.open(page_of(TEXT)) as opened:
         page = opened.page
         page.emulate_media(media="print")
-        assert page.locator(".controls").is_hidden()
+        assert page.locator("#marks").is_hidden()
         assert page.locator("#t0-1").evaluate("node => getComputedStyle(node).borderTopStyle") == "solid"
 
 

@@ -5,6 +5,7 @@
   const partner = (link) => document.getElementById(decodeURIComponent(link.hash.slice(1)));
   const tokenOf = (node) => node instanceof Element ? node.closest(".text a") : null;
   const rowOf = (node) => node instanceof Element ? node.closest(".rows [id]") : null;
+  const details = bar.appendChild(document.createTextNode(""));
   let marked = [], pinned = null;
 
   function show(token) {
@@ -17,9 +18,7 @@
     const parts = around ? [...around.querySelectorAll("a")].filter((each) => each.hash === token.hash) : [token];
     marked = row ? [...parts, row] : parts;
     for (const node of marked) node.classList.add("on");
-    const text = document.createElement("b");
-    if (row) text.append(row.querySelector("span").cloneNode(true));
-    bar.replaceChildren(text, " " + token.title);
+    details.data = token.title;
   }
   const settle = () => show(pinned ?? tokenOf(document.activeElement));
 

@@ -22,12 +22,13 @@ from bpe_cli.views.page.tokens import DOCUMENT_LIMIT, LIMIT, section
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
 
+# Children of the body: what asks about them (body:has(> ...)) must not concern the tokens, of which there are many.
 _CONTROLS = """\
-<div class="controls"><label><input type="checkbox" id="marks" checked>white space</label>
-<fieldset><legend class="seldom">Colours</legend>
-<label><input type="radio" name="scheme" id="auto" checked>auto</label>
-<label><input type="radio" name="scheme" id="light">light</label>
-<label><input type="radio" name="scheme" id="dark">dark</label></fieldset></div>"""
+<input type="checkbox" id="marks" checked><label for="marks">white space</label>
+<input type="radio" name="scheme" id="auto" checked><label for="auto">system colours</label>
+<input type="radio" name="scheme" id="light"><label for="light">light</label>
+<input type="radio" name="scheme" id="dark"><label for="dark">dark</label>
+"""
 
 
 def texts_page(reports: Iterable[Segmentation], *, tokenizer: str | None, full: bool = False) -> Iterator[str]:
@@ -75,7 +76,7 @@ def head(title: str, kind: str = "") -> Iterator[str]:
         '<meta name="referrer" content="no-referrer">\n'
         f'<title>{name(title)}</title>\n<link rel="icon" href="data:,">\n'  # or a browser would ask the server for one
         f"<style>{style}</style>\n</head>\n"
-        f"<body{body}>\n<header><h1>{name(title)}</h1>\n{_CONTROLS}</header>\n<main>\n"
+        f"<body{body}>\n{_CONTROLS}<main>\n<h1>{name(title)}</h1>\n"
     )
 
 

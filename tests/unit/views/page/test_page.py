@@ -26,13 +26,13 @@ TINY = FakeTokenizer(
 BYTES = FakeTokenizer([], name="<i>bytes</i>")
 TEXT = "Hello world é 谁</script>\t\n\n\u202e<|end|>\r".encode() + b"\0\xff"
 ELEMENTS = {
-    "html", "head", "meta", "title", "link", "style", "body", "header", "h1", "h2", "h3", "div", "label", "input",
-    "fieldset", "legend", "main", "section", "p", "dl", "dt", "dd", "span", "a", "b", "i", "button", "code", "table",
+    "html", "head", "meta", "title", "link", "style", "body", "h1", "h2", "h3", "div", "label", "input",
+    "main", "section", "p", "dl", "dt", "dd", "span", "a", "b", "i", "button", "code", "table",
     "thead", "tbody", "tfoot", "tr", "th", "td", "small", "details", "summary", "script",
 }  # fmt: skip
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "rel", "href", "class", "id", "type", "checked", "title",
-    "role", "aria-label", "data-m", "data-b", "data-copy", "hidden", "scope", "tabindex",
+    "role", "aria-label", "data-m", "data-b", "data-copy", "for", "hidden", "scope", "tabindex",
 }  # fmt: skip
 
 
