@@ -227,10 +227,12 @@ def _ranked(model: RankBpe) -> dict[int, tuple[int, int]]:
 
 
 def _listed(model: MergeBpe | CharacterBpe) -> dict[int, tuple[int, int]]:
-    """Choose the merge of each token from a list."""
+    """Choose the merge of each token from a list; merges of ids that no token has are left out."""
+    known = {token_id for token_id, _ in model.vocabulary.items()}
     rules: dict[tuple[int, int], tuple[float, int]] = {}
     for priority, (left, right, product) in enumerate(model.merges):
-        rules[left, right] = priority, product  # of a pair that stands twice the last counts
+        if left in known and right in known and product in known:
+            rules[left, right] = priority, product  # of a pair that stands twice the last counts
     makers: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for pair, (_, product) in sorted(rules.items(), key=lambda rule: rule[1]):
         if product not in pair:

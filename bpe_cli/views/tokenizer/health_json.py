@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.views.json_values import name_value, text_value
@@ -201,7 +202,7 @@ def _card(card: TokenCard) -> dict[str, Any]:
         "written": text_value(card.written),
         "character_count": card.character_count,
         "kind": card.kind,
-        "score": card.score,
+        "score": card.score if card.score is not None and isfinite(card.score) else None,
         "rank": card.rank,
         "depth": card.depth,
         "tree": _tree(card.tree),
