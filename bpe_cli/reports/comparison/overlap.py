@@ -78,8 +78,8 @@ class Overlap:
             without inputs.
         first_alone: What only the first has.
         second_alone: What only the second has.
-        equal_merges: How many merges, from the first on, make the same tokens in the same order; None unless both are
-            byte pair encoding.
+        equal_merges: How many tokens the merges of both make in the same order, from the first on; None unless both
+            are byte pair encoding.
         rank_correlation: Kendall's tau-b of the ids of the shared tokens; None without two of them.
     """
 
@@ -149,14 +149,15 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
 def merge_products(tokenizer: Tokenizer) -> list[bytes] | None:
     """Give what the merges of byte pair encoding make, in their order; None for other models.
 
-    Where there are ranks and no list of merges, the tokens of several bytes are their products, by rank.
+    A token counts where it is made first: some files list every pair that makes it. Where there are ranks and no list
+    of merges, the tokens of several bytes are their products, by rank.
     """
     model = tokenizer.model
     merges = getattr(model, "merges", None)
     meaning = meaning_of(tokenizer)
     if merges is not None:
         token = model.vocabulary.token
-        return [meaning(token(product)) for product in merges.triples[2::3]]
+        return [meaning(token(product)) for product in dict.fromkeys(merges.triples[2::3])]
     if model.kind == "bpe-ranks":
         return [token for _, token in model.vocabulary.items() if len(token) > 1]
     return None

@@ -72,11 +72,11 @@ def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[Renderabl
     yield title(f"Languages: the same {lines}, {harmless(probe.source)}")
     yield Text(f"tokens, and the premium: tokens per token of {pivot}, a ratio of sums")
     sums = [
-        (language, [f"{whole(cost.token_count)} {_premium(cost):>6}" for cost in row])
+        (language, [f"{whole(cost.token_count)} {_premium(cost):>5}" for cost in row])
         for language, row in zip(languages, costs, strict=True)
     ]
     summary: list[Values] = [
-        ("Gini", [fraction(result.gini, 3) for result in probe.results]),
+        ("Gini", [fraction(result.gini, 3) + "?" * result.loses_text for result in probe.results]),
         ("most", [", ".join(languages[each] for each in result.worst) or ABSENT for result in probe.results]),
     ]
     yield Grid("language", names, [sums, summary], first=("bytes", [*map(whole, probe.byte_counts), "", ""]))
@@ -87,12 +87,12 @@ def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[Renderabl
         if number != probe.pivot
     ]
     yield Grid("language", names, [ratios])
-    if any(cost.unknown_count for row in costs for cost in row):
+    if any(result.loses_text for result in probe.results):
         yield Text("?: some of the tokens stand for unknown text; that they are few is no merit")
 
 
 def _premium(cost: LanguageCost) -> str:
-    return fraction(cost.premium) + ("?" if cost.unknown_count else " ")
+    return fraction(cost.premium) + "?" * bool(cost.unknown_count)
 
 
 def _code(names: Sequence[str], probe: CodeProbe) -> Iterator[RenderableType]:

@@ -48,6 +48,11 @@ class LanguageResult:
     gini: float | None
     worst: tuple[int, ...]
 
+    @property
+    def loses_text(self) -> bool:
+        """Whether some tokens stand for what the vocabulary does not have: then all comparisons flatter."""
+        return any(cost.unknown_count for cost in self.costs)
+
 
 @dataclass(frozen=True, slots=True)
 class LanguageProbe:

@@ -77,6 +77,14 @@ def test_a_file_in_another_spelling_is_the_same_vocabulary(shared):
     assert found.rank_correlation == 1
 
 
+def test_a_file_that_lists_every_pair_has_the_same_merges(shared):
+    """Hugging Face's llama3 has 280,147 merges for 127,744 tokens; the first 100,000 are those of cl100k_base."""
+    ranks, pairs = (find_tokenizer(str(shared / "vocabs" / name)) for name in ("llama3-tiktoken", "hf-llama3"))
+    first, second = overlaps([named("cl100k_base"), ranks, pairs])
+    assert (first.equal_merges, second.equal_merges) == (100_000, 100_000)
+    assert overlaps([ranks, pairs])[0].equal_merges == 127_744
+
+
 def test_other_models_have_no_merges_to_agree_on(shared):
     (found,) = overlaps([named("gpt2"), find_tokenizer(str(shared / "vocabs" / "bert-base-uncased"))])
     assert found.equal_merges is None
