@@ -22,7 +22,13 @@ EPILOG = "Without a text: a report on the tokenizer itself. It can then be given
 def run(
     inputs: options.Inputs = None,
     tokenizer: options.TokenizerName = None,
-    ids: Annotated[bool, typer.Option("--ids", help="List the tokens in a table: id, bytes, byte span.")] = False,
+    ids: Annotated[bool, typer.Option("--ids", help="Set each token's id under it.")] = False,
+    spans: Annotated[bool, typer.Option("--spans", help="Set each token's byte span under it.")] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Set each token's log-probability (unigram) or score under it.")
+    ] = False,
+    table: Annotated[bool, typer.Option("--table", help="List the tokens in a table, with all of these.")] = False,
+    stages: Annotated[bool, typer.Option("--stages", help="Show what each stage makes of the text.")] = False,
     nbest: Annotated[
         int | None,
         typer.Option(
@@ -79,7 +85,9 @@ def run(
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
-    wanted = Wanted(ids=ids, nbest=nbest, full=full, json=json, color=color)
+    wanted = Wanted(
+        ids=ids, spans=spans, scores=scores, table=table, stages=stages, nbest=nbest, full=full, json=json, color=color
+    )
     show_texts(model, source, specials, wanted, quiet)
 
 

@@ -24,6 +24,10 @@ class Wanted:
     """What to show of each text."""
 
     ids: bool = False
+    spans: bool = False
+    scores: bool = False
+    table: bool = False
+    stages: bool = False
     nbest: int | None = None
     full: bool = False
     json: bool = False
@@ -40,20 +44,31 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wan
 
 
 def _show_tokens(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted) -> None:
+    from bpe_cli.reports.text.scores import check_scores
     from bpe_cli.reports.text.segmentation import segment
+    from bpe_cli.reports.text.warnings import warn
 
-    reports = (segment(model, document, specials) for document in documents)
+    if wanted.scores:
+        check_scores(model)
+    reports = ((report := segment(model, text, specials), warn(model, text, report, specials)) for text in documents)
     if wanted.json:
         from bpe_cli.views.text.as_json import texts_json
 
         print_json(texts_json(list(reports)))
         return
-    from bpe_cli.views.text.colored import LIMIT, TokenView
+    from bpe_cli.views.text.colored import LIMIT, Notes, TokenView
 
-    for number, report in enumerate(reports):
+    for number, (report, warnings) in enumerate(reports):
         if number:
             print()
-        view = TokenView(report, ids=wanted.ids, limit=None if wanted.full else LIMIT)
+        view = TokenView(
+            report,
+            notes=Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores),
+            table=wanted.table,
+            limit=None if wanted.full else LIMIT,
+            warnings=warnings,
+            marked=sys.stdout.isatty(),
+        )
         stdout_console(wanted.color).print(view)
 
 

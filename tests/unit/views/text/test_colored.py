@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.views.text.colored import TokenView, totals_line
+from bpe_cli.views.text.colored import TokenView, totals_lines
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import CONSOLES, check, render
 from tests.unit.views.read_back import UNIT, read_tokens
@@ -93,12 +93,12 @@ def test_a_huge_cluster_is_cut():
 
 
 def test_totals_by_hand():
-    assert totals_line(segment(TINY, "Hello 谁".encode())).plain == (
+    assert totals_lines(segment(TINY, "Hello 谁".encode())).plain == (
         "4 tokens, 9 bytes, 7 characters, 2.25 bytes/token, 1.75 characters/token, round trip ok"
     )
-    assert totals_line(segment(TINY, b"")).plain == "0 tokens, 0 bytes, 0 characters, round trip ok"
+    assert totals_lines(segment(TINY, b"")).plain == "0 tokens, 0 bytes, 0 characters, round trip ok"
     spaced = FakeTokenizer(prefix_space=True)
-    assert totals_line(segment(spaced, b"a")).plain.endswith("round trip differs from byte 0 on")
+    assert totals_lines(segment(spaced, b"a")).plain.endswith("round trip differs from byte 0 on")
 
 
 HOSTILE = [b"\x1b]0;title\x07", b"\x1b[2J", b"\xc2\x9b31m", "\u202e\u2066".encode(), b"\0\0", b"\xff\xfe", b"\r\x08"]
