@@ -40,7 +40,7 @@ def excerpt(content: bytes, *, quoted: bool = True) -> str:
     r"""Quote a part of a text, cut when long; bytes that are not UTF-8 are named.
 
     >>> excerpt(b"ab"), excerpt(b"a" * 30), excerpt(b"\xff")
-    ("'ab'", "'aaaaaaaaaaaaaaaaaaaaaaaa…'", "'\\\xff'")
+    ("'ab'", "'aaaaaaaaaaaaaaaaaaaaaaaa…'", "'\\xff'")
     """
     string = content.decode("utf-8", "backslashreplace")
     string = string if len(string) <= _LONGEST else string[:_LONGEST] + "…"
