@@ -13,7 +13,11 @@ from bpe_cli.errors import InputError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
+    from bpe_cli.reports.text.segmentation import Segmentation
+    from bpe_cli.reports.text.stages import StagesReport
+    from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.views.text.stages import StagesView
 
 LARGEST_TEXT = 16 << 20
 """Bytes of a document that are shown at most: every token of it becomes an object."""
@@ -45,31 +49,46 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wan
 
 def _show_tokens(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted) -> None:
     from bpe_cli.reports.text.scores import check_scores
-    from bpe_cli.reports.text.segmentation import segment
-    from bpe_cli.reports.text.warnings import warn
 
     if wanted.scores:
         check_scores(model)
-    reports = ((report := segment(model, text, specials), warn(model, text, report, specials)) for text in documents)
     if wanted.json:
-        from bpe_cli.views.text.as_json import texts_json
+        from bpe_cli.views.text.as_json import segmentation_json, texts_json
 
-        print_json(texts_json(list(reports)))
+        print_json(texts_json([segmentation_json(*_report(model, text, specials, wanted)) for text in documents]))
         return
     from bpe_cli.views.text.colored import LIMIT, Notes, TokenView
 
-    for number, (report, warnings) in enumerate(reports):
+    notes = Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores)
+    limit, marked = None if wanted.full else LIMIT, sys.stdout.isatty()
+    for number, text in enumerate(documents):
         if number:
             print()
-        view = TokenView(
-            report,
-            notes=Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores),
-            table=wanted.table,
-            limit=None if wanted.full else LIMIT,
-            warnings=warnings,
-            marked=sys.stdout.isatty(),
-        )
+        report, warnings, stages = _report(model, text, specials, wanted)
+        view: TokenView | StagesView
+        if stages is not None:
+            from bpe_cli.views.text.stages import StagesView
+
+            view = StagesView(stages, notes=notes, limit=limit, warnings=warnings, marked=marked)
+        else:
+            view = TokenView(report, notes=notes, table=wanted.table, limit=limit, warnings=warnings, marked=marked)
         stdout_console(wanted.color).print(view)
+
+
+def _report(
+    model: Tokenizer, text: bytes, specials: Specials, wanted: Wanted
+) -> tuple[Segmentation, tuple[TextWarning, ...], StagesReport | None]:
+    """Say everything about a text that was asked for."""
+    from bpe_cli.reports.text.segmentation import segment
+    from bpe_cli.reports.text.warnings import warn
+
+    report = segment(model, text, specials)
+    stages = None
+    if wanted.stages:
+        from bpe_cli.reports.text.stages import show_stages
+
+        stages = show_stages(model, text, report, specials)
+    return report, warn(model, text, report, specials), stages
 
 
 def _rank(model: Tokenizer, documents: Iterator[bytes], best: int, specials: Specials, wanted: Wanted) -> None:

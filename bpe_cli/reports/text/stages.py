@@ -8,18 +8,19 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.blocks import Block
+from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.patterns import name_of
 from bpe_cli.postprocess import Processed, process
 from bpe_cli.running import StagedRunner
 from bpe_cli.splitting import segments
-from bpe_cli.stages import ALGORITHMS, Normalizer, PreTokenizer, Split
+from bpe_cli.stages import ALGORITHMS, ByteLevel, Normalizer, PreTokenizer, Split
 from bpe_cli.stages.component_json import core_spec, type_name
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class StagesReport:
         post_processor: The names of its parts.
         processed: The tokens with what is put around them (``--add-special-tokens``).
         contents: What to show of each of those.
+        special: Which of those are special tokens: put in, found in the text, or unknown.
         decoders: Their names.
         decoded: The text that the tokens read as.
     """
@@ -102,13 +104,12 @@ class StagesReport:
     post_processor: tuple[str, ...]
     processed: Processed
     contents: tuple[bytes, ...]
+    special: tuple[bool, ...]
     decoders: tuple[str, ...]
     decoded: bytes
 
 
-def show_stages(
-    tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()
-) -> StagesReport:
+def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()) -> StagesReport:
     """Say what each stage makes of one text.
 
     Args:
@@ -132,6 +133,7 @@ def show_stages(
     ids = [token.token_id for token in segmentation.tokens]
     processed = process(tokenizer.post_processor, ids)
     readings = {token.token_id: token.reading for token in segmentation.tokens}
+    special_ids = {token.token_id for token in segmentation.tokens if token.special}
     return StagesReport(
         segmentation,
         tuple(_normalized(tokenizer.normalizer, stretches)),
@@ -141,6 +143,10 @@ def show_stages(
         tuple(_component_names(tokenizer.post_processor)),
         processed,
         tuple(readings.get(each) or tokenizer.token_bytes(each) for each in processed.ids),
+        tuple(
+            bool(put_in) or each in special_ids
+            for each, put_in in zip(processed.ids, processed.special_mask, strict=True)
+        ),
         tuple(type_name(type(stage)) for stage in tokenizer.decoder),
         tokenizer.decode(ids),
     )
@@ -260,7 +266,7 @@ def _pieces(tokenizer: Tokenizer, stretches: Sequence[Stretch], segmentation: Se
     """Yield the pieces, with how many tokens each becomes."""
     number = position = 0
     runner = tokenizer.runner
-    bare = _without_stages(tokenizer) if isinstance(runner, StagedRunner) else None
+    bare = _Model(tokenizer) if isinstance(runner, StagedRunner) else None
     for content, special_id in stretches:
         if special_id is not None:
             yield Piece(content, position, position + len(content), number, number + 1, special=True)
@@ -298,13 +304,12 @@ def _plain_pieces(
 
 
 def _staged_pieces(
-    runner: StagedRunner, bare: StagedRunner, content: bytes, position: int, number: int, segmentation: Segmentation
+    runner: StagedRunner, bare: _Model, content: bytes, position: int, number: int, segmentation: Segmentation
 ) -> Iterator[Piece]:
     """Yield the pieces of a text that stages rewrite: the model encodes each by itself."""
     data, starts, ends, begins, stops = runner.stages.pre_tokenize(content, first=position == 0)
-    contents = [data[start:end] for start, end in zip(memoryview(starts), memoryview(ends), strict=True)]
-    ids, id_ends = bare.encode(Block.of(contents), None, 1)
-    found = ids.tolist()
+    contents = [bare.reads(data[start:end]) for start, end in zip(memoryview(starts), memoryview(ends), strict=True)]
+    found, id_ends = bare.encode(contents)
     if found != [token.token_id for token in segmentation.tokens[number : number + len(found)]]:
         raise UsageError(_MOVED)
     first = number
@@ -313,8 +318,20 @@ def _staged_pieces(
         first = number + end
 
 
-def _without_stages(tokenizer: Tokenizer) -> StagedRunner:
-    """Compile the model alone: what it gets is already a piece."""
-    from dataclasses import replace
+class _Model:
+    """The model alone, without stages: what it gets is already a piece."""
 
-    return StagedRunner(replace(tokenizer, normalizer=(), pre_tokenizer=(), decoder=()))
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        # Byte-level BPE gets bytes, also behind a stage that spells them.
+        self._spelt = tokenizer.has_bytes and any(isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer)
+        self._runner = StagedRunner(replace(tokenizer, normalizer=(), pre_tokenizer=(), decoder=()))
+
+    def reads(self, piece: bytes) -> bytes:
+        """Give a piece as the model gets it."""
+        content = from_visible(piece.decode("utf-8", "surrogateescape")) if self._spelt else None
+        return piece if content is None else content
+
+    def encode(self, pieces: Sequence[bytes]) -> tuple[list[int], list[int]]:
+        """Give the ids of all pieces, and where those of each end."""
+        ids, ends = self._runner.encode(Block.of(pieces), None, 1)
+        return ids.tolist(), ends.tolist()

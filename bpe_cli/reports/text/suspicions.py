@@ -130,9 +130,7 @@ def _line_ends(text: bytes) -> Iterator[TextWarning]:
 # In French a no-break space stands before some punctuation, and between digits anywhere: that is as it
 # should be. So are marks without width between letters of Thai or Khmer, and joiners in Persian or emoji.
 _NO_BREAK = re.compile("(?:(?<=[A-Za-z])|^)\u00a0+(?=[A-Za-z(\\[{])", re.MULTILINE)
-_INVISIBLE = re.compile(
-    "(?<=[\\x00-\\x7f])[\u200b\u2060\ufeff]|[\u200b\u2060\ufeff](?=[\\x00-\\x7f])|[\u202d\u202e]"
-)
+_INVISIBLE = re.compile("(?<=[\\x00-\\x7f])[\u200b\u2060\ufeff]|[\u200b\u2060\ufeff](?=[\\x00-\\x7f])|[\u202d\u202e]")
 
 
 def _hidden(string: str) -> Iterator[TextWarning]:

@@ -105,9 +105,7 @@ def _special_text(tokenizer: Tokenizer, text: bytes, specials: Specials) -> Iter
         )
 
 
-_FOREIGN = re.compile(
-    "<([|\uff5c])(?:(?!\\1)[^<>\\s]){1,40}\\1>|\\[/?INST\\]|<</?SYS>>|<(?:start|end)_of_turn>"
-)
+_FOREIGN = re.compile("<([|\uff5c])(?:(?!\\1)[^<>\\s]){1,40}\\1>|\\[/?INST\\]|<</?SYS>>|<(?:start|end)_of_turn>")
 
 
 def _foreign_special(tokenizer: Tokenizer, string: str) -> Iterator[TextWarning]:

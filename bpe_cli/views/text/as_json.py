@@ -86,8 +86,55 @@ def segmentation_json(
 
 
 def stages_json(report: StagesReport) -> dict[str, Any]:
-    """STAGES_DOC"""
-    return {}
+    """Give what each stage makes of a text; offsets are [start, end) in bytes of the text as given.
+
+    Fields:
+        normalizer: Each normalizer in order, with ``type``, ``text`` (what it made) and ``changes``, each
+            with ``bytes``, ``before`` and ``after``.
+        pre_tokenizer: Their types, in order.
+        pieces: In order, each with ``text`` (what the model gets), ``bytes``, ``tokens`` ([first, end)
+            numbers) and ``special``: whether it is a special token found in the text, and no piece.
+        model: What the model is called.
+        post_processor: ``types`` of its parts, and what they give: ``ids``, ``tokens``, ``type_ids`` and
+            ``special_mask`` (1 for what they put in).
+        decoder: ``types`` of its parts, and the ``text`` that the tokens read as.
+    """
+    return {
+        "normalizer": [
+            {
+                "type": stage.name,
+                "text": text_value(stage.content),
+                "changes": [
+                    {
+                        "bytes": [change.start, change.end],
+                        "before": text_value(change.before),
+                        "after": text_value(change.after),
+                    }
+                    for change in stage.changes
+                ],
+            }
+            for stage in report.normalizers
+        ],
+        "pre_tokenizer": list(report.pre_tokenizers),
+        "pieces": [
+            {
+                "text": text_value(piece.content),
+                "bytes": [piece.start, piece.end],
+                "tokens": [piece.first, piece.token_end],
+                "special": piece.special,
+            }
+            for piece in report.pieces
+        ],
+        "model": report.model,
+        "post_processor": {
+            "types": list(report.post_processor),
+            "ids": report.processed.ids,
+            "tokens": [text_value(content) for content in report.contents],
+            "type_ids": report.processed.type_ids,
+            "special_mask": report.processed.special_mask,
+        },
+        "decoder": {"types": list(report.decoders), "text": text_value(report.decoded)},
+    }
 
 
 def texts_json(texts: Sequence[dict[str, Any]]) -> dict[str, Any]:
