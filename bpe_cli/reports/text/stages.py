@@ -266,17 +266,17 @@ def _pieces(tokenizer: Tokenizer, stretches: Sequence[Stretch], segmentation: Se
     """Yield the pieces, with how many tokens each becomes."""
     number = position = 0
     runner = tokenizer.runner
-    bare = _Model(tokenizer) if isinstance(runner, StagedRunner) else None
+    model = _Model(tokenizer, runner) if isinstance(runner, StagedRunner) else None
     for content, special_id in stretches:
         if special_id is not None:
             yield Piece(content, position, position + len(content), number, number + 1, special=True)
             number += 1
-        elif bare is None:
+        elif model is None:
             for piece in _plain_pieces(tokenizer, content, position, number, segmentation):
                 yield piece
                 number = piece.token_end
         else:
-            for piece in _staged_pieces(runner, bare, content, position, number, segmentation):
+            for piece in _staged_pieces(model, content, position, number, segmentation):
                 yield piece
                 number = piece.token_end
         position += len(content)
@@ -304,12 +304,12 @@ def _plain_pieces(
 
 
 def _staged_pieces(
-    runner: StagedRunner, bare: _Model, content: bytes, position: int, number: int, segmentation: Segmentation
+    model: _Model, content: bytes, position: int, number: int, segmentation: Segmentation
 ) -> Iterator[Piece]:
     """Yield the pieces of a text that stages rewrite: the model encodes each by itself."""
-    data, starts, ends, begins, stops = runner.stages.pre_tokenize(content, first=position == 0)
-    contents = [bare.reads(data[start:end]) for start, end in zip(memoryview(starts), memoryview(ends), strict=True)]
-    found, id_ends = bare.encode(contents)
+    data, starts, ends, begins, stops = model.stages.pre_tokenize(content, first=position == 0)
+    contents = [model.reads(data[start:end]) for start, end in zip(memoryview(starts), memoryview(ends), strict=True)]
+    found, id_ends = model.encode(contents)
     if found != [token.token_id for token in segmentation.tokens[number : number + len(found)]]:
         raise UsageError(_MOVED)
     first = number
@@ -319,9 +319,10 @@ def _staged_pieces(
 
 
 class _Model:
-    """The model alone, without stages: what it gets is already a piece."""
+    """The stages before a model, and the model alone: what it gets is already a piece."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, runner: StagedRunner) -> None:
+        self.stages = runner.stages
         # Byte-level BPE gets bytes, also behind a stage that spells them.
         self._spelt = tokenizer.has_bytes and any(isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer)
         self._runner = StagedRunner(replace(tokenizer, normalizer=(), pre_tokenizer=(), decoder=()))

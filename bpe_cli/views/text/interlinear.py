@@ -96,7 +96,8 @@ def _lines(columns: Iterable[Column], width: int) -> Iterator[list[_Placed]]:
 
 def _parts(column: Column, width: int) -> Iterator[_Placed]:
     """Cut a column that is wider than a line."""
-    notes, held, used = column.notes, [], 0
+    held: list[tuple[str, Style]] = []
+    notes, used = column.notes, 0
     for unit, style in column.units:
         # A unit that is wider than a line itself is cut between its characters.
         for piece in unit if len(unit) > 1 and cell_len(unit) > width else (unit,):

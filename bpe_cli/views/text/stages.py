@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.style import Style
 
     from bpe_cli.reports.text.stages import Change, Normalized, StagesReport
     from bpe_cli.reports.text.warnings import TextWarning
@@ -151,7 +152,7 @@ def _heading(stage: str, names: Iterable[str], detail: str = "") -> Text:
     return Text.assemble((stage, "bold"), f"  {shown}", f": {detail}" if detail and shown != _NONE else "")
 
 
-def _units(content: bytes, palette: Palette, style: object, special: bool) -> list[tuple[str, object]]:
+def _units(content: bytes, palette: Palette, style: Style, special: bool) -> list[tuple[str, Style]]:
     shown = list(units(content.decode("utf-8", "surrogateescape"), bars=not palette))
     return [(unit, style) for unit in (("⟦", *shown, "⟧") if special else shown)]
 
