@@ -263,7 +263,7 @@ def _bytes(string: str, segmentation: Segmentation, fallback: Fallback) -> Itera
     yield TextWarning(
         "bytes",
         f"{plural(total, 'character')} {'falls' if total == 1 else 'fall'} to bytes: {shown}",
-        "the vocabulary has no token for them, so that they cost several, and a model knows them badly",
+        "what has no token of its own costs several, and a model knows it badly",
         first.start,
         max(first.end, first.start + 1),
         total,

@@ -103,7 +103,7 @@ class TokenView:
         if not self._totals:
             return
         if self._table:
-            yield token_table(self._excerpt.tokens, palette, marked=self._marked)
+            yield from token_table(self._excerpt.tokens, palette, width, marked=self._marked)
         else:
             yield Segment.line()
             if self._excerpt.tokens and not self._notes.ids:

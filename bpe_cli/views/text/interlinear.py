@@ -73,7 +73,8 @@ def _set(lines: list[list[_Placed]], bars: bool, marked: bool) -> Iterator[Segme
         closed = bars and number < len(lines) and not line[-1].goes_on
         yield from _tokens(line, bars, closed, marked)
         for row in range(len(line[0].notes)):
-            yield from _notes(line, row, bars, closed)
+            if any(placed.notes[row] for placed in line):  # else the line holds only what goes on
+                yield from _notes(line, row, bars, closed)
 
 
 def _lines(columns: Iterable[Column], width: int) -> Iterator[list[_Placed]]:

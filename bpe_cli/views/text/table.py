@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.table import Table
+from rich.cells import cell_len
 from rich.text import Text
 
 from bpe_cli.views.direction import bordered
@@ -14,41 +14,77 @@ from bpe_cli.views.palette import Palette, token_style
 from bpe_cli.views.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
     from bpe_cli.reports.text.segmentation import PlacedToken
 
 
-def token_table(tokens: tuple[PlacedToken, ...], palette: Palette, *, marked: bool = False) -> Table:
-    """List tokens: number, id, token, bytes, spans in the text, and piece and score where there are any."""
-    listed = table()
-    pieces = any(token.piece is not None for token in tokens)
+def token_table(
+    tokens: tuple[PlacedToken, ...], palette: Palette, width: int, *, marked: bool = False
+) -> Iterator[RenderableType]:
+    """List tokens: number, id, token, bytes, spans in the text, and piece and score where there are any.
+
+    What does not fit into ``width`` columns is left out, and named.
+    """
     digits = score_digits(tokens)
-    listed.add_column("#", justify="right", no_wrap=True)
-    listed.add_column("id", justify="right", no_wrap=True)
-    listed.add_column("token", overflow="fold")
-    listed.add_column("bytes", overflow="fold")
-    listed.add_column("span", justify="right", no_wrap=True)
-    listed.add_column("characters", justify="right", no_wrap=True)
-    if pieces:
-        listed.add_column("piece", justify="right", no_wrap=True)
+    cells: dict[str, list[str]] = {
+        "#": [str(number) for number in range(len(tokens))],
+        "id": [str(token.token_id) for token in tokens],
+        "token": [_shown(token, marked) for token in tokens],
+        "bytes": [" ".join(f"{byte:02x}" for byte in token.reading) for token in tokens],
+        "span": [span(token.start, token.end) for token in tokens],
+        "characters": [span(token.character_start, token.character_end) for token in tokens],
+    }
+    if any(token.piece is not None for token in tokens):
+        cells["piece"] = [whole(token.piece) for token in tokens]
     if digits is not None:
-        listed.add_column("score", justify="right", no_wrap=True)
-    for number, token in enumerate(tokens):
-        shown = visible(token.reading)
-        shown = bordered(f"⟦{shown}⟧" if token.special else shown, active=marked)
-        row: list[str | Text] = [
-            str(number),
-            str(token.token_id),
-            Text(shown, style=token_style(palette, number, token.special)),
-            Text(" ".join(f"{byte:02x}" for byte in token.reading)),
-            span(token.start, token.end),
-            span(token.character_start, token.character_end),
-        ]
-        if pieces:
-            row.append(whole(token.piece))
-        if digits is not None:
-            row.append(score_text(token.score, digits))
+        cells["score"] = [score_text(token.score, digits) for token in tokens]
+    left_out = _too_many(cells, width)
+    listed = table()
+    for name in (name for name in cells if name not in left_out):
+        folded = name in _FOLDED
+        listed.add_column(
+            name, justify="left" if folded else "right", no_wrap=not folded, overflow="fold" if folded else "ellipsis"
+        )
+    styles = [token_style(palette, number, token.special) for number, token in enumerate(tokens)]
+    kept = [
+        [Text(cell, style=style if name == "token" else "") for cell, style in zip(column, styles, strict=True)]
+        for name, column in cells.items()
+        if name not in left_out
+    ]
+    for row in zip(*kept, strict=True):
         listed.add_row(*row)
-    return listed
+    yield listed
+    if left_out:
+        yield Text(f"left out, too narrow: {', '.join(left_out)}", style="italic")
+
+
+_FOLDED = ("token", "bytes")
+_FOLDED_WIDTH = 12
+_BETWEEN = 3
+_EXPENDABLE = ("characters", "piece", "bytes", "#", "score", "span")
+"""What is left out of a narrow table, in this order."""
+
+
+def _too_many(cells: dict[str, list[str]], width: int) -> list[str]:
+    """List the columns that have no place."""
+    needs = {name: max(map(cell_len, [name, *column])) + _BETWEEN for name, column in cells.items()}
+    for name in _FOLDED:
+        needs[name] = min(needs[name], _FOLDED_WIDTH + _BETWEEN)
+    left_out = []
+    for name in _EXPENDABLE:
+        if sum(needs.values()) <= width:
+            break
+        if needs.pop(name, None) is not None:
+            left_out.append(name)
+    return left_out
+
+
+def _shown(token: PlacedToken, marked: bool) -> str:
+    shown = visible(token.reading)
+    return bordered(f"⟦{shown}⟧" if token.special else shown, active=marked)
 
 
 def span(start: int, end: int) -> str:
