@@ -48,23 +48,23 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wan
 
 
 def _show_tokens(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted) -> None:
-    from bpe_cli.reports.text.scores import check_scores
-
     if wanted.scores:
+        from bpe_cli.reports.text.scores import check_scores
+
         check_scores(model)
+    reports = _reports(model, documents, specials, wanted)
     if wanted.json:
         from bpe_cli.views.text.as_json import segmentation_json, texts_json
 
-        print_json(texts_json([segmentation_json(*_report(model, text, specials, wanted)) for text in documents]))
+        print_json(texts_json([segmentation_json(*report) for report in reports]))
         return
     from bpe_cli.views.text.colored import LIMIT, Notes, TokenView
 
     notes = Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores)
     limit, marked = None if wanted.full else LIMIT, sys.stdout.isatty()
-    for number, text in enumerate(documents):
+    for number, (report, warnings, stages) in enumerate(reports):
         if number:
             print()
-        report, warnings, stages = _report(model, text, specials, wanted)
         view: TokenView | StagesView
         if stages is not None:
             from bpe_cli.views.text.stages import StagesView
@@ -75,20 +75,21 @@ def _show_tokens(model: Tokenizer, documents: Iterator[bytes], specials: Special
         stdout_console(wanted.color).print(view)
 
 
-def _report(
-    model: Tokenizer, text: bytes, specials: Specials, wanted: Wanted
-) -> tuple[Segmentation, tuple[TextWarning, ...], StagesReport | None]:
-    """Say everything about a text that was asked for."""
-    from bpe_cli.reports.text.segmentation import segment
-    from bpe_cli.reports.text.warnings import warn
+def _reports(
+    model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted
+) -> Iterator[tuple[Segmentation, tuple[TextWarning, ...], StagesReport | None]]:
+    """Say everything about each text that was asked for."""
+    from bpe_cli.reports.text.segmentation import TextReader
+    from bpe_cli.reports.text.warnings import Watch
 
-    report = segment(model, text, specials)
-    stages = None
-    if wanted.stages:
-        from bpe_cli.reports.text.stages import show_stages
+    reader, watch = TextReader(model, specials), Watch(model, specials)
+    for text in documents:
+        report, stages = reader.segment(text), None
+        if wanted.stages:
+            from bpe_cli.reports.text.stages import show_stages
 
-        stages = show_stages(model, text, report, specials)
-    return report, warn(model, text, report, specials), stages
+            stages = show_stages(model, text, report, specials)
+        yield report, watch.warn(text, report), stages
 
 
 def _rank(model: Tokenizer, documents: Iterator[bytes], best: int, specials: Specials, wanted: Wanted) -> None:

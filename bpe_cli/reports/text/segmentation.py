@@ -193,7 +193,7 @@ class Segmentation:
 
 
 def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segmentation:
-    """Encode one text and say everything about its tokens.
+    """Encode one text and say everything about its tokens; for many texts see ``TextReader``.
 
     Args:
         tokenizer: The tokenizer.
@@ -206,50 +206,65 @@ def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segme
 
     Complexity: linear; about half a kilobyte of memory per token, so meant for texts, not corpora.
     """
-    found = tokenizer.tokens(text, specials)
-    characters = CharacterOffsets(text)
-    read, score_of = reading_of(tokenizer), scores_of(tokenizer)
-    joined = tokenizer.model.kind not in _OVERLAPPING
-    tokens: list[PlacedToken] = []
-    splits: list[SplitGrapheme] = []
-    pieces = 0
-    for special, members in groupby(found, key=lambda token: token.special):
-        run = list(members)
-        # Special tokens stand alone: neither pieces nor grapheme clusters reach over them.
-        numbers: list[int | None] = [None] * len(run)
-        readings = [token.content if special else read(token.content) for token in run]
-        if not special:
-            ends = tokenizer.piece_ends(b"".join(readings))
-            if ends is not None:  # else pieces are rewritten before they become tokens
-                numbers[:] = _piece_numbers(readings, ends, pieces)
-                pieces += len(ends)
-            if joined:
-                splits.extend(_splits(readings, len(tokens), getattr(tokenizer.model, "end_of_word_suffix", "")))
-        for token, reading, piece in zip(run, readings, numbers, strict=True):
-            character_start, character_end = characters.span(token.start, token.end)
-            tokens.append(
-                PlacedToken(
-                    token.token_id,
-                    token.content,
-                    token.start,
-                    token.end,
-                    character_start,
-                    character_end,
-                    special,
-                    piece,
-                    reading,
-                    score_of(token.token_id) if score_of is not None else None,
+    return TextReader(tokenizer, specials).segment(text)
+
+
+class TextReader:
+    """Segment texts: what there is to know of the tokenizer is found out once."""
+
+    def __init__(self, tokenizer: Tokenizer, specials: Specials = ()) -> None:
+        """Prepare; ``specials`` are looked for in the texts."""
+        self._tokenizer = tokenizer
+        self._specials = specials
+        self._read, self._score_of = reading_of(tokenizer), scores_of(tokenizer)
+        self._joined = tokenizer.model.kind not in _OVERLAPPING
+        self._suffix: str = getattr(tokenizer.model, "end_of_word_suffix", "")
+
+    def segment(self, text: bytes) -> Segmentation:
+        """Encode one text and say everything about its tokens; as ``segment``."""
+        tokenizer, score_of = self._tokenizer, self._score_of
+        found = tokenizer.tokens(text, self._specials)
+        characters = CharacterOffsets(text)
+        tokens: list[PlacedToken] = []
+        splits: list[SplitGrapheme] = []
+        pieces = 0
+        for special, members in groupby(found, key=lambda token: token.special):
+            run = list(members)
+            # Special tokens stand alone: neither pieces nor grapheme clusters reach over them.
+            numbers: list[int | None] = [None] * len(run)
+            readings = [token.content if special else self._read(token.content) for token in run]
+            if not special:
+                ends = tokenizer.piece_ends(b"".join(readings))
+                if ends is not None:  # else pieces are rewritten before they become tokens
+                    numbers[:] = _piece_numbers(readings, ends, pieces)
+                    pieces += len(ends)
+                if self._joined:
+                    splits.extend(_splits(readings, len(tokens), self._suffix))
+            for token, reading, piece in zip(run, readings, numbers, strict=True):
+                character_start, character_end = characters.span(token.start, token.end)
+                tokens.append(
+                    PlacedToken(
+                        token.token_id,
+                        token.content,
+                        token.start,
+                        token.end,
+                        character_start,
+                        character_end,
+                        special,
+                        piece,
+                        reading,
+                        score_of(token.token_id) if score_of is not None else None,
+                    )
                 )
-            )
-    decoded = tokenizer.decode([token.token_id for token in found])
-    return Segmentation(
-        tokenizer.name,
-        tuple(tokens),
-        tuple(splits),
-        len(text),
-        characters.total(),
-        first_difference(text, decoded),
-    )
+        decoded = tokenizer.decode([token.token_id for token in found])
+        return Segmentation(
+            tokenizer.name,
+            tuple(tokens),
+            tuple(splits),
+            len(text),
+            characters.total(),
+            first_difference(text, decoded),
+        )
 
 
 def _splits(readings: Sequence[bytes], first: int, suffix: str) -> Iterator[SplitGrapheme]:

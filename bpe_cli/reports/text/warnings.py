@@ -58,7 +58,7 @@ _LARGEST_GROUP = 3
 def warn(
     tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()
 ) -> tuple[TextWarning, ...]:
-    """Say what is odd about a text, for a tokenizer.
+    """Say what is odd about a text, for a tokenizer; for many texts see ``Watch``.
 
     Args:
         tokenizer: What encoded it.
@@ -68,32 +68,52 @@ def warn(
 
     Complexity: linear in the text and in the vocabulary.
     """
-    string = text.decode("utf-8", "surrogateescape")
-    found = [*suspicions(text, string)]
-    found += _special_text(tokenizer, text, specials)
-    found += _foreign_special(tokenizer, string)
-    found += _trailing(text, segmentation)
-    fallback = fallback_ids(tokenizer)
-    losses = [*_normalized(tokenizer, text, specials), *_unknown(tokenizer, text, segmentation, fallback)]
-    found += losses
-    found += _bytes(string, segmentation, fallback)
-    found += _numbers(text, segmentation)
-    found += _round_trip(tokenizer, text, segmentation, losses)
-    return tuple(found)
+    return Watch(tokenizer, specials).warn(text, segmentation)
 
 
-def _special_text(tokenizer: Tokenizer, text: bytes, specials: Specials) -> Iterator[TextWarning]:
-    if specials == "all" or not any(token.special for token in tokenizer.special_tokens):
-        return
-    matcher = tokenizer.matcher("all")
-    plain = []
-    for start, end, token_id in matcher.find_all(text) if matcher is not None else ():
-        token = tokenizer.special_ids[token_id]
-        if token.special and token.content.decode("utf-8", "surrogateescape") not in specials:
-            plain.append((start, end, token))
-    if plain:
-        start, end, token = plain[0]
-        names = listed(token.content for _, _, token in plain)
+class Watch:
+    """Look at texts: what there is to know of the tokenizer is found out once."""
+
+    def __init__(self, tokenizer: Tokenizer, specials: Specials = ()) -> None:
+        """Prepare; ``specials`` were looked for in the texts."""
+        self._tokenizer = tokenizer
+        self._fallback = fallback_ids(tokenizer)
+        self._matcher = tokenizer.matcher(specials)
+        all_special = [token for token in tokenizer.special_tokens if token.special]
+        self._plain = {
+            token.token_id: token.content
+            for token in (all_special if specials != "all" else [])
+            if token.content.decode("utf-8", "surrogateescape") not in specials
+        }
+        self._all = tokenizer.matcher("all") if self._plain else None
+        self._known = {token.content for token in tokenizer.special_tokens}
+        telling = tuple(_telling(tokenizer.normalizer))
+        self._normalizer = _core.Stages(core_spec(telling, ())) if telling else None
+
+    def warn(self, text: bytes, segmentation: Segmentation) -> tuple[TextWarning, ...]:
+        """Say what is odd about a text with these tokens."""
+        string = text.decode("utf-8", "surrogateescape")
+        found = [*suspicions(text, string)]
+        if self._all is not None:
+            found += _special_text(self._all, self._plain, text)
+        found += _foreign_special(self._known, string)
+        found += _trailing(text, segmentation)
+        losses: list[TextWarning] = []
+        if self._normalizer is not None:
+            losses += _normalized(self._normalizer, text, self._matcher)
+        losses += _unknown(self._tokenizer, text, segmentation, self._fallback)
+        found += losses
+        found += _bytes(string, segmentation, self._fallback)
+        found += _numbers(text, segmentation)
+        found += _round_trip(self._tokenizer, text, segmentation, losses)
+        return tuple(found)
+
+
+def _special_text(matcher: _core.SpecialMatcher, plain: dict[int, bytes], text: bytes) -> Iterator[TextWarning]:
+    places = [(start, end, plain[token_id]) for start, end, token_id in matcher.find_all(text) if token_id in plain]
+    if places:
+        start, end, _ = places[0]
+        names = listed(content for _, _, content in places)
         what = "is a special token" if len(names) == 1 else "are special tokens"
         yield TextWarning(
             "special-text",
@@ -101,26 +121,27 @@ def _special_text(tokenizer: Tokenizer, text: bytes, specials: Specials) -> Iter
             "--special all reads special tokens in a text as such; bpe encode --special error refuses them",
             start,
             end,
-            len(plain),
+            len(places),
         )
 
 
 _FOREIGN = re.compile("<([|\uff5c])(?:(?!\\1)[^<>\\s]){1,40}\\1>|\\[/?INST\\]|<</?SYS>>|<(?:start|end)_of_turn>")
 
 
-def _foreign_special(tokenizer: Tokenizer, string: str) -> Iterator[TextWarning]:
-    known = {token.content.decode("utf-8", "surrogateescape") for token in tokenizer.special_tokens}
-    found = [match for match in _FOREIGN.finditer(string) if match[0] not in known]
+def _foreign_special(known: set[bytes], string: str) -> Iterator[TextWarning]:
+    texts = ((match.start(), match[0].encode("utf-8", "surrogateescape")) for match in _FOREIGN.finditer(string))
+    found = [(place, content) for place, content in texts if content not in known]
     if found:
-        names = listed(match[0].encode("utf-8", "surrogateescape") for match in found)
+        place, content = found[0]
+        names = listed(content for _, content in found)
         what = "looks like a special token" if len(names) == 1 else "look like special tokens"
-        start = _byte_offset(string, found[0].start())
+        start = len(string[:place].encode("utf-8", "surrogateescape"))
         yield TextWarning(
             "foreign-special",
             f"{', '.join(names)} {what}, and this tokenizer has none of {'that name' if len(names) == 1 else 'them'}",
             "is the text made for another model? --add-special TEXT=ID adds a special token",
             start,
-            start + len(found[0][0].encode("utf-8", "surrogateescape")),
+            start + len(content),
             len(found),
         )
 
@@ -161,13 +182,9 @@ def _telling(normalizers: Iterable[Normalizer]) -> Iterator[Normalizer]:
             yield stage
 
 
-def _normalized(tokenizer: Tokenizer, text: bytes, specials: Specials) -> Iterator[TextWarning]:
-    telling = tuple(_telling(tokenizer.normalizer))
-    if not telling:
-        return
-    stages = _core.Stages(core_spec(telling, ()))
+def _normalized(stages: _core.Stages, text: bytes, matcher: _core.SpecialMatcher | None) -> Iterator[TextWarning]:
     position = 0
-    for segment, special_id in segments(text, tokenizer.matcher(specials)):
+    for segment, special_id in segments(text, matcher):
         if special_id is None:
             normal, starts, ends = stages.normalize(segment, first=position == 0)
             place = first_difference(segment, normal)
@@ -350,7 +367,3 @@ def _round_trip(
         place,
         min(place + 1, len(text)),
     )
-
-
-def _byte_offset(string: str, place: int) -> int:
-    return len(string[:place].encode("utf-8", "surrogateescape"))
