@@ -310,7 +310,7 @@ def _numbers(text: bytes, segmentation: Segmentation) -> Iterator[TextWarning]:
         yield TextWarning(
             "numbers",
             message,
-            "a digit's place is then told by no rule; tokenizers that cut digits singly or in threes have one",
+            "arithmetic is hard to learn on such numbers; tokenizers that cut digits singly or in threes follow a rule",
             start,
             end,
             len(uneven),
