@@ -74,20 +74,18 @@ def run(
         way_out = "to see it as text, name a tokenizer with -t"
         raise FormatError(error.message, hint=f"{error.hint}; {way_out}" if error.hint else way_out) from error
     say_slow(model.slow_patterns, quiet)
+    wanted = Wanted(
+        ids=ids, spans=spans, scores=scores, table=table, stages=stages, nbest=nbest, full=full, json=json, color=color
+    )
     if text is None and not inputs and (named or not _stdin_has_text()):
-        if nbest is not None:
-            raise UsageError(
-                "--nbest ranks the segmentations of a text, and there is none", hint="give one with -T TEXT"
-            )
+        if wanted.of_a_text:
+            raise UsageError(f"{wanted.of_a_text} is about a text, and there is none", hint="give one with -T TEXT")
         report_tokenizer(model, json=json, full=full, color=color)
         return
     source = options.source_of(inputs, text, lines, jsonl, field, options.BLOCK_BYTES)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
-    wanted = Wanted(
-        ids=ids, spans=spans, scores=scores, table=table, stages=stages, nbest=nbest, full=full, json=json, color=color
-    )
     show_texts(model, source, specials, wanted, quiet)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, print_json, stdout_console
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -37,11 +37,26 @@ class Wanted:
     json: bool = False
     color: options.Color = options.Color.auto
 
+    @property
+    def of_a_text(self) -> str | None:
+        """The first option that was given and says nothing of a tokenizer by itself."""
+        given = {
+            "--ids": self.ids,
+            "--spans": self.spans,
+            "--scores": self.scores,
+            "--table": self.table,
+            "--stages": self.stages,
+            "--nbest": self.nbest is not None,
+        }
+        return next((name for name, value in given.items() if value), None)
+
 
 def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wanted, quiet: bool) -> None:
     """Print each document of a source as it was asked for."""
     documents = _documents(source, quiet)
     if wanted.nbest is not None:
+        if wanted.spans or wanted.scores or wanted.table or wanted.stages:
+            raise UsageError("--nbest lists segmentations with their scores; of the other views it has --ids only")
         _rank(model, documents, wanted.nbest, specials, wanted)
     else:
         _show_tokens(model, documents, specials, wanted)

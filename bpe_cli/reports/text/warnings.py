@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,6 @@ class Watch:
     def __init__(self, tokenizer: Tokenizer, specials: Specials = ()) -> None:
         """Prepare; ``specials`` were looked for in the texts."""
         self._tokenizer = tokenizer
-        self._fallback = fallback_ids(tokenizer)
         self._matcher = tokenizer.matcher(specials)
         all_special = [token for token in tokenizer.special_tokens if token.special]
         self._plain = {
@@ -90,6 +90,10 @@ class Watch:
         telling = tuple(_telling(tokenizer.normalizer))
         self._normalizer = _core.Stages(core_spec(telling, ())) if telling else None
 
+    @cached_property
+    def _fallback(self) -> Fallback:
+        return fallback_ids(self._tokenizer)
+
     def warn(self, text: bytes, segmentation: Segmentation) -> tuple[TextWarning, ...]:
         """Say what is odd about a text with these tokens."""
         string = text.decode("utf-8", "surrogateescape")
@@ -101,9 +105,11 @@ class Watch:
         losses: list[TextWarning] = []
         if self._normalizer is not None:
             losses += _normalized(self._normalizer, text, self._matcher)
-        losses += _unknown(self._tokenizer, text, segmentation, self._fallback)
+        if getattr(self._tokenizer.model, "unk_id", None) is not None:
+            losses += _unknown(self._tokenizer, text, segmentation, self._fallback)
         found += losses
-        found += _bytes(string, segmentation, self._fallback)
+        if not string.isascii():  # so that plain texts need no look at a whole vocabulary
+            found += _bytes(string, segmentation, self._fallback)
         found += _numbers(text, segmentation)
         found += _round_trip(self._tokenizer, text, segmentation, losses)
         return tuple(found)
@@ -227,8 +233,6 @@ def _first_change(
 def _unknown(
     tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, fallback: Fallback
 ) -> Iterator[TextWarning]:
-    if not fallback.unknown:
-        return
     limit = tokenizer.model.max_input_chars_per_word if isinstance(tokenizer.model, WordPiece) else None
     long: list[PlacedToken] = []
     unknown: list[PlacedToken] = []
