@@ -22,7 +22,13 @@ EPILOG = "Without a text: a report on the tokenizer itself. It can then be given
 def run(
     inputs: options.Inputs = None,
     tokenizer: options.TokenizerName = None,
-    ids: Annotated[bool, typer.Option("--ids", help="List the tokens in a table: id, bytes, byte span.")] = False,
+    ids: Annotated[bool, typer.Option("--ids", help="Set each token's id under it.")] = False,
+    spans: Annotated[bool, typer.Option("--spans", help="Set each token's byte span under it.")] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Set each token's log-probability (unigram) or score under it.")
+    ] = False,
+    table: Annotated[bool, typer.Option("--table", help="List the tokens in a table, with all of these.")] = False,
+    stages: Annotated[bool, typer.Option("--stages", help="Show what each stage makes of the text.")] = False,
     nbest: Annotated[
         int | None,
         typer.Option(
@@ -94,14 +100,13 @@ def run(
         way_out = "to see it as text, name a tokenizer with -t"
         raise FormatError(error.message, hint=f"{error.hint}; {way_out}" if error.hint else way_out) from error
     say_slow(model.slow_patterns, quiet)
+    wanted = Wanted(
+        ids=ids, spans=spans, scores=scores, table=table, stages=stages, nbest=nbest, full=full, json=json, color=color,
+        html=html, svg=svg,
+    )  # fmt: skip
     if text is None and not inputs and (named or not _stdin_has_text()):
-        if nbest is not None:
-            raise UsageError(
-                "--nbest ranks the segmentations of a text, and there is none", hint="give one with -T TEXT"
-            )
-        if html is not None or svg is not None:
-            option = "--html" if html is not None else "--svg"
-            raise UsageError(f"{option} shows a text, and there is none", hint="give one with -T TEXT")
+        if wanted.of_a_text:
+            raise UsageError(f"{wanted.of_a_text} is about a text, and there is none", hint="give one with -T TEXT")
         report_tokenizer(
             model, json=json, full=full, color=color, tokens=token,
             corpus=_corpus_of(corpus, lines, jsonl, field, special, threads, quiet) if corpus else None,
@@ -111,7 +116,6 @@ def run(
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
-    wanted = Wanted(ids=ids, nbest=nbest, full=full, json=json, color=color, html=html, svg=svg)
     show_texts(model, source, specials, wanted, quiet)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,10 @@ from bpe_cli.errors import InputError, UsageError
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.reports.text.segmentation import Segmentation
+    from bpe_cli.reports.text.stages import StagesReport
+    from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.views.text.stages import StagesView
 
 LARGEST_TEXT = 16 << 20
 """Bytes of a document that are shown at most: every token of it becomes an object."""
@@ -26,6 +29,10 @@ class Wanted:
     """What to show of each text."""
 
     ids: bool = False
+    spans: bool = False
+    scores: bool = False
+    table: bool = False
+    stages: bool = False
     nbest: int | None = None
     full: bool = False
     json: bool = False
@@ -33,60 +40,112 @@ class Wanted:
     html: str | None = None
     svg: str | None = None
 
+    @property
+    def of_a_text(self) -> str | None:
+        """The first option that was given and says nothing of a tokenizer by itself."""
+        given = {
+            "--ids": self.ids,
+            "--spans": self.spans,
+            "--scores": self.scores,
+            "--table": self.table,
+            "--stages": self.stages,
+            "--nbest": self.nbest is not None,
+            "--html": self.html is not None,
+            "--svg": self.svg is not None,
+        }
+        return next((name for name, value in given.items() if value), None)
+
 
 def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wanted, quiet: bool) -> None:
     """Print each document of a source as it was asked for."""
-    paged = wanted.html is not None or wanted.svg is not None
-    if paged and wanted.nbest is not None:
-        option = "--html" if wanted.html is not None else "--svg"
-        raise UsageError(f"{option} shows one segmentation, --nbest ranks several")
+    if wanted.nbest is not None:
+        refused = {
+            "--spans": wanted.spans,
+            "--scores": wanted.scores,
+            "--table": wanted.table,
+            "--stages": wanted.stages,
+            "--html": wanted.html is not None,
+            "--svg": wanted.svg is not None,
+        }
+        if other := next((name for name, value in refused.items() if value), None):
+            raise UsageError(f"--nbest lists segmentations with their scores, which {other} does not show")
     check_outputs([("--html", wanted.html), ("--svg", wanted.svg)], stdout_taken="--json" if wanted.json else None)
     documents = _documents(source, quiet)
-    if paged:
-        _write_pages(model, documents, specials, wanted, quiet)
-    elif wanted.nbest is not None:
+    if wanted.nbest is not None:
         _rank(model, documents, wanted.nbest, specials, wanted)
+    elif wanted.html is not None or wanted.svg is not None:
+        _write_pages(model, documents, specials, wanted, quiet)
     else:
         _show_tokens(model, documents, specials, wanted)
 
 
 def _show_tokens(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted) -> None:
-    from bpe_cli.reports.text.segmentation import segment
+    if wanted.scores:
+        from bpe_cli.reports.text.scores import check_scores
 
-    reports = (segment(model, document, specials) for document in documents)
+        check_scores(model)
+    reports = _reports(model, documents, specials, wanted)
     if wanted.json:
-        from bpe_cli.views.text.as_json import texts_json
+        from bpe_cli.views.text.as_json import segmentation_json, texts_json
 
-        print_json(texts_json(list(reports)))
+        print_json(texts_json([segmentation_json(*report) for report in reports]))
         return
-    from bpe_cli.views.text.colored import LIMIT, TokenView
+    from bpe_cli.views.text.colored import LIMIT, Notes, TokenView
 
-    for number, report in enumerate(reports):
+    notes = Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores)
+    limit, marked = None if wanted.full else LIMIT, sys.stdout.isatty()
+    for number, (report, warnings, stages) in enumerate(reports):
         if number:
             print()
-        view = TokenView(report, ids=wanted.ids, limit=None if wanted.full else LIMIT)
+        view: TokenView | StagesView
+        if stages is not None:
+            from bpe_cli.views.text.stages import StagesView
+
+            view = StagesView(stages, notes=notes, limit=limit, warnings=warnings, marked=marked)
+        else:
+            view = TokenView(report, notes=notes, table=wanted.table, limit=limit, warnings=warnings, marked=marked)
         stdout_console(wanted.color).print(view)
 
 
 def _write_pages(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted, quiet: bool) -> None:
     """Write files, and JSON to stdout if that is asked for too."""
-    from bpe_cli.reports.text.segmentation import segment
-
-    reports: Iterable[Segmentation] = (segment(model, document, specials) for document in documents)
+    reports = _reports(model, documents, specials, wanted)
     if wanted.json or (wanted.html is not None and wanted.svg is not None):
-        reports = list(reports)
+        kept = list(reports)
+        reports = iter(kept)
     if wanted.html is not None:
         from bpe_cli.views.page.page import texts_page
 
-        write_page(wanted.html, texts_page(reports, tokenizer=model.name, full=wanted.full), quiet)
+        shown = ((report, warnings) for report, warnings, _ in reports)
+        write_page(wanted.html, texts_page(shown, tokenizer=model.name, full=wanted.full), quiet)
+        if wanted.svg is not None:
+            reports = iter(kept)
     if wanted.svg is not None:
         from bpe_cli.views.page.svg import picture
 
-        write_page(wanted.svg, [picture(reports, tokenizer=model.name, ids=wanted.ids, full=wanted.full)], quiet)
+        drawn = (report for report, _, _ in reports)
+        write_page(wanted.svg, [picture(drawn, tokenizer=model.name, ids=wanted.ids, full=wanted.full)], quiet)
     if wanted.json:
-        from bpe_cli.views.text.as_json import texts_json
+        from bpe_cli.views.text.as_json import segmentation_json, texts_json
 
-        print_json(texts_json(list(reports)))
+        print_json(texts_json([segmentation_json(*report) for report in kept]))
+
+
+def _reports(
+    model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted
+) -> Iterator[tuple[Segmentation, tuple[TextWarning, ...], StagesReport | None]]:
+    """Say everything about each text that was asked for."""
+    from bpe_cli.reports.text.segmentation import TextReader
+    from bpe_cli.reports.text.warnings import Watch
+
+    reader, watch = TextReader(model, specials), Watch(model, specials)
+    for text in documents:
+        report, stages = reader.segment(text), None
+        if wanted.stages:
+            from bpe_cli.reports.text.stages import show_stages
+
+            stages = show_stages(model, text, report, specials)
+        yield report, watch.warn(text, report), stages
 
 
 def _rank(model: Tokenizer, documents: Iterator[bytes], best: int, specials: Specials, wanted: Wanted) -> None:

@@ -6,21 +6,25 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
 
+from bpe_cli.views.direction import Borders
+from bpe_cli.views.palette import PLAIN
 from bpe_cli.views.visible import BAR, NEWLINE
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.style import Style
 
-PLAIN = Style()
+__all__ = ["PLAIN", "Folded", "Writer"]
 
 
 class Writer:
     """Set units of text in lines of a width, none broken unless it is wider than a line."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, *, marked: bool = False) -> None:
+        """Begin a line of ``width`` columns; ``marked`` writes what ``direction`` asks for."""
         self._width = max(width, 1)
+        self._borders = Borders(active=marked)
         self._column = 0
         self._pieces: list[str] = []
         self._style = PLAIN
@@ -36,7 +40,7 @@ class Writer:
             return
         if self._line_due or self._column + size > self._width:
             self._break()
-        self._add(unit, style)
+        self._add(self._borders.before(unit) + unit, style)
         self._column += size
         self._line_due = unit == NEWLINE
 
@@ -47,6 +51,11 @@ class Writer:
         elif self._column:
             self.put(" ", PLAIN)
         self.put(word, style)
+
+    def border(self) -> None:
+        """End what reads from the right."""
+        if mark := self._borders.here():
+            self._add(mark, self._style)
 
     def boundary(self) -> None:
         """Write a bar, behind the mark of a line feed rather than on the next line."""
@@ -69,6 +78,7 @@ class Writer:
         self._segments.append(Segment.line())
         self._column = 0
         self._line_due = False
+        self._borders.line()
 
     def _add(self, unit: str, style: Style) -> None:
         if style is not self._style:

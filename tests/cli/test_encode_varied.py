@@ -316,7 +316,7 @@ def test_nbest_needs_a_text(folder):
     assert run("inspect", "-t", "unigram.json", "--nbest", "2", cwd=folder) == (
         2,
         b"",
-        error("--nbest ranks the segmentations of a text, and there is none", "give one with -T TEXT"),
+        error("--nbest is about a text, and there is none", "give one with -T TEXT"),
     )
 
 

@@ -34,6 +34,14 @@ def test_stdout_takes_one():
     )  # fmt: skip
 
 
+def test_warnings_stand_on_the_page():
+    page = call("inspect", *GPT2, "-T", "<|endoftext|> <b>x</b>", "--html", "-").text
+    assert '<ul class="warnings"><li><strong>Warning:</strong>' in page
+    assert "&lt;|endoftext|&gt;" in page
+    assert "<b>x" not in page
+    assert "Warning" not in call("inspect", *GPT2, "-T", "plain", "--html", "-").text
+
+
 def test_each_line_is_a_section(tmp_path):
     call("inspect", *GPT2, "--lines", "-", "--html", "out.html", input=b"one\ntwo\n\nfour", cwd=tmp_path)
     page = Page((tmp_path / "out.html").read_text(encoding="utf-8"))
@@ -80,9 +88,9 @@ def test_what_has_no_page_is_refused(tmp_path):
     tokenizer = tmp_path / "gpt2.tiktoken"
     assert call("convert", "gpt2", "-o", tokenizer, "--format", "tiktoken", "-q").status == 0
     refused = call("inspect", tokenizer, "--html", tmp_path / "x.html")
-    assert refused.err == error("--html shows a text, and there is none", "give one with -T TEXT")
+    assert refused.err == error("--html is about a text, and there is none", "give one with -T TEXT")
     refused = call("inspect", *GPT2, "-T", "a", "--nbest", "2", "--svg", tmp_path / "x.svg")
-    assert refused.err == error("--svg shows one segmentation, --nbest ranks several")
+    assert refused.err == error("--nbest lists segmentations with their scores, which --svg does not show")
     assert not (tmp_path / "x.html").exists()
 
 

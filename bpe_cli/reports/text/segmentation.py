@@ -6,14 +6,20 @@ that is not part of well-formed UTF-8 is a character of its own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
+from bpe_cli.reports.text.offsets import CharacterOffsets, first_difference
+from bpe_cli.reports.text.reading import reading_of
+from bpe_cli.reports.text.scores import scores_of
+
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
+
+_OVERLAPPING = ("n-gram",)
+"""Kinds of models whose tokens have characters in common, so that those joined are not the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,8 @@ class PlacedToken:
         special: Whether it is a special (or added) token that was found in the text.
         piece: Which piece of the pre-tokenizer it is of, counted from 0; None for a special token, and
             where pieces are rewritten before they become tokens.
+        reading: What to show: its bytes, but for a vocabulary that writes bytes otherwise (``reading``).
+        score: What the model rated it with, if it has scores; see ``scores``.
     """
 
     token_id: int
@@ -41,6 +49,8 @@ class PlacedToken:
     character_end: int
     special: bool = False
     piece: int | None = None
+    reading: bytes = b""
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ class SplitGrapheme:
 
     Attributes:
         first: Number of the first of its tokens.
-        offset: Where in that token's bytes it begins.
+        offset: Where in that token's reading it begins.
         contents: The bytes that each of the tokens has of it.
     """
 
@@ -160,13 +170,13 @@ class Segmentation:
             parts = []
             while split is not None and split.first == number:
                 if split.offset > position:
-                    parts.append(_stretch(number, token.content[position : split.offset]))
+                    parts.append(_stretch(number, token.reading[position : split.offset]))
                 parts.append(Part(split.text, number, split.contents, split=True))
                 number += len(split.contents) - 1
                 token, position = self.tokens[number], len(split.contents[-1])
                 split = next(splits, None)
-            if position < len(token.content) or not parts:
-                parts.append(_stretch(number, token.content[position:], token.special))
+            if position < len(token.reading) or not parts:
+                parts.append(_stretch(number, token.reading[position:], token.special))
             number += 1
             yield Group(first, number, tuple(parts))
 
@@ -183,7 +193,7 @@ class Segmentation:
 
 
 def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segmentation:
-    """Encode one text and say everything about its tokens.
+    """Encode one text and say everything about its tokens; for many texts see ``TextReader``.
 
     Args:
         tokenizer: The tokenizer.
@@ -196,46 +206,77 @@ def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segme
 
     Complexity: linear; about half a kilobyte of memory per token, so meant for texts, not corpora.
     """
-    found = tokenizer.tokens(text, specials)
-    characters = _CharacterOffsets(text)
-    tokens: list[PlacedToken] = []
-    splits: list[SplitGrapheme] = []
-    pieces = 0
-    for special, members in groupby(found, key=lambda token: token.special):
-        run = list(members)
-        first = len(tokens)
-        # Special tokens stand alone: neither pieces nor grapheme clusters reach over them.
-        numbers: list[int | None] = [None] * len(run)
-        if not special:
-            contents = [token.content for token in run]
-            ends = tokenizer.piece_ends(b"".join(contents))
-            if ends is not None:  # else tokens are spelt in their own way, and share no grapheme clusters
-                numbers[:] = _piece_numbers(contents, ends, pieces)
-                pieces += len(ends)
-                splits.extend(split_graphemes(contents, first))
-        for token, piece in zip(run, numbers, strict=True):
-            character_start, character_end = characters.span(token.start, token.end)
-            tokens.append(
-                PlacedToken(
-                    token.token_id,
-                    token.content,
-                    token.start,
-                    token.end,
-                    character_start,
-                    character_end,
-                    special,
-                    piece,
+    return TextReader(tokenizer, specials).segment(text)
+
+
+class TextReader:
+    """Segment texts: what there is to know of the tokenizer is found out once."""
+
+    def __init__(self, tokenizer: Tokenizer, specials: Specials = ()) -> None:
+        """Prepare; ``specials`` are looked for in the texts."""
+        self._tokenizer = tokenizer
+        self._specials = specials
+        self._read, self._score_of = reading_of(tokenizer), scores_of(tokenizer)
+        self._joined = tokenizer.model.kind not in _OVERLAPPING
+        self._suffix: str = getattr(tokenizer.model, "end_of_word_suffix", "")
+
+    def segment(self, text: bytes) -> Segmentation:
+        """Encode one text and say everything about its tokens; as ``segment``."""
+        tokenizer, score_of = self._tokenizer, self._score_of
+        found = tokenizer.tokens(text, self._specials)
+        characters = CharacterOffsets(text)
+        tokens: list[PlacedToken] = []
+        splits: list[SplitGrapheme] = []
+        pieces = 0
+        for special, members in groupby(found, key=lambda token: token.special):
+            run = list(members)
+            # Special tokens stand alone: neither pieces nor grapheme clusters reach over them.
+            numbers: list[int | None] = [None] * len(run)
+            readings = [token.content if special else self._read(token.content) for token in run]
+            if not special:
+                ends = tokenizer.piece_ends(b"".join(readings))
+                if ends is not None:  # else pieces are rewritten before they become tokens
+                    numbers[:] = _piece_numbers(readings, ends, pieces)
+                    pieces += len(ends)
+                if self._joined:
+                    splits.extend(_splits(readings, len(tokens), self._suffix))
+            for token, reading, piece in zip(run, readings, numbers, strict=True):
+                character_start, character_end = characters.span(token.start, token.end)
+                tokens.append(
+                    PlacedToken(
+                        token.token_id,
+                        token.content,
+                        token.start,
+                        token.end,
+                        character_start,
+                        character_end,
+                        special,
+                        piece,
+                        reading,
+                        score_of(token.token_id) if score_of is not None else None,
+                    )
                 )
-            )
-    decoded = tokenizer.decode([token.token_id for token in found])
-    return Segmentation(
-        tokenizer.name,
-        tuple(tokens),
-        tuple(splits),
-        len(text),
-        characters.total(),
-        _first_difference(text, decoded),
-    )
+        decoded = tokenizer.decode([token.token_id for token in found])
+        return Segmentation(
+            tokenizer.name,
+            tuple(tokens),
+            tuple(splits),
+            len(text),
+            characters.total(),
+            first_difference(text, decoded),
+        )
+
+
+def _splits(readings: Sequence[bytes], first: int, suffix: str) -> Iterator[SplitGrapheme]:
+    """Yield the clusters that tokens share; none goes on behind the mark of a word's end."""
+    if not suffix:
+        yield from split_graphemes(readings, first)
+        return
+    mark, begin = suffix.encode(), 0
+    for number, reading in enumerate(readings, start=1):
+        if reading.endswith(mark) or number == len(readings):
+            yield from split_graphemes(readings[begin:number], first + begin)
+            begin = number
 
 
 def split_graphemes(contents: Sequence[bytes], first: int = 0) -> Iterator[SplitGrapheme]:
@@ -288,38 +329,6 @@ def _grapheme_spans(text: str) -> Iterator[tuple[int, int]]:
             yield start, position
 
 
-class _CharacterOffsets:
-    """Turn byte spans of a text, ascending but for short steps back, into spans of characters."""
-
-    _CONTINUATION = bytes(range(0x80, 0xC0))
-    _ESCAPED = re.compile("[\udc80-\udcff]")
-
-    def __init__(self, text: bytes) -> None:
-        # Ill-formed bytes become question marks, so that exactly the bytes inside a character (not its
-        # first) look like continuation bytes.
-        self._data = self._ESCAPED.sub("?", _decode(text)).encode()
-        self._position = self._begun = 0
-
-    def _begun_before(self, offset: int) -> int:
-        """Count the characters that begin before an offset."""
-        if offset < self._position:  # tokens that stand for one character have the same span
-            return self._begun - len(self._data[offset : self._position].translate(None, self._CONTINUATION))
-        stretch = self._data[self._position : offset]
-        self._begun += len(stretch.translate(None, self._CONTINUATION))
-        self._position = offset
-        return self._begun
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """Give the characters that bytes ``start`` to ``end`` are of."""
-        begun = self._begun_before(start)
-        inside = start < len(self._data) and 0x80 <= self._data[start] < 0xC0
-        return begun - inside, self._begun_before(end)
-
-    def total(self) -> int:
-        """Count all characters."""
-        return self._begun_before(len(self._data))
-
-
 def _piece_numbers(contents: Sequence[bytes], piece_ends: Sequence[int], first: int) -> Iterator[int]:
     """Yield the piece that each token lies in."""
     piece = position = 0
@@ -328,18 +337,6 @@ def _piece_numbers(contents: Sequence[bytes], piece_ends: Sequence[int], first: 
             piece += 1
         yield first + piece
         position += len(content)
-
-
-def _first_difference(text: bytes, decoded: bytes) -> int | None:
-    """Give the first offset at which two byte strings differ, or None.
-
-    >>> _first_difference(b"abc", b"abd"), _first_difference(b"ab", b"abc"), _first_difference(b"", b"")
-    (2, 2, None)
-    """
-    if text == decoded:
-        return None
-    shorter = min(len(text), len(decoded))
-    return next((place for place in range(shorter) if text[place] != decoded[place]), shorter)
 
 
 def _stretch(number: int, content: bytes, special: bool = False) -> Part:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from bpe_cli.views.page.tokens import DOCUMENT_LIMIT, LIMIT, section
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
+    from bpe_cli.reports.text.warnings import TextWarning
 
 # Children of the body: what asks about them (body:has(> ...)) must not concern the tokens, of which there are many.
 _CONTROLS = """\
@@ -31,25 +32,27 @@ _CONTROLS = """\
 """
 
 
-def texts_page(reports: Iterable[Segmentation], *, tokenizer: str | None, full: bool = False) -> Iterator[str]:
+def texts_page(
+    reports: Iterable[tuple[Segmentation, Sequence[TextWarning]]], *, tokenizer: str | None, full: bool = False
+) -> Iterator[str]:
     """Write a page that shows texts token by token, as it comes.
 
     Args:
-        reports: The texts, one after the other; each is let go when it is written.
+        reports: The texts and what to warn of, one after the other; each is let go when it is written.
         tokenizer: The tokenizer's name.
         full: Whether to show everything, however long.
     """
     who = tokenizer or "tokenizer"
     yield from head(f"Tokens by {who}")
     more = 0
-    for number, report in enumerate(reports):
+    for number, (report, warnings) in enumerate(reports):
         if number >= DOCUMENT_LIMIT and not full:
             more += 1
             continue
         yield f'<section aria-label="Document {number + 1}">\n'
         # The first one needs its heading only if another follows, which is not known yet: the style sheet hides it.
         yield f"<h2>Document {number + 1}</h2>\n"
-        yield from section(report, str(number), None if full else LIMIT)
+        yield from section(report, str(number), None if full else LIMIT, warnings)
         yield "</section>\n"
     if more:
         yield f'<p class="note">and {count(more, "more document")}; --full shows all</p>\n'

@@ -11,11 +11,12 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bpe_cli.views.numbers import ABSENT, count, fraction, whole
-from bpe_cli.views.page.markup import marked
+from bpe_cli.views.page.markup import marked, name
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.alignment import Deviation
     from bpe_cli.reports.text.segmentation import Group, PlacedToken, Segmentation
+    from bpe_cli.reports.text.warnings import TextWarning
 
 LIMIT = 1000
 """How many tokens of a text are shown unless all are asked for."""
@@ -35,15 +36,20 @@ _LINE_FEED = '<i class="n">'
 _PIECES = 512  # ids that are written at once
 
 
-def section(segmentation: Segmentation, key: str, limit: int | None) -> Iterator[str]:
+def section(
+    segmentation: Segmentation, key: str, limit: int | None, warnings: Sequence[TextWarning] = ()
+) -> Iterator[str]:
     """Write everything about a segmentation.
 
     Args:
         segmentation: What to show.
         key: What tells its anchors from others on the page: letters, digits and hyphens.
         limit: Show only so many tokens; None for all.
+        warnings: What to warn of.
     """
     yield totals(segmentation)
+    if warnings:
+        yield f'<ul class="warnings">{"".join(map(_warning, warnings))}</ul>\n'
     excerpt = segmentation.excerpt(limit)
     if not excerpt.tokens:
         yield '<p class="note">There is no token.</p>\n'
@@ -74,6 +80,12 @@ def totals(segmentation: Segmentation) -> str:
     )
     cells = "".join(f'<div class="{size}"><dt>{label}</dt><dd>{value}</dd></div>' for label, value, size in numbers)
     return f'<dl class="totals">{cells}</dl>\n'
+
+
+def _warning(warning: TextWarning) -> str:
+    """Say what is the matter and where, and the way out."""
+    where = f"{'first at ' if warning.count > 1 else ''}byte {whole(warning.start)}"
+    return f"<li><strong>Warning:</strong> {name(warning.message)} ({where})<div>{name(warning.hint)}</div></li>"
 
 
 class TokenWriter:
@@ -168,6 +180,8 @@ def rows(tokens: Sequence[PlacedToken], key: str) -> Iterator[str]:
     """Write a row for each token, in blocks: in tables, or a line each where there are very many."""
     yield '<div class="rows" role="region" aria-label="Tokens one by one">'
     lean = len(tokens) > LEAN
+    scored = any(token.score is not None for token in tokens)
+    columns = (*_COLUMNS, "score") if scored else _COLUMNS
     for start in range(0, len(tokens), _CHUNK):
         numbers = range(start, min(start + _CHUNK, len(tokens)))
         yield '<div class="c">'
@@ -175,20 +189,21 @@ def rows(tokens: Sequence[PlacedToken], key: str) -> Iterator[str]:
             yield from (_line(number, tokens[number], key) for number in numbers)
         else:
             yield "<table><thead><tr>"
-            yield "".join(f'<th scope="col">{column}</th>' for column in _COLUMNS)
+            yield "".join(f'<th scope="col">{column}</th>' for column in columns)
             yield "</tr></thead><tbody>\n"
-            yield from (_row(number, tokens[number], key) for number in numbers)
+            yield from (_row(number, tokens[number], key, scored) for number in numbers)
             yield "</tbody></table>"
         yield "</div>"
     yield "</div>\n"
 
 
-def _row(number: int, token: PlacedToken, key: str) -> str:
+def _row(number: int, token: PlacedToken, key: str, scored: bool) -> str:
+    score = f"<td>{fraction(token.score, 4)}" if scored else ""
     return (
         f'<tr id="r{key}-{number}"><td><a href="#t{key}-{number}">{number}</a><td>{token.token_id}'
         f"<td>{_shown(number, token)}<td>{_hexadecimal(token.content)}"
         f"<td>{token.start}–{token.end}<td>{token.character_start}–{token.character_end}"
-        f"<td>{ABSENT if token.piece is None else token.piece}</tr>\n"
+        f"<td>{ABSENT if token.piece is None else token.piece}{score}</tr>\n"
     )
 
 
@@ -227,6 +242,8 @@ def _details(number: int, token: PlacedToken, most: int | None = _TITLE_BYTES) -
         parts.append("special")
     if token.piece is not None:
         parts.append(f"piece {token.piece}")
+    if token.score is not None:
+        parts.append(f"score {fraction(token.score, 4)}")
     return ", ".join(parts)
 
 

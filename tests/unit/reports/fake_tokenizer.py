@@ -62,7 +62,7 @@ class FakeTokenizer:
         self.special_ids = {special.token_id: special for special in specials}
         self.prefix_space = prefix_space
         self.patterns = (self.PATTERN,)
-        self.normalizer = ()
+        self.normalizer = self.pre_tokenizer = ()
         self.slow_patterns = self.patterns
         self.unicode_version = "16.0.0"
         self.vocab_size = max([len(contents), *(s.token_id + 1 for s in specials)])

@@ -28,10 +28,42 @@ def test_text_by_hand():
         "round_trip": True,
         "differs_at": None,
         "tokens": [
-            {"id": 1, "token": "ab", "bytes": [0, 2], "characters": [0, 2], "special": False, "piece": 0},
-            {"id": 0, "token": {"bytes": "e8b0"}, "bytes": [2, 4], "characters": [2, 3], "special": False, "piece": 0},
-            {"id": 131, "token": {"bytes": "81"}, "bytes": [4, 5], "characters": [2, 3], "special": False, "piece": 0},
-            {"id": 300, "token": "<s>", "bytes": [5, 8], "characters": [3, 6], "special": True, "piece": None},
+            {
+                "id": 1,
+                "token": "ab",
+                "bytes": [0, 2],
+                "characters": [0, 2],
+                "special": False,
+                "piece": 0,
+                "score": None,
+            },
+            {
+                "id": 0,
+                "token": {"bytes": "e8b0"},
+                "bytes": [2, 4],
+                "characters": [2, 3],
+                "special": False,
+                "piece": 0,
+                "score": None,
+            },
+            {
+                "id": 131,
+                "token": {"bytes": "81"},
+                "bytes": [4, 5],
+                "characters": [2, 3],
+                "special": False,
+                "piece": 0,
+                "score": None,
+            },
+            {
+                "id": 300,
+                "token": "<s>",
+                "bytes": [5, 8],
+                "characters": [3, 6],
+                "special": True,
+                "piece": None,
+                "score": None,
+            },
         ],
         "split": [{"text": "谁", "tokens": [1, 3], "contents": ["e8b0", "81"]}],
     }
@@ -82,9 +114,6 @@ def test_any_text_is_plain_json(text):
 
 
 def test_several_texts_are_one_object():
-    reports = [segment(TINY, text) for text in (b"Hello", b"")]
-    assert texts_json(reports[:1]) == segmentation_json(reports[0])
-    assert texts_json(reports) == {
-        "schema": "bpe.inspect.texts/1",
-        "texts": [segmentation_json(report) for report in reports],
-    }
+    values = [segmentation_json(segment(TINY, text)) for text in (b"Hello", b"")]
+    assert texts_json(values[:1]) == values[0]
+    assert texts_json(values) == {"schema": "bpe.inspect.texts/1", "texts": values}

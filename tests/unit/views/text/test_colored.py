@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.views.text.colored import TokenView, totals_line
+from bpe_cli.views.text.colored import Notes, TokenView, totals_lines
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import CONSOLES, check, render
 from tests.unit.views.read_back import UNIT, read_tokens
@@ -33,9 +33,21 @@ def test_golden_text(console):
     check(f"text-{console}", render(TokenView(segment(TINY, TEXT, "all")), **CONSOLES[console]))
 
 
-@pytest.mark.parametrize("console", ["plain", "narrow", "256"])
+@pytest.mark.parametrize("console", CONSOLES)
 def test_golden_ids(console):
-    check(f"ids-{console}", render(TokenView(segment(TINY, TEXT, "all"), ids=True), **CONSOLES[console]))
+    view = TokenView(segment(TINY, TEXT, "all"), notes=Notes(ids=True))
+    check(f"ids-{console}", render(view, **CONSOLES[console]))
+
+
+@pytest.mark.parametrize("console", ["plain", "narrow"])
+def test_golden_ids_and_spans(console):
+    view = TokenView(segment(TINY, TEXT, "all"), notes=Notes(ids=True, spans=True))
+    check(f"ids-spans-{console}", render(view, **CONSOLES[console]))
+
+
+@pytest.mark.parametrize("console", ["plain", "narrow", "256"])
+def test_golden_table(console):
+    check(f"table-{console}", render(TokenView(segment(TINY, TEXT, "all"), table=True), **CONSOLES[console]))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +91,7 @@ def test_limit():
     segmentation = segment(TINY, b"x" * 3000)
     shown = render(TokenView(segmentation), width=80)
     assert "and 2,000 more tokens\n" in shown
-    assert "3,000 tokens, 3,000 bytes" in shown
+    assert "3,000 tokens, 3,000 characters\n3,000 bytes" in shown
     assert "more" not in render(TokenView(segmentation, limit=None), width=80)
     shown = render(TokenView(segment(TINY, "a谁".encode()), limit=2, totals=False))
     assert shown == "a|谁⟨e8 b0|…⟩\nand 1 more token\n"
@@ -93,12 +105,12 @@ def test_a_huge_cluster_is_cut():
 
 
 def test_totals_by_hand():
-    assert totals_line(segment(TINY, "Hello 谁".encode())).plain == (
-        "4 tokens, 9 bytes, 7 characters, 2.25 bytes/token, 1.75 characters/token, round trip ok"
+    assert totals_lines(segment(TINY, "Hello 谁".encode())).plain == (
+        "4 tokens, 7 characters\n9 bytes, 2.25 bytes/token, 1.75 characters/token, round trip ok"
     )
-    assert totals_line(segment(TINY, b"")).plain == "0 tokens, 0 bytes, 0 characters, round trip ok"
+    assert totals_lines(segment(TINY, b"")).plain == "0 tokens, 0 characters\n0 bytes, round trip ok"
     spaced = FakeTokenizer(prefix_space=True)
-    assert totals_line(segment(spaced, b"a")).plain.endswith("round trip differs from byte 0 on")
+    assert totals_lines(segment(spaced, b"a")).plain.endswith("round trip differs from byte 0 on")
 
 
 HOSTILE = [b"\x1b]0;title\x07", b"\x1b[2J", b"\xc2\x9b31m", "\u202e\u2066".encode(), b"\0\0", b"\xff\xfe", b"\r\x08"]
@@ -108,8 +120,13 @@ HOSTILE = [b"\x1b]0;title\x07", b"\x1b[2J", b"\xc2\x9b31m", "\u202e\u2066".encod
 def test_hostile_tokens_do_not_reach_the_terminal(console):
     tokenizer = FakeTokenizer(HOSTILE, specials=[FakeSpecial(b"<\x1b[5m>", 300)], name="evil\x1b[5m")
     text = b"".join(HOSTILE) + b"<\x1b[5m>"
-    for ids in (False, True):
-        shown = render(TokenView(segment(tokenizer, text, "all"), ids=ids), **CONSOLES[console])
+    segmentation = segment(tokenizer, text, "all")
+    for view in (
+        TokenView(segmentation),
+        TokenView(segmentation, notes=Notes(ids=True)),
+        TokenView(segmentation, table=True),
+    ):
+        shown = render(view, **CONSOLES[console])
         rest = re.sub(r"\x1b\[[\d;]*m", "", shown) if CONSOLES[console]["color_system"] else shown
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2066\udc80-\udcff]", rest)
         assert "\x1b[2J" not in shown

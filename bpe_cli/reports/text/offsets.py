@@ -1,0 +1,63 @@
+"""Count bytes and characters of texts, and find where two texts part.
+
+Characters are those of a text as decoded with ``surrogateescape``: a byte that is not part of well-formed
+UTF-8 is a character of its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+class CharacterOffsets:
+    """Turn byte spans of a text, ascending but for short steps back, into spans of characters."""
+
+    _CONTINUATION = bytes(range(0x80, 0xC0))
+    _ESCAPED = re.compile("[\udc80-\udcff]")
+
+    def __init__(self, text: bytes) -> None:
+        # Ill-formed bytes become question marks, so that exactly the bytes inside a character (not its
+        # first) look like continuation bytes.
+        self._data = self._ESCAPED.sub("?", text.decode("utf-8", "surrogateescape")).encode()
+        self._position = self._begun = 0
+
+    def _begun_before(self, offset: int) -> int:
+        """Count the characters that begin before an offset."""
+        if offset < self._position:  # tokens that stand for one character have the same span
+            return self._begun - len(self._data[offset : self._position].translate(None, self._CONTINUATION))
+        stretch = self._data[self._position : offset]
+        self._begun += len(stretch.translate(None, self._CONTINUATION))
+        self._position = offset
+        return self._begun
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Give the characters that bytes ``start`` to ``end`` are of."""
+        begun = self._begun_before(start)
+        inside = start < len(self._data) and 0x80 <= self._data[start] < 0xC0
+        return begun - inside, self._begun_before(end)
+
+    def total(self) -> int:
+        """Count all characters."""
+        return self._begun_before(len(self._data))
+
+
+def first_difference(one: bytes, other: bytes) -> int | None:
+    """Give the first offset at which two byte strings differ, or None.
+
+    >>> first_difference(b"abc", b"abd"), first_difference(b"ab", b"abc"), first_difference(b"", b"")
+    (2, 2, None)
+
+    Complexity: linear, in comparisons of whole stretches of memory.
+    """
+    if one == other:
+        return None
+    same, end = 0, min(len(one), len(other))
+    if one[:end] == other[:end]:
+        return end
+    while end - same > 1:  # Invariant: equal before ``same``, and not before ``end``
+        middle = (same + end) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            end = middle
+    return same

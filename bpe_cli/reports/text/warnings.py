@@ -1,0 +1,373 @@
+"""Warn of what in a text costs a debugging day: what is lost, split oddly, or not what it looks like.
+
+Each check looks at the text or its tokens once, and says of each kind of trouble where it first is and how
+often; ordinary text gives no warning. Checks that need nothing but the text are in ``suspicions``.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from bpe_cli import _core
+from bpe_cli.reports.text.offsets import first_difference
+from bpe_cli.reports.text.suspicions import TextWarning, excerpt, listed, suspicions
+from bpe_cli.reports.tokenizer.fallback import Fallback, fallback_ids
+from bpe_cli.splitting import segments
+from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks, WordPiece
+from bpe_cli.stages.component_json import core_spec
+from bpe_cli.stages.normalizers import ByteLevelNormalizer
+from bpe_cli.wording import plural
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.text.segmentation import PlacedToken, Segmentation
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+__all__ = ["KINDS", "TextWarning", "warn"]
+
+KINDS = {
+    "not-utf-8": "bytes that are no part of UTF-8",
+    "byte-order-mark": "U+FEFF at the beginning",
+    "line-ends": "carriage returns at the ends of lines",
+    "no-break-space": "U+00A0 where a space is usual",
+    "invisible": "characters without width in Latin text, or that turn its direction",
+    "special-text": "the text of a special token, read as plain text",
+    "foreign-special": "what looks like a special token of another tokenizer",
+    "trailing-space": "a space at the end that is a token of its own",
+    "trailing-line-feed": "a line feed behind the only line",
+    "normalized": "the normalizer changes the text",
+    "long-piece": "a piece that is longer than the model's limit",
+    "unknown": "text that becomes the unknown token",
+    "bytes": "characters that are spelt byte by byte",
+    "numbers": "digits that are grouped in no regular way",
+    "round-trip": "decoding gives another text",
+}
+"""What kinds of warnings there are."""
+
+_MARK = "\u2581"
+_MANY = 0.01
+"""Share of a text's characters from which on those that fall to bytes are told: a few are in any long text."""
+_LARGEST_GROUP = 3
+"""Digits of a group that a rule can make: longer tokens of digits are accidents of training."""
+
+
+def warn(
+    tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()
+) -> tuple[TextWarning, ...]:
+    """Say what is odd about a text, for a tokenizer; for many texts see ``Watch``.
+
+    Args:
+        tokenizer: What encoded it.
+        text: The text.
+        segmentation: Its tokens, by ``segment``.
+        specials: Which special tokens were looked for in it.
+
+    Complexity: linear in the text and in the vocabulary.
+    """
+    return Watch(tokenizer, specials).warn(text, segmentation)
+
+
+class Watch:
+    """Look at texts: what there is to know of the tokenizer is found out once."""
+
+    def __init__(self, tokenizer: Tokenizer, specials: Specials = ()) -> None:
+        """Prepare; ``specials`` were looked for in the texts."""
+        self._tokenizer = tokenizer
+        self._matcher = tokenizer.matcher(specials)
+        all_special = [token for token in tokenizer.special_tokens if token.special]
+        self._plain = {
+            token.token_id: token.content
+            for token in (all_special if specials != "all" else [])
+            if token.content.decode("utf-8", "surrogateescape") not in specials
+        }
+        self._all = tokenizer.matcher("all") if self._plain else None
+        self._known = {token.content for token in tokenizer.special_tokens}
+        telling = tuple(_telling(tokenizer.normalizer))
+        self._normalizer = _core.Stages(core_spec(telling, ())) if telling else None
+
+    @cached_property
+    def _fallback(self) -> Fallback:
+        return fallback_ids(self._tokenizer)
+
+    def warn(self, text: bytes, segmentation: Segmentation) -> tuple[TextWarning, ...]:
+        """Say what is odd about a text with these tokens."""
+        string = text.decode("utf-8", "surrogateescape")
+        found = [*suspicions(text, string)]
+        if self._all is not None:
+            found += _special_text(self._all, self._plain, text)
+        found += _foreign_special(self._known, string)
+        found += _trailing(text, segmentation)
+        losses: list[TextWarning] = []
+        if self._normalizer is not None:
+            losses += _normalized(self._normalizer, text, self._matcher)
+        if getattr(self._tokenizer.model, "unk_id", None) is not None:
+            losses += _unknown(self._tokenizer, text, segmentation, self._fallback)
+        found += losses
+        if not string.isascii():  # so that plain texts need no look at a whole vocabulary
+            found += _bytes(string, segmentation, self._fallback)
+        found += _numbers(text, segmentation)
+        found += _round_trip(self._tokenizer, text, segmentation, losses)
+        return tuple(found)
+
+
+def _special_text(matcher: _core.SpecialMatcher, plain: dict[int, bytes], text: bytes) -> Iterator[TextWarning]:
+    places = [(start, end, plain[token_id]) for start, end, token_id in matcher.find_all(text) if token_id in plain]
+    if places:
+        start, end, _ = places[0]
+        names = listed(content for _, _, content in places)
+        what = "is a special token" if len(names) == 1 else "are special tokens"
+        yield TextWarning(
+            "special-text",
+            f"{', '.join(names)} {what} of this tokenizer, and plain text here",
+            "--special all reads special tokens in a text as such; bpe encode --special error refuses them",
+            start,
+            end,
+            len(places),
+        )
+
+
+_FOREIGN = re.compile("<([|\uff5c])(?:(?!\\1)[^<>\\s]){1,40}\\1>|\\[/?INST\\]|<</?SYS>>|<(?:start|end)_of_turn>")
+
+
+def _foreign_special(known: set[bytes], string: str) -> Iterator[TextWarning]:
+    texts = ((match.start(), match[0].encode("utf-8", "surrogateescape")) for match in _FOREIGN.finditer(string))
+    found = [(place, content) for place, content in texts if content not in known]
+    if found:
+        place, content = found[0]
+        names = listed(content for _, content in found)
+        what = "looks like a special token" if len(names) == 1 else "look like special tokens"
+        start = len(string[:place].encode("utf-8", "surrogateescape"))
+        yield TextWarning(
+            "foreign-special",
+            f"{', '.join(names)} {what}, and this tokenizer has none of {'that name' if len(names) == 1 else 'them'}",
+            "is the text made for another model? --add-special TEXT=ID adds a special token",
+            start,
+            start + len(content),
+            len(found),
+        )
+
+
+def _trailing(text: bytes, segmentation: Segmentation) -> Iterator[TextWarning]:
+    last = segmentation.tokens[-1] if segmentation.tokens else None
+    if last is None or last.special or last.end != len(text):
+        return
+    shown = last.reading.decode("utf-8", "surrogateescape").replace(_MARK, " ")
+    if shown and not shown.strip(" \t") and last.start:
+        yield TextWarning(
+            "trailing-space",
+            "the text ends with white space that is a token of its own",
+            "tokens of words mostly bring their space along: end a prompt before the space",
+            last.start,
+            last.end,
+        )
+    elif text.endswith(b"\n") and text.count(b"\n") == 1 and len(text.strip()) > 0:
+        yield TextWarning(
+            "trailing-line-feed",
+            "the text is one line and ends with a line feed",
+            "echo adds one (printf %s does not), and so do editors; --lines leaves the ends of lines out",
+            len(text) - 1,
+            len(text),
+        )
+
+
+def _telling(normalizers: Iterable[Normalizer]) -> Iterator[Normalizer]:
+    """Leave out of normalizers what only spells text in another way, and can be read back."""
+    for stage in normalizers:
+        if isinstance(stage, SpaceMarks):
+            if stage.remove_extra_whitespaces:
+                yield SpaceMarks(add_dummy_prefix=False, escape_whitespaces=False)
+        elif isinstance(stage, Replace):
+            if (stage.pattern, stage.content) != (" ", _MARK):
+                yield stage
+        elif not isinstance(stage, ByteLevelNormalizer) and stage != Prepend(_MARK):
+            yield stage
+
+
+def _normalized(stages: _core.Stages, text: bytes, matcher: _core.SpecialMatcher | None) -> Iterator[TextWarning]:
+    position = 0
+    for segment, special_id in segments(text, matcher):
+        if special_id is None:
+            normal, starts, ends = stages.normalize(segment, first=position == 0)
+            place = first_difference(segment, normal)
+            if place is not None:
+                start, end, after = _first_change(segment, normal, memoryview(starts), memoryview(ends), place)
+                before = excerpt(segment[start:end])
+                what = f"{before} becomes {excerpt(after)}" if after else f"{before} is left out"
+                what = what if before != "''" else f"{excerpt(after)} is put in"
+                yield TextWarning(
+                    "normalized",
+                    f"the normalizer changes the text: first, {what}",
+                    "what is changed does not come back; --stages shows every change",
+                    position + start,
+                    position + end,
+                )
+                return
+        position += len(segment)
+
+
+def _first_change(
+    text: bytes, normal: bytes, starts: Sequence[int], ends: Sequence[int], place: int
+) -> tuple[int, int, bytes]:
+    """Give the span of the text that is changed first, and what it becomes; ``place`` is where bytes differ."""
+    if place == len(normal):
+        return place, len(text), b""
+    if starts[place] > place:  # all before is as it was, so what lies between was left out
+        return place, starts[place], b""
+    start, end = starts[place], ends[place]
+    first, last = place, place
+    while first and starts[first - 1] >= start:
+        first -= 1
+    while last < len(normal) and starts[last] < max(end, start + 1):
+        end = max(end, ends[last])
+        last += 1
+    # What stands before that which the next byte is for went into these, as an accent does into a letter.
+    end = max(end, starts[last] if last < len(normal) else len(text))
+    return start, end, normal[first:last]
+
+
+def _unknown(
+    tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, fallback: Fallback
+) -> Iterator[TextWarning]:
+    limit = tokenizer.model.max_input_chars_per_word if isinstance(tokenizer.model, WordPiece) else None
+    long: list[PlacedToken] = []
+    unknown: list[PlacedToken] = []
+    for token in segmentation.tokens:
+        if token.token_id in fallback.unknown and text[token.start : token.end] != token.content:
+            too_long = limit is not None and token.character_end - token.character_start > limit
+            (long if too_long else unknown).append(token)
+    if long:
+        first = long[0]
+        yield TextWarning(
+            "long-piece",
+            f"{plural(len(long), 'piece')} of more than {limit:,} characters, the model's limit: unknown as a whole",
+            "the limit is the model's max_input_chars_per_word; put spaces into what is so long (base64, links)",
+            first.start,
+            first.end,
+            len(long),
+        )
+    if unknown:
+        first = unknown[0]
+        shown = ", ".join(listed(text[token.start : token.end] for token in unknown))
+        yield TextWarning(
+            "unknown",
+            f"{plural(len(unknown), 'token')} stand for text that the vocabulary does not have: {shown}"
+            if len(unknown) > 1
+            else f"the vocabulary does not have {shown}",
+            "the model cannot tell such text apart, and it does not come back",
+            first.start,
+            first.end,
+            len(unknown),
+        )
+
+
+def _bytes(string: str, segmentation: Segmentation, fallback: Fallback) -> Iterator[TextWarning]:
+    counts: Counter[str] = Counter()
+    first = None
+    position = -1
+    for token in segmentation.tokens:
+        if token.token_id in fallback.bytes and token.character_start != position and not token.special:
+            position = token.character_start
+            character = string[position : position + 1]
+            # A line feed is a byte, and a byte that is no UTF-8 has a warning of its own.
+            if character > "\x7f" and not "\udc80" <= character <= "\udcff":
+                counts[character] += 1
+                first = first or token
+    total = counts.total()
+    if first is None or total < _MANY * len(string):
+        return
+    shown = ", ".join(listed(character.encode("utf-8", "surrogateescape") for character in counts.elements()))
+    yield TextWarning(
+        "bytes",
+        f"{plural(total, 'character')} {'falls' if total == 1 else 'fall'} to bytes: {shown}",
+        "what has no token of its own costs several, and a model knows it badly",
+        first.start,
+        max(first.end, first.start + 1),
+        total,
+    )
+
+
+_NUMBER = re.compile(rb"(?<![\w.,])[0-9]{2,}(?![\w]|[.,][0-9])")
+
+
+def _numbers(text: bytes, segmentation: Segmentation) -> Iterator[TextWarning]:
+    starts = [token.start for token in segmentation.tokens]
+    shapes: dict[int, tuple[tuple[int, ...], bytes]] = {}
+    uneven: list[tuple[int, int, str]] = []
+    for match in _NUMBER.finditer(text):
+        start, end = match.span()
+        inside = starts[bisect_right(starts, start) : bisect_left(starts, end)]
+        cuts = [start, *dict.fromkeys(inside), end]
+        shape = tuple(after - before for before, after in pairwise(cuts))
+        usual, example = shapes.setdefault(end - start, (shape, match[0]))
+        if shape != usual:
+            shown = f"{_grouped(example, usual)} but {_grouped(match[0], shape)}"
+            uneven.append((start, end, f"numbers of {end - start} digits are grouped in several ways: {shown}"))
+        elif not _is_regular(shape):
+            uneven.append((start, end, f"digits are grouped unevenly: {_grouped(match[0], shape)}"))
+    if uneven:
+        start, end, message = uneven[0]
+        yield TextWarning(
+            "numbers",
+            message,
+            "arithmetic is hard to learn on such numbers; tokenizers that cut digits singly or in threes follow a rule",
+            start,
+            end,
+            len(uneven),
+        )
+
+
+def _grouped(number: bytes, shape: Sequence[int]) -> str:
+    """Write a number with bars where it is cut.
+
+    >>> _grouped(b"12345", (4, 1))
+    '1234|5'
+    """
+    parts, position = [], 0
+    for size in shape:
+        parts.append(number[position : position + size].decode())
+        position += size
+    return excerpt("|".join(parts).encode(), quoted=False)
+
+
+def _is_regular(shape: Sequence[int]) -> bool:
+    """Tell whether digits are in one token, or in groups of one size counted from the left or the right.
+
+    >>> [_is_regular(shape) for shape in [(5,), (3, 2), (2, 3), (1, 1, 1), (4, 1), (2, 1, 2)]]
+    [True, True, True, True, False, False]
+    """
+    size = max(shape)
+    if len(shape) == 1:
+        return True
+    return size <= _LARGEST_GROUP and (set(shape[:-1]) == {size} or set(shape[1:]) == {size})
+
+
+def _round_trip(
+    tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, losses: Iterable[TextWarning]
+) -> Iterator[TextWarning]:
+    place = segmentation.differs_at
+    # What a normalizer changed first, and what is unknown, was said; what follows is moved by it.
+    if place is None or any(loss.start <= place for loss in losses):
+        return
+    decoded = tokenizer.decode([token.token_id for token in segmentation.tokens])
+    begin = place
+    while begin and place - begin < 3 and begin < len(text) and 0x80 <= text[begin] < 0xC0:
+        begin -= 1
+    had, got = excerpt(text[begin : begin + 40]), excerpt(decoded[begin : begin + 40])
+    if begin >= len(text):
+        message = f"decoding adds {got}"
+    elif begin >= len(decoded):
+        message = f"decoding leaves out {had}"
+    else:
+        message = f"decoding gives {got} where the text has {had}"
+    yield TextWarning(
+        "round-trip",
+        message,
+        "the tokens do not hold all of the text: keep it beside them, or use a lossless tokenizer",
+        place,
+        min(place + 1, len(text)),
+    )

@@ -1,0 +1,52 @@
+"""The scores of tokens, against the sums that the core finds."""
+
+from array import array
+from math import isclose
+
+import pytest
+
+from bpe_cli.encodings import find
+from bpe_cli.errors import UsageError
+from bpe_cli.formats import find_tokenizer
+from bpe_cli.reports.text.nbest import rank
+from bpe_cli.reports.text.scores import check_scores, scores_of
+from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.stages import ScoredBpe, SpecialToken, Unigram
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary.from_tokens([b"<unk>", b"ab", b"a", b"b", b"<own>"])
+SCORES = array("d", [0.0, -1.0, -2.0, -3.0, 0.0])
+
+
+def test_unigram_by_hand():
+    kinds = bytes([2, 1, 1, 1, 4])
+    tokenizer = Tokenizer(Unigram(VOCABULARY, SCORES, 0, kinds=kinds))
+    result = segment(tokenizer, "abacé<own>".encode())
+    assert [(token.content, token.score) for token in result.tokens[:2]] == [(b"ab", -1.0), (b"a", -2.0)]
+    # What is unknown lies 10 below the lowest score; what a user defined, 0.1 below the smallest number above 0.
+    assert result.tokens[2].score == -13.0
+    assert isclose(result.tokens[3].score, -0.1)
+
+
+def test_scores_that_order_merges():
+    tokenizer = Tokenizer(ScoredBpe(VOCABULARY, SCORES, 0), special_tokens=(SpecialToken(b"<unk>", 0),))
+    score = scores_of(tokenizer)
+    assert [score(number) for number in range(4)] == [None, -1.0, -2.0, -3.0]
+
+
+def test_models_without_scores():
+    assert scores_of(find("gpt2")) is None
+    with pytest.raises(UsageError, match="and this is bpe-ranks"):
+        check_scores(find("gpt2"))
+
+
+@pytest.mark.parametrize(
+    "path", ["t5-small/tokenizer.json", "xlnet-base-cased/spiece.model", "spm-test_model/test_model.model"]
+)
+def test_scores_add_up_to_what_the_model_found(shared, path):
+    tokenizer = find_tokenizer(str(shared / "vocabs" / path), None)
+    for text in (b"Hello there, general words", "the quick brown ö fox".encode(), b"tokenization of it"):
+        tokens = segment(tokenizer, text).tokens
+        best = rank(tokenizer, text, 1).segmentations[0]
+        assert isclose(sum(token.score for token in tokens), best.score, rel_tol=1e-5)
