@@ -2,5 +2,8 @@
 
 - ``text.segmentation.segment(tokenizer, text)``: one text, token by token.
 - ``tokenizer.vocabulary_report.describe(tokenizer)``: the tokenizer itself.
+- ``tokenizer.structure.examine_structure(Anatomy(tokenizer))``: how its vocabulary is built.
+- ``tokenizer.corpus_report.examine_corpus(anatomy, count_frequencies(tokenizer, blocks))``: what a corpus uses of it.
+- ``tokenizer.lookup.look_up(anatomy, token_id)``: all about one token.
 - ``comparison.comparing.compare(tokenizers, inputs)``: several tokenizers on the same texts.
 """
