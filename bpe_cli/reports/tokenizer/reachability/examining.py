@@ -374,7 +374,7 @@ class _Examination:
         tried = self.tried[token_id]
         reason = (
             f"not found in {plural(tried, 'text')} around it"
-            if tried
+            if tried and len(self.texts[token_id]) <= LONGEST
             else f"its text is longer than the {LONGEST:,} bytes up to which texts are tried"
         )
         self.verdicts[token_id] = Verdict(token_id, None, "undecided", None, reason)
