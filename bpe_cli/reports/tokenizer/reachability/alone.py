@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from bpe_cli.stages import Model
 
 MARGIN = 1e-3
-"""The least difference of scores that proves anything: sums of many are rounded."""
+"""The least difference of scores that proves anything, for scores of up to 1,000: sums of many are rounded."""
 
 _SHOWN = 4
 
@@ -167,12 +167,13 @@ class Alone:
 
     def _by_scores(self, model: Unigram, token_ids: Sequence[int]) -> Iterator[Verdict]:
         tokens = [model.vocabulary.token(token_id) for token_id in token_ids]
+        margin = MARGIN * max(1.0, max(map(abs, model.scores), default=0.0) / 1000)
         for token_id, token, ids in zip(token_ids, tokens, self.comes_to(tokens), strict=True):
             if not ids or token_id in ids or len(token) > LONGEST:
                 continue
             best = self._best_score(token)
             own = model.scores[token_id]
-            if best is not None and best - own > MARGIN:
+            if best is not None and best - own > margin:
                 reason = f"{self._shown(ids)} always scores higher: {best:.2f} against {own:.2f}"
                 yield Verdict(token_id, False, "scores", None, reason)
 

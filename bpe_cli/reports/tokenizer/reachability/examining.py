@@ -363,10 +363,13 @@ class _Examination:
         Such tokens are found from the left before anything else. Either this one is found within the text,
         or one that overlaps it is: in both cases the text is not left in one part.
         """
-        if self.tokenizer.normalizer:
-            return None  # a text that is made of another is not looked at
-        for token in self.tokenizer.special_tokens:
-            if not token.special and not token.single_word and token.content in text and token.token_id != token_id:
+        added = [token for token in self.tokenizer.special_tokens if not token.special]
+        # A text that is made of another is not looked at; and a single word that is found and then
+        # refused, for what stands beside it, hides those within.
+        if self.tokenizer.normalizer or any(token.single_word for token in added):
+            return None
+        for token in added:
+            if token.content in text and token.token_id != token_id:
                 return f"it holds the added token {quote(token.content)}, which is always found first"
         return None
 
@@ -374,7 +377,7 @@ class _Examination:
         tried = self.tried[token_id]
         reason = (
             f"not found in {plural(tried, 'text')} around it"
-            if tried
+            if tried and len(self.texts[token_id]) <= LONGEST
             else f"its text is longer than the {LONGEST:,} bytes up to which texts are tried"
         )
         self.verdicts[token_id] = Verdict(token_id, None, "undecided", None, reason)

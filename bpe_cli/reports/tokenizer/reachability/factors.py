@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
+from bpe_cli.errors import UsageError
 from bpe_cli.expressions import check_size
 
 _MOST_STATES = 1000
@@ -262,7 +263,7 @@ def factors_of(pattern: str) -> Factors | None:
     try:
         check_size([pattern])
         return Factors(pattern)
-    except (_Unknown, RecursionError, ValueError):
+    except (_Unknown, UsageError, RecursionError, ValueError):
         return None
 
 

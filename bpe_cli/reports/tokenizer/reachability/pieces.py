@@ -61,7 +61,9 @@ class Pieces:
                 break  # what comes behind sees marks
             elif isinstance(stage, ByteLevel):
                 break  # what comes behind sees bytes as they are spelt
-            elif not isinstance(stage, PrefixSpace):
+            elif isinstance(stage, PrefixSpace):  # stages before it did not see the blank
+                self._local, self._splits = [], []
+            else:
                 break
 
     @cached_property
@@ -116,7 +118,8 @@ class Pieces:
 
     def holding(self, text: bytes) -> list[bytes]:
         """Give all pieces that can hold a text, if they are few and known; else none."""
-        if not self._splits or not is_text(text) or not is_settled(text.decode()):
+        stages = [stage for stage in self._tokenizer.pre_tokenizer if not isinstance(stage, PrefixSpace)]
+        if len(self._splits) != 1 or len(stages) != 1 or not is_text(text) or not is_settled(text.decode()):
             return []
         factors, invert = self._splits[0]
         if not self._covered(factors, [text.decode()], invert):

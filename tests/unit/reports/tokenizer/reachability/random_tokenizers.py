@@ -170,6 +170,9 @@ def pre_tokenizer(random, model):
     if model.kind in ("bpe-ranks", "bpe-merges"):
         choices = [(), *((stages.Split(pattern),) for pattern in PATTERNS), (stages.Digits(),)]
         choices += [(stages.PrefixSpace(), stages.Split(PATTERNS[0])), (stages.Punctuation(),)]
+        choices += [(stages.Split(random.choice(PATTERNS)), stages.Split(random.choice(PATTERNS)))] * 2
+        choices += [(stages.Split(PATTERNS[5]), stages.Digits(True)), (stages.Digits(), stages.PrefixSpace())]
+        choices += [(stages.Split(random.choice(PATTERNS)), stages.PrefixSpace(), stages.Split(PATTERNS[0]))]
         return random.choice(choices)
     if model.kind in ("wordpiece", "word-level"):
         return random.choice([(stages.BertPreTokenizer(),), (stages.WhitespaceSplit(),), (stages.Whitespace(),), ()])
@@ -214,10 +217,12 @@ def tokenizer(random, model_name):
     special = []
     if random.random() < 0.4:
         special.append(SpecialToken(b"<s>", size))
-    if random.random() < 0.4:
+    for _ in range(random.choice([0, 0, 1, 1, 2])):
         content = random.choice(["ab", "a", "ba", "b1", "aa"])
         held = model.vocabulary.id_of(content.encode())
-        token_id = held if held is not None and random.random() < 0.5 else size + 1
+        token_id = held if held is not None and random.random() < 0.5 else size + 1 + len(special)
+        if any(token.token_id == token_id or token.content == content.encode() for token in special):
+            continue
         single_word, strip = random.random() < 0.3, random.random() < 0.3
         normalized = random.random() < 0.3
         special.append(SpecialToken(content.encode(), token_id, False, single_word, strip, strip, normalized))
