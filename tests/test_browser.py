@@ -241,7 +241,7 @@ def test_marks_and_colours_are_switched_without_a_script(browser, script):
         page = opened.page
         assert marks(page) == ['"⏎"', '"→"', "radial-gradient"]
         page.uncheck("#marks")
-        assert marks(page) == ["none", "none", "none"]
+        assert marks(page) == ['""', '""', "none"]
         colors = {}
         for scheme in ("light", "dark", "auto"):
             page.check(f"#{scheme}")
@@ -349,6 +349,7 @@ def test_a_comparison_stands_side_by_side_or_below_each_other(browser):
     with browser.open(content, **PHONE) as opened:
         assert opened.page.locator("section:nth-of-type(1) .side:not(.heads) > div").evaluate_all(columns) == 1
         assert opened.page.locator(".who").first.is_visible()
+        assert opened.page.locator(".heads").first.is_hidden()
 
 
 def test_a_page_of_many_tokens_opens(browser):

@@ -80,10 +80,11 @@ def _inputs(comparison: Comparison) -> Iterator[str]:
         yield _input_row(row)
     yield f"</tbody><tfoot>\n{_input_row(comparison.total)}</tfoot></table></div>\n"
     if len(comparison.rows) <= DETAILED_INPUTS:
+        yield "<details><summary>All metrics of each input</summary>\n"
         for row in comparison.rows:
-            yield f"<details><summary>{name(row.name)}: all metrics</summary>\n"
+            yield f"<h3>{name(row.name)}</h3>\n"
             yield from _metrics(comparison, row)
-            yield "</details>\n"
+        yield "</details>\n"
 
 
 def _input_row(row: Row) -> str:
@@ -156,4 +157,4 @@ def _passage(comparison: Comparison, passage: Passage, number: int, numbered: bo
 
 
 def _side(cells: Sequence[str], kind: str) -> str:
-    return f'<div class="{kind}">{"".join(cells)}</div>\n'
+    return f'<div class="{kind} of{len(cells)}">{"".join(cells)}</div>\n'

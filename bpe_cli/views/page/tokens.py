@@ -33,6 +33,7 @@ _COLORS = 4
 _COLUMNS = ("#", "id", "token", "bytes", "byte span", "characters", "piece")
 _SPACE = '<i class="s"> </i>'
 _LINE_FEED = '<i class="n">'
+_LINE_END = "\n</i>"
 _PIECES = 512  # ids that are written at once
 
 
@@ -157,7 +158,7 @@ class TokenWriter:
             classes.append("p")
             content = " " + content.removeprefix(_SPACE)
         if _LINE_FEED in content:
-            classes.append("w")
+            classes.append("w e" if content.endswith(_LINE_END) else "w")
         title = _details(number, self._tokens[number])
         if self._deviation is not None:
             if last and number in self._deviation.alone:
