@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli_runner import call, check_golden, error, run
+from tests.cli_runner import call, check_golden, error, run, run_in_terminal
 
 GPT2 = ("-t", "gpt2")
 TEXT = "naïve  你是谁\t<|endoftext|>\n"
@@ -158,3 +158,30 @@ def test_hostile_text_moves_no_cursor():
     result = call("inspect", *GPT2, "-T", "\x1b[2J\u202eevil\r\x07", "--color", "never")
     assert result.status == 0
     assert not set(result.text) & set("\x1b\u202e\r\x07")
+
+
+def test_tokens_from_the_right_keep_their_place_on_terminals_only():
+    text = ("inspect", "-t", "o200k_base", "-T", "שלום עולם")
+    status, shown = run_in_terminal(*text, env={"TERM": "dumb"})
+    assert status == 0
+    assert shown.startswith("\u200eשלום\u200e|·עולם\n")
+    assert call(*text).text.startswith("שלום|·עולם\n")
+
+
+@pytest.mark.parametrize("option", ["--ids", "--spans", "--scores", "--table", "--stages"])
+def test_options_that_need_a_text(option):
+    assert call("inspect", *GPT2, option) == (
+        2, b"", error(f"{option} is about a text, and there is none", "give one with -T TEXT"),
+    )  # fmt: skip
+
+
+def test_notes_that_there_are_not():
+    assert call("inspect", *GPT2, "-T", "a", "--scores") == (
+        2, b"", error(
+            "tokens have scores in unigram models and in SentencePiece's BPE, and this is bpe-ranks",
+            "leave out --scores; the ids of merges (--ids) say which came first",
+        ),
+    )  # fmt: skip
+    assert call("inspect", *GPT2, "-T", "a", "--nbest", "2", "--stages").err == error(
+        "--nbest lists segmentations with their scores; of the other views it has --ids only"
+    )

@@ -53,7 +53,7 @@ def test_color_in_a_terminal(options, env, colored):
 
 def test_no_color_in_a_pipe_of_the_real_command():
     result = run(*INSPECT, env={"NO_COLOR": None})
-    numbers = "2 tokens, 8 bytes, 8 characters, 4.00 bytes/token, 4.00 characters/token, round trip ok"
+    numbers = "2 tokens, 8 characters\n8 bytes, 4.00 bytes/token, 4.00 characters/token, round trip ok"
     assert result == (0, f"hi|·there\n\n5303 612\n\n{numbers}\n".encode(), "")
 
 
