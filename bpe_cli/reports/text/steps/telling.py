@@ -1,0 +1,139 @@
+"""Tell a text from piece to piece, and check that the steps end at the tokens that the tokenizer makes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bpe_cli.blocks import Block
+from bpe_cli.errors import InputError
+from bpe_cli.reports.text.steps.base import LONGEST_PIECE, Limits, Names, TooMuchToTell, Walker
+from bpe_cli.reports.text.steps.lattice import OverLattice
+from bpe_cli.reports.text.steps.longest import FromLeft, WordPieces, from_left_or_anywhere
+from bpe_cli.reports.text.steps.looking_up import NGrams, WholePieces
+from bpe_cli.reports.text.steps.merging import ByList, ByRanks, ByScores, OverCharacters
+from bpe_cli.reports.text.steps.pieces import Pieces
+from bpe_cli.reports.text.steps.values import Row, Steps, StepToken, TooMuch, Walk
+from bpe_cli.running import StagedRunner
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.text.steps.pieces import Part
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+LARGEST_TEXT = 1 << 18
+"""Bytes of a text of which all pieces are told: each costs some kilobytes."""
+
+WALKERS = {
+    "bpe-ranks": ByRanks,
+    "bpe-merges": ByList,
+    "bpe-characters": OverCharacters,
+    "bpe-scores": ByScores,
+    "wordpiece": WordPieces,
+    "word-level": WholePieces,
+    "longest-match": from_left_or_anywhere,
+    "max-match": FromLeft,
+    "n-gram": NGrams,
+}
+"""What tells each kind of model but unigram, which needs what runs it, too."""
+
+
+def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Limits | None = None) -> Steps:
+    """Tell how a tokenizer arrives at the tokens of one text.
+
+    Args:
+        tokenizer: Any tokenizer.
+        text: Any bytes.
+        specials: Which special tokens are looked for in the text.
+        limits: How much to tell; None: the first pieces, the first steps of each.
+
+    Raises:
+        UsageError: A name in ``specials`` is unknown.
+        InputError: A byte of the text has no token, or the text is too long to tell all of it.
+
+    Complexity: that of encoding the text, and n log n in each piece told.
+    """
+    limits = limits or Limits()
+    if limits.rows is None and len(text) > LARGEST_TEXT:
+        raise InputError(
+            f"the text is longer than the {LARGEST_TEXT >> 10} KiB of which all steps can be shown",
+            hint="show a part of it (head -c 100000), or its first pieces, without --full",
+        )
+    ids = tokenizer.encode(text, specials)  # what it cannot encode is refused here
+    teller = _Teller(tokenizer, specials, limits)
+    rows: list[Row] = []
+    count = 0
+    place = 0
+    differs_at = None
+    for part in teller.pieces.of(text):
+        count += 1
+        if limits.rows is not None and count > limits.rows:
+            continue
+        row = teller.row(count, part)
+        rows.append(row)
+        found = [token.token_id for token in row.tokens]
+        if differs_at is None and ids[place : place + len(found)] != found:
+            differs_at = count
+        place += len(found)
+    if differs_at is None and len(rows) == count and place != len(ids):
+        differs_at = count
+    kind = tokenizer.model.kind
+    spelt = teller.pieces.spelt
+    return Steps(tokenizer.name, kind, len(text), len(ids), count, tuple(rows), spelt, differs_at)
+
+
+class _Teller:
+    """Tells pieces, and remembers those it has told."""
+
+    def __init__(self, tokenizer: Tokenizer, specials: Specials, limits: Limits) -> None:
+        self.pieces = Pieces(tokenizer, specials)
+        self._tokenizer = tokenizer
+        self._names = Names(tokenizer)
+        self._walker = _walker(tokenizer, self._names, limits)
+        self._told: dict[bytes, tuple[int, tuple[StepToken, ...]]] = {}
+        self._fuses = tokenizer.model.unk_id if tokenizer.model.kind == "word-level" and tokenizer.model.fuse_unk else None
+        self._last: StepToken | None = None
+
+    def row(self, number: int, part: Part) -> Row:
+        """Tell one part of a text; parts come in order."""
+        if part.special_id is not None:
+            token = self._names.token(part.special_id)
+            self._last = None
+            return Row(number, part.text, token, None, None, False, (token,))
+        walk: Walk | None = None
+        told = self._told.get(part.text)
+        if told is None:
+            walk = self._walk(part.text)
+            self._told[part.text] = told = number, walk.tokens
+        same_as = told[0] if walk is None else None
+        tokens = told[1]
+        fused = (
+            part.joins
+            and self._last is not None
+            and [token.token_id for token in tokens] == [self._fuses]
+            and self._last.token_id == self._fuses
+        )
+        self._last = tokens[-1] if tokens else self._last
+        return Row(number, part.text, None, walk, same_as, fused, () if fused else tokens)
+
+    def _walk(self, piece: bytes) -> Walk:
+        try:
+            if len(piece) > LONGEST_PIECE:
+                raise TooMuchToTell(f"of a piece of up to {LONGEST_PIECE:,} bytes all steps can be told")
+            return self._walker.walk(piece)
+        except TooMuchToTell as much:
+            return TooMuch(str(much), self._encode(piece))
+
+    def _encode(self, piece: bytes) -> tuple[StepToken, ...]:
+        """Let the tokenizer's model encode one piece, without the stages before it."""
+        bare = replace(self._tokenizer, normalizer=(), pre_tokenizer=(), decoder=(), special_tokens=())
+        ids, _ = StagedRunner(bare).encode(Block.of([piece]), None, 1)
+        return tuple(self._names.token(token_id) for token_id in ids)
+
+
+def _walker(tokenizer: Tokenizer, names: Names, limits: Limits) -> Walker:
+    model = tokenizer.model
+    if model.kind == "unigram":
+        runner = tokenizer.runner
+        return OverLattice(model, names, limits, runner if isinstance(runner, StagedRunner) else StagedRunner(tokenizer))
+    walker: Walker = WALKERS[model.kind](model, names, limits)  # type: ignore[operator]  # each takes its own model
+    return walker
