@@ -29,6 +29,9 @@ def run(
             "--nbest", metavar="N", min=1, max=1024, help="Rank the N best segmentations by their scores (unigram)."
         ),
     ] = None,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="Show everything, however long.")] = False,
     json: options.Json = False,
     text: options.Text = None,
@@ -52,6 +55,8 @@ def run(
         bpe inspect tokenizer.json
 
         bpe inspect -T "hello world" -t unigram.json --nbest 5
+
+        bpe inspect -T "hello world" -t gpt2 --steps
     """
     named = False
     if tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
@@ -73,13 +78,15 @@ def run(
             raise UsageError(
                 "--nbest ranks the segmentations of a text, and there is none", hint="give one with -T TEXT"
             )
+        if steps:
+            raise UsageError("--steps tells how a text became tokens, and there is none", hint="give one with -T TEXT")
         report_tokenizer(model, json=json, full=full, color=color)
         return
     source = options.source_of(inputs, text, lines, jsonl, field, options.BLOCK_BYTES)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
-    wanted = Wanted(ids=ids, nbest=nbest, full=full, json=json, color=color)
+    wanted = Wanted(ids=ids, nbest=nbest, steps=steps, full=full, json=json, color=color)
     show_texts(model, source, specials, wanted, quiet)
 
 

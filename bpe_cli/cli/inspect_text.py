@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
@@ -25,6 +25,7 @@ class Wanted:
 
     ids: bool = False
     nbest: int | None = None
+    steps: bool = False
     full: bool = False
     json: bool = False
     color: options.Color = options.Color.auto
@@ -33,7 +34,9 @@ class Wanted:
 def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wanted, quiet: bool) -> None:
     """Print each document of a source as it was asked for."""
     documents = _documents(source, quiet)
-    if wanted.nbest is not None:
+    if wanted.steps:
+        _tell(model, documents, specials, wanted)
+    elif wanted.nbest is not None:
         _rank(model, documents, wanted.nbest, specials, wanted)
     else:
         _show_tokens(model, documents, specials, wanted)
@@ -70,6 +73,27 @@ def _rank(model: Tokenizer, documents: Iterator[bytes], best: int, specials: Spe
         if number:
             print()
         stdout_console(wanted.color).print(RankingView(ranking, ids=wanted.ids))
+
+
+def _tell(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted) -> None:
+    from bpe_cli.reports.text.steps import Limits, teller_of
+
+    limits = Limits(None, None) if wanted.full else Limits()
+    if wanted.nbest is not None:
+        limits = replace(limits, nbest=wanted.nbest)
+    tell = teller_of(model, specials, limits)
+    told = (tell(document) for document in documents)
+    if wanted.json:
+        from bpe_cli.views.text.steps_json import all_steps_json
+
+        print_json(all_steps_json(list(told)))
+        return
+    from bpe_cli.views.text.steps import StepsView
+
+    for number, steps in enumerate(told):
+        if number:
+            print()
+        stdout_console(wanted.color).print(StepsView(steps, full=wanted.full))
 
 
 def _documents(source: Source, quiet: bool) -> Iterator[bytes]:

@@ -10,6 +10,6 @@ tokens they end at are compared with what the tokenizer makes of the text.
 """
 
 from bpe_cli.reports.text.steps.base import Limits
-from bpe_cli.reports.text.steps.telling import tell
+from bpe_cli.reports.text.steps.telling import tell, teller_of
 
-__all__ = ["Limits", "tell"]
+__all__ = ["Limits", "tell", "teller_of"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.errors import InputError
-from bpe_cli.reports.text.steps.values import StepToken, Symbols
+from bpe_cli.reports.text.steps.values import Spelling, StepToken, Symbols
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps.values import Walk
@@ -92,6 +93,12 @@ def text_of(content: bytes) -> str:
 def bytes_of(text: str) -> bytes:
     """Write characters as bytes, the inverse of ``text_of``."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def collected(spellings: Iterable[Spelling]) -> tuple[Spelling, ...]:
+    """Put spellings that are the same together, in order of first occurrence."""
+    times = Counter(spellings)
+    return tuple(replace(spelling, times=count) for spelling, count in times.items())
 
 
 def window(symbols: Sequence[bytes], at: int | None = None) -> Symbols:

@@ -7,7 +7,7 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from bpe_cli.arguments import cannot_spell
-from bpe_cli.reports.text.steps.base import TooMuchToTell, bytes_of, check_work, text_of
+from bpe_cli.reports.text.steps.base import TooMuchToTell, bytes_of, check_work, collected, text_of
 from bpe_cli.reports.text.steps.values import (
     LatticePlace,
     LatticeWalk,
@@ -103,7 +103,7 @@ class OverLattice:
             len(last) - len(places),
             tuple(self._way(Arrival(edge, totals[edge.end - 1])) for edge in path),
             totals[-1] if totals else 0.0,
-            tuple(ends),
+            collected(ends),
             self._rank(piece, edges),
             self._limits.nbest,
             tuple(tokens),

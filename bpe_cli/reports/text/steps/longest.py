@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.text.steps.base import LONGEST_REST, bytes_of, check_work, text_of, window
+from bpe_cli.reports.text.steps.base import LONGEST_REST, bytes_of, check_work, collected, text_of, window
 from bpe_cli.reports.text.steps.values import CutStep, CutWalk, MatchStep, MatchWalk, Spelling, StepToken
 from bpe_cli.teaching.longest_match import token_length
 from bpe_cli.teaching.longest_steps import Cut, Match, anywhere, from_left, lengths_of, stretches
@@ -123,7 +123,7 @@ class Anywhere:
             stands = () if self._unk_id is None else (self._names.token(self._unk_id),)
             tokens += stands
             unknown.append(Spelling(bytes_of(word[start:end]), "unknown" if stands else "left out", stands))
-        return CutWalk(tuple(steps), len(cuts) - len(steps), tuple(unknown), tuple(tokens))
+        return CutWalk(tuple(steps), len(cuts) - len(steps), collected(unknown), tuple(tokens))
 
     def _step(self, word: str, cut: Cut, ends: dict[int, int]) -> CutStep:
         parts = list(stretches(len(word), ends))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from bpe_cli.reports.text.steps.base import bytes_of, text_of, window
+from bpe_cli.reports.text.steps.base import bytes_of, collected, text_of, window
 from bpe_cli.reports.text.steps.values import MergeStep, MergeWalk, Spelling, StepToken, Symbols
 from bpe_cli.teaching import character_bpe, scored_merging
 from bpe_cli.teaching.merging import Merge, merges_by_queue, states
@@ -32,14 +32,11 @@ class ByRanks:
 
     def walk(self, piece: bytes) -> MergeWalk:
         """Tell the steps of one piece."""
-        rank = self._ranks(piece)
-        if rank is not None:
-            return _whole(self._names.token(rank))
         symbols = [piece[at : at + 1] for at in range(len(piece))]
         done = list(merges_by_queue(symbols, self._order))
         told, left = _tell(symbols, done, self._limits.steps, lambda symbol: symbol)
         ids = [rank for symbol in left if (rank := self._ranks(symbol)) is not None]
-        return _walk(symbols, told, len(done), self._names, ids)
+        return _walk(symbols, told, len(done), self._names, ids, self._ranks(piece))
 
     def _order(self, left: bytes, right: bytes) -> tuple[float, bytes] | None:
         rank = self._ranks(left + right)
@@ -58,14 +55,13 @@ class ByList:
 
     def walk(self, piece: bytes) -> MergeWalk:
         """Tell the steps of one piece."""
-        token_id = self._vocabulary.id_of(piece) if self._whole else None
-        if token_id is not None:
-            return _whole(self._names.token(token_id))
+        whole = self._vocabulary.id_of(piece) if self._whole else None
         spelt = (self._vocabulary.id_of(piece[at : at + 1]) for at in range(len(piece)))
         symbols = [each for each in spelt if each is not None]
         done = list(merges_by_queue(symbols, self._order))
         told, left = _tell(symbols, done, self._limits.steps, self._vocabulary.token)
-        return _walk([self._vocabulary.token(each) for each in symbols], told, len(done), self._names, left)
+        start = [self._vocabulary.token(each) for each in symbols]
+        return _walk(start, told, len(done), self._names, left, whole)
 
 
 class OverCharacters:
@@ -81,9 +77,7 @@ class OverCharacters:
     def walk(self, piece: bytes) -> MergeWalk:
         """Tell the steps of one piece."""
         model = self._model
-        token_id = self._ids.get(text_of(piece)) if model.ignore_merges else None
-        if token_id is not None:
-            return _whole(self._names.token(token_id))
+        whole = self._ids.get(text_of(piece)) if model.ignore_merges else None
         decorated = character_bpe.decorate(
             text_of(piece),
             prefix=model.continuing_subword_prefix,
@@ -109,7 +103,7 @@ class OverCharacters:
         done = list(merges_by_queue(symbols, self._order))
         told, left = _tell(symbols, done, self._limits.steps, self._content)
         start = [self._content(each) for each in symbols]
-        return _walk(start, told, len(done), self._names, left, spelt=spelt)
+        return _walk(start, told, len(done), self._names, left, whole, spelt)
 
     def _content(self, token_id: int) -> bytes:
         return self._names.token(token_id).content
@@ -163,9 +157,9 @@ class ByScores:
                 else:
                     ends.append(end)
                     tokens += end.tokens
-        return MergeWalk(
-            None, (), window([bytes_of(each) for each in symbols]), told, len(done) - len(told), tuple(ends), tuple(tokens)
-        )
+        start = window([bytes_of(each) for each in symbols])
+        merged = tuple(tokens)
+        return MergeWalk(None, (), start, told, len(done) - len(told), collected(ends), merged, merged)
 
     def _end(self, part: str, after_unknown: bool) -> Spelling | None:
         """Say what an unknown part becomes; None for a token."""
@@ -223,12 +217,11 @@ def _walk(
     told: tuple[MergeStep, ...],
     count: int,
     names: Names,
-    ids: Iterable[int],
+    merged: Iterable[int],
+    whole: int | None,
     spelt: Iterable[Spelling] = (),
 ) -> MergeWalk:
-    tokens = tuple(map(names.token, ids))
-    return MergeWalk(None, tuple(spelt), window(start), told, count - len(told), (), tokens)
-
-
-def _whole(token: StepToken) -> MergeWalk:
-    return MergeWalk(token, (), Symbols(()), (), 0, (), (token,))
+    ends_at = tuple(map(names.token, merged))
+    token = None if whole is None else names.token(whole)
+    tokens = ends_at if token is None else (token,)
+    return MergeWalk(token, collected(spelt), window(start), told, count - len(told), (), ends_at, tokens)

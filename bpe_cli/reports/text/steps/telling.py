@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from bpe_cli.reports.text.steps.merging import ByList, ByRanks, ByScores, OverCh
 from bpe_cli.reports.text.steps.pieces import Pieces
 from bpe_cli.reports.text.steps.values import Row, Steps, StepToken, TooMuch, Walk
 from bpe_cli.running import StagedRunner
+from bpe_cli.stages import Unigram
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps.pieces import Part
@@ -38,7 +40,7 @@ WALKERS = {
 
 
 def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Limits | None = None) -> Steps:
-    """Tell how a tokenizer arrives at the tokens of one text.
+    """Tell how a tokenizer arrives at the tokens of one text; ``teller_of`` is for several.
 
     Args:
         tokenizer: Any tokenizer.
@@ -52,45 +54,57 @@ def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Lim
 
     Complexity: that of encoding the text, and n log n in each piece told.
     """
+    return teller_of(tokenizer, specials, limits)(text)
+
+
+def teller_of(
+    tokenizer: Tokenizer, specials: Specials = (), limits: Limits | None = None
+) -> Callable[[bytes], Steps]:
+    """Give what tells the steps of texts, as ``tell`` does, with its tables laid out once."""
     limits = limits or Limits()
-    if limits.rows is None and len(text) > LARGEST_TEXT:
-        raise InputError(
-            f"the text is longer than the {LARGEST_TEXT >> 10} KiB of which all steps can be shown",
-            hint="show a part of it (head -c 100000), or its first pieces, without --full",
-        )
-    ids = tokenizer.encode(text, specials)  # what it cannot encode is refused here
-    teller = _Teller(tokenizer, specials, limits)
-    rows: list[Row] = []
-    count = 0
-    place = 0
-    differs_at = None
-    for part in teller.pieces.of(text):
-        count += 1
-        if limits.rows is not None and count > limits.rows:
-            continue
-        row = teller.row(count, part)
-        rows.append(row)
-        found = [token.token_id for token in row.tokens]
-        if differs_at is None and ids[place : place + len(found)] != found:
+    pieces = Pieces(tokenizer, specials)
+    names = Names(tokenizer)
+    walker = _walker(tokenizer, names, limits)
+
+    def tell_one(text: bytes) -> Steps:
+        if limits.rows is None and len(text) > LARGEST_TEXT:
+            raise InputError(
+                f"the text is longer than the {LARGEST_TEXT >> 10} KiB of which all steps can be shown",
+                hint="show a part of it (head -c 100000), or its first pieces, without --full",
+            )
+        ids = tokenizer.encode(text, specials)  # what it cannot encode is refused here
+        teller = _Teller(tokenizer, names, walker)
+        rows: list[Row] = []
+        count = place = 0
+        differs_at = None
+        for part in pieces.of(text):
+            count += 1
+            if limits.rows is not None and count > limits.rows:
+                continue
+            row = teller.row(count, part)
+            rows.append(row)
+            found = [token.token_id for token in row.tokens]
+            if differs_at is None and ids[place : place + len(found)] != found:
+                differs_at = count
+            place += len(found)
+        if differs_at is None and len(rows) == count and place != len(ids):
             differs_at = count
-        place += len(found)
-    if differs_at is None and len(rows) == count and place != len(ids):
-        differs_at = count
-    kind = tokenizer.model.kind
-    spelt = teller.pieces.spelt
-    return Steps(tokenizer.name, kind, len(text), len(ids), count, tuple(rows), spelt, differs_at)
+        kind = tokenizer.model.kind
+        return Steps(tokenizer.name, kind, len(text), len(ids), count, tuple(rows), pieces.spelt, differs_at)
+
+    return tell_one
 
 
 class _Teller:
-    """Tells pieces, and remembers those it has told."""
+    """Tells the pieces of one text, and remembers those it has told."""
 
-    def __init__(self, tokenizer: Tokenizer, specials: Specials, limits: Limits) -> None:
-        self.pieces = Pieces(tokenizer, specials)
+    def __init__(self, tokenizer: Tokenizer, names: Names, walker: Walker) -> None:
         self._tokenizer = tokenizer
-        self._names = Names(tokenizer)
-        self._walker = _walker(tokenizer, self._names, limits)
+        self._names = names
+        self._walker = walker
         self._told: dict[bytes, tuple[int, tuple[StepToken, ...]]] = {}
-        self._fuses = tokenizer.model.unk_id if tokenizer.model.kind == "word-level" and tokenizer.model.fuse_unk else None
+        model = tokenizer.model
+        self._fuses = model.unk_id if model.kind == "word-level" and model.fuse_unk else None
         self._last: StepToken | None = None
 
     def row(self, number: int, part: Part) -> Row:
@@ -132,8 +146,8 @@ class _Teller:
 
 def _walker(tokenizer: Tokenizer, names: Names, limits: Limits) -> Walker:
     model = tokenizer.model
-    if model.kind == "unigram":
-        runner = tokenizer.runner
-        return OverLattice(model, names, limits, runner if isinstance(runner, StagedRunner) else StagedRunner(tokenizer))
+    runner = tokenizer.runner
+    if isinstance(model, Unigram) and isinstance(runner, StagedRunner):
+        return OverLattice(model, names, limits, runner)
     walker: Walker = WALKERS[model.kind](model, names, limits)  # type: ignore[operator]  # each takes its own model
     return walker

@@ -23,11 +23,13 @@ class Spelling:
         way: It becomes the tokens of its bytes, or the unknown token; it is "fused" with the unknown text
             before it, "left out", or "taken back" to what it was merged from.
         tokens: The tokens it becomes.
+        times: How often that happens in the piece.
     """
 
     text: bytes
     way: Literal["bytes", "unknown", "fused", "left out", "taken back"]
     tokens: tuple[StepToken, ...]
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,14 @@ class MergeWalk:
     """How merging arrived.
 
     Attributes:
-        whole: The piece is a token, and is taken before any merging; None: it is merged.
+        whole: The piece is a token, and is taken before any merging: the steps are those that there would
+            be; None: it is merged.
         spelt: Characters that are no symbols.
         start: The symbols that merging begins with.
         steps: The first merges.
         more: How many more there are.
         ends: What is no token after merging, or is taken back.
+        merged: What merging ends at.
         tokens: What the piece becomes.
     """
 
@@ -88,6 +92,7 @@ class MergeWalk:
     steps: tuple[MergeStep, ...]
     more: int
     ends: tuple[Spelling, ...]
+    merged: tuple[StepToken, ...]
     tokens: tuple[StepToken, ...]
     family: Literal["merges"] = "merges"
 
