@@ -39,7 +39,9 @@ class Arrival:
     total: float
 
 
-def edges(piece: str, scores: Mapping[str, float], unknown: float, start: int, lengths: Sequence[int]) -> Iterator[Edge]:
+def edges(
+    piece: str, scores: Mapping[str, float], unknown: float, start: int, lengths: Sequence[int]
+) -> Iterator[Edge]:
     """Yield the tokens that fit at a place, the shortest first; then an unknown character, if none is that one.
 
     Args:
@@ -131,15 +133,33 @@ def log_total(ways: Sequence[Sequence[Edge]]) -> float:
     return totals[-1]
 
 
-def best_segmentations(ways: Sequence[Sequence[Edge]], wanted: int) -> list[tuple[float, tuple[str, ...]]]:
-    """Give the best segmentations with their sums, best first: the best of each place grow from those before.
+def best_segmentations(ways: Sequence[Sequence[Edge]], wanted: int) -> list[tuple[float, list[Edge]]]:
+    """Give the best segmentations with their sums, best first: the best up to each place grow from those before.
+
+    Rounding cannot change the order of what grows by the same number. Of equal sums the one comes first
+    whose last token begins further to the left.
+
+    Complexity: tokens * wanted * log(tokens * wanted).
 
     >>> a, b, ab = Edge(0, 1, "a", -1.0), Edge(1, 2, "b", -1.0), Edge(0, 2, "ab", -1.5)
-    >>> best_segmentations([[a], [ab, b]], 5)
-    [(-1.5, ('ab',)), (-2.0, ('a', 'b'))]
+    >>> for total, path in best_segmentations([[a], [ab, b]], 5):
+    ...     print(total, *(edge.token for edge in path))
+    -1.5 ab
+    -2.0 a b
     """
-    kept: list[list[tuple[float, tuple[str, ...]]]] = [[(0.0, ())]]
+    # By place: sum, last token, and which of those that were kept where it begins comes before it.
+    kept: list[list[tuple[float, Edge | None, int]]] = [[(0.0, None, 0)]]
     for here in ways:
-        grown = [(total + edge.score, (*path, edge.token)) for edge in here for total, path in kept[edge.start]]
-        kept.append(sorted(grown, key=lambda each: -each[0])[:wanted])
-    return kept[-1]
+        grown: list[tuple[float, Edge | None, int]] = [
+            (total + edge.score, edge, rank) for edge in here for rank, (total, _, _) in enumerate(kept[edge.start])
+        ]
+        kept.append(sorted(grown, key=lambda each: -each[0])[:wanted])  # equals keep their order
+    found = []
+    for total, last, before in kept[-1]:
+        path = []
+        edge, rank = last, before
+        while edge is not None:
+            path.append(edge)
+            _, edge, rank = kept[edge.start][rank]
+        found.append((total, path[::-1]))
+    return found

@@ -111,7 +111,9 @@ def _row(row: Row, width: int, most: int | None) -> Iterator[RenderableType]:
         yield _heading(row, shown, f"a token itself, id {walk.whole.token_id}")
         if walk.steps or walk.merged != walk.tokens:
             same = walk.merged == walk.tokens
-            yield _line("", Text(f"taken before any merging, which would {'make it, too' if same else 'end elsewhere'}:"))
+            yield _line(
+                "", Text(f"taken before any merging, which would {'make it, too' if same else 'end elsewhere'}:")
+            )
             yield from _merges(walk, width, most)
             if not same:
                 yield _line("merged", _tokens(walk.merged, most))

@@ -41,8 +41,18 @@ class Limits:
     nbest: int = 5
 
 
-class TooMuchToTell(Exception):  # noqa: N818  # no error: what is told instead is in its sentence
-    """Say that the steps of a piece are too many."""
+class TooMuchToTell(Exception):
+    """Say that the steps of a piece are too many; no error, for the sentence is what is told instead."""
+
+
+def check_length(piece: bytes) -> None:
+    """Refuse to tell the steps of a piece that is too long.
+
+    Raises:
+        TooMuchToTell: It is.
+    """
+    if len(piece) > LONGEST_PIECE:
+        raise TooMuchToTell(f"the piece has {len(piece):,} bytes, and those of up to {LONGEST_PIECE:,} are shown")
 
 
 def check_work(characters: int, lengths: Iterable[int]) -> None:

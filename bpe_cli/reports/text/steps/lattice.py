@@ -6,8 +6,7 @@ from array import array
 from math import exp
 from typing import TYPE_CHECKING
 
-from bpe_cli.arguments import cannot_spell
-from bpe_cli.reports.text.steps.base import TooMuchToTell, bytes_of, check_work, collected, text_of
+from bpe_cli.reports.text.steps.base import TooMuchToTell, bytes_of, check_length, check_work, collected, text_of
 from bpe_cli.reports.text.steps.values import (
     LatticePlace,
     LatticeWalk,
@@ -17,19 +16,20 @@ from bpe_cli.reports.text.steps.values import (
     Way,
 )
 from bpe_cli.teaching.character_bpe import byte_token
-from bpe_cli.teaching.lattice import Arrival, Edge, arrivals, best, best_path, log_total
+from bpe_cli.teaching.lattice import Arrival, Edge, arrivals, best, best_path, best_segmentations, log_total
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bpe_cli.reports.text.steps.base import Limits, Names
-    from bpe_cli.running import StagedRunner
     from bpe_cli.stages import Unigram
 
 UNKNOWN_PENALTY = 10.0
 """How far the score of an unknown character lies below the lowest one (SentencePiece's ``kUnkPenalty``)."""
 MOST_WAYS = 1 << 18
-"""Tokens of a lattice: each is kept while the best segmentations are looked for."""
+"""Tokens of a lattice that is told."""
+MOST_KEPT = 1 << 21
+"""The same times the segmentations that are ranked: of so many each is kept, in the worst case."""
 
 NORMAL, USER_DEFINED, BYTE = 1, 4, 6
 _SMALLEST = float.fromhex("0x1p-126")
@@ -39,11 +39,10 @@ _SMALLEST = float.fromhex("0x1p-126")
 class OverLattice:
     """Tell ``Unigram``."""
 
-    def __init__(self, model: Unigram, names: Names, limits: Limits, runner: StagedRunner) -> None:
+    def __init__(self, model: Unigram, names: Names, limits: Limits) -> None:
         self._model = model
         self._names = names
         self._limits = limits
-        self._runner = runner
         self._rounded = _single if model.single_precision else float
         self._ids: dict[str, int] = {}
         self._scores: dict[str, float] = {}
@@ -77,6 +76,7 @@ class OverLattice:
         Raises:
             TooMuchToTell: Too many tokens fit in it.
         """
+        check_length(piece)
         text = text_of(piece)
         check_work(len(text), self._lengths)
         last: list[Edge] = []
@@ -86,8 +86,8 @@ class OverLattice:
         count = 0
         for place, ways in enumerate(arrivals(text, self._scores, self._unknown, self._rounded), start=1):
             count += len(ways)
-            if count > MOST_WAYS:
-                raise TooMuchToTell(f"more than {MOST_WAYS:,} tokens fit in it")
+            if count > MOST_WAYS or count * self._limits.nbest > MOST_KEPT:
+                raise TooMuchToTell(f"{count:,} tokens fit in its first {place:,} characters alone")
             chosen = best(ways)
             last.append(chosen.edge)
             totals.append(chosen.total)
@@ -104,7 +104,7 @@ class OverLattice:
             tuple(self._way(Arrival(edge, totals[edge.end - 1])) for edge in path),
             totals[-1] if totals else 0.0,
             collected(ends),
-            self._rank(piece, edges),
+            self._rank(edges),
             self._limits.nbest,
             tuple(tokens),
         )
@@ -147,21 +147,18 @@ class OverLattice:
             after_unknown = ends[-1].way != "bytes"
         return tokens, ends
 
-    def _rank(self, piece: bytes, edges: Sequence[Sequence[Edge]]) -> tuple[RankedPath, ...]:
-        """Rank the best segmentations, with their shares of the probability of all."""
-        try:
-            found = self._runner.pipeline.nbest(piece, self._limits.nbest)
-        except ValueError as error:
-            raise cannot_spell(error, piece) from error
+    def _rank(self, edges: Sequence[Sequence[Edge]]) -> tuple[RankedPath, ...]:
+        """Rank the best segmentations, with their shares of the probability of all.
+
+        Sums are not rounded to single precision here: the rounding of a long text's would be more than shares.
+        """
         if self._own:
             edges = [[self._in_ranking(edge) for edge in here] for here in edges]
         whole = log_total(edges)
-        ranked = []
-        for ids, score in found:
-            tokens = tuple(self._names.token(token_id) for token_id in memoryview(ids))
-            # Sums may be rounded to single precision: no share is more than all.
-            ranked.append(RankedPath(tokens, score, min(1.0, exp(min(0.0, score - whole)))))
-        return tuple(ranked)
+        return tuple(
+            RankedPath(tuple(self._emit(path)[0]), score, min(1.0, exp(min(0.0, score - whole))))
+            for score, path in best_segmentations(edges, self._limits.nbest)
+        )
 
     def _in_ranking(self, edge: Edge) -> Edge:
         score = self._own.get(edge.token)

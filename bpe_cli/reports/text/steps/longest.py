@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.text.steps.base import LONGEST_REST, bytes_of, check_work, collected, text_of, window
+from bpe_cli.reports.text.steps.base import LONGEST_REST, bytes_of, check_length, check_work, collected, text_of, window
 from bpe_cli.reports.text.steps.values import CutStep, CutWalk, MatchStep, MatchWalk, Spelling, StepToken
 from bpe_cli.teaching.longest_match import token_length
 from bpe_cli.teaching.longest_steps import Cut, Match, anywhere, from_left, lengths_of, stretches
@@ -26,12 +26,17 @@ class WordPieces:
         self._lengths = lengths_of(self._ids, model.continuing_subword_prefix)
 
     def walk(self, piece: bytes) -> MatchWalk:
-        """Tell the steps of one piece."""
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: There are too many.
+        """
         word, model = text_of(piece), self._model
         unknown = self._names.token(model.unk_id)
         limit = model.max_input_chars_per_word
         if len(word) > limit:
             return MatchWalk((), 0, None, len(word), limit, False, (unknown,))
+        check_length(piece)
         check_work(len(word), {*self._lengths.first, *self._lengths.inside})
         prefix = model.continuing_subword_prefix
         matches = []
@@ -70,7 +75,12 @@ class FromLeft:
         self._longest = max(self._lengths.first, default=1)
 
     def walk(self, piece: bytes) -> MatchWalk:
-        """Tell the steps of one piece."""
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: It is too long.
+        """
+        check_length(piece)
         word = text_of(piece) + self._suffix
         check_work(len(word), self._lengths.first)
         steps: list[MatchStep] = []
@@ -105,7 +115,12 @@ class Anywhere:
         self._ids = dict(ordered)
 
     def walk(self, piece: bytes) -> CutWalk:
-        """Tell the steps of one piece."""
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: It is too long.
+        """
+        check_length(piece)
         word = text_of(piece) + self._suffix
         cuts = list(anywhere(word, self._tokens))
         ends: dict[int, int] = {}

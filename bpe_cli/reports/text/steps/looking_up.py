@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.text.steps.base import bytes_of, check_work, text_of
+from bpe_cli.reports.text.steps.base import bytes_of, check_length, check_work, text_of
 from bpe_cli.reports.text.steps.values import LookUp, LookUpWalk
 from bpe_cli.teaching.characters import ngrams
 
@@ -41,7 +41,12 @@ class NGrams:
             self._ids.setdefault(token, token_id)  # of equal ones the first counts
 
     def walk(self, piece: bytes) -> LookUpWalk:
-        """Tell the steps of one piece."""
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: There are too many.
+        """
+        check_length(piece)
         steps = []
         piece_text = text_of(piece)
         check_work(len(piece_text), [min(self._n, len(piece_text))])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from bpe_cli.reports.text.steps.base import bytes_of, collected, text_of, window
+from bpe_cli.reports.text.steps.base import bytes_of, check_length, collected, text_of, window
 from bpe_cli.reports.text.steps.values import MergeStep, MergeWalk, Spelling, StepToken, Symbols
 from bpe_cli.teaching import character_bpe, scored_merging
 from bpe_cli.teaching.merging import Merge, merges_by_queue, states
@@ -31,7 +31,12 @@ class ByRanks:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Tell the steps of one piece."""
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: It is too long.
+        """
+        check_length(piece)
         symbols = [piece[at : at + 1] for at in range(len(piece))]
         done = list(merges_by_queue(symbols, self._order))
         told, left = _tell(symbols, done, self._limits.steps, lambda symbol: symbol)
@@ -54,7 +59,12 @@ class ByList:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Tell the steps of one piece."""
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: It is too long.
+        """
+        check_length(piece)
         whole = self._vocabulary.id_of(piece) if self._whole else None
         spelt = (self._vocabulary.id_of(piece[at : at + 1]) for at in range(len(piece)))
         symbols = [each for each in spelt if each is not None]
@@ -75,7 +85,12 @@ class OverCharacters:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Tell the steps of one piece."""
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: It is too long.
+        """
+        check_length(piece)
         model = self._model
         whole = self._ids.get(text_of(piece)) if model.ignore_merges else None
         decorated = character_bpe.decorate(
@@ -138,7 +153,12 @@ class ByScores:
         self._order = scored_merging.order_of_scores(scores)
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Tell the steps of one piece."""
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: It is too long.
+        """
+        check_length(piece)
         symbols = scored_merging.spell(text_of(piece), self._user_defined)
         done = list(merges_by_queue(symbols, self._order))
         told, _ = _tell(symbols, done, self._limits.steps, bytes_of, scored=True)
@@ -207,8 +227,8 @@ def _tell(
                 Symbols(shown.contents, shown.before + low, shown.after + max(0, len(left) - high), shown.at),
             )
         )
-    for _, left in after:
-        pass
+    for _, last in after:
+        left = last
     return tuple(told), left
 
 

@@ -60,11 +60,10 @@ class Pieces:
             isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer
         )
         # What looks for tokens in normalized text, and what cuts the rest of it.
-        self._added: _core.SpecialMatcher | None = None
-        self._cutter: _core.Stages | None = None
+        self._added: tuple[_core.SpecialMatcher, _core.Stages] | None = None
         if self._matcher is not None and self._matcher.looks_in_normalized and isinstance(self._runner, StagedRunner):
-            self._added = self._matcher_of_normalized(self._runner, specials)
-            self._cutter = StagedRunner(replace(tokenizer, normalizer=())).stages
+            cutter = StagedRunner(replace(tokenizer, normalizer=())).stages
+            self._added = self._matcher_of_normalized(self._runner.stages, specials), cutter
 
     @property
     def spelt(self) -> bool:
@@ -82,10 +81,10 @@ class Pieces:
                 yield Part(segment, special_id)
             elif isinstance(self._runner, PlainRunner):
                 yield from self._plain(self._runner, segment)
-            elif self._added is not None and self._cutter is not None:
-                yield from self._around_added(self._runner, segment, first)
-            else:
+            elif self._added is None:
                 yield from self._cut(self._runner.stages, segment, first)
+            else:
+                yield from self._around_added(self._runner.stages, *self._added, segment, first)
 
     def _plain(self, runner: PlainRunner, segment: bytes) -> Iterator[Part]:
         spaced = self._tokenizer.prefix_space and not segment.startswith(b" ")
@@ -95,15 +94,17 @@ class Pieces:
             yield Part(text[start:end])
             start = end
 
-    def _around_added(self, runner: StagedRunner, segment: bytes, first: bool) -> Iterator[Part]:
+    def _around_added(
+        self, stages: _core.Stages, added: _core.SpecialMatcher, cutter: _core.Stages, segment: bytes, first: bool
+    ) -> Iterator[Part]:
         """Yield the parts of a stretch in which tokens are looked for once it is normalized."""
-        normalized, _, _ = runner.stages.normalize(segment, first=first)
-        for stretch, token_id in segments(normalized, self._added):
-            if token_id is not None:
+        normalized, _, _ = stages.normalize(segment, first=first)
+        for stretch, token_id in segments(normalized, added):
+            if token_id is None:
+                yield from self._cut(cutter, stretch, first)
+            else:
                 yield Part(stretch, token_id)
                 first = False
-            else:
-                yield from self._cut(self._cutter, stretch, first)
 
     def _cut(self, stages: _core.Stages, stretch: bytes, first: bool) -> Iterator[Part]:
         """Yield the pieces that stages make of a stretch, cut where no token goes on."""
@@ -115,14 +116,12 @@ class Pieces:
             for part in [piece] if self._border is None else filter(None, self._border.split(piece)):
                 yield Part(part, joins=number > 0)
 
-    def _matcher_of_normalized(self, runner: StagedRunner, specials: Specials) -> _core.SpecialMatcher | None:
+    def _matcher_of_normalized(self, stages: _core.Stages, specials: Specials) -> _core.SpecialMatcher:
         """Compile the tokens that are looked for in normalized text, themselves normalized."""
         wanted = [token for token in self._tokenizer.special_tokens if token.normalized and _is_wanted(token, specials)]
         wanted.sort(key=lambda token: (not token.special, token.token_id))
-        contents = [runner.stages.normalize(token.content)[0] for token in wanted]
-        found = [(content, token) for content, token in zip(contents, wanted, strict=True) if content]
-        if not found:
-            return None
+        contents = ((stages.normalize(token.content)[0], token) for token in wanted)
+        found = [(content, token) for content, token in contents if content]
         return _core.SpecialMatcher(
             [content for content, _ in found],
             [token.token_id for _, token in found],
@@ -150,9 +149,7 @@ def border_of(model: Model) -> re.Pattern[bytes] | None:
     else:
         return None
     kinds = model.kinds
-    return _border(
-        token for token_id, token in model.vocabulary.items() if not kinds or kinds[token_id] in matching
-    )
+    return _border(token for token_id, token in model.vocabulary.items() if not kinds or kinds[token_id] in matching)
 
 
 def _border(tokens: Iterable[bytes]) -> re.Pattern[bytes] | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bpe_cli.blocks import Block
 from bpe_cli.errors import InputError
-from bpe_cli.reports.text.steps.base import LONGEST_PIECE, Limits, Names, TooMuchToTell, Walker
+from bpe_cli.reports.text.steps.base import Limits, Names, TooMuchToTell, Walker
 from bpe_cli.reports.text.steps.lattice import OverLattice
 from bpe_cli.reports.text.steps.longest import FromLeft, WordPieces, from_left_or_anywhere
 from bpe_cli.reports.text.steps.looking_up import NGrams, WholePieces
@@ -16,7 +17,6 @@ from bpe_cli.reports.text.steps.merging import ByList, ByRanks, ByScores, OverCh
 from bpe_cli.reports.text.steps.pieces import Pieces
 from bpe_cli.reports.text.steps.values import Row, Steps, StepToken, TooMuch, Walk
 from bpe_cli.running import StagedRunner
-from bpe_cli.stages import Unigram
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps.pieces import Part
@@ -32,11 +32,12 @@ WALKERS = {
     "bpe-scores": ByScores,
     "wordpiece": WordPieces,
     "word-level": WholePieces,
+    "unigram": OverLattice,
     "longest-match": from_left_or_anywhere,
     "max-match": FromLeft,
     "n-gram": NGrams,
 }
-"""What tells each kind of model but unigram, which needs what runs it, too."""
+"""What tells each kind of model."""
 
 
 def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Limits | None = None) -> Steps:
@@ -57,14 +58,12 @@ def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Lim
     return teller_of(tokenizer, specials, limits)(text)
 
 
-def teller_of(
-    tokenizer: Tokenizer, specials: Specials = (), limits: Limits | None = None
-) -> Callable[[bytes], Steps]:
+def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | None = None) -> Callable[[bytes], Steps]:
     """Give what tells the steps of texts, as ``tell`` does, with its tables laid out once."""
     limits = limits or Limits()
     pieces = Pieces(tokenizer, specials)
     names = Names(tokenizer)
-    walker = _walker(tokenizer, names, limits)
+    walker: Walker = WALKERS[tokenizer.model.kind](tokenizer.model, names, limits)  # type: ignore[operator]  # its own
 
     def tell_one(text: bytes) -> Steps:
         if limits.rows is None and len(text) > LARGEST_TEXT:
@@ -131,23 +130,16 @@ class _Teller:
 
     def _walk(self, piece: bytes) -> Walk:
         try:
-            if len(piece) > LONGEST_PIECE:
-                raise TooMuchToTell(f"of a piece of up to {LONGEST_PIECE:,} bytes all steps can be told")
             return self._walker.walk(piece)
         except TooMuchToTell as much:
             return TooMuch(str(much), self._encode(piece))
 
+    @cached_property
+    def _bare(self) -> StagedRunner:
+        """The model behind no stages."""
+        return StagedRunner(replace(self._tokenizer, normalizer=(), pre_tokenizer=(), decoder=(), special_tokens=()))
+
     def _encode(self, piece: bytes) -> tuple[StepToken, ...]:
-        """Let the tokenizer's model encode one piece, without the stages before it."""
-        bare = replace(self._tokenizer, normalizer=(), pre_tokenizer=(), decoder=(), special_tokens=())
-        ids, _ = StagedRunner(bare).encode(Block.of([piece]), None, 1)
+        """Let the tokenizer's model encode one piece."""
+        ids, _ = self._bare.encode(Block.of([piece]), None, 1)
         return tuple(self._names.token(token_id) for token_id in ids)
-
-
-def _walker(tokenizer: Tokenizer, names: Names, limits: Limits) -> Walker:
-    model = tokenizer.model
-    runner = tokenizer.runner
-    if isinstance(model, Unigram) and isinstance(runner, StagedRunner):
-        return OverLattice(model, names, limits, runner)
-    walker: Walker = WALKERS[model.kind](model, names, limits)  # type: ignore[operator]  # each takes its own model
-    return walker
