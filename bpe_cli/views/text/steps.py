@@ -44,7 +44,7 @@ RULES = {
     "wordpiece": "the longest token that begins what is left is taken; where none does, the whole piece is unknown",
     "word-level": "each piece is looked up whole",
     "unigram": "of all ways to put a piece together, the one whose tokens' scores add up to the most is taken",
-    "longest-match": "the longest tokens are cut out",
+    "longest-match": "the longest tokens are taken, from the left or wherever they stand",
     "max-match": "the longest token that begins what is left is taken, else one character",
     "n-gram": "every character begins an n-gram, which is looked up",
 }
@@ -67,6 +67,8 @@ _WAYS = {
     "taken back": "serves merging only, and becomes its parts again",
 }
 
+_BECOMES = {"unknown": "is unknown", "fused": "is unknown, too, and no token of its own", "left out": "is left out"}
+
 
 class StepsView:
     """Show the steps of a text."""
@@ -86,15 +88,13 @@ class StepsView:
             yield from _row(row, options.max_width, self._most)
         yield Text()
         if steps.more:
-            yield Text(f"and {count(steps.more, 'more piece')}: --full shows all", style="italic")
+            more = f"and {count(steps.more, 'more piece')}: --full shows all"
+            yield _Line("", Text(more, style="italic"), 0)
         if steps.differs_at is not None:
-            yield Text(
-                f"piece {steps.differs_at}: the steps end at other tokens than the tokenizer's: "
-                "this is an error of bpe, please report it",
-                style="bold",
-            )
+            wrong = f"piece {steps.differs_at}: the steps end at other tokens than the tokenizer's"
+            yield _Line("", Text(f"{wrong}: this is an error of bpe, please report it", style="bold"), 0)
         parts = (count(steps.row_count, "piece"), count(steps.token_count, "token"), count(steps.byte_count, "byte"))
-        yield Text(", ".join(parts))
+        yield _Line("", Text(", ".join(parts)), 0)
 
 
 def _row(row: Row, width: int, most: int | None) -> Iterator[RenderableType]:
@@ -106,7 +106,7 @@ def _row(row: Row, width: int, most: int | None) -> Iterator[RenderableType]:
     if row.fused:
         yield _heading(row, shown, "unknown, and one token with the unknown piece before it")
     elif walk is None:
-        yield _heading(row, shown, f"as piece {row.same_as}")
+        yield _heading(row, shown, f"as piece {row.same_as}: {_tokens(row.tokens, most)}")
     elif walk.family == "merges" and walk.whole is not None:
         yield _heading(row, shown, f"a token itself, id {walk.whole.token_id}")
         if walk.steps or walk.merged != walk.tokens:
@@ -208,7 +208,7 @@ def _matches(walk: MatchWalk) -> Iterator[RenderableType]:
 def _match(step: MatchStep) -> Text:
     """Write what is taken, a bar, and what is left."""
     dots = f"... ({whole(step.cut)} more)" if step.cut else ""
-    if not step.known or step.taken is None:
+    if step.way != "token" or step.taken is None:
         return Text(f"{visible(step.rest, bars=True)}{dots}")
     taken = step.taken.content
     left = step.rest[len(taken) :] if step.rest.startswith(taken) else b""
@@ -217,14 +217,14 @@ def _match(step: MatchStep) -> Text:
 
 def _tried(step: MatchStep) -> Text:
     tried = f"{count(step.tried, 'beginning')} tried"
-    if step.known:
+    if step.way == "token":
         names = " ".join(visible(token.content) for token in step.fits[:_MOST_FITS])
         more = f" and {len(step.fits) - _MOST_FITS} shorter" if len(step.fits) > _MOST_FITS else ""
         verb = "fits" if len(step.fits) == 1 else "fit"
         return Text(f"{tried}; {len(step.fits)} {verb}: {names}{more}")
-    if step.taken is None:
+    if step.way == "unknown" and step.taken is None:  # and with it the whole piece
         return Text(f"{tried}, none is a token")
-    return Text(f"{tried}, none is a token: {visible(step.text)} is unknown")
+    return Text(f"{tried}, none is a token: {visible(step.text)} {_BECOMES[step.way]}")
 
 
 def _cuts(walk: CutWalk, most: int | None) -> Iterator[RenderableType]:

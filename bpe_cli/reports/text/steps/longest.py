@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.reports.text.steps.base import LONGEST_REST, bytes_of, check_length, check_work, collected, text_of, window
 from bpe_cli.reports.text.steps.values import CutStep, CutWalk, MatchStep, MatchWalk, Spelling, StepToken
@@ -13,6 +13,8 @@ from bpe_cli.teaching.longest_steps import Cut, Match, anywhere, from_left, leng
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps.base import Limits, Names
     from bpe_cli.stages import LongestMatch, MaxMatch, WordPiece
+
+Way = Literal["token", "unknown", "fused", "left out"]
 
 
 class WordPieces:
@@ -54,7 +56,7 @@ class WordPieces:
     def _step(self, word: str, match: Match) -> MatchStep:
         prefix = self._model.continuing_subword_prefix if match.start else ""
         fits = tuple(self._names.token(self._ids[token]) for token in match.fits)
-        return _step(word, match, prefix, fits, fits[0] if fits else None)
+        return _step(word, match, prefix, fits, fits[0] if fits else None, "token" if fits else "unknown")
 
 
 class FromLeft:
@@ -89,14 +91,19 @@ class FromLeft:
         after_unknown = False
         for match in from_left(word, self._ids, self._lengths, longest=self._longest):
             fits = tuple(self._names.token(self._ids[token]) for token in match.fits)
-            taken = fits[0] if fits else None
-            if not fits and self._unk_id is not None and not (self._fuses and after_unknown):
-                taken = self._names.token(self._unk_id)
+            taken: StepToken | None = None
+            way: Way = "left out"
+            if fits:
+                taken, way = fits[0], "token"
+            elif self._unk_id is not None and self._fuses and after_unknown:
+                way = "fused"
+            elif self._unk_id is not None:
+                taken, way = self._names.token(self._unk_id), "unknown"
             after_unknown = not fits
             if taken is not None:
                 tokens.append(taken)
             if self._limits.steps is None or len(steps) < self._limits.steps:
-                steps.append(_step(word, match, "", fits, taken))
+                steps.append(_step(word, match, "", fits, taken, way))
             count += 1
         return MatchWalk(tuple(steps), count - len(steps), self._longest, None, None, False, tuple(tokens))
 
@@ -152,8 +159,10 @@ def from_left_or_anywhere(model: LongestMatch, names: Names, limits: Limits) -> 
     return FromLeft(model, names, limits) if model.left_to_right else Anywhere(model, names, limits)
 
 
-def _step(word: str, match: Match, prefix: str, fits: tuple[StepToken, ...], taken: StepToken | None) -> MatchStep:
+def _step(
+    word: str, match: Match, prefix: str, fits: tuple[StepToken, ...], taken: StepToken | None, way: Way
+) -> MatchStep:
     rest = word[match.start : match.start + LONGEST_REST]
     cut = len(word) - match.start - len(rest)
     text = bytes_of(word[match.start : match.end])
-    return MatchStep(bytes_of(prefix + rest), cut, match.tried, fits, taken, bool(fits), text)
+    return MatchStep(bytes_of(prefix + rest), cut, match.tried, fits, taken, way, text)

@@ -106,8 +106,9 @@ class MatchStep:
         cut: How many characters ``rest`` was cut by.
         tried: How many beginnings of the rest were looked up, the longest first.
         fits: The tokens that the rest begins with, the longest first: the first one is taken.
-        taken: The token: the longest, or the unknown one; None where text is left out.
-        known: Whether it is one that fits.
+        taken: The token: the longest, or the unknown one; None where there is none.
+        way: Whether the token fits ("token"); else the text is unknown, by itself or together with the
+            unknown text before it ("fused"), or is left out.
         text: What of the piece it stands for.
     """
 
@@ -116,7 +117,7 @@ class MatchStep:
     tried: int
     fits: tuple[StepToken, ...]
     taken: StepToken | None
-    known: bool
+    way: Literal["token", "unknown", "fused", "left out"]
     text: bytes
 
 
