@@ -67,7 +67,7 @@ _WAYS = {
     "taken back": "serves merging only, and becomes its parts again",
 }
 
-_BECOMES = {"unknown": "is unknown", "fused": "is unknown, too, and no token of its own", "left out": "is left out"}
+_BECOMES = {"unknown": "is unknown", "fused": "is unknown, together with the text before it", "left out": "is left out"}
 
 
 class StepsView:
