@@ -80,6 +80,9 @@ def _tell(model: Tokenizer, documents: Iterator[bytes], specials: Specials, want
 
     limits = Limits(None, None) if wanted.full else Limits()
     if wanted.nbest is not None:
+        from bpe_cli.reports.text.nbest import refuse_without_scores
+
+        refuse_without_scores(model)
         limits = replace(limits, nbest=wanted.nbest)
     tell = teller_of(model, specials, limits)
     told = (tell(document) for document in documents)

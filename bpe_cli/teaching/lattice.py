@@ -68,7 +68,11 @@ def edges(
 
 
 def arrivals(
-    piece: str, scores: Mapping[str, float], unknown: float, rounded: Callable[[float], float] = float
+    piece: str,
+    scores: Mapping[str, float],
+    unknown: float,
+    rounded: Callable[[float], float] = float,
+    lengths: Sequence[int] = (),
 ) -> Iterator[list[Arrival]]:
     """Yield for each place after the first all ways to come to it, those from the left first.
 
@@ -79,12 +83,13 @@ def arrivals(
         scores: Score of each token.
         unknown: Score of an unknown character.
         rounded: Rounds a sum to the precision that sums are kept in.
+        lengths: The lengths that tokens have, ascending, if they are known.
 
     >>> found = list(arrivals("ab", {"a": -1.0, "b": -1.0, "ab": -1.5}, -9.0))
     >>> [[(way.edge.token, way.total) for way in ways] for ways in found]
     [[('a', -1.0)], [('ab', -1.5), ('b', -2.0)]]
     """
-    lengths = sorted({len(token) for token in scores})
+    lengths = lengths or sorted({len(token) for token in scores})
     waiting: dict[int, list[Arrival]] = {}
     total = 0.0
     for start in range(len(piece)):

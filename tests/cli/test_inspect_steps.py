@@ -52,3 +52,10 @@ def test_what_cannot_be_told():
     assert (result.status, result.out) == (2, b"")
     assert "longer than the 256 KiB of which all steps can be shown" in result.err
     assert call(*STEPS, "-", input=b"low " * 100_000).status == 0
+
+
+def test_only_a_unigram_model_ranks():
+    result = call(*STEPS, "-T", "low", "--nbest", "3")
+    hint = "-a unigram trains such a tokenizer"
+    assert (result.status, result.out) == (2, b"")
+    assert result.err == error("only a unigram model ranks segmentations, and this is bpe-ranks", hint)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
@@ -84,9 +85,9 @@ class StepsView:
         if steps.spelt:
             yield _Line("", Text("bytes are written as GPT-2's characters: Ġ is a space, Ċ a line feed"), 0)
         for row in steps.rows:
-            yield Text()
+            yield Segment.line()
             yield from _row(row, options.max_width, self._most)
-        yield Text()
+        yield Segment.line()
         if steps.more:
             more = f"and {count(steps.more, 'more piece')}: --full shows all"
             yield _Line("", Text(more, style="italic"), 0)
@@ -321,10 +322,16 @@ class _Line:
         self._indent = indent
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lines = self._text.wrap(console, max(1, options.max_width - self._indent), overflow="fold")
+        width = max(1, options.max_width - self._indent)
+        lines = [self._text]
+        if self._text.cell_len > width:
+            lines = list(self._text.wrap(console, width, overflow="fold"))
         for number, line in enumerate(lines):
             line.rstrip()
-            yield Text(f"{'' if number else self._label:{self._indent}}", no_wrap=True) + line
+            label = f"{'' if number else self._label:{self._indent}}"
+            yield Segment(label if line else label.rstrip())
+            yield from line.render(console)
+            yield Segment.line()
 
 
 def _line(label: str, text: Text) -> RenderableType:

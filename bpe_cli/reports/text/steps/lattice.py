@@ -67,7 +67,7 @@ class OverLattice:
             else:
                 continue
             self._ids[text] = token_id  # of equal ones the last counts
-        self._lengths = {len(text) for text in self._scores}
+        self._lengths = sorted({len(text) for text in self._scores})
         self._all_bytes = all(byte_token(byte).encode() in self._byte_ids for byte in range(256))
 
     def walk(self, piece: bytes) -> LatticeWalk:
@@ -84,7 +84,8 @@ class OverLattice:
         edges: list[list[Edge]] = []
         places = []
         count = 0
-        for place, ways in enumerate(arrivals(text, self._scores, self._unknown, self._rounded), start=1):
+        every = arrivals(text, self._scores, self._unknown, self._rounded, self._lengths)
+        for place, ways in enumerate(every, start=1):
             count += len(ways)
             if count > MOST_WAYS or count * self._limits.nbest > MOST_KEPT:
                 raise TooMuchToTell(f"{count:,} tokens fit in its first {place:,} characters alone")
