@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.reports.text.steps.values import StepToken
@@ -47,6 +48,8 @@ def steps_json(steps: Steps) -> dict[str, Any]:
             ``total``) and which of them is ``best``; then ``path``, ``score``, and ``ranked``: the best
             segmentations with ``score`` and ``probability``.
         left-out: ``reason``.
+
+    A score without end, which a broken file can have, is the string ``inf`` or ``-inf``.
     """
     return {
         "schema": STEPS_SCHEMA,
@@ -68,6 +71,8 @@ def _value(value: Any) -> Any:
         return text_value(value)
     if isinstance(value, tuple):
         return [_value(each) for each in value]
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)  # JSON has no number for it
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, StepToken):

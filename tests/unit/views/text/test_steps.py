@@ -139,6 +139,22 @@ def test_json(name):
     assert (several["schema"], len(several["texts"])) == ("bpe.inspect.all-steps/1", 2)
 
 
+@pytest.mark.parametrize("score", [1e308, -1e308, 3e38, 0.0])
+@pytest.mark.parametrize("single", [False, True])
+def test_scores_without_measure(score, single):
+    """Sums that overflow are shown as they are; nothing fails."""
+    model = Unigram(
+        vocabulary("<unk>", "a", "b", "ab"), array("d", [0, score, -score, score]), 0, single_precision=single
+    )
+    steps = tell(Tokenizer(model), b"aabcabb")
+    assert render(StepsView(steps)).endswith("7 bytes\n")
+    json.dumps(all_steps_json([steps]), allow_nan=False)
+    infinite = array("d", [0, -1, math.inf, -math.inf])
+    steps = tell(Tokenizer(ScoredBpe(vocabulary("", "a", "aa", "aaaa"), infinite, 0)), b"aaaaa")
+    assert steps.differs_at is None
+    assert json.loads(json.dumps(all_steps_json([steps])))["rows"][0]["walk"]["steps"][0]["score"] == "inf"
+
+
 def test_json_of_bytes_and_merges():
     report = all_steps_json([tell(named("gpt2"), "谁".encode())])
     assert report["rows"][0]["tokens"][0] == {"id": 164, "token": {"bytes": "e8"}}
