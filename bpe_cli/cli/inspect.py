@@ -35,6 +35,9 @@ def run(
             "--nbest", metavar="N", min=1, max=1024, help="Rank the N best segmentations by their scores (unigram)."
         ),
     ] = None,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
+    ] = False,
     token: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,6 +86,8 @@ def run(
 
         bpe inspect -T "hello world" -t unigram.json --nbest 5
 
+        bpe inspect -T "hello world" -t gpt2 --steps
+
         bpe inspect notes.txt -t tokenizer.json --html notes.html
     """
     named = False
@@ -101,8 +106,8 @@ def run(
         raise FormatError(error.message, hint=f"{error.hint}; {way_out}" if error.hint else way_out) from error
     say_slow(model.slow_patterns, quiet)
     wanted = Wanted(
-        ids=ids, spans=spans, scores=scores, table=table, stages=stages, nbest=nbest, full=full, json=json, color=color,
-        html=html, svg=svg,
+        ids=ids, spans=spans, scores=scores, table=table, stages=stages, nbest=nbest, steps=steps,
+        full=full, json=json, color=color, html=html, svg=svg,
     )  # fmt: skip
     if text is None and not inputs and (named or not _stdin_has_text()):
         if wanted.of_a_text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
@@ -34,6 +34,7 @@ class Wanted:
     table: bool = False
     stages: bool = False
     nbest: int | None = None
+    steps: bool = False
     full: bool = False
     json: bool = False
     color: options.Color = options.Color.auto
@@ -43,35 +44,51 @@ class Wanted:
     @property
     def of_a_text(self) -> str | None:
         """The first option that was given and says nothing of a tokenizer by itself."""
-        given = {
+        return next(iter(self._given()), None)
+
+    def check(self) -> None:
+        """Make sure that one view shows all that was asked for.
+
+        Raises:
+            UsageError: Another one would have to.
+        """
+        given = self._given()
+        for view, others in _BESIDE.items():
+            if view in given and (other := next((name for name in given if name != view and name not in others), None)):
+                raise UsageError(f"{view} and {other} are different views of a text", hint="ask for one at a time")
+
+    def _given(self) -> list[str]:
+        values = {
             "--ids": self.ids,
             "--spans": self.spans,
             "--scores": self.scores,
             "--table": self.table,
             "--stages": self.stages,
             "--nbest": self.nbest is not None,
+            "--steps": self.steps,
             "--html": self.html is not None,
             "--svg": self.svg is not None,
         }
-        return next((name for name, value in given.items() if value), None)
+        return [name for name, value in values.items() if value]
+
+
+_BESIDE = {
+    "--steps": {"--nbest", "--ids"},
+    "--nbest": {"--steps", "--ids"},
+    "--html": {"--svg", "--ids", "--spans", "--scores", "--table"},
+    "--svg": {"--html", "--ids"},
+}
+"""Views that show only one thing, and the options that can stand beside them."""
 
 
 def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wanted, quiet: bool) -> None:
     """Print each document of a source as it was asked for."""
-    if wanted.nbest is not None:
-        refused = {
-            "--spans": wanted.spans,
-            "--scores": wanted.scores,
-            "--table": wanted.table,
-            "--stages": wanted.stages,
-            "--html": wanted.html is not None,
-            "--svg": wanted.svg is not None,
-        }
-        if other := next((name for name, value in refused.items() if value), None):
-            raise UsageError(f"--nbest lists segmentations with their scores, which {other} does not show")
+    wanted.check()
     check_outputs([("--html", wanted.html), ("--svg", wanted.svg)], stdout_taken="--json" if wanted.json else None)
     documents = _documents(source, quiet)
-    if wanted.nbest is not None:
+    if wanted.steps:
+        _tell(model, documents, specials, wanted)
+    elif wanted.nbest is not None:
         _rank(model, documents, wanted.nbest, specials, wanted)
     elif wanted.html is not None or wanted.svg is not None:
         _write_pages(model, documents, specials, wanted, quiet)
@@ -161,6 +178,30 @@ def _rank(model: Tokenizer, documents: Iterator[bytes], best: int, specials: Spe
         if number:
             print()
         stdout_console(wanted.color).print(RankingView(ranking, ids=wanted.ids))
+
+
+def _tell(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted) -> None:
+    from bpe_cli.reports.text.steps import Limits, teller_of
+
+    limits = Limits(None, None) if wanted.full else Limits()
+    if wanted.nbest is not None:
+        from bpe_cli.reports.text.nbest import refuse_without_scores
+
+        refuse_without_scores(model)
+        limits = replace(limits, nbest=wanted.nbest)
+    tell = teller_of(model, specials, limits)
+    told = (tell(document) for document in documents)
+    if wanted.json:
+        from bpe_cli.views.text.steps_json import all_steps_json
+
+        print_json(all_steps_json(list(told)))
+        return
+    from bpe_cli.views.text.steps import StepsView
+
+    for number, steps in enumerate(told):
+        if number:
+            print()
+        stdout_console(wanted.color).print(StepsView(steps, full=wanted.full))
 
 
 def _documents(source: Source, quiet: bool) -> Iterator[bytes]:

@@ -10,8 +10,12 @@ be read: everything is recounted at every step, nothing is fast.
 - ``maxmatch``: join neighbours in rounds; cut text by the longest words of a dictionary.
 - ``characters``: vocabularies of characters, n-grams and whole words.
 - ``character_bpe``: spell a piece in characters and merge those, by a list or by scores.
+- ``merging``: merge, and tell every merge; two formulations.
+- ``scored_merging``: the same by scores, with pieces that serve merging only.
 - ``dropout``: leave merges out at random.
 - ``longest_match``: split a word by the longest token, without merges; two ways.
+- ``longest_steps``: cut by the longest token, and tell every step.
+- ``lattice``: all tokens that fit, the best sums, the best segmentations.
 - ``normalize``: rewrite text as BERT and SentencePiece do before they cut it.
 - ``wordpiece``: learn word pieces by the score of pairs; cut words by their longest tokens.
 - ``top_down``: learn word pieces from the longest to the shortest.

@@ -7,9 +7,10 @@ google/sentencepiece ``bpe_model.cc`` (scores).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 Order = Callable[[str, str], tuple[int, str] | None]
 """Gives the number of two neighbours' merge, of which the lowest comes first, and what it makes."""
@@ -67,26 +68,70 @@ def spell(
     >>> spell("xyaz", {"a"}, unknown="?", fuse_unknown=True)
     ['?', 'a', '?']
     """
+    symbols = decorate(piece, prefix=prefix, suffix=suffix, separate_suffix=separate_suffix)
+    spelt = spellings(symbols, vocabulary, unknown=unknown, fuse_unknown=fuse_unknown, byte_fallback=byte_fallback)
+    return [token for spelling in spelt for token in spelling.tokens]
+
+
+def decorate(piece: str, *, prefix: str = "", suffix: str = "", separate_suffix: bool = False) -> list[str]:
+    """Write a piece as symbols: characters with what is written before and after them.
+
+    >>> decorate("abc", prefix="##", suffix="</w>"), decorate("ab", suffix="</w>", separate_suffix=True)
+    (['a', '##b', '##c</w>'], ['a', 'b', '</w>'])
+    """
     symbols = [prefix * (place > 0) + character for place, character in enumerate(piece)]
     if separate_suffix and suffix:
         symbols.append(suffix)
     elif symbols:
         symbols[-1] += suffix
-    spelt: list[str] = []
+    return symbols
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a symbol is spelt.
+
+    Attributes:
+        symbol: The symbol.
+        tokens: What it becomes: itself, its bytes, the unknown token, or nothing.
+        way: Which of these it is; "fused" if the unknown token before it stands for this one, too.
+    """
+
+    symbol: str
+    tokens: tuple[str, ...]
+    way: Literal["token", "bytes", "unknown", "fused", "left out"]
+
+
+def spellings(
+    symbols: Sequence[str],
+    vocabulary: Collection[str],
+    *,
+    unknown: str | None = None,
+    fuse_unknown: bool = False,
+    byte_fallback: bool = False,
+) -> Iterator[Spelling]:
+    """Yield how each symbol is spelt; arguments as for ``spell``.
+
+    >>> [spelling.way for spelling in spellings("axy", {"a"}, unknown="?", fuse_unknown=True)]
+    ['token', 'unknown', 'fused']
+    """
     after_unknown = False
     for symbol in symbols:
-        in_bytes = [byte_token(byte) for byte in symbol.encode()]
+        in_bytes = tuple(byte_token(byte) for byte in symbol.encode("utf-8", "surrogateescape"))
         if symbol in vocabulary:
-            spelt.append(symbol)
+            yield Spelling(symbol, (symbol,), "token")
         elif byte_fallback and all(token in vocabulary for token in in_bytes):
-            spelt += in_bytes
+            yield Spelling(symbol, in_bytes, "bytes")
+        elif unknown is None:
+            yield Spelling(symbol, (), "left out")
+        elif fuse_unknown and after_unknown:
+            yield Spelling(symbol, (), "fused")
+            continue
         else:
-            if unknown is not None and not (fuse_unknown and after_unknown):
-                spelt.append(unknown)
-            after_unknown = unknown is not None
+            yield Spelling(symbol, (unknown,), "unknown")
+            after_unknown = True
             continue
         after_unknown = False
-    return spelt
 
 
 def candidates(symbols: Sequence[str], order: Order) -> list[tuple[int, int, str]]:

@@ -93,15 +93,24 @@ def runner_of(tokenizer: Tokenizer) -> StagedRunner:
     Raises:
         UsageError: Its model gives no scores, or added tokens are looked for in what it makes of the text.
     """
+    refuse_without_scores(tokenizer)
+    if any(token.normalized for token in tokenizer.special_tokens):
+        raise UsageError("segmentations cannot be ranked where added tokens are looked for in normalized text")
     runner = tokenizer.runner
-    if not isinstance(tokenizer.model, Unigram) or not isinstance(runner, StagedRunner):
+    return runner if isinstance(runner, StagedRunner) else StagedRunner(tokenizer)
+
+
+def refuse_without_scores(tokenizer: Tokenizer) -> None:
+    """Refuse a model that gives no scores to rank by.
+
+    Raises:
+        UsageError: It does not.
+    """
+    if not isinstance(tokenizer.model, Unigram):
         raise UsageError(
             f"only a unigram model ranks segmentations, and this is {tokenizer.model.kind}",
             hint="-a unigram trains such a tokenizer",
         )
-    if any(token.normalized for token in tokenizer.special_tokens):
-        raise UsageError("segmentations cannot be ranked where added tokens are looked for in normalized text")
-    return runner
 
 
 def _parts(

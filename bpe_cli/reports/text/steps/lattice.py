@@ -1,0 +1,175 @@
+"""Tell Viterbi's algorithm over the lattice of a unigram model, and the best segmentations."""
+
+from __future__ import annotations
+
+from array import array
+from math import exp
+from typing import TYPE_CHECKING
+
+from bpe_cli.reports.text.steps.base import TooMuchToTell, bytes_of, check_length, check_work, collected, text_of
+from bpe_cli.reports.text.steps.values import (
+    LatticePlace,
+    LatticeWalk,
+    RankedPath,
+    Spelling,
+    StepToken,
+    Way,
+)
+from bpe_cli.teaching.character_bpe import byte_token
+from bpe_cli.teaching.lattice import Arrival, Edge, arrivals, best, best_path, best_segmentations, log_total
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bpe_cli.reports.text.steps.base import Limits, Names
+    from bpe_cli.stages import Unigram
+
+UNKNOWN_PENALTY = 10.0
+"""How far the score of an unknown character lies below the lowest one (SentencePiece's ``kUnkPenalty``)."""
+MOST_WAYS = 1 << 18
+"""Tokens of a lattice that is told."""
+MOST_KEPT = 1 << 21
+"""The same times the segmentations that are ranked: of so many each is kept, in the worst case."""
+
+NORMAL, USER_DEFINED, BYTE = 1, 4, 6
+_SMALLEST = float.fromhex("0x1p-126")
+"""The smallest normal number of single precision."""
+
+
+class OverLattice:
+    """Tell ``Unigram``."""
+
+    def __init__(self, model: Unigram, names: Names, limits: Limits) -> None:
+        self._model = model
+        self._names = names
+        self._limits = limits
+        self._rounded = _single if model.single_precision else float
+        self._ids: dict[str, int] = {}
+        self._scores: dict[str, float] = {}
+        # What a piece of a user's own scores in the lattice that is ranked, where SentencePiece counts its
+        # characters; in the search for the best segmentation it counts its bytes.
+        self._own: dict[str, float] = {}
+        self._byte_ids: dict[bytes, int] = {}
+        normal = [self._rounded(score) for token_id, score in enumerate(model.scores) if self._kind(token_id) == NORMAL]
+        lowest = min(normal, default=0.0)
+        self._unknown = self._rounded(lowest - UNKNOWN_PENALTY)
+        highest = max(normal, default=_SMALLEST)
+        for token_id, token in model.vocabulary.items():
+            kind = self._kind(token_id)
+            if kind == BYTE or not model.kinds:
+                self._byte_ids[token] = token_id
+            text = text_of(token)
+            if kind == NORMAL:
+                self._scores[text] = self._rounded(model.scores[token_id])
+            elif kind == USER_DEFINED:
+                self._scores[text] = self._user_defined(len(token), highest)
+                self._own[text] = self._rounded(self._user_defined(len(text), highest))
+            else:
+                continue
+            self._ids[text] = token_id  # of equal ones the last counts
+        self._lengths = sorted({len(text) for text in self._scores})
+        self._all_bytes = all(byte_token(byte).encode() in self._byte_ids for byte in range(256))
+
+    def walk(self, piece: bytes) -> LatticeWalk:
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: Too many tokens fit in it.
+        """
+        check_length(piece)
+        text = text_of(piece)
+        check_work(len(text), self._lengths)
+        last: list[Edge] = []
+        totals: list[float] = []
+        edges: list[list[Edge]] = []
+        places = []
+        count = 0
+        every = arrivals(text, self._scores, self._unknown, self._rounded, self._lengths)
+        for place, ways in enumerate(every, start=1):
+            count += len(ways)
+            if count > MOST_WAYS or count * self._limits.nbest > MOST_KEPT:
+                raise TooMuchToTell(f"{count:,} tokens fit in its first {place:,} characters alone")
+            chosen = best(ways)
+            last.append(chosen.edge)
+            totals.append(chosen.total)
+            edges.append([way.edge for way in ways])
+            if self._limits.steps is None or place <= self._limits.steps:
+                places.append(LatticePlace(place, tuple(map(self._way, ways)), ways.index(chosen)))
+        path = best_path(last)
+        tokens, ends = self._emit(path)
+        return LatticeWalk(
+            self._unknown,
+            UNKNOWN_PENALTY,
+            tuple(places),
+            len(last) - len(places),
+            tuple(self._way(Arrival(edge, totals[edge.end - 1])) for edge in path),
+            totals[-1] if totals else 0.0,
+            collected(ends),
+            self._rank(edges),
+            self._limits.nbest,
+            tuple(tokens),
+        )
+
+    def _kind(self, token_id: int) -> int:
+        return self._model.kinds[token_id] if self._model.kinds else NORMAL
+
+    def _user_defined(self, length: int, highest: float) -> float:
+        """Give what a piece of a user's own scores: above all that could stand in its place."""
+        highest = max(highest, _SMALLEST)
+        if self._model.single_precision:
+            return _single(length * _single(highest)) - 0.1
+        return length * highest - 0.1
+
+    def _way(self, arrival: Arrival) -> Way:
+        edge = arrival.edge
+        token_id = self._ids[edge.token] if edge.known else None
+        return Way(bytes_of(edge.token), token_id, edge.start, edge.score, arrival.total)
+
+    def _emit(self, path: Sequence[Edge]) -> tuple[list[StepToken], list[Spelling]]:
+        """Make tokens of a segmentation: unknown characters become bytes, or the unknown token."""
+        tokens: list[StepToken] = []
+        ends = []
+        after_unknown = False
+        for edge in path:
+            if edge.known:
+                tokens.append(self._names.token(self._ids[edge.token]))
+                after_unknown = False
+                continue
+            content = bytes_of(edge.token)
+            if self._model.byte_fallback and self._all_bytes:
+                found = tuple(self._names.token(self._byte_ids[byte_token(byte).encode()]) for byte in content)
+                ends.append(Spelling(content, "bytes", found))
+            elif after_unknown and self._model.fuse_unk:
+                ends.append(Spelling(content, "fused", ()))
+            else:
+                stands = () if self._model.unk_id is None else (self._names.token(self._model.unk_id),)
+                ends.append(Spelling(content, "unknown", stands))
+            tokens += ends[-1].tokens
+            after_unknown = ends[-1].way != "bytes"
+        return tokens, ends
+
+    def _rank(self, edges: Sequence[Sequence[Edge]]) -> tuple[RankedPath, ...]:
+        """Rank the best segmentations, with their shares of the probability of all.
+
+        Sums are not rounded to single precision here: the rounding of a long text's would be more than shares.
+        """
+        if self._own:
+            edges = [[self._in_ranking(edge) for edge in here] for here in edges]
+        whole = log_total(edges)
+        return tuple(
+            RankedPath(tuple(self._emit(path)[0]), score, min(1.0, exp(min(0.0, score - whole))))
+            for score, path in best_segmentations(edges, self._limits.nbest)
+        )
+
+    def _in_ranking(self, edge: Edge) -> Edge:
+        score = self._own.get(edge.token)
+        return edge if score is None or not edge.known else Edge(edge.start, edge.end, edge.token, score)
+
+
+def _single(number: float) -> float:
+    """Round to single precision.
+
+    >>> _single(0.1)
+    0.10000000149011612
+    """
+    return array("f", [number])[0]

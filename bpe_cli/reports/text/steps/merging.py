@@ -1,0 +1,247 @@
+"""Tell the merges of a piece: by ranks, by a list of pairs, over characters, by scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+from bpe_cli.reports.text.steps.base import bytes_of, check_length, collected, text_of, window
+from bpe_cli.reports.text.steps.values import MergeStep, MergeWalk, Spelling, StepToken, Symbols
+from bpe_cli.teaching import character_bpe, scored_merging
+from bpe_cli.teaching.merging import Merge, merges_by_queue, states
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.text.steps.base import Limits, Names
+    from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
+    from bpe_cli.vocabulary import Merges
+
+Symbol = TypeVar("Symbol")
+
+NORMAL, USER_DEFINED, UNUSED, BYTE = 1, 4, 5, 6
+"""SentencePiece's types of pieces."""
+
+
+class ByRanks:
+    """Tell merging by the rank of the concatenation (``RankBpe``)."""
+
+    def __init__(self, model: RankBpe, names: Names, limits: Limits) -> None:
+        self._ranks = model.vocabulary.id_of
+        self._names = names
+        self._limits = limits
+
+    def walk(self, piece: bytes) -> MergeWalk:
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: It is too long.
+        """
+        check_length(piece)
+        symbols = [piece[at : at + 1] for at in range(len(piece))]
+        done = list(merges_by_queue(symbols, self._order))
+        told, left = _tell(symbols, done, self._limits.steps, lambda symbol: symbol)
+        ids = [rank for symbol in left if (rank := self._ranks(symbol)) is not None]
+        return _walk(symbols, told, len(done), self._names, ids, self._ranks(piece))
+
+    def _order(self, left: bytes, right: bytes) -> tuple[float, bytes] | None:
+        rank = self._ranks(left + right)
+        return None if rank is None else (rank, left + right)
+
+
+class ByList:
+    """Tell merging by a list of pairs of bytes (``MergeBpe``)."""
+
+    def __init__(self, model: MergeBpe, names: Names, limits: Limits) -> None:
+        self._order = order_of(model.merges)
+        self._vocabulary = model.vocabulary
+        self._whole = model.ignore_merges
+        self._names = names
+        self._limits = limits
+
+    def walk(self, piece: bytes) -> MergeWalk:
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: It is too long.
+        """
+        check_length(piece)
+        whole = self._vocabulary.id_of(piece) if self._whole else None
+        spelt = (self._vocabulary.id_of(piece[at : at + 1]) for at in range(len(piece)))
+        symbols = [each for each in spelt if each is not None]
+        done = list(merges_by_queue(symbols, self._order))
+        told, left = _tell(symbols, done, self._limits.steps, self._vocabulary.token)
+        start = [self._vocabulary.token(each) for each in symbols]
+        return _walk(start, told, len(done), self._names, left, whole)
+
+
+class OverCharacters:
+    """Tell merging of characters by a list of pairs (``CharacterBpe``)."""
+
+    def __init__(self, model: CharacterBpe, names: Names, limits: Limits) -> None:
+        self._model = model
+        self._order = order_of(model.merges)
+        self._ids = {text_of(token): token_id for token_id, token in model.vocabulary.items()}
+        self._names = names
+        self._limits = limits
+
+    def walk(self, piece: bytes) -> MergeWalk:
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: It is too long.
+        """
+        check_length(piece)
+        model = self._model
+        whole = self._ids.get(text_of(piece)) if model.ignore_merges else None
+        decorated = character_bpe.decorate(
+            text_of(piece),
+            prefix=model.continuing_subword_prefix,
+            suffix=model.end_of_word_suffix,
+            separate_suffix=model.separate_suffix,
+        )
+        symbols: list[int] = []
+        spelt = []
+        for each in character_bpe.spellings(
+            decorated,
+            self._ids,
+            unknown="" if model.unk_id is not None else None,
+            fuse_unknown=model.fuse_unk,
+            byte_fallback=model.byte_fallback,
+        ):
+            if each.way == "unknown":
+                ids = [model.unk_id if model.unk_id is not None else -1]
+            else:
+                ids = [self._ids[token] for token in each.tokens]
+            symbols += ids
+            if each.way != "token":
+                spelt.append(Spelling(bytes_of(each.symbol), each.way, tuple(map(self._names.token, ids))))
+        done = list(merges_by_queue(symbols, self._order))
+        told, left = _tell(symbols, done, self._limits.steps, self._content)
+        start = [self._content(each) for each in symbols]
+        return _walk(start, told, len(done), self._names, left, whole, spelt)
+
+    def _content(self, token_id: int) -> bytes:
+        return self._names.token(token_id).content
+
+
+class ByScores:
+    """Tell merging by the scores of pieces (``ScoredBpe``)."""
+
+    def __init__(self, model: ScoredBpe, names: Names, limits: Limits) -> None:
+        self._model = model
+        self._names = names
+        self._limits = limits
+        self._ids: dict[str, int] = {}
+        self._unused: set[str] = set()
+        self._user_defined: set[str] = set()
+        self._byte_ids: dict[bytes, int] = {}
+        scores: dict[str, float] = {}
+        for token_id, token in model.vocabulary.items():
+            kind = model.kinds[token_id] if model.kinds else NORMAL
+            if kind == BYTE:
+                self._byte_ids[token] = token_id
+            if kind not in (NORMAL, USER_DEFINED, UNUSED):
+                continue
+            text = text_of(token)
+            self._ids[text] = token_id
+            if kind == USER_DEFINED:
+                self._user_defined.add(text)
+            else:
+                scores[text] = model.scores[token_id]
+            if kind == UNUSED:
+                self._unused.add(text)
+        self._order = scored_merging.order_of_scores(scores)
+
+    def walk(self, piece: bytes) -> MergeWalk:
+        """Tell the steps of one piece.
+
+        Raises:
+            TooMuchToTell: It is too long.
+        """
+        check_length(piece)
+        symbols = scored_merging.spell(text_of(piece), self._user_defined)
+        done = list(merges_by_queue(symbols, self._order))
+        told, _ = _tell(symbols, done, self._limits.steps, bytes_of, scored=True)
+        tokens: list[StepToken] = []
+        ends = []
+        after_unknown = False
+        for whole, parts in scored_merging.take_back(symbols, done, self._unused):
+            if parts != (whole,):
+                known = (self._names.token(self._ids[part]) for part in parts if part in self._ids)
+                ends.append(Spelling(bytes_of(whole), "taken back", tuple(known)))
+            for part in parts:
+                end = self._end(part, after_unknown)
+                after_unknown = end is not None
+                if end is None:
+                    tokens.append(self._names.token(self._ids[part]))
+                else:
+                    ends.append(end)
+                    tokens += end.tokens
+        start = window([bytes_of(each) for each in symbols])
+        merged = tuple(tokens)
+        return MergeWalk(None, (), start, told, len(done) - len(told), collected(ends), merged, merged)
+
+    def _end(self, part: str, after_unknown: bool) -> Spelling | None:
+        """Say what an unknown part becomes; None for a token."""
+        if part in self._ids:
+            return None
+        content = bytes_of(part)
+        if self._model.byte_fallback:
+            ids = (self._byte_ids[character_bpe.byte_token(byte).encode()] for byte in content)
+            return Spelling(content, "bytes", tuple(map(self._names.token, ids)))
+        if after_unknown:
+            return Spelling(content, "fused", ())
+        return Spelling(content, "unknown", (self._names.token(self._model.unk_id),))
+
+
+def order_of(merges: Merges) -> Callable[[int, int], tuple[float, int] | None]:
+    """Order merges as they stand in a list; of the same pair the first counts."""
+    numbers: dict[tuple[int, int], tuple[float, int]] = {}
+    for number, (left, right, product) in enumerate(merges):
+        numbers.setdefault((left, right), (number, product))
+    return lambda left, right: numbers.get((left, right))
+
+
+def _tell(
+    symbols: Sequence[Symbol],
+    done: Sequence[Merge[Symbol]],
+    limit: int | None,
+    content: Callable[[Symbol], bytes],
+    *,
+    scored: bool = False,
+) -> tuple[tuple[MergeStep, ...], list[Symbol]]:
+    """Tell the first merges, and give what all of them leave."""
+    told = []
+    after = states(symbols, done)
+    left = list(symbols)
+    for merge, (at, left) in zip(islice(done, limit), after, strict=False):
+        low, high = max(0, at - 64), at + 64  # more than are shown are not looked at
+        shown = window([content(each) for each in left[low:high]], at - low)
+        told.append(
+            MergeStep(
+                None if scored else int(merge.number),
+                -merge.number if scored else None,
+                content(merge.left),
+                content(merge.right),
+                content(merge.product),
+                Symbols(shown.contents, shown.before + low, shown.after + max(0, len(left) - high), shown.at),
+            )
+        )
+    for _, last in after:
+        left = last
+    return tuple(told), left
+
+
+def _walk(
+    start: Sequence[bytes],
+    told: tuple[MergeStep, ...],
+    count: int,
+    names: Names,
+    merged: Iterable[int],
+    whole: int | None,
+    spelt: Iterable[Spelling] = (),
+) -> MergeWalk:
+    ends_at = tuple(map(names.token, merged))
+    token = None if whole is None else names.token(whole)
+    tokens = ends_at if token is None else (token,)
+    return MergeWalk(token, collected(spelt), window(start), told, count - len(told), (), ends_at, tokens)

@@ -1,0 +1,171 @@
+"""Find the pieces of a text as the model gets them, with the special and added tokens between.
+
+The way is that of the tokenizer: special tokens are found in the text; each stretch between them is
+normalized; tokens that are looked for in normalized text are found in what came out; the rest is cut.
+Where no token of the model goes over a blank, pieces are cut there too, as the core does: it changes no
+token, and a text without a pre-tokenizer is told word by word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bpe_cli import _core
+from bpe_cli.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.reports.text.steps.base import text_of
+from bpe_cli.running import PlainRunner, StagedRunner
+from bpe_cli.splitting import segments
+from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram
+
+if TYPE_CHECKING:
+    from bpe_cli.stages import Model, SpecialToken
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+MARK = "\u2581"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece, or a special token.
+
+    Attributes:
+        text: The piece as the model gets it; the text of a special token.
+        special_id: The id of a special token.
+        joins: Whether an unknown token of it becomes one with that of the piece before: they are of the
+            same stretch.
+    """
+
+    text: bytes
+    special_id: int | None = None
+    joins: bool = False
+
+
+class Pieces:
+    """Finds the pieces of texts for one tokenizer."""
+
+    def __init__(self, tokenizer: Tokenizer, specials: Specials) -> None:
+        """Prepare.
+
+        Raises:
+            UsageError: A name in ``specials`` is unknown.
+        """
+        self._tokenizer = tokenizer
+        self._runner = tokenizer.runner
+        self._matcher = tokenizer.matcher(specials)
+        self._border = border_of(tokenizer.model)
+        self._reads_visible = tokenizer.has_bytes and any(
+            isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer
+        )
+        # What looks for tokens in normalized text, and what cuts the rest of it.
+        self._added: tuple[_core.SpecialMatcher, _core.Stages] | None = None
+        if self._matcher is not None and self._matcher.looks_in_normalized and isinstance(self._runner, StagedRunner):
+            cutter = StagedRunner(replace(tokenizer, normalizer=())).stages
+            self._added = self._matcher_of_normalized(self._runner.stages, specials), cutter
+
+    @property
+    def spelt(self) -> bool:
+        """Whether pieces are written in the visible alphabet of bytes."""
+        stages = (*self._tokenizer.normalizer, *self._tokenizer.pre_tokenizer)
+        return not self._tokenizer.has_bytes and any(isinstance(it, (ByteLevel, ByteLevelNormalizer)) for it in stages)
+
+    def of(self, text: bytes) -> Iterator[Part]:
+        """Yield the parts of a text in order."""
+        position = 0
+        for segment, special_id in segments(text, self._matcher):
+            first = position == 0
+            position += len(segment)
+            if special_id is not None:
+                yield Part(segment, special_id)
+            elif isinstance(self._runner, PlainRunner):
+                yield from self._plain(self._runner, segment)
+            elif self._added is None:
+                yield from self._cut(self._runner.stages, segment, first)
+            else:
+                yield from self._around_added(self._runner.stages, *self._added, segment, first)
+
+    def _plain(self, runner: PlainRunner, segment: bytes) -> Iterator[Part]:
+        spaced = self._tokenizer.prefix_space and not segment.startswith(b" ")
+        text = b" " + segment if spaced else segment
+        start = 0
+        for end in memoryview(runner.splitter.split(text)):
+            yield Part(text[start:end])
+            start = end
+
+    def _around_added(
+        self, stages: _core.Stages, added: _core.SpecialMatcher, cutter: _core.Stages, segment: bytes, first: bool
+    ) -> Iterator[Part]:
+        """Yield the parts of a stretch in which tokens are looked for once it is normalized."""
+        normalized, _, _ = stages.normalize(segment, first=first)
+        for stretch, token_id in segments(normalized, added):
+            if token_id is None:
+                yield from self._cut(cutter, stretch, first)
+            else:
+                yield Part(stretch, token_id)
+                first = False
+
+    def _cut(self, stages: _core.Stages, stretch: bytes, first: bool) -> Iterator[Part]:
+        """Yield the pieces that stages make of a stretch, cut where no token goes on."""
+        data, starts, ends, *_ = stages.pre_tokenize(stretch, first=first)
+        for number, (start, end) in enumerate(zip(memoryview(starts), memoryview(ends), strict=True)):
+            piece = data[start:end]
+            if self._reads_visible:
+                piece = bytes(CHAR_TO_BYTE[each] for each in text_of(piece) if each in CHAR_TO_BYTE)
+            for part in [piece] if self._border is None else filter(None, self._border.split(piece)):
+                yield Part(part, joins=number > 0)
+
+    def _matcher_of_normalized(self, stages: _core.Stages, specials: Specials) -> _core.SpecialMatcher:
+        """Compile the tokens that are looked for in normalized text, themselves normalized."""
+        wanted = [token for token in self._tokenizer.special_tokens if token.normalized and _is_wanted(token, specials)]
+        wanted.sort(key=lambda token: (not token.special, token.token_id))
+        contents = ((stages.normalize(token.content)[0], token) for token in wanted)
+        found = [(content, token) for content, token in contents if content]
+        return _core.SpecialMatcher(
+            [content for content, _ in found],
+            [token.token_id for _, token in found],
+            bytes(token.lstrip | token.rstrip << 1 | token.single_word << 2 for _, token in found),
+        )
+
+
+def border_of(model: Model) -> re.Pattern[bytes] | None:
+    """Find where pieces can be cut without changing any token; None if nowhere.
+
+    As in the core: before each run of marks for blanks, or after each, if a mark is a token and no token
+    goes on across such a place. Sums of scores in single precision depend on where they begin, so there
+    nothing is cut.
+    """
+    if isinstance(model, Unigram):
+        if model.single_precision:
+            return None
+        matching = {1, 4}
+    elif isinstance(model, ScoredBpe):
+        matching = {1, 4, 5}
+    elif isinstance(model, CharacterBpe):
+        if model.continuing_subword_prefix or model.end_of_word_suffix or model.ignore_merges:
+            return None
+        return _border(token for _, token in model.vocabulary.items())
+    else:
+        return None
+    kinds = model.kinds
+    return _border(token for token_id, token in model.vocabulary.items() if not kinds or kinds[token_id] in matching)
+
+
+def _border(tokens: Iterable[bytes]) -> re.Pattern[bytes] | None:
+    mark = MARK.encode()
+    known = inside = before = False
+    for token in tokens:
+        if mark in token:
+            # What stands before the first mark, then what stands after each; nothing between neighbours.
+            head, *tails = token.split(mark)
+            known |= token == mark
+            inside |= bool(head) or any(tails[:-1])
+            before |= any(tails)
+    if not known or (inside and before):
+        return None
+    return re.compile(b"(?<=%b)(?!%b)" % (mark, mark) if inside else b"(?<!%b)(?=%b)" % (mark, mark))
+
+
+def _is_wanted(token: SpecialToken, specials: Specials) -> bool:
+    return not token.special or specials == "all" or token.content.decode("utf-8", "surrogateescape") in specials

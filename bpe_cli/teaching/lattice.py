@@ -1,0 +1,170 @@
+"""Lay out all tokens that fit in a piece, and find its best segmentations: Viterbi's lattice, in order.
+
+Source: Kudo, arXiv:1804.10959. Scores are natural logarithms of probabilities, so a segmentation's score
+is the sum of its tokens' and the best one is the highest. A place is a number of characters; a token goes
+from one place to a later one. A character that no token is by itself may be unknown, at a score of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, fsum, inf, log
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A token that fits.
+
+    Attributes:
+        start: The place before its first character.
+        end: The place after its last one.
+        token: Its text.
+        score: Its score.
+        known: False for a character that no token is, which is unknown.
+    """
+
+    start: int
+    end: int
+    token: str
+    score: float
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A way to come to a place: a token, and the best sum up to it with its score added."""
+
+    edge: Edge
+    total: float
+
+
+def edges(
+    piece: str, scores: Mapping[str, float], unknown: float, start: int, lengths: Sequence[int]
+) -> Iterator[Edge]:
+    """Yield the tokens that fit at a place, the shortest first; then an unknown character, if none is that one.
+
+    Args:
+        piece: The text.
+        scores: Score of each token.
+        unknown: Score of an unknown character.
+        start: The place.
+        lengths: The lengths that tokens have, ascending.
+
+    >>> [edge.token for edge in edges("abc", {"ab": -1.0, "abc": -2.0}, -9.0, 0, [2, 3])]
+    ['ab', 'abc', 'a']
+    """
+    single = False
+    for length in lengths:
+        if start + length > len(piece):
+            break
+        token = piece[start : start + length]
+        score = scores.get(token)
+        if score is not None:
+            single |= length == 1
+            yield Edge(start, start + length, token, score)
+    if not single:
+        yield Edge(start, start + 1, piece[start], unknown, known=False)
+
+
+def arrivals(
+    piece: str,
+    scores: Mapping[str, float],
+    unknown: float,
+    rounded: Callable[[float], float] = float,
+    lengths: Sequence[int] = (),
+) -> Iterator[list[Arrival]]:
+    """Yield for each place after the first all ways to come to it, those from the left first.
+
+    The first of the highest is the best way (``best``); what ends there goes on from its sum.
+
+    Args:
+        piece: The text.
+        scores: Score of each token.
+        unknown: Score of an unknown character.
+        rounded: Rounds a sum to the precision that sums are kept in.
+        lengths: The lengths that tokens have, ascending, if they are known.
+
+    >>> found = list(arrivals("ab", {"a": -1.0, "b": -1.0, "ab": -1.5}, -9.0))
+    >>> [[(way.edge.token, way.total) for way in ways] for ways in found]
+    [[('a', -1.0)], [('ab', -1.5), ('b', -2.0)]]
+    """
+    lengths = lengths or sorted({len(token) for token in scores})
+    waiting: dict[int, list[Arrival]] = {}
+    total = 0.0
+    for start in range(len(piece)):
+        for edge in edges(piece, scores, unknown, start, lengths):
+            waiting.setdefault(edge.end, []).append(Arrival(edge, rounded(edge.score + total)))
+        # Every place is reached: each character is a token, or unknown.
+        here = waiting.pop(start + 1)
+        yield here
+        total = best(here).total
+
+
+def best(ways: Sequence[Arrival]) -> Arrival:
+    """Give the way with the highest sum, of equals the one from furthest to the left."""
+    return max(ways, key=lambda way: way.total)  # the first of the highest
+
+
+def best_path(last: Sequence[Edge]) -> list[Edge]:
+    """Walk back from the end by the token that the best way to each place ends with.
+
+    >>> last = [Edge(0, 1, "a", -1.0), Edge(0, 2, "ab", -1.5), Edge(2, 3, "c", -1.0)]
+    >>> [edge.token for edge in best_path(last)]
+    ['ab', 'c']
+    """
+    path = []
+    place = len(last)
+    while place:
+        path.append(last[place - 1])
+        place = last[place - 1].start
+    return path[::-1]
+
+
+def log_total(ways: Sequence[Sequence[Edge]]) -> float:
+    """Give the logarithm of the sum of all segmentations' probabilities, from the tokens that end at each place.
+
+    A segmentation's score less this is the logarithm of its share of them all.
+
+    >>> one, two = Edge(0, 1, "a", -1.0), Edge(1, 2, "b", -1.0)
+    >>> round(exp(log_total([[one], [Edge(0, 2, "ab", -2.0), two]])) / exp(-2.0), 9)
+    2.0
+    """
+    totals = [0.0]
+    for here in ways:
+        sums = [totals[edge.start] + edge.score for edge in here]
+        highest = max(sums, default=-inf)
+        totals.append(highest + log(fsum(exp(each - highest) for each in sums)))
+    return totals[-1]
+
+
+def best_segmentations(ways: Sequence[Sequence[Edge]], wanted: int) -> list[tuple[float, list[Edge]]]:
+    """Give the best segmentations with their sums, best first: the best up to each place grow from those before.
+
+    Rounding cannot change the order of what grows by the same number. Of equal sums the one comes first
+    whose last token begins further to the left.
+
+    Complexity: tokens * wanted * log(tokens * wanted).
+
+    >>> a, b, ab = Edge(0, 1, "a", -1.0), Edge(1, 2, "b", -1.0), Edge(0, 2, "ab", -1.5)
+    >>> for total, path in best_segmentations([[a], [ab, b]], 5):
+    ...     print(total, *(edge.token for edge in path))
+    -1.5 ab
+    -2.0 a b
+    """
+    # By place: sum, last token, and which of those that were kept where it begins comes before it.
+    kept: list[list[tuple[float, Edge | None, int]]] = [[(0.0, None, 0)]]
+    for here in ways:
+        grown: list[tuple[float, Edge | None, int]] = [
+            (total + edge.score, edge, rank) for edge in here for rank, (total, _, _) in enumerate(kept[edge.start])
+        ]
+        kept.append(sorted(grown, key=lambda each: -each[0])[:wanted])  # equals keep their order
+    found = []
+    for total, last, before in kept[-1]:
+        path = []
+        edge, rank = last, before
+        while edge is not None:
+            path.append(edge)
+            _, edge, rank = kept[edge.start][rank]
+        found.append((total, path[::-1]))
+    return found
