@@ -40,7 +40,8 @@ def structure_json(structure: Structure) -> dict[str, Any]:
             follow); null if the model does not merge.
         cuts: How tokens that are not UTF-8 cut characters: ``name``, ``tokens``, ``single_bytes``, ``examples``.
         white_space: Tokens of white space only: ``kind``, ``tokens``, ``lengths`` as [first, last], ``longest``.
-        digits: For each length: ``digits``, ``possible``, ``tokens``, ``tokens_with_space``, ``missing`` (the first).
+        digits: For each length up to 15: ``digits``, ``possible``, ``tokens``, ``tokens_with_space``,
+            ``missing`` (the first).
         duplicates: ``kinds``, each with ``differ_by``, ``groups``, ``redundant``, ``share``; and ``examples``:
             groups of tokens.
         unseen: Tokens with characters that nobody sees: ``name``, ``tokens``, ``examples``.
