@@ -70,7 +70,7 @@ def test_no_token_that_a_short_text_becomes_is_called_unreachable(model):
     assert layers["plain"] > TOKENIZERS
     assert layers["pieces"] + layers["shadowed"] > TOKENIZERS  # proofs are tried, too
     # Stages that rewrite what a token needs hide some; what is not found is not called unreachable.
-    assert layers["missed"] <= layers.total() // 100
+    assert layers["missed"] <= layers.total() // 40
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
