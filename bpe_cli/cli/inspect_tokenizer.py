@@ -83,6 +83,7 @@ def _show_health(
     sections = [
         structure_view(structure, full=full),
         reachability_view(reachability, full=full),
+        Text(),
         *([] if usage is None else [corpus_view(usage)]),
     ]
     console = stdout_console(color)

@@ -183,5 +183,5 @@ def test_notes_that_there_are_not():
         ),
     )  # fmt: skip
     assert call("inspect", *GPT2, "-T", "a", "--nbest", "2", "--stages").err == error(
-        "--nbest lists segmentations with their scores; of the other views it has --ids only"
+        "--nbest and --stages are different views of a text", "ask for one at a time"
     )

@@ -97,7 +97,7 @@ BOTH = error(
         ),
         (
             ("t.json", "--token", "1", "--nbest", "3"),
-            error("--nbest ranks the segmentations of a text, and there is none", "give one with -T TEXT"),
+            error("--nbest is about a text, and there is none", "give one with -T TEXT"),
         ),
         (
             ("t.json", "--token", "9999"),

@@ -23,7 +23,7 @@ def test_without_a_text():
         result = call(*arguments)
         assert (result.status, result.err) == (
             2,
-            error("--steps tells how a text became tokens, and there is none", "give one with -T TEXT"),
+            error("--steps is about a text, and there is none", "give one with -T TEXT"),
         )
 
 
