@@ -67,7 +67,7 @@ def stretches(segmentations: Sequence[Segmentation]) -> Iterator[Stretch]:
         segmentations: Of the same text; at least one.
     """
     ends = [_group_ends(segmentation) for segmentation in segmentations]
-    lines = {token.end for token in segmentations[0].tokens if token.content.endswith(b"\n")}
+    lines = {token.end for token in segmentations[0].tokens if token.reading.endswith(b"\n")}
     common = sorted(set.intersection(*map(set, ends)))
     done = [0] * len(ends)
     start = 0

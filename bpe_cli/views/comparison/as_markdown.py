@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
 from bpe_cli.views.comparison import changes_table
+from bpe_cli.views.comparison.extras import extras_text
 from bpe_cli.views.comparison.values import change_text, interval_text, mark_of, remarks, value_text
 from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.visible import harmless
@@ -62,6 +63,8 @@ def comparison_markdown(
         parts.append(_changes(changes))
     if len(report.rows) > 1:
         parts.append(_by_input(report, metrics[0], names))
+    if extras := extras_text(report):
+        parts.append(_folded("Probes, vocabularies, differences", _fenced(extras)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -78,6 +81,13 @@ def code(name: str) -> str:
     numbered = _PUNCTUATION.sub(lambda match: f"&#{ord(match[0])};", shown)
     # GitHub makes links of addresses even in HTML code: a comment keeps the parts of one from each other.
     return f"<code>{numbered.replace('&#64;', '&#64;<!-- -->')}</code>"
+
+
+def _fenced(text: str) -> str:
+    """Write lines as a block of code, whose fence is longer than any row of tildes in them."""
+    longest = max((len(tildes) for tildes in re.findall("~+", text)), default=0)
+    fence = "~" * max(4, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
 
 
 def _table(headers: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
-from rich.console import Group
+from rich.console import Console, Group
 
 from bpe_cli.views.comparison.disagreements import disagreement_view
 from bpe_cli.views.comparison.overlap import overlap_view
@@ -27,3 +28,13 @@ def extras_view(comparison: Comparison) -> RenderableType | None:
     if comparison.disagreements:
         parts.append(disagreement_view(names, comparison.disagreements))
     return Group(*parts) if parts else None
+
+
+def extras_text(comparison: Comparison) -> str:
+    """Write them as plain text, 100 columns wide, for a page or a comment; empty where there are none."""
+    view = extras_view(comparison)
+    if view is None:
+        return ""
+    file = io.StringIO()
+    Console(file=file, width=100, color_system=None, highlight=False).print(view)
+    return "\n".join(line.rstrip() for line in file.getvalue().strip("\n").split("\n"))

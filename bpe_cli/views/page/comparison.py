@@ -6,16 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.alignment import deviation, stretches
+from bpe_cli.reports.comparison.choosing import best_of, differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
-from bpe_cli.views.numbers import ABSENT, count, fraction, percent, whole
+from bpe_cli.views.comparison.extras import extras_text
+from bpe_cli.views.comparison.values import interval_text, remarks, value_text
+from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import foot, head
 from bpe_cli.views.page.tokens import TokenWriter, rows
+from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
-    from bpe_cli.reports.comparison.measures import Measure
-    from bpe_cli.reports.comparison.metrics import Metric
 
 DETAILED_INPUTS = 100
 """Up to so many inputs, each has its own table of all metrics."""
@@ -33,19 +35,23 @@ def comparison_page(comparison: Comparison) -> Iterator[str]:
     single = len(comparison.rows) == 1
     source = name(comparison.rows[0].name) if single else count(len(comparison.rows), "input")
     yield f'<p class="note">{source}: {", ".join(sums)}</p>\n'
-    yield from _metrics(comparison, total, vocabulary=True)
-    if len(comparison.tokenizers) > 1:
-        yield f'<p class="note">ratio: tokens per token of {name(comparison.tokenizers[0])}'
-        if any(row.differences for row in (total, *comparison.rows)):
-            yield ", with its 95% interval and the probability that chance alone did it (Holm over all of them)"
-        yield ". ★ fewest tokens.</p>\n"
-    if not single:
+    if comparison.rows:
+        yield from _metrics(comparison, total, vocabulary=True)
+        names = [harmless(each) for each in comparison.tokenizers]
+        for remark in remarks(comparison, tuple(METRICS.values()), names):
+            yield f'<p class="note">{escape(remark)}</p>\n'
+        if len(names) > 1:
+            yield '<p class="note">★ the best of a line</p>\n'
+    if len(comparison.rows) > 1:
         yield from _inputs(comparison)
     several = {passage.source for passage in comparison.passages if passage.document}
     if comparison.passages and len(comparison.tokenizers) > 1:
         yield from _legend(comparison)
     for number, passage in enumerate(comparison.passages):
         yield from _passage(comparison, passage, number, passage.source in several)
+    if extras := extras_text(comparison):
+        yield '<h2>Probes, vocabularies, differences</h2>\n<div class="scroll" role="region" tabindex="0" '
+        yield f'aria-label="Probes, vocabularies, differences"><pre>{escape(extras)}</pre></div>\n'
     yield from foot()
 
 
@@ -62,9 +68,9 @@ def _metrics(comparison: Comparison, row: Row, *, vocabulary: bool = False) -> I
             continue
         yield f'<tr><th scope="row" title="{escape(metric.meaning)}">{escape(metric.label)}</th>'
         for number, measure in enumerate(row.measures):
-            best = ' class="best"' if metric.name == "tokens" and number in row.best else ""
+            best = ' class="best"' if number in best_of(row, metric) else ""
             sure = _certainty(row, number) if metric.name == "ratio" else ""
-            yield f"<td{best}>{_value(measure, metric)}{sure}</td>"
+            yield f"<td{best}>{value_text(metric, metric.of(measure))}{sure}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
 
@@ -98,20 +104,11 @@ def _input_row(row: Row) -> str:
 
 def _certainty(row: Row, number: int) -> str:
     """Write how sure the ratio of a tokenizer is."""
-    difference = row.differences[number] if number < len(row.differences) else None
+    difference = differences_of(row)[number]
     if difference is None:
         return ""
-    interval = f"[{fraction(difference.low)}, {fraction(difference.high)}]"
-    return f"<small>{interval} p {fraction(difference.p_adjusted, 3)}</small>"
-
-
-def _value(measure: Measure, metric: Metric) -> str:
-    value = metric.of(measure)
-    if value is None:
-        return ABSENT
-    if metric.kind == "count":
-        return whole(int(value)) if float(value).is_integer() else fraction(value)
-    return percent(value) if metric.kind == "share" else fraction(value)
+    p = f"p {difference.p_adjusted:.3f}" if difference.p_adjusted >= 0.001 else "p &lt; 0.001"
+    return f"<small>{escape(interval_text(difference))} {p}</small>"
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:

@@ -114,7 +114,7 @@ class TokenWriter:
                 open_block, size = True, 0
             yield self.group(group)
             size += group.end - group.first
-            if size >= _CHUNK and self._tokens[group.end - 1].content.endswith(b"\n"):
+            if size >= _CHUNK and self._tokens[group.end - 1].reading.endswith(b"\n"):
                 yield "</div>"
                 open_block = False
         if open_block:
@@ -218,7 +218,7 @@ def _line(number: int, token: PlacedToken, key: str) -> str:
 
 def _shown(number: int, token: PlacedToken) -> str:
     special = " z" if token.special else ""
-    shown = marked(token.content.decode("utf-8", "surrogateescape"))
+    shown = marked(token.reading.decode("utf-8", "surrogateescape"))
     return f'<span class="t{number % _COLORS}{special}">{shown}</span>'
 
 
