@@ -186,11 +186,13 @@ def test_reports(kind, tokenizer):
     same = "round trip ok" if kind in LOSSLESS else "round trip differs from byte "
     assert shown.status == 0
     unfolded = " ".join(shown.text.split())
-    assert f" {len(ids)} tokens, {len(NEW.encode())} bytes, {len(NEW)} characters, " in unfolded
+    assert f" {len(ids)} tokens, {len(NEW)} characters {len(NEW.encode())} bytes, " in unfolded
     assert same in unfolded
     text = json.loads(call("inspect", "-T", NEW, "-t", tokenizer, "--json").out)
     assert [str(token["id"]).encode() for token in text["tokens"]] == ids
     assert text["round_trip"] == (kind in LOSSLESS)
+    stages = json.loads(call("inspect", "-T", NEW, "-t", tokenizer, "--stages", "--json").out)["stages"]
+    assert stages["pieces"][-1]["tokens"][1] == len(ids)
 
 
 def test_comparing_kinds(tmp_path):

@@ -20,7 +20,7 @@ from bpe_cli.patterns import name_of
 from bpe_cli.postprocess import Processed, process
 from bpe_cli.running import StagedRunner
 from bpe_cli.splitting import segments
-from bpe_cli.stages import ALGORITHMS, ByteLevel, Normalizer, PreTokenizer, Split
+from bpe_cli.stages import ALGORITHMS, ByteLevel, Normalizer, PreTokenizer, Split, WordLevel
 from bpe_cli.stages.component_json import core_spec, type_name
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Piece:
         content: What the model gets.
         start: Where in the text it begins, in bytes.
         end: Where it ends.
-        first: Number of its first token.
+        first: Number of its first token. Unknown pieces that follow one another may share one.
         token_end: Number after its last token.
         special: Whether it is a special token.
     """
@@ -310,12 +310,17 @@ def _staged_pieces(
     data, starts, ends, begins, stops = model.stages.pre_tokenize(content, first=position == 0)
     contents = [model.reads(data[start:end]) for start, end in zip(memoryview(starts), memoryview(ends), strict=True)]
     found, id_ends = model.encode(contents)
-    if found != [token.token_id for token in segmentation.tokens[number : number + len(found)]]:
-        raise UsageError(_MOVED)
-    first = number
-    for piece, begin, stop, end in zip(contents, memoryview(begins), memoryview(stops), id_ends, strict=True):
-        yield Piece(piece, position + begin, position + stop, first, number + end)
-        first = number + end
+    tokens, begun = segmentation.tokens, number
+    places = zip(contents, memoryview(begins), memoryview(stops), [0, *id_ends], id_ends, strict=False)
+    for piece, begin, stop, start, end in places:
+        ids = found[start:end]
+        # Unknown pieces that follow one another may be one token: each has it.
+        shared = model.fuses(ids) and number > begun and tokens[number - 1].token_id == ids[0]
+        first = number - shared
+        number = first + len(ids)
+        if ids != [token.token_id for token in tokens[first:number]]:
+            raise UsageError(_MOVED)
+        yield Piece(piece, position + begin, position + stop, first, number)
 
 
 class _Model:
@@ -325,7 +330,13 @@ class _Model:
         self.stages = runner.stages
         # Byte-level BPE gets bytes, also behind a stage that spells them.
         self._spelt = tokenizer.has_bytes and any(isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer)
+        model = tokenizer.model
+        self._fused = model.unk_id if isinstance(model, WordLevel) and model.fuse_unk else None
         self._runner = StagedRunner(replace(tokenizer, normalizer=(), pre_tokenizer=(), decoder=()))
+
+    def fuses(self, ids: Sequence[int]) -> bool:
+        """Tell whether tokens begin with an unknown one that may be one with the one before it."""
+        return self._fused is not None and ids[:1] == [self._fused]
 
     def reads(self, piece: bytes) -> bytes:
         """Give a piece as the model gets it."""

@@ -121,15 +121,18 @@ class StagesView:
     def _token_columns(self, palette: Palette) -> Iterator[Column]:
         """Yield the tokens; where pieces become several, their numbers stand under the first of each."""
         report = self._report
-        firsts = {piece.first: number for number, piece in enumerate(report.pieces) if piece.token_end > piece.first}
+        firsts: dict[int, int] = {}
+        for number, piece in enumerate(report.pieces):
+            if piece.token_end > piece.first:
+                firsts.setdefault(piece.first, number)
         excerpt = report.segmentation.excerpt(self._limit)
         made = columns(excerpt, palette, self._notes)
         if len(firsts) == report.segmentation.token_count:
             yield from made
             return
         for number, column in enumerate(made):
-            piece = f"piece {firsts[number]}" if number in firsts else ""
-            yield replace(column, notes=(*column.notes, piece))
+            note = f"piece {firsts[number]}" if number in firsts else ""
+            yield replace(column, notes=(*column.notes, note))
 
     def _processed_columns(self, palette: Palette) -> Iterator[Column]:
         processed = self._report.processed

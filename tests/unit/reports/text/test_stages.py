@@ -23,6 +23,7 @@ from bpe_cli.stages import (
     Split,
     Strip,
     WhitespaceSplit,
+    WordLevel,
 )  # fmt: skip
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
@@ -108,6 +109,13 @@ def test_what_cannot_be_shown():
     assert [each.content for each in shown(added, "cd").pieces] == [b"cd"]
     with pytest.raises(UsageError, match="in normalized text"):
         shown(added, "c aB d")
+
+
+def test_unknown_pieces_may_share_a_token():
+    model = WordLevel(Vocabulary.from_tokens([b"<unk>", b"a"]), unk_id=0, fuse_unk=True)
+    report = shown(Tokenizer(model, pre_tokenizer=(WhitespaceSplit(),)), "x y a z")
+    assert [(each.first, each.token_end) for each in report.pieces] == [(0, 1), (0, 1), (1, 2), (2, 3)]
+    assert report.segmentation.token_count == 3
 
 
 REAL = [
