@@ -73,7 +73,7 @@ _ALL = (
     ),
     Metric(
         "one_token_types", "types kept", "more", "share",
-        "different words that alone are one token, of those in an input's first 16 MiB (STRR: Nayeem et al., arXiv:2510.09947)",
+        "different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et al., arXiv:2510.09947)",
         lambda measure: measure.one_token_types_share,
     ),
     Metric(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bpe_cli import _core
 from bpe_cli.blocks import Block
 
-WORD_BYTES = 16 << 20
+WORD_BYTES = 4 << 20
 """Different words are looked for among so many bytes of an input."""
 
 _SLICE = 1 << 20

@@ -25,6 +25,7 @@ class TokenizerTally:
 
     Attributes:
         matcher: What is looked for in the text.
+        tiled: Whether tokens' bytes, one after the other, are those of the text, if the tokenizer is plain.
         total: All inputs that were finished.
     """
 
@@ -42,6 +43,12 @@ class TokenizerTally:
             *tokenizer.special_table,
             array("I", sorted(fallback.unknown)),
             array("I", sorted(fallback.bytes)),
+        )
+        # Whether tokens' bytes are the text: nothing is put before it, no token takes white space along.
+        self.tiled = not tokenizer.prefix_space and not any(
+            (token.lstrip or token.rstrip)
+            and (not token.special or specials == "all" or token.content.decode("utf-8", "replace") in specials)
+            for token in tokenizer.special_tokens
         )
         self.vocab_size = self.empty.vocab_size
         if speed:  # what is compiled at first use is not part of the speed
@@ -87,7 +94,7 @@ class InputTally:
             owner.tokenizer.encode_block(block, owner.matcher, owner.threads)
             self._seconds += time.perf_counter() - begun
         tokenizer, runner = owner.tokenizer, owner.tokenizer.runner
-        if isinstance(runner, PlainRunner) and tokenizer.has_spans and not tokenizer.prefix_space:
+        if isinstance(runner, PlainRunner) and owner.tiled:
             runner.tally(self._tally, block, owner.matcher, owner.threads)
         elif isinstance(runner, PlainRunner) and runner.slow_patterns and tokenizer.has_spans:
             self._round_trips.add(block, *self._add_slowly(block))

@@ -116,6 +116,25 @@ impl Tables {
         }
     }
 
+    /// How many bytes an id has, and whether a text has them at an offset.
+    #[inline]
+    #[must_use]
+    pub fn stands_at(&self, id: u32, text: &[u8], at: usize) -> (usize, bool) {
+        let ends = self.tokens.ends();
+        if let Some(&end) = ends.get(id as usize) {
+            let start = if id == 0 { 0 } else { ends[id as usize - 1] };
+            // Most tokens are short: then eight bytes of both are read at once.
+            if let length @ 1..=8 = end - start
+                && let Some(token) = eight_bytes(self.tokens.blob(), start as usize)
+                && let Some(there) = eight_bytes(text, at)
+            {
+                return (length as usize, (token ^ there) << (64 - 8 * length) == 0);
+            }
+        }
+        let token = self.bytes(id);
+        (token.len(), text.get(at..at + token.len()) == Some(token))
+    }
+
     /// What an id stands for.
     #[inline]
     #[must_use]
@@ -126,6 +145,12 @@ impl Tables {
             None => Kind::Ordinary,
         }
     }
+}
+
+#[inline]
+fn eight_bytes(bytes: &[u8], at: usize) -> Option<u64> {
+    let window = bytes.get(at..at + 8)?;
+    Some(u64::from_le_bytes(window.try_into().ok()?))
 }
 
 #[cfg(test)]
@@ -146,6 +171,11 @@ mod tests {
         assert_eq!(tables.bytes(2), b"<s>");
         assert_eq!(tables.bytes(4), b"ab");
         assert_eq!(tables.bytes(12), b"");
+        assert_eq!(tables.stands_at(4, b"xab", 1), (2, true));
+        assert_eq!(tables.stands_at(4, b"xax", 1), (2, false));
+        assert_eq!(tables.stands_at(0, b"xaxaxaxaxaxax", 3), (1, true));
+        assert_eq!(tables.stands_at(9, b"x<e>", 1), (3, true));
+        assert_eq!(tables.stands_at(9, b"x<e", 1), (3, false));
         let kinds = [0, 1, 3, 9, 12].map(|id| tables.kind(id));
         let (ordinary, unknown) = (Kind::Ordinary, Kind::Unknown);
         assert_eq!(kinds, [Kind::Byte, ordinary, unknown, ordinary, unknown]);

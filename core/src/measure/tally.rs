@@ -311,16 +311,14 @@ pub fn count(
             let mut at = base;
             let mut same = true;
             for &id in ids {
-                let token = tables.bytes(id);
-                let end = at + token.len();
-                same = same && end <= range.end && is_at(token, text, at);
+                let (length, stands) = tables.stands_at(id, text, at);
+                same &= stands;
                 frequencies.add(id);
-                if end <= range.end {
-                    words.touch(at - base, end - base);
-                }
-                bytes_of[tables.kind(id) as usize] += token.len() as u64;
-                at = end;
+                words.begin(at - base);
+                bytes_of[tables.kind(id) as usize] += length as u64;
+                at += length;
             }
+            words.tile();
             Some(same && at == range.end)
         }
         Tokens::Spans(spans) => {
@@ -347,17 +345,6 @@ pub fn count(
         comes_back,
         continued,
         unfinished,
-    }
-}
-
-/// Whether a token's bytes stand at a place of a text.
-#[inline]
-fn is_at(token: &[u8], text: &[u8], at: usize) -> bool {
-    match text.get(at..at + token.len()) {
-        // Most tokens are short: no call.
-        Some(there) if token.len() <= 8 => there.iter().zip(token).all(|(a, b)| a == b),
-        Some(there) => there == token,
-        None => false,
     }
 }
 

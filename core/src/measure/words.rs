@@ -80,6 +80,8 @@ pub struct Words {
     word: Bits,
     touched: Bits,
     again: Bits,
+    /// Where tokens begin that follow one another without gaps.
+    begins: Bits,
 }
 
 impl Words {
@@ -89,6 +91,7 @@ impl Words {
         self.word.clear(text.len());
         self.touched.clear(text.len());
         self.again.clear(text.len());
+        self.begins.clear(text.len());
         for (bits, bytes) in self.word.0.iter_mut().zip(text.chunks(64)) {
             *bits = bytes
                 .iter()
@@ -123,6 +126,41 @@ impl Words {
                 self.touched.set(after - 1);
             }
             at = self.word.next(true, after, end);
+        }
+    }
+
+    /// Notes that a token begins at an offset in the text. For texts of which all is in tokens: after the
+    /// last one, `tile` says so. Much faster than `touch`.
+    #[inline]
+    pub fn begin(&mut self, at: usize) {
+        if at < self.length {
+            self.begins.set(at);
+        }
+    }
+
+    /// Says that the tokens noted by `begin` are all, and that each goes as far as the next.
+    pub fn tile(&mut self) {
+        let mut before = 0; // the last byte before these 64, if it is of a word
+        let mut reach = 0; // where the last word ends that is known to be split
+        for place in 0..self.word.0.len() {
+            let word = self.word.0[place];
+            let inside = word & (word << 1 | before);
+            before = word >> 63;
+            let mut cuts = self.begins.0[place] & inside;
+            while cuts != 0 {
+                let at = place * 64 + cuts.trailing_zeros() as usize;
+                cuts &= cuts - 1;
+                if at >= reach {
+                    reach = self.word.next(false, at, self.length);
+                    self.again.set(reach - 1);
+                }
+            }
+        }
+        // Every word is in some token.
+        for place in 0..self.word.0.len() {
+            let after = self.word.0.get(place + 1).map_or(0, |word| word << 63);
+            let word = self.word.0[place];
+            self.touched.0[place] |= word & !(word >> 1 | after);
         }
     }
 
@@ -211,6 +249,21 @@ mod tests {
             words.reset(text.as_bytes());
             for &(start, length) in &spans {
                 words.touch(start.min(text.len()), start.min(text.len()) + length);
+            }
+            let mut cuts: Vec<usize> = spans.iter().map(|span| span.0.min(text.len())).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            cuts.dedup();
+            let (mut tiled, mut touched) = (Words::default(), Words::default());
+            tiled.reset(text.as_bytes());
+            touched.reset(text.as_bytes());
+            for pair in cuts.windows(2) {
+                tiled.begin(pair[0]);
+                touched.touch(pair[0], pair[1]);
+            }
+            tiled.tile();
+            for open in [(false, false), (true, false), (false, true), (true, true)] {
+                prop_assert_eq!(tiled.finish(open.0, open.1), touched.finish(open.0, open.1));
             }
             let all = words.finish(false, false);
             let list: Vec<&str> = text.split_whitespace().collect();
