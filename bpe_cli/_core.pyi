@@ -368,8 +368,9 @@ class Tally:
     ) -> None:
         """Encode a block and count what becomes of it; each document is decoded again on the way.
 
-        Right for tokenizers whose tokens are the text's bytes: no space put before, no special token that
-        takes white space along. ``unfinished``: the last document goes on in the next block.
+        Right for tokenizers whose tokens are the text's bytes: no special token takes white space along, and
+        with a space put before texts there are no special tokens. ``unfinished``: the last document goes on
+        in the next block.
 
         Raises:
             ValueError: As ``Engine.encode``.
@@ -402,6 +403,7 @@ class Tally:
         starts: Buffer | None = None,
         stops: Buffer | None = None,
         *,
+        prefix_space: bool = False,
         continued: bool = False,
         unfinished: bool = False,
     ) -> None:
@@ -411,6 +413,7 @@ class Tally:
             ids: Of all documents (u32). ``id_ends`` (u64): where each document's end.
             starts: Where in ``data`` begins what each id stands for (u64), and ``stops`` where it ends;
                 None: ids are the text's bytes, one token after the other.
+            prefix_space: Without ``starts``: whether a space was put before documents that begin with none.
 
         Raises:
             ValueError: The lists contradict each other.
@@ -450,10 +453,6 @@ class Tally:
     @property
     def unknown_bytes(self) -> int:
         """Bytes of the text that unknown tokens stand for."""
-
-    @property
-    def byte_fallback_bytes(self) -> int:
-        """Bytes of the text that byte tokens stand for, each counted once."""
 
     @property
     def checked_documents(self) -> int:

@@ -165,11 +165,15 @@ class PlainRunner:
     def tally(self, tally: _core.Tally, block: Block, matcher: _core.SpecialMatcher | None, threads: int) -> None:
         """Encode a block, count what becomes of it, and decode it again.
 
-        Not for tokenizers with a prefix space, or with special tokens that take white space along.
+        Not where special tokens that take white space along are looked for, and not where any are if there is a
+        prefix space.
         """
         if not isinstance(self.splitter, _core.Splitter):
             ids, ends = self._encode_slowly(block, matcher)
-            tally.add(block.data, block.ends, ids, ends, continued=block.continued, unfinished=block.unfinished)
+            tally.add(
+                block.data, block.ends, ids, ends,
+                prefix_space=self._prefix_space, continued=block.continued, unfinished=block.unfinished,
+            )  # fmt: skip
             return
         try:
             tally.encode_plain(

@@ -45,6 +45,12 @@ impl Engine {
         &self.model
     }
 
+    /// Whether a space is put before text that begins with none.
+    #[must_use]
+    pub fn prefix_space(&self) -> bool {
+        self.prefix_space
+    }
+
     /// Encodes a block.
     ///
     /// # Errors

@@ -31,7 +31,7 @@ class Measure:
         unknown_tokens: Tokens that stand for what the vocabulary does not have.
         byte_tokens: Tokens that are one byte of a character of several bytes, or a byte in the model's spelling
             (``<0xE4>``): what falls back to bytes.
-        byte_fallback_bytes: Bytes of the text that such tokens stand for.
+        byte_fallback_bytes: Bytes of the text that such tokens stand for: one each.
         checked_documents: Documents that were decoded again: all, but for those of tokenizers with normalizers
             or decoders that are longer than ``round_trips.CHECKED_BYTES``.
         failed_documents: Those of them whose tokens do not decode to the text.

@@ -25,7 +25,8 @@ class TokenizerTally:
 
     Attributes:
         matcher: What is looked for in the text.
-        tiled: Whether tokens' bytes, one after the other, are those of the text, if the tokenizer is plain.
+        tiled: Whether tokens' bytes, one after the other, are those of the text, if the tokenizer is plain: no
+            token takes white space along, and there is at most one space put before each document.
         total: All inputs that were finished.
     """
 
@@ -44,8 +45,7 @@ class TokenizerTally:
             array("I", sorted(fallback.unknown)),
             array("I", sorted(fallback.bytes)),
         )
-        # Whether tokens' bytes are the text: nothing is put before it, no token takes white space along.
-        self.tiled = not tokenizer.prefix_space and not any(
+        self.tiled = not (tokenizer.prefix_space and self.matcher) and not any(
             (token.lstrip or token.rstrip)
             and (not token.special or specials == "all" or token.content.decode("utf-8", "replace") in specials)
             for token in tokenizer.special_tokens
@@ -176,7 +176,7 @@ class InputTally:
             used_ids=tally.used_ids,
             unknown_tokens=tally.unknown_tokens,
             byte_tokens=tally.byte_tokens,
-            byte_fallback_bytes=tally.byte_fallback_bytes,
+            byte_fallback_bytes=tally.byte_tokens,
             checked_documents=self._checked,
             failed_documents=self._failed,
             shannon_entropy=tally.shannon_entropy,

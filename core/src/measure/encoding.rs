@@ -11,8 +11,8 @@ use crate::pipeline::{Pipeline, Span};
 use crate::special::SpecialMatcher;
 
 impl Engine {
-    /// Encodes a block of documents and counts what becomes of it. Only right where nothing is put
-    /// before a text and special tokens take nothing along.
+    /// Encodes a block of documents and counts what becomes of it. Only right where special tokens take
+    /// nothing along, and where there are none if a space is put before texts.
     ///
     /// # Errors
     /// As [`Engine::encode`].
@@ -46,7 +46,7 @@ impl Engine {
                         counter,
                         documents.text,
                         document.range,
-                        Tokens::Plain(&part.ids[from..to]),
+                        Tokens::Plain(&part.ids[from..to], self.prefix_space()),
                         (document.continued, document.unfinished),
                     ));
                     from = to;

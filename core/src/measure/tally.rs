@@ -38,8 +38,6 @@ pub struct Sums {
     pub split_words: u64,
     /// Bytes of the text that unknown tokens stand for.
     pub unknown_bytes: u64,
-    /// Bytes of the text that byte tokens stand for.
-    pub byte_fallback_bytes: u64,
     /// Documents that were decoded again on the way.
     pub checked: u64,
     /// Those of them that did not come back.
@@ -55,7 +53,6 @@ impl Sums {
         self.words += other.words;
         self.split_words += other.split_words;
         self.unknown_bytes += other.unknown_bytes;
-        self.byte_fallback_bytes += other.byte_fallback_bytes;
         self.checked += other.checked;
         self.failed += other.failed;
         self.with_tokens += other.with_tokens;
@@ -70,7 +67,6 @@ pub struct Part {
     bytes: u64,
     tokens: u64,
     unknown_bytes: u64,
-    byte_fallback_bytes: u64,
     /// Whether its tokens decode to it; None if that was not seen.
     comes_back: Option<bool>,
     continued: bool,
@@ -229,7 +225,6 @@ impl Tally {
             words,
             split_words: split,
             unknown_bytes: part.unknown_bytes,
-            byte_fallback_bytes: part.byte_fallback_bytes,
             ..Sums::default()
         };
         let open = &mut self.open;
@@ -270,8 +265,9 @@ impl Tally {
 /// The tokens of some documents.
 #[derive(Clone, Copy, Debug)]
 pub enum Tokens<'a> {
-    /// Tokens whose bytes, one after the other, are the text.
-    Plain(&'a [u32]),
+    /// Tokens whose bytes, one after the other, are the text. With `true` a space was put before documents
+    /// that begin with none: it stands for nothing in them, and is there when they are decoded.
+    Plain(&'a [u32], bool),
     /// Tokens with what they stand for.
     Spans(&'a [Span]),
 }
@@ -279,14 +275,14 @@ pub enum Tokens<'a> {
 impl Tokens<'_> {
     fn len(&self) -> usize {
         match self {
-            Self::Plain(ids) => ids.len(),
+            Self::Plain(ids, _) => ids.len(),
             Self::Spans(spans) => spans.len(),
         }
     }
 
     fn slice(&self, range: std::ops::Range<usize>) -> Self {
         match *self {
-            Self::Plain(ids) => Self::Plain(&ids[range]),
+            Self::Plain(ids, spaced) => Self::Plain(&ids[range], spaced),
             Self::Spans(spans) => Self::Spans(&spans[range]),
         }
     }
@@ -305,17 +301,32 @@ pub fn count(
     let base = range.start;
     let Counter { frequencies, words } = counter;
     words.reset(&text[range.clone()]);
-    let mut bytes_of = [0; 3]; // by kind
+    let mut unknown_bytes = 0;
     let comes_back = match tokens {
-        Tokens::Plain(ids) => {
+        Tokens::Plain(ids, spaced) => {
             let mut at = base;
             let mut same = true;
+            let mut ids = ids.iter();
+            if spaced
+                && !continued
+                && text[range.clone()]
+                    .first()
+                    .is_some_and(|&byte| byte != b' ')
+                && let Some(&id) = ids.next()
+            {
+                same = false;
+                frequencies.add(id);
+                words.begin(0);
+                at += tables.bytes(id).len().saturating_sub(1);
+            }
             for &id in ids {
                 let (length, stands) = tables.stands_at(id, text, at);
                 same &= stands;
                 frequencies.add(id);
                 words.begin(at - base);
-                bytes_of[tables.kind(id) as usize] += length as u64;
+                if tables.kind(id) == Kind::Unknown {
+                    unknown_bytes += length as u64;
+                }
                 at += length;
             }
             words.tile();
@@ -323,15 +334,16 @@ pub fn count(
         }
         Tokens::Spans(spans) => {
             // Several tokens may stand for the same bytes, which are counted once.
-            let mut covered = [base as u64; 3];
+            let mut covered = 0;
             for &Span { id, start, end } in spans {
                 frequencies.add(id);
                 let start = start.clamp(base as u64, range.end as u64);
                 let end = end.clamp(start, range.end as u64);
                 words.touch(start as usize - base, end as usize - base);
-                let kind = tables.kind(id) as usize;
-                bytes_of[kind] += end.saturating_sub(start.max(covered[kind]));
-                covered[kind] = covered[kind].max(end);
+                if tables.kind(id) == Kind::Unknown {
+                    unknown_bytes += end.saturating_sub(start.max(covered));
+                    covered = covered.max(end);
+                }
             }
             None
         }
@@ -340,8 +352,7 @@ pub fn count(
         stretch: words.finish(continued, unfinished),
         bytes: range.len() as u64,
         tokens: tokens.len() as u64,
-        unknown_bytes: bytes_of[Kind::Unknown as usize],
-        byte_fallback_bytes: bytes_of[Kind::Byte as usize],
+        unknown_bytes,
         comes_back,
         continued,
         unfinished,

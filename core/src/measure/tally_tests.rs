@@ -23,7 +23,9 @@ fn plain(text: &[u8], ends: &[u64], ids: &[u32], id_ends: &[u64]) -> Tally {
         documents,
         unfinished: false,
     };
-    tally.add(block, Tokens::Plain(ids), id_ends).unwrap();
+    tally
+        .add(block, Tokens::Plain(ids, false), id_ends)
+        .unwrap();
     tally
 }
 
@@ -36,7 +38,7 @@ fn by_hand() {
     // "ab" is whole; of "c、" and "a<s>" several tokens have a part.
     assert_eq!((sums.words, sums.split_words), (3, 2));
     assert_eq!((sums.checked, sums.failed), (2, 0));
-    assert_eq!((sums.byte_fallback_bytes, sums.unknown_bytes), (3, 0));
+    assert_eq!(sums.unknown_bytes, 0);
     assert_eq!(tally.tokens_of(Kind::Byte), 3);
     assert_eq!(sums.with_tokens, 2);
     assert!((sums.sum_of_ratios - (2.0 + 10.0 / 8.0)).abs() < 1e-12);
@@ -63,6 +65,32 @@ fn what_does_not_come_back_is_seen() {
 }
 
 #[test]
+fn a_space_put_before_stands_for_nothing() {
+    for (ids, split) in [(&[3, 4, 2][..], 1), (&[3, 3, 4], 0)] {
+        let mut tally = Tally::new(tables());
+        let text = if split == 1 { &b"abc"[..] } else { b" ab" };
+        let documents = Documents {
+            text,
+            ends: &[3],
+            continued: false,
+        };
+        let block = Block {
+            documents,
+            unfinished: false,
+        };
+        let (ids, comes_back) = match split {
+            1 => (ids, false),
+            _ => (&ids[1..], true),
+        };
+        let ends = [ids.len() as u64];
+        tally.add(block, Tokens::Plain(ids, true), &ends).unwrap();
+        let sums = tally.sums();
+        assert_eq!((sums.words, sums.split_words), (1, split));
+        assert_eq!((sums.checked, sums.failed), (1, u64::from(!comes_back)));
+    }
+}
+
+#[test]
 fn ends_that_lie_are_refused() {
     let documents = Documents {
         text: b"ab",
@@ -74,7 +102,7 @@ fn ends_that_lie_are_refused() {
             documents,
             unfinished: false,
         };
-        let refused = Tally::new(tables()).add(block, Tokens::Plain(&[0, 1]), ends);
+        let refused = Tally::new(tables()).add(block, Tokens::Plain(&[0, 1], false), ends);
         assert!(matches!(refused, Err(Error::Invalid(_))), "{ends:?}");
     }
 }
@@ -83,8 +111,8 @@ fn ends_that_lie_are_refused() {
 fn spans_count_shared_bytes_once() {
     let span = |id, start, end| Span { id, start, end };
     let spans = [
-        span(5, 0, 3),
-        span(6, 0, 3),
+        span(9, 0, 3),
+        span(9, 0, 3),
         span(7, 0, 3),
         span(9, 4, 6),
         span(0, 9, 99),
@@ -102,7 +130,7 @@ fn spans_count_shared_bytes_once() {
     };
     tally.add(block, Tokens::Spans(&spans), &[5]).unwrap();
     let sums = tally.sums();
-    assert_eq!((sums.byte_fallback_bytes, sums.unknown_bytes), (3, 2));
+    assert_eq!(sums.unknown_bytes, 5);
     assert_eq!((sums.words, sums.split_words, sums.checked), (2, 1, 0));
 }
 
@@ -118,11 +146,11 @@ proptest! {
         let mut in_parts = Tally::new(Arc::clone(&tables));
         let mut cut = cuts.iter();
         for ids in &documents {
-            let mut add = |tally: &mut Tally, ids: &[u32], continued, unfinished| {
+            let add = |tally: &mut Tally, ids: &[u32], continued, unfinished| {
                 let text = spell(ids);
                 let ends = [text.len() as u64];
                 let documents = Documents { text: &text, ends: &ends, continued };
-                tally.add(Block { documents, unfinished }, Tokens::Plain(ids), &[ids.len() as u64]).unwrap();
+                tally.add(Block { documents, unfinished }, Tokens::Plain(ids, false), &[ids.len() as u64]).unwrap();
             };
             add(&mut whole, ids, false, false);
             let mut start = 0;

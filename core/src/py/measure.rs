@@ -60,7 +60,7 @@ impl Tally {
         Self(Mutex::new(measure::Tally::new(tables)))
     }
 
-    #[pyo3(signature = (data, ends, ids, id_ends, starts=None, stops=None, *, continued=false, unfinished=false))]
+    #[pyo3(signature = (data, ends, ids, id_ends, starts=None, stops=None, *, prefix_space=false, continued=false, unfinished=false))]
     #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
     fn add(
         &self,
@@ -71,6 +71,7 @@ impl Tally {
         id_ends: Lent<u64>,
         starts: Option<Lent<u64>>,
         stops: Option<Lent<u64>>,
+        prefix_space: bool,
         continued: bool,
         unfinished: bool,
     ) -> PyResult<()> {
@@ -96,7 +97,7 @@ impl Tally {
         py.detach(|| {
             let tokens = match &spans {
                 Some(spans) => measure::Tokens::Spans(spans),
-                None => measure::Tokens::Plain(&ids),
+                None => measure::Tokens::Plain(&ids, prefix_space),
             };
             let block = block(&documents, unfinished);
             self.lock().add(block, tokens, &id_ends)
@@ -225,11 +226,6 @@ impl Tally {
     #[getter]
     fn unknown_bytes(&self, py: Python<'_>) -> u64 {
         self.ask(py, |tally| tally.sums().unknown_bytes)
-    }
-
-    #[getter]
-    fn byte_fallback_bytes(&self, py: Python<'_>) -> u64 {
-        self.ask(py, |tally| tally.sums().byte_fallback_bytes)
     }
 
     #[getter]

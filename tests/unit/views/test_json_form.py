@@ -12,6 +12,7 @@ from bpe_cli.views.comparison.as_json import comparison_json
 from bpe_cli.views.text.as_json import segmentation_json, texts_json
 from bpe_cli.views.tokenizer.as_json import vocabulary_json
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
+from tests.unit.reports.small_tokenizers import byte_level
 
 TINY = FakeTokenizer([b"\xe8\xb0", b"ab"], name="tiny", specials=[FakeSpecial(b"<s>", 300)])
 
@@ -56,7 +57,7 @@ def test_what_the_file_states():
 
 
 def test_comparison():
-    report = comparison_json(compare([TINY, FakeTokenizer()], [("a\udcff", [Block.of([b"abab"])])]))
+    report = comparison_json(compare([byte_level([b"\xe8\xb0", b"ab"], name="tiny", specials=[(b"<s>", 300)]), byte_level()], [("a\udcff", [Block.of([b"abab"])])]))
     assert report["schema"] == "bpe.compare/1"
     assert report["tokenizers"] == [{"name": "tiny", "vocab_size": 301}, {"name": "tokenizer", "vocab_size": 256}]
     (row,) = report["inputs"]
