@@ -340,16 +340,16 @@ class Tally:
         special_ids: Buffer,
         special_blob: Buffer,
         special_ends: Buffer,
-        unknown: Buffer,
-        bytes: Buffer,
+        unknown_ids: Buffer,
+        byte_ids: Buffer,
     ) -> None:
         """Start empty.
 
         Args:
             blob: The vocabulary's tokens. ``ends`` (u32): where each ends, by id; empty range: unused id.
             special_ids: Special tokens, ascending (u32), with ``special_blob`` and ``special_ends`` (u32).
-            unknown: Ids (u32) that stand for what the vocabulary does not have.
-            bytes: Ids (u32) that stand for less than a character.
+            unknown_ids: Those (u32) that stand for what the vocabulary does not have.
+            byte_ids: Those (u32) that stand for less than a character.
         """
 
     def fresh(self) -> Tally:

@@ -1,7 +1,8 @@
 """Write what the docs say from the code itself; with ``--check``, say whether it is up to date.
 
 docs/cli.md is the ``--help`` of every command. The tables in docs/formats.md between the lines
-``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module says it can write.
+``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module says it can write; the
+table in docs/metrics.md between such lines lists the metrics.
 """
 
 from __future__ import annotations
@@ -64,10 +65,26 @@ def formats_page() -> str:
         _table(list(ALGORITHMS), {name: module.MODELS for name, module in FORMATS.items()}),
         _table([each.name for each in FEATURES], {name: module.HOLDS for name, module in FORMATS.items()}),
     ]
-    text = (DOCS / "formats.md").read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
+    return _page_with("formats.md", "\n".join(tables))
+
+
+def metrics_page() -> str:
+    """Give docs/metrics.md with its table made anew."""
+    from bpe_cli.reports.comparison.metrics import METRICS
+
+    rows = (
+        f"| `{metric.name}` | {metric.meaning.replace('|', chr(92) + '|').replace('<', '&lt;')} "
+        f"| {metric.better or ''} |\n"
+        for metric in METRICS.values()
+    )
+    return _page_with("metrics.md", "| metric | what it is | better |\n|---|---|---|\n" + "".join(rows))
+
+
+def _page_with(name: str, made: str) -> str:
+    """Give a page with what stands between its two lines made anew."""
+    before, _, rest = (DOCS / name).read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    return before + BEGIN + "\n" + "\n".join(tables) + "\n" + END + after
+    return f"{before}{BEGIN}\n{made}\n{END}{after}"
 
 
 def _table(columns: list[str], held: Mapping[str, Collection[str]]) -> str:
@@ -82,7 +99,7 @@ def _table(columns: list[str], held: Mapping[str, Collection[str]]) -> str:
 
 def main() -> int:
     """Write the pages, or check them."""
-    for name, page in (("cli.md", render()), ("formats.md", formats_page())):
+    for name, page in (("cli.md", render()), ("formats.md", formats_page()), ("metrics.md", metrics_page())):
         path = DOCS / name
         if "--check" not in sys.argv[1:]:
             path.write_text(page, encoding="utf-8")

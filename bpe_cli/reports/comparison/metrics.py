@@ -53,17 +53,20 @@ _ALL = (
     ),
     Metric(
         "mean_bytes_per_token", "mean bytes/token", "more", "ratio",
-        "each document's bytes per token, the mean over documents: a mean of ratios, in which a short document counts as much as a long one",
+        "each document's bytes per token, the mean over documents: a mean of ratios, in which a short "
+        "document counts as much as a long one",
         lambda measure: measure.mean_bytes_per_token,
     ),
     Metric(
         "fertility", "tokens/word", "less", "ratio",
-        "tokens per word, a word being a stretch without white space (Rust et al., arXiv:2012.15613, count words otherwise)",
+        "tokens per word, a word being a stretch without white space (Rust et al., arXiv:2012.15613, count "
+        "words otherwise)",
         lambda measure: measure.fertility,
     ),
     Metric(
         "split_words", "words split", "less", "share",
-        "words of which more than one token has a part, of all words (the proportion of continued words of Rust et al.)",
+        "words of which more than one token has a part, of all words (the proportion of continued words of "
+        "Rust et al.)",
         lambda measure: measure.split_share,
     ),
     Metric(
@@ -73,7 +76,8 @@ _ALL = (
     ),
     Metric(
         "one_token_types", "types kept", "more", "share",
-        "different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et al., arXiv:2510.09947)",
+        "different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et al., "
+        "arXiv:2510.09947)",
         lambda measure: measure.one_token_types_share,
     ),
     Metric(
@@ -83,7 +87,8 @@ _ALL = (
     ),
     Metric(
         "shannon_efficiency", "Shannon efficiency", "more", "share",
-        "entropy of the tokens' frequencies, of what it were if all ids that occur were as frequent (Zouhar et al., arXiv:2306.16842)",
+        "entropy of the tokens' frequencies, of what it were if all ids that occur were as frequent (Zouhar "
+        "et al., arXiv:2306.16842)",
         lambda measure: measure.shannon_efficiency,
     ),
     Metric(

@@ -16,7 +16,7 @@ from bpe_cli.reports.tokenizer.fallback import fallback_ids
 from bpe_cli.running import PlainRunner
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.comparison.reading import Reading, WordTypes
+    from bpe_cli.reports.comparison.reading import WordTypes
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 

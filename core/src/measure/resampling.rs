@@ -67,7 +67,7 @@ fn sums_of_drawn(units: &[[u64; 2]], draw: &mut Draw) -> [u64; 2] {
     let count = units.len() as u64;
     let mut sums = [0; 2];
     let mut add = |bits: u64| {
-        let [a, b] = units[(bits * count >> 32) as usize];
+        let [a, b] = units[((bits * count) >> 32) as usize];
         sums[0] += a;
         sums[1] += b;
     };

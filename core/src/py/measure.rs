@@ -39,8 +39,8 @@ impl Tally {
         special_ids: Lent<u32>,
         special_blob: Lent<u8>,
         special_ends: Lent<u32>,
-        unknown: Lent<u32>,
-        bytes: Lent<u32>,
+        unknown_ids: Lent<u32>,
+        byte_ids: Lent<u32>,
     ) -> PyResult<Self> {
         let tokens = token_table(py, &blob, &ends)?;
         let names = token_table(py, &special_blob, &special_ends)?;
@@ -50,7 +50,7 @@ impl Tally {
         }
         let special = special_ids.iter().enumerate();
         let special = special.map(|(place, &id)| (id, names.get(place as u32).to_vec()));
-        let (unknown, bytes) = (unknown.items(py)?, bytes.items(py)?);
+        let (unknown, bytes) = (unknown_ids.items(py)?, byte_ids.items(py)?);
         let tables = measure::Tables::new(tokens, special, &unknown, &bytes).map_err(to_python)?;
         Ok(Self(Mutex::new(measure::Tally::new(Arc::new(tables)))))
     }

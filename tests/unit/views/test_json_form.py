@@ -57,7 +57,12 @@ def test_what_the_file_states():
 
 
 def test_comparison():
-    report = comparison_json(compare([byte_level([b"\xe8\xb0", b"ab"], name="tiny", specials=[(b"<s>", 300)]), byte_level()], [("a\udcff", [Block.of([b"abab"])])]))
+    report = comparison_json(
+        compare(
+            [byte_level([b"\xe8\xb0", b"ab"], name="tiny", specials=[(b"<s>", 300)]), byte_level()],
+            [("a\udcff", [Block.of([b"abab"])])],
+        )
+    )
     assert report["schema"] == "bpe.compare/1"
     assert report["tokenizers"] == [{"name": "tiny", "vocab_size": 301}, {"name": "tokenizer", "vocab_size": 256}]
     (row,) = report["inputs"]

@@ -100,7 +100,10 @@ def test_what_the_file_states_is_listed_as_it_states_it():
 
 
 def test_nothing_hostile_passes():
-    for renderable in (vocabulary_view(describe(MERGED), full=True), comparison_view(compare([replace(BYTES, name=MERGED.name)], []))):
+    for renderable in (
+        vocabulary_view(describe(MERGED), full=True),
+        comparison_view(compare([replace(BYTES, name=MERGED.name)], [])),
+    ):
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", render(renderable))
 
 

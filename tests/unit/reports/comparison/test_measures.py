@@ -24,9 +24,7 @@ from tests.unit.reports.comparison.measure_oracle import measured
 from tests.unit.reports.fake_tokenizer import blocks_of
 from tests.unit.reports.small_tokenizers import byte_level
 
-CORPORA = sorted(
-    path for path in Path(__file__).parents[4].joinpath("corpora").rglob("*.*") if path.is_file()
-)
+CORPORA = sorted(path for path in Path(__file__).parents[4].joinpath("corpora").rglob("*.*") if path.is_file())
 KINDS = [
     "bbpe", "byte", "bpe", "bpe hf", "bpe bytes", "bpe sentencepiece", "wordpiece", "wordpiece hf", "unigram",
     "unigram sentencepiece", "char", "word", "ngram", "ngram strided", "maxmatch",
@@ -168,7 +166,7 @@ def test_neither_blocks_nor_threads_change_anything(inputs, threads):
 def test_the_total_is_one_input():
     """But for word types, which are those of each input, and passages."""
     tokenizers = [trained("bbpe"), trained("bpe")]
-    documents = [line.encode() for line in "low lower\nnewest wide\n\nwidest é\nslow".split("\n")]
+    documents = [line.encode() for line in ("low lower", "newest wide", "", "widest é", "slow")]
     apart = compare(tokenizers, [(str(number), [Block.of([each])]) for number, each in enumerate(documents)])
     (together,) = compare(tokenizers, [("all", [Block.of(documents)])]).rows
     types = {"type_count": 0, "one_token_types": 0, "one_token_types_spaced": 0}
