@@ -96,13 +96,16 @@ def compare(
                 room -= len(text)
                 segmented = (segment(tokenizer, bytes(text), specials) for tokenizer in tokenizers)
                 passages.append(Passage(name, document, tuple(segmented)))
-    total = row_of(
-        "total",
-        [tally.total for tally in tallies],
-        sum(row.document_count for row in rows),
-        sum(row.byte_count for row in rows),
-        sum(row.character_count for row in rows),
-    )
+    if len(rows) == 1:  # the same numbers: not drawn once more
+        total = replace(rows[0], name="total")
+    else:
+        total = row_of(
+            "total",
+            [tally.total for tally in tallies],
+            sum(row.document_count for row in rows),
+            sum(row.byte_count for row in rows),
+            sum(row.character_count for row in rows),
+        )
     adjusted = adjust([row.differences for row in rows])
     rows = [replace(row, differences=differences) for row, differences in zip(rows, adjusted, strict=True)]
     total = replace(total, differences=adjust([total.differences])[0])
