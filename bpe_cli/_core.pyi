@@ -312,6 +312,9 @@ class Counts:
     def items(self, start: int, limit: int) -> list[tuple[bytes, int]]:
         """Give (piece, count) for some pieces, in order."""
 
+    def pieces(self, prefix: Buffer | None = None) -> tuple[bytes, U64Array]:
+        """Give all different pieces, one after the other, each with a prefix, and where each ends."""
+
     @property
     def unique(self) -> int: ...
     @property
@@ -321,6 +324,226 @@ class Counts:
     @property
     def total_bytes(self) -> int:
         """Bytes of all pieces, repetitions counted."""
+
+@final
+class Tally:
+    """What a tokenizer makes of one input, counted while it encodes, block by block.
+
+    Words are stretches without white space (Unicode's White_Space). Sums are over documents that ended;
+    no block size and no number of threads changes them.
+    """
+
+    def __init__(
+        self,
+        blob: Buffer,
+        ends: Buffer,
+        special_ids: Buffer,
+        special_blob: Buffer,
+        special_ends: Buffer,
+        unknown_ids: Buffer,
+        byte_ids: Buffer,
+    ) -> None:
+        """Start empty.
+
+        Args:
+            blob: The vocabulary's tokens. ``ends`` (u32): where each ends, by id; empty range: unused id.
+            special_ids: Special tokens, ascending (u32), with ``special_blob`` and ``special_ends`` (u32).
+            unknown_ids: Those (u32) that stand for what the vocabulary does not have.
+            byte_ids: Those (u32) that stand for less than a character.
+        """
+
+    def fresh(self) -> Tally:
+        """Give an empty tally of the same tokenizer, which shares its tables."""
+
+    def encode_plain(
+        self,
+        engine: Engine,
+        data: Buffer,
+        ends: Buffer,
+        matcher: SpecialMatcher | None,
+        threads: int,
+        *,
+        continued: bool = False,
+        unfinished: bool = False,
+    ) -> None:
+        """Encode a block and count what becomes of it; each document is decoded again on the way.
+
+        Right for tokenizers whose tokens are the text's bytes: no special token takes white space along, and
+        with a space put before texts there are no special tokens. ``unfinished``: the last document goes on
+        in the next block.
+
+        Raises:
+            ValueError: As ``Engine.encode``.
+        """
+
+    def encode(
+        self,
+        pipeline: Pipeline,
+        data: Buffer,
+        ends: Buffer,
+        matcher: SpecialMatcher | None,
+        threads: int,
+        *,
+        continued: bool = False,
+        unfinished: bool = False,
+    ) -> tuple[U32Array, U64Array]:
+        """The same through all stages. Gives the ids, and where each document's ids end: whether they
+        decode to it is not seen on the way.
+
+        Raises:
+            ValueError: As ``Pipeline.encode``.
+        """
+
+    def add(
+        self,
+        data: Buffer,
+        ends: Buffer,
+        ids: Buffer,
+        id_ends: Buffer,
+        starts: Buffer | None = None,
+        stops: Buffer | None = None,
+        *,
+        prefix_space: bool = False,
+        continued: bool = False,
+        unfinished: bool = False,
+    ) -> None:
+        """Count a block that is encoded already.
+
+        Args:
+            ids: Of all documents (u32). ``id_ends`` (u64): where each document's end.
+            starts: Where in ``data`` begins what each id stands for (u64), and ``stops`` where it ends;
+                None: ids are the text's bytes, one token after the other.
+            prefix_space: Without ``starts``: whether a space was put before documents that begin with none.
+
+        Raises:
+            ValueError: The lists contradict each other.
+        """
+
+    def merge(self, other: Tally) -> None:
+        """Add what another tally of the same tokenizer counted."""
+
+    def take_ended(self) -> U64Array:
+        """Give the number of tokens of each document that ended since this was called last."""
+
+    def single_tokens(self, ids: Buffer, id_ends: Buffer) -> int:
+        """Count the documents that are one token, and not an unknown one. Nothing is added."""
+
+    @property
+    def counts(self) -> U64Array:
+        """How often each id of the vocabulary occurred, by id; special ids behind it are left out."""
+
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def vocab_size(self) -> int:
+        """How many ids have a token, special ones included."""
+
+    @property
+    def used_ids(self) -> int: ...
+    @property
+    def unknown_tokens(self) -> int: ...
+    @property
+    def byte_tokens(self) -> int: ...
+    @property
+    def words(self) -> int: ...
+    @property
+    def split_words(self) -> int:
+        """Words that more than one token has a part of."""
+
+    @property
+    def unknown_bytes(self) -> int:
+        """Bytes of the text that unknown tokens stand for."""
+
+    @property
+    def checked_documents(self) -> int:
+        """Documents that were decoded again on the way."""
+
+    @property
+    def failed_documents(self) -> int:
+        """Those of them that did not come back."""
+
+    @property
+    def mean_bytes_per_token(self) -> float | None:
+        """The mean over documents with tokens of each one's bytes per token."""
+
+    @property
+    def shannon_entropy(self) -> float | None:
+        """Of the ids' frequencies, in bits; None without tokens."""
+
+    @property
+    def renyi_entropy(self) -> float | None:
+        """Rényi's of order 2.5, in bits; None without tokens."""
+
+    @property
+    def coverage_rank(self) -> int | None:
+        """How many of the most frequent ids make up 95 of 100 tokens; None without tokens."""
+
+def joined_failures(
+    pipeline: Pipeline,
+    data: Buffer,
+    ends: Buffer,
+    ids: Buffer,
+    id_ends: Buffer,
+    special_ids: Buffer,
+    special_blob: Buffer,
+    special_ends: Buffer,
+    threads: int,
+) -> U64Array:
+    """Give the numbers of the documents that ``Pipeline.decode`` does not give back from their ids."""
+
+def chain_failures(
+    decoder: Decoder,
+    data: Buffer,
+    ends: Buffer,
+    ids: Buffer,
+    id_ends: Buffer,
+    blob: Buffer,
+    token_ends: Buffer,
+    special_ids: Buffer,
+    special_blob: Buffer,
+    special_ends: Buffer,
+    skip_special: Buffer | None,
+    threads: int,
+) -> U64Array:
+    """Give the numbers of the documents that ``Decoder.decode`` does not give back from their ids."""
+
+@final
+class Units:
+    """Counts of tokens by document, or by batches of neighbouring documents when there are many.
+
+    Which documents a unit has depends on their number alone: units of several tokenizers are paired.
+    """
+
+    def __init__(self, most: int) -> None:
+        """Start empty; there are never more units than ``most``."""
+
+    def extend(self, counts: Buffer) -> None:
+        """Add documents by their numbers of tokens (u64)."""
+
+    @property
+    def counts(self) -> U64Array: ...
+    @property
+    def unit_documents(self) -> int:
+        """How many documents a unit has, a power of two; the last one may have fewer."""
+
+def bootstrap_interval(
+    first: Buffer, second: Buffer, resamples: int, seed: int, threads: int
+) -> tuple[float, float] | None:
+    """Give the 95% percentile interval of the ratio of sums over resampled pairs of units (u64).
+
+    None without units, and where a resample has nothing of the second.
+
+    Raises:
+        ValueError: The lists differ in length, or there are fewer than 39 resamples.
+    """
+
+def sign_flip(first: Buffer, second: Buffer, resamples: int, seed: int, threads: int) -> float:
+    """Give the probability of a difference of sums as large, to either side, if chance decided in each
+    unit (u64) which count is whose.
+
+    Raises:
+        ValueError: The lists differ in length.
+    """
 
 @final
 class BpeTraining:

@@ -162,6 +162,27 @@ class PlainRunner:
         _, ends = self.encode(block, matcher, threads)
         return memoryview(array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False))))
 
+    def tally(self, tally: _core.Tally, block: Block, matcher: _core.SpecialMatcher | None, threads: int) -> None:
+        """Encode a block, count what becomes of it, and decode it again.
+
+        Not where special tokens that take white space along are looked for, and not where any are if there is a
+        prefix space.
+        """
+        if not isinstance(self.splitter, _core.Splitter):
+            ids, ends = self._encode_slowly(block, matcher)
+            tally.add(
+                block.data, block.ends, ids, ends,
+                prefix_space=self._prefix_space, continued=block.continued, unfinished=block.unfinished,
+            )  # fmt: skip
+            return
+        try:
+            tally.encode_plain(
+                self.engine, block.data, block.ends, matcher, threads,
+                continued=block.continued, unfinished=block.unfinished,
+            )  # fmt: skip
+        except ValueError as error:
+            raise cannot_encode(error, block.data) from error
+
     def safe_cut(self, data: bytes | memoryview) -> int:
         """Give the last offset at which a text can be cut, whatever follows; 0 for none."""
         return self.splitter.safe_cut(data)
@@ -262,6 +283,35 @@ class StagedRunner:
         except ValueError as error:
             raise self._failed(error, data) from error
         return memoryview(ids), memoryview(starts), memoryview(ends)
+
+    def tally(
+        self, tally: _core.Tally, block: Block, matcher: _core.SpecialMatcher | None, threads: int
+    ) -> tuple[memoryview, memoryview]:
+        """Encode a block and count what becomes of it: ids (u32), and where each document's end (u64)."""
+        try:
+            ids, ends = tally.encode(
+                self.pipeline, block.data, block.ends, matcher, threads,
+                continued=block.continued, unfinished=block.unfinished,
+            )  # fmt: skip
+        except ValueError as error:
+            raise self._failed(error, block.data) from error
+        return memoryview(ids), memoryview(ends)
+
+    def failures(
+        self, block: Block, ids: memoryview | array[int], ends: memoryview | array[int],
+        special: SpecialTable, threads: int,
+    ) -> memoryview:  # fmt: skip
+        """Give the numbers (u64) of the documents of a block, all whole, that their ids do not decode to."""
+        if not self._decoders:
+            found = _core.joined_failures(self.pipeline, block.data, block.ends, ids, ends, *special, threads)
+        else:
+            vocabulary = self._model.vocabulary
+            token_ends = memoryview(vocabulary.ends).toreadonly()
+            found = _core.chain_failures(
+                self._decoder, block.data, block.ends, ids, ends,
+                vocabulary.blob, token_ends, *special, self._skipped, threads,
+            )  # fmt: skip
+        return memoryview(found)
 
     def _failed(self, error: ValueError, data: bytes | memoryview) -> InputError:
         on_bytes = isinstance(self._model, (RankBpe, MergeBpe))

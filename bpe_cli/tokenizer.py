@@ -122,7 +122,7 @@ class Tokenizer:
         Yields:
             (id, start, end) of each token, in bytes of ``data``.
         """
-        return zip(*self._staged.spans(data, matcher, continued=continued), strict=True)
+        return zip(*self.staged_runner.spans(data, matcher, continued=continued), strict=True)
 
     def piece_ends(self, data: bytes) -> memoryview | None:
         """Give the end offset of every piece of a text without special tokens.
@@ -139,7 +139,8 @@ class Tokenizer:
         return {token.token_id: token for token in self.special_tokens}
 
     @cached_property
-    def _special_table(self) -> SpecialTable:
+    def special_table(self) -> SpecialTable:
+        """The special tokens as decoding wants them."""
         ids, ends, blob = array("I"), array("I"), b""
         for token in sorted(self.special_tokens, key=lambda token: token.token_id):
             blob += token.content
@@ -284,11 +285,11 @@ class Tokenizer:
             InputError: A byte of the text has no token, or the model cannot be varied so.
         """
         if sampling is not None:
-            return self._staged.encode(block, matcher, threads, sampling, place)
+            return self.staged_runner.encode(block, matcher, threads, sampling, place)
         return self.runner.encode(block, matcher, threads)
 
     @cached_property
-    def _staged(self) -> StagedRunner:
+    def staged_runner(self) -> StagedRunner:
         """What runs it through all stages, also where there is a short way."""
         return self.runner if isinstance(self.runner, StagedRunner) else StagedRunner(self)
 
@@ -353,7 +354,7 @@ class Tokenizer:
         view = memoryview(ids) if isinstance(ids, (memoryview, array)) else None
         packed = view if view is not None and view.format == "I" and view.c_contiguous else pack(ids)
         try:
-            return self.runner.decode(packed, self._special_table)
+            return self.runner.decode(packed, self.special_table)
         except ValueError as error:
             raise InputError(
                 f"{error.args[0]} in this tokenizer, whose ids run to {self.vocab_size - 1}",

@@ -2,7 +2,7 @@
 
 docs/cli.md is the ``--help`` of every command. The tables in docs/formats.md between the lines
 ``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module says it can write, and the
-one in docs/compare.md is the list of metrics. bpe_cli/reports/comparison/samples.jsonl holds the files of corpora/
+one in docs/metrics.md is the list of metrics. bpe_cli/reports/comparison/samples.jsonl holds the files of corpora/
 that ``bpe compare --probe`` uses.
 """
 
@@ -70,15 +70,15 @@ def formats_page() -> str:
     return _filled("formats.md", "\n".join(tables))
 
 
-def compare_page() -> str:
-    """Give docs/compare.md with its table of metrics made anew."""
+def metrics_page() -> str:
+    """Give docs/metrics.md with its table of metrics made anew."""
     from bpe_cli.reports.comparison.metrics import METRICS
 
     rows = (
         f"| `{each.name}` | {each.kind} | {each.better or '-'} | {html.escape(each.meaning, quote=False)} |\n"
         for each in METRICS.values()
     )
-    return _filled("compare.md", "| name | kind | better | meaning |\n|---|---|---|---|\n" + "".join(rows))
+    return _filled("metrics.md", "| name | kind | better | meaning |\n|---|---|---|---|\n" + "".join(rows))
 
 
 def _filled(page: str, made: str) -> str:
@@ -106,7 +106,7 @@ def main() -> int:
     pages = (
         (DOCS / "cli.md", render()),
         (DOCS / "formats.md", formats_page()),
-        (DOCS / "compare.md", compare_page()),
+        (DOCS / "metrics.md", metrics_page()),
         (PLACE, pack(DOCS.parent / "corpora")),
     )
     for path, page in pages:

@@ -276,6 +276,19 @@ impl Counts {
             .try_for_each(|(piece, count)| self.add(piece, count))
     }
 
+    /// All different pieces, one after the other, each with a prefix; and where each ends.
+    #[must_use]
+    pub fn pieces(&self, prefix: &[u8]) -> (Vec<u8>, Vec<u64>) {
+        let mut bytes = Vec::with_capacity(self.arena.len() + prefix.len() * self.unique());
+        let ends = self.iter().map(|(piece, _)| {
+            bytes.extend_from_slice(prefix);
+            bytes.extend_from_slice(piece);
+            bytes.len() as u64
+        });
+        let ends = ends.collect();
+        (bytes, ends)
+    }
+
     /// Serialises: for each piece a LEB128 length, a LEB128 count, the bytes.
     #[must_use]
     pub fn dump(&self) -> Vec<u8> {

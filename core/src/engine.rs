@@ -22,7 +22,7 @@ pub struct Engine {
 
 /// What one thread works with.
 #[derive(Debug, Default)]
-struct Worker {
+pub(crate) struct Worker {
     cache: PieceCache,
     scratch: Scratch,
 }
@@ -43,6 +43,12 @@ impl Engine {
     #[must_use]
     pub fn model(&self) -> &Bpe {
         &self.model
+    }
+
+    /// Whether a space is put before text that begins with none.
+    #[must_use]
+    pub fn prefix_space(&self) -> bool {
+        self.prefix_space
     }
 
     /// Encodes a block.
@@ -97,7 +103,7 @@ impl Engine {
         result.map(|()| ids)
     }
 
-    fn worker(&self) -> Worker {
+    pub(crate) fn worker(&self) -> Worker {
         self.idle
             .lock()
             .map(|mut idle| idle.pop())
@@ -105,10 +111,19 @@ impl Engine {
             .unwrap_or_default()
     }
 
-    fn retire(&self, worker: Worker) {
+    pub(crate) fn retire(&self, worker: Worker) {
         if let Ok(mut idle) = self.idle.lock() {
             idle.push(worker);
         }
+    }
+
+    /// Cuts a block into what threads take.
+    pub(crate) fn tasks(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+    ) -> Vec<Task> {
+        parallel::tasks(documents, |text| self.scanner.safe_cut(text), matcher)
     }
 
     fn parts(
@@ -119,7 +134,7 @@ impl Engine {
         keep: bool,
     ) -> Result<Vec<Part>> {
         documents.check()?;
-        let tasks = parallel::tasks(documents, |text| self.scanner.safe_cut(text), matcher);
+        let tasks = self.tasks(documents, matcher);
         parallel::run(
             &tasks,
             threads,
@@ -129,7 +144,7 @@ impl Engine {
         )
     }
 
-    fn run(
+    pub(crate) fn run(
         &self,
         documents: &Documents<'_>,
         matcher: Option<&SpecialMatcher>,

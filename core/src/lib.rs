@@ -11,6 +11,7 @@ pub mod draw;
 pub mod embedded;
 pub mod engine;
 pub mod error;
+pub mod measure;
 pub mod models;
 pub mod normalize;
 mod parallel;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING
 from bpe_cli.errors import InputError
 from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
 from bpe_cli.reports.comparison.reading import FanOut, Reading
+from bpe_cli.reports.comparison.statistics import LEAST_RESAMPLES, RESAMPLES, adjust, difference
+from bpe_cli.reports.comparison.tallying import InputTally, TokenizerTally
 from bpe_cli.reports.text.segmentation import segment
 
 if TYPE_CHECKING:
@@ -31,9 +32,13 @@ def compare(
     specials: Specials = (),
     threads: int = 1,
     progress: Callable[[int], None] | None = None,
+    baseline: int = 0,
     speed: bool = False,
+    resamples: int = RESAMPLES,
 ) -> Comparison:
-    """Count the tokens of inputs with several tokenizers.
+    """Measure what several tokenizers make of inputs.
+
+    Nothing in the result depends on ``threads`` or on how the inputs come in blocks, but for ``seconds``.
 
     Args:
         tokenizers: At least one.
@@ -43,65 +48,93 @@ def compare(
         specials: Which special tokens are looked for in the text.
         threads: How many threads count.
         progress: Called with the number of bytes of each block read.
-        speed: Whether to measure how long encoding takes.
+        baseline: The number of the tokenizer that the others are compared with.
+        speed: Whether to measure how long encoding takes, for which each text is encoded once more.
+        resamples: How often documents are drawn to tell how sure a difference is; at least 39.
 
     Raises:
-        ValueError: There is no tokenizer.
+        ValueError: There is no tokenizer, or none with the number ``baseline``, or ``resamples`` are too few.
         UsageError: A name in ``specials`` is unknown to a tokenizer.
         InputError: A byte has no token; the message says of which tokenizer and input.
 
-    Memory: a few blocks, and what ``Tokenizer.settle`` must hold of a document that cannot be cut.
+    Memory: a few blocks, what ``Tokenizer.settle`` must hold of a document that cannot be cut, what
+    ``RoundTrips`` holds, the first ``WORD_BYTES`` of an input, and two numbers per tokenizer and id.
     """
     if not tokenizers:
         raise ValueError("there is no tokenizer to compare")
+    if not 0 <= baseline < len(tokenizers):
+        raise ValueError(f"there is no tokenizer number {baseline} to compare the others with")
+    if resamples < LEAST_RESAMPLES:
+        raise ValueError(f"{resamples} resamples are too few: it takes {LEAST_RESAMPLES} to tell 95% of them")
     labels = _distinct(names or [tokenizer.name or "tokenizer" for tokenizer in tokenizers])
-    matchers = [tokenizer.matcher(specials) for tokenizer in tokenizers]
+    tallies = [TokenizerTally(tokenizer, specials, threads, speed=speed) for tokenizer in tokenizers]
+
+    def row_of(name: str, found: Sequence[InputTally], documents: int, size: int, characters: int) -> Row:
+        tokens = found[baseline].token_count
+        measures = [each.measure(documents, size, characters, tokens) for each in found]
+        differences = [
+            None if number == baseline
+            else difference(each.units, found[baseline].units, resamples=resamples, threads=threads)
+            for number, each in enumerate(found)
+        ]  # fmt: skip
+        return Row.from_measures(name, measures, differences)
+
     rows: list[Row] = []
     passages: list[Passage] = []
     room = ALL_PASSAGES_BYTES
     for name, blocks in inputs:
         reading = Reading(blocks, min(PASSAGE_BYTES, room), progress)
-        fan_out = FanOut(reading, len(tokenizers))
-        counts, seconds = [0] * len(tokenizers), [0.0] * len(tokenizers)
-        streams = {
-            number: tokenizer.settle(fan_out.reader(number), matchers[number])
-            for number, tokenizer in enumerate(tokenizers)
-        }
-        while streams:
-            number = max(streams, key=fan_out.waiting)  # who has read the least: nobody lags behind
-            try:
-                block = next(streams[number], None)
-                if block is None:
-                    del streams[number]
-                else:
-                    begun = time.perf_counter()
-                    counts[number] += sum(tokenizers[number].count_block(block, matchers[number], threads))
-                    seconds[number] += time.perf_counter() - begun
-            except InputError as error:
-                raise InputError(f"{labels[number]} cannot encode {name}: {error.message}", hint=error.hint) from error
-        row = Row.of(name, reading.documents, reading.bytes_read, reading.characters.total, counts)
-        rows.append(_timed(row, seconds) if speed else row)
+        found = [tally.begin() for tally in tallies]
+        _read(name, reading, tallies, found, labels)
+        types = reading.head.types(threads)
+        for each in found:
+            each.add_types(types)
+            each.finish()
+        rows.append(row_of(name, found, reading.documents, reading.bytes_read, reading.characters.total))
         for document, text in enumerate(reading.short or ()):
             if text:
                 room -= len(text)
                 segmented = (segment(tokenizer, bytes(text), specials) for tokenizer in tokenizers)
                 passages.append(Passage(name, document, tuple(segmented)))
-    total = Row.of(
-        "total",
-        sum(row.document_count for row in rows),
-        sum(row.byte_count for row in rows),
-        sum(row.character_count for row in rows),
-        [sum(row.measures[number].token_count for row in rows) for number in range(len(tokenizers))],
-    )
-    if speed:
-        total = _timed(total, [sum(row.measures[n].seconds or 0 for row in rows) for n in range(len(tokenizers))])
+    if len(rows) == 1:  # the same numbers: not drawn once more
+        total = replace(rows[0], name="total")
+    else:
+        total = row_of(
+            "total",
+            [tally.total for tally in tallies],
+            sum(row.document_count for row in rows),
+            sum(row.byte_count for row in rows),
+            sum(row.character_count for row in rows),
+        )
+    adjusted = adjust([row.differences for row in rows])
+    rows = [replace(row, differences=differences) for row, differences in zip(rows, adjusted, strict=True)]
+    total = replace(total, differences=adjust([total.differences])[0])
     sizes = tuple(tokenizer.vocab_size for tokenizer in tokenizers)
-    return Comparison(labels, sizes, tuple(rows), total, tuple(passages))
+    return Comparison(labels, sizes, tuple(rows), total, tuple(passages), baseline=baseline)
 
 
-def _timed(row: Row, seconds: Sequence[float]) -> Row:
-    measures = (replace(each, seconds=taken) for each, taken in zip(row.measures, seconds, strict=True))
-    return replace(row, measures=tuple(measures))
+def _read(
+    name: str,
+    reading: Reading,
+    tallies: Sequence[TokenizerTally],
+    found: Sequence[InputTally],
+    labels: Sequence[str],
+) -> None:
+    """Read an input once, and have each tokenizer tally it."""
+    fan_out = FanOut(reading, len(tallies))
+    streams = {
+        number: tally.tokenizer.settle(fan_out.reader(number), tally.matcher) for number, tally in enumerate(tallies)
+    }
+    while streams:
+        number = max(streams, key=fan_out.waiting)  # who has read the least: nobody lags behind
+        try:
+            block = next(streams[number], None)
+            if block is None:
+                del streams[number]
+            else:
+                found[number].add(block)
+        except InputError as error:
+            raise InputError(f"{labels[number]} cannot encode {name}: {error.message}", hint=error.hint) from error
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

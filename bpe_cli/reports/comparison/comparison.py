@@ -27,8 +27,8 @@ class Row:
         character_count: Characters; a byte that is not part of well-formed UTF-8 counts as one.
         measures: One per tokenizer.
         best: The tokenizers with the fewest tokens; empty when there is nothing to tell apart.
-        differences: How each stands to the baseline; None for the baseline itself, and where there are too few
-            documents to tell.
+        differences: How each stands to the baseline; None for the baseline itself, and where there is nothing to
+            tell (``statistics.difference`` says when). Empty if the row was not made by a comparison.
         sha256: Of the documents' bytes (see ``identity.Digests``); None where nobody took it, and for all together.
     """
 
@@ -43,17 +43,28 @@ class Row:
 
     @classmethod
     def of(cls, name: str, documents: int, size: int, characters: int, tokens: Sequence[int]) -> Row:
-        """Compute the measures from sums.
+        """Compute the measures from sums; the first tokenizer is the baseline.
 
         >>> row = Row.of("a.txt", 1, 12, 12, [4, 3])
         >>> row.measures[1].bytes_per_token, row.measures[1].ratio, row.best
         (4.0, 0.75, (1,))
         """
-        measures = tuple(Measure(documents, size, characters, count, tokens[0]) for count in tokens)
+        return cls.from_measures(name, [Measure(documents, size, characters, count, tokens[0]) for count in tokens])
+
+    @classmethod
+    def from_measures(
+        cls, name: str, measures: Sequence[Measure], differences: Sequence[Difference | None] = ()
+    ) -> Row:
+        """Put the measures of all tokenizers, at least one, together."""
+        tokens = [measure.token_count for measure in measures]
         fewest = min(tokens)
         differ = fewest < max(tokens)
         best = tuple(number for number, count in enumerate(tokens) if differ and count == fewest)
-        return cls(name, documents, size, characters, measures, best)
+        first = measures[0]
+        return cls(
+            name, first.document_count, first.byte_count, first.character_count,
+            tuple(measures), best, tuple(differences),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ write few of them, so numbers per word mean little there.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -21,22 +22,26 @@ class Measure:
         baseline_tokens: Tokens of the baseline tokenizer on the same text.
         word_count: Words.
         split_words: Words of which more than one token has a part.
-        type_count: Different words among the first ``WORD_BYTES`` of the input.
-        one_token_types: Those of them that alone are one token.
+        type_count: Different words among the first ``reading.WORD_BYTES`` of the input; of all inputs together,
+            the sum over inputs.
+        one_token_types: Those of them that alone are one token, and not an unknown one.
         one_token_types_spaced: Those that with a space before them are one token.
         vocab_size: Ids that a token has, special ones included.
         used_ids: Different ids that occurred.
         unknown_tokens: Tokens that stand for what the vocabulary does not have.
         byte_tokens: Tokens that are one byte of a character of several bytes, or a byte in the model's spelling
             (``<0xE4>``): what falls back to bytes.
-        byte_fallback_bytes: Bytes of the text that such tokens stand for.
-        checked_documents: Documents that were decoded again.
+        byte_fallback_bytes: Bytes of the text that such tokens stand for: one each.
+        checked_documents: Documents that were decoded again: all, but for those of tokenizers with normalizers
+            or decoders that are longer than ``round_trips.CHECKED_BYTES``.
         failed_documents: Those of them whose tokens do not decode to the text.
         shannon_entropy: Of the tokens' frequencies, in bits; None without tokens.
         renyi_entropy: Rényi's of order 2.5 (Zouhar et al., arXiv:2306.16842), in bits; None without tokens.
         mean_bytes_per_token: The mean over documents of each one's bytes per token (a mean of ratios, not the
             ratio of sums that ``bytes_per_token`` is); None where no document has tokens.
         seconds: Time that encoding took, on all threads together by the clock; None where it was not asked for.
+        unknown_bytes: Bytes of the text that unknown tokens stand for.
+        coverage_rank: How many of the most frequent ids together make up 95% of the tokens; None without tokens.
     """
 
     document_count: int
@@ -60,26 +65,102 @@ class Measure:
     renyi_entropy: float | None = None
     mean_bytes_per_token: float | None = None
     seconds: float | None = None
+    unknown_bytes: int = 0
+    coverage_rank: int | None = None
 
     @property
     def bytes_per_token(self) -> float | None:
         """Bytes of text per token: a ratio of sums."""
-        return self.byte_count / self.token_count if self.token_count else None
+        return _ratio(self.byte_count, self.token_count)
 
     @property
     def characters_per_token(self) -> float | None:
         """Characters of text per token: a ratio of sums."""
-        return self.character_count / self.token_count if self.token_count else None
+        return _ratio(self.character_count, self.token_count)
 
     @property
     def ratio(self) -> float | None:
         """Tokens per token of the baseline."""
-        return self.token_count / self.baseline_tokens if self.baseline_tokens else None
+        return _ratio(self.token_count, self.baseline_tokens)
+
+    @property
+    def fertility(self) -> float | None:
+        """Tokens per word."""
+        return _ratio(self.token_count, self.word_count)
+
+    @property
+    def split_share(self) -> float | None:
+        """Share of words of which more than one token has a part."""
+        return _ratio(self.split_words, self.word_count)
+
+    @property
+    def one_token_share(self) -> float | None:
+        """Share of words that no two tokens have a part of."""
+        return _ratio(self.word_count - self.split_words, self.word_count)
+
+    @property
+    def one_token_types_share(self) -> float | None:
+        """Share of different words that alone are one token."""
+        return _ratio(self.one_token_types, self.type_count)
+
+    @property
+    def one_token_types_spaced_share(self) -> float | None:
+        """Share of different words that with a space before them are one token."""
+        return _ratio(self.one_token_types_spaced, self.type_count)
+
+    @property
+    def vocabulary_used(self) -> float | None:
+        """Share of the vocabulary's ids that occurred."""
+        return _ratio(self.used_ids, self.vocab_size)
+
+    @property
+    def unknown_share(self) -> float | None:
+        """Share of tokens that stand for what the vocabulary does not have."""
+        return _ratio(self.unknown_tokens, self.token_count)
+
+    @property
+    def unknown_bytes_share(self) -> float | None:
+        """Share of the text's bytes that such tokens stand for."""
+        return _ratio(self.unknown_bytes, self.byte_count)
+
+    @property
+    def byte_share(self) -> float | None:
+        """Share of tokens that are only a byte."""
+        return _ratio(self.byte_tokens, self.token_count)
+
+    @property
+    def byte_fallback_share(self) -> float | None:
+        """Share of the text's bytes that such tokens stand for."""
+        return _ratio(self.byte_fallback_bytes, self.byte_count)
+
+    @property
+    def failed_share(self) -> float | None:
+        """Share of the checked documents that do not come back."""
+        return _ratio(self.failed_documents, self.checked_documents)
+
+    @property
+    def shannon_efficiency(self) -> float | None:
+        """Shannon's entropy of the tokens per that of as many ids, all as frequent; None below two ids."""
+        return self._efficiency(self.shannon_entropy)
+
+    @property
+    def renyi_efficiency(self) -> float | None:
+        """The same of Rényi's entropy of order 2.5."""
+        return self._efficiency(self.renyi_entropy)
+
+    def _efficiency(self, entropy: float | None) -> float | None:
+        if entropy is None or self.used_ids < 2:
+            return None
+        return min(1.0, entropy / math.log2(self.used_ids))
 
     @property
     def megabytes_per_second(self) -> float | None:
         """Speed of encoding, in 1,000,000 bytes of text per second."""
         return self.byte_count / 1e6 / self.seconds if self.seconds else None
+
+
+def _ratio(count: int, of: int) -> float | None:
+    return count / of if of else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +172,10 @@ class Difference:
         low: Lower end of its 95% interval.
         high: Upper end.
         p: Probability of a difference this large if neither had fewer tokens (sign-flip test, two-sided).
-        p_adjusted: The same by Holm's method over all inputs and tokenizers of the comparison.
+        p_adjusted: The same by Holm's method over all inputs and tokenizers of the comparison; of all inputs
+            together, over the tokenizers.
         units: How many units were drawn from: documents, or batches of them.
-        unit_documents: Documents that a unit has.
+        unit_documents: Documents that a unit has; the last one may have fewer.
         method: ``bootstrap`` (paired, over units).
     """
 

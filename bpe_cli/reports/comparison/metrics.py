@@ -31,18 +31,115 @@ class Metric:
 
 
 _ALL = (
-    Metric("tokens", "tokens", "less", "count", "tokens", lambda measure: measure.token_count),
     Metric(
-        "bytes_per_token", "bytes/token", "more", "ratio", "bytes of text per token, a ratio of sums",
+        "tokens", "tokens", "less", "count",
+        "tokens",
+        lambda measure: measure.token_count,
+    ),
+    Metric(
+        "bytes_per_token", "bytes/token", "more", "ratio",
+        "bytes of text per token, a ratio of sums",
         lambda measure: measure.bytes_per_token,
     ),
     Metric(
-        "characters_per_token", "characters/token", "more", "ratio", "characters per token, a ratio of sums",
+        "characters_per_token", "characters/token", "more", "ratio",
+        "characters per token, a ratio of sums",
         lambda measure: measure.characters_per_token,
     ),
     Metric(
-        "ratio", "ratio", "less", "ratio", "tokens per token of the baseline (NSL)",
+        "ratio", "ratio", "less", "ratio",
+        "tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums",
         lambda measure: measure.ratio,
+    ),
+    Metric(
+        "mean_bytes_per_token", "mean bytes/token", "more", "ratio",
+        "each document's bytes per token, the mean over documents: a mean of ratios, in which a short "
+        "document counts as much as a long one",
+        lambda measure: measure.mean_bytes_per_token,
+    ),
+    Metric(
+        "fertility", "tokens/word", "less", "ratio",
+        "tokens per word, a word being a stretch without white space (Rust et al., arXiv:2012.15613, count "
+        "words otherwise)",
+        lambda measure: measure.fertility,
+    ),
+    Metric(
+        "split_words", "words split", "less", "share",
+        "words of which more than one token has a part, of all words (the proportion of continued words of "
+        "Rust et al.)",
+        lambda measure: measure.split_share,
+    ),
+    Metric(
+        "one_token_words", "words kept", "more", "share",
+        "words that no two tokens have a part of, of all words",
+        lambda measure: measure.one_token_share,
+    ),
+    Metric(
+        "one_token_types", "types kept", "more", "share",
+        "different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et al., "
+        "arXiv:2510.09947)",
+        lambda measure: measure.one_token_types_share,
+    ),
+    Metric(
+        "one_token_types_spaced", "types kept, spaced", "more", "share",
+        "the same with a space before each word",
+        lambda measure: measure.one_token_types_spaced_share,
+    ),
+    Metric(
+        "shannon_efficiency", "Shannon efficiency", "more", "share",
+        "entropy of the tokens' frequencies, of what it were if all ids that occur were as frequent (Zouhar "
+        "et al., arXiv:2306.16842)",
+        lambda measure: measure.shannon_efficiency,
+    ),
+    Metric(
+        "renyi_efficiency", "Rényi efficiency", "more", "share",
+        "the same with Rényi's entropy of order 2.5, which weighs frequent tokens more",
+        lambda measure: measure.renyi_efficiency,
+    ),
+    Metric(
+        "used_ids", "ids used", None, "count",
+        "different ids that occur",
+        lambda measure: measure.used_ids,
+    ),
+    Metric(
+        "vocabulary_used", "vocabulary used", None, "share",
+        "different ids that occur, of all that a token has",
+        lambda measure: measure.vocabulary_used,
+    ),
+    Metric(
+        "coverage_rank", "ids for 95%", None, "count",
+        "how many of the most frequent ids together make up 95% of the tokens",
+        lambda measure: measure.coverage_rank,
+    ),
+    Metric(
+        "unknown", "unknown", "less", "share",
+        "tokens that stand for what the vocabulary does not have, of all tokens",
+        lambda measure: measure.unknown_share,
+    ),
+    Metric(
+        "unknown_bytes", "unknown bytes", "less", "share",
+        "bytes of text that unknown tokens stand for, of all bytes",
+        lambda measure: measure.unknown_bytes_share,
+    ),
+    Metric(
+        "byte_tokens", "byte tokens", "less", "share",
+        "tokens that are only a byte of a character, or a byte spelt out (<0xE4>), of all tokens",
+        lambda measure: measure.byte_share,
+    ),
+    Metric(
+        "byte_fallback", "bytes in byte tokens", "less", "share",
+        "bytes of text that byte tokens stand for, of all bytes",
+        lambda measure: measure.byte_fallback_share,
+    ),
+    Metric(
+        "failed_round_trips", "failed round trips", "less", "count",
+        "documents whose tokens do not decode to them, of those that were decoded again",
+        lambda measure: measure.failed_documents,
+    ),
+    Metric(
+        "failed_share", "round trips failed", "less", "share",
+        "the same, of the documents that were decoded again",
+        lambda measure: measure.failed_share,
     ),
     Metric(
         "megabytes_per_second", "MB/s", "more", "speed",

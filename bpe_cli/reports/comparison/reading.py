@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import codecs
+import re
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from bpe_cli.blocks import Block
+from bpe_cli import _core
+from bpe_cli.blocks import Block
+
+WORD_BYTES = 4 << 20
+"""Different words are looked for among so many bytes of an input."""
 
 _SLICE = 1 << 20
+_MOST_TYPES_BYTES = 1 << 30  # more than the words of WORD_BYTES can take
+
+# Up to the end of the last white space: Unicode's White_Space in UTF-8.
+_LAST_WHITE_SPACE = re.compile(
+    rb"(?s).*(?:[\t-\r ]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80)"
+)
 
 
 class FanOut:
@@ -82,6 +93,73 @@ class CharacterCounter:
             self.total += len(self._decoder.decode(b"", True))
 
 
+@dataclass(frozen=True, slots=True)
+class WordTypes:
+    """The different words of an input: by themselves, and each with a space before it."""
+
+    bare: Block
+    spaced: Block
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.bare.ends)
+
+
+class Head:
+    r"""Keep the first bytes of an input, to find its different words.
+
+    >>> from bpe_cli.blocks import Block
+    >>> head = Head(12)
+    >>> head.feed(Block.of([b"to be or", b"not to be"]))
+    >>> head.types().bare.data
+    b'tobeornot'
+    """
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+        self._data = bytearray()
+        self._ends = array("Q")
+        self._full = self._open = False
+
+    def feed(self, block: Block) -> None:
+        """Take what there is room for."""
+        if self._full or not block.ends:
+            return
+        if block.continued:
+            self._ends.pop()
+        before, taken = len(self._data), min(self._left, len(block.data))
+        self._data += memoryview(block.data)[:taken]
+        self._left -= taken
+        self._full = taken < len(block.data)
+        ended = [before + end for end in block.ends if end <= taken]
+        self._ends.extend(ended)
+        if self._full and ((block.continued and not ended) or (self._ends[-1] if self._ends else 0) < len(self._data)):
+            self._open = True
+            self._ends.append(len(self._data))
+
+    def types(self, threads: int = 1) -> WordTypes:
+        """Find the different words; one that is cut off at the end is left out."""
+        from bpe_cli.stages import WhitespaceSplit
+        from bpe_cli.stages.component_json import core_spec
+
+        data, ends = bytes(self._data), self._ends
+        if self._open:
+            start = ends[-2] if len(ends) > 1 else 0
+            last = _LAST_WHITE_SPACE.match(data, start)
+            end = last.end() if last is not None else start
+            data, ends = data[:end], array("Q", [*ends[:-1], end])
+        counts = _core.Counts(_MOST_TYPES_BYTES)
+        counts.add_staged(_core.Stages(core_spec((), (WhitespaceSplit(),))), None, data, ends, threads)
+        return WordTypes(*(_block(*counts.pieces(prefix)) for prefix in (b"", b" ")))
+
+
+def _block(data: bytes, ends: _core.U64Array) -> Block:
+    found = array("Q")
+    found.frombytes(memoryview(ends).cast("B"))
+    return Block(data, found)
+
+
 class Reading:
     """Pass on the blocks of an input, and keep account of them.
 
@@ -89,6 +167,7 @@ class Reading:
         documents: Documents begun.
         bytes_read: Bytes passed on.
         characters: Counts the characters.
+        head: Its first ``WORD_BYTES``.
         short: The documents themselves while they are short together, else None.
     """
 
@@ -98,6 +177,7 @@ class Reading:
         self._progress = progress
         self.documents = self.bytes_read = 0
         self.characters = CharacterCounter()
+        self.head = Head(WORD_BYTES)
         self.short: list[bytearray] | None = []
 
     def __iter__(self) -> Iterator[Block]:
@@ -106,6 +186,7 @@ class Reading:
             self.documents += len(block.ends) - block.continued
             self.bytes_read += size
             self.characters.feed(block)
+            self.head.feed(block)
             if self.short is not None and self.bytes_read > self._limit:
                 self.short = None
             if self.short is not None:

@@ -40,6 +40,15 @@ impl Pipeline {
         ))
     }
 
+    /// Cuts a block into what threads take.
+    pub(crate) fn tasks(
+        &self,
+        documents: &Documents<'_>,
+        matcher: Option<&SpecialMatcher>,
+    ) -> Vec<Task> {
+        parallel::tasks(documents, |text| self.stages.safe_cut(text), matcher)
+    }
+
     fn parts(
         &self,
         documents: &Documents<'_>,
@@ -49,7 +58,7 @@ impl Pipeline {
         variation: Option<Variation>,
     ) -> Result<Vec<Part>> {
         documents.check()?;
-        let tasks = parallel::tasks(documents, |text| self.stages.safe_cut(text), matcher);
+        let tasks = self.tasks(documents, matcher);
         parallel::run(
             &tasks,
             threads,

@@ -22,6 +22,7 @@ use crate::text::Text;
 mod borders;
 mod bulk;
 mod out;
+mod placed;
 
 use borders::cut_at_borders;
 use out::Out;
@@ -37,8 +38,11 @@ pub struct Pipeline {
 
 /// What one thread works with.
 #[derive(Debug, Default)]
-struct Worker {
+pub(crate) struct Worker {
     cache: PieceCache,
+    /// The same with what each token stands for; made when somebody asks for spans.
+    placed: Option<PieceCache>,
+    packed: Vec<u32>,
     scratch: Scratch,
     pieces: Pieces,
     found: Vec<Found>,
@@ -80,20 +84,28 @@ impl Pipeline {
     ) -> Result<Vec<Span>> {
         let mut spans = Vec::new();
         let mut worker = self.worker();
-        let result = self.encode_document(
-            document,
-            0..document.len(),
-            continued,
-            matcher,
-            &mut worker,
-            &mut Out::Spans(&mut spans),
-            None,
-        );
+        let whole = 0..document.len();
+        let result =
+            self.encode_spans(document, whole, continued, matcher, &mut worker, &mut spans);
         self.retire(worker);
         result.map(|()| spans)
     }
 
-    fn worker(&self) -> Worker {
+    /// Appends the spans of a document, or a part of one, that lies at a range of a text.
+    pub(crate) fn encode_spans(
+        &self,
+        text: &[u8],
+        range: Range<usize>,
+        continued: bool,
+        matcher: Option<&SpecialMatcher>,
+        worker: &mut Worker,
+        spans: &mut Vec<Span>,
+    ) -> Result<()> {
+        let mut out = Out::Spans(spans);
+        self.encode_document(text, range, continued, matcher, worker, &mut out, None)
+    }
+
+    pub(crate) fn worker(&self) -> Worker {
         self.idle
             .lock()
             .map(|mut idle| idle.pop())
@@ -101,7 +113,7 @@ impl Pipeline {
             .unwrap_or_default()
     }
 
-    fn retire(&self, worker: Worker) {
+    pub(crate) fn retire(&self, worker: Worker) {
         if let Ok(mut idle) = self.idle.lock() {
             idle.push(worker);
         }
@@ -283,6 +295,21 @@ impl Pipeline {
                 }
                 key
             }
+            (Out::Spans(spans), None) => {
+                let key = cache::key(bytes, range.start, range.end);
+                worker.packed.clear();
+                if let Some(key) = key
+                    && worker
+                        .placed
+                        .get_or_insert_default()
+                        .recall(key, &mut worker.packed)
+                {
+                    let found = worker.packed.iter().map(|&packed| placed::unpack(packed));
+                    spans.extend(found.map(|found| span_of(text, found, range.start, base)));
+                    return Ok(());
+                }
+                key
+            }
             _ => None,
         };
         let piece = &bytes[range.clone()];
@@ -326,19 +353,31 @@ impl Pipeline {
                     part.forget();
                 }
             }
-            Out::Spans(spans) => spans.extend(worker.found.iter().map(|found| {
-                let (start, end) = (
-                    range.start + found.start as usize,
-                    range.start + found.end as usize,
-                );
-                let origin = text.origin(start..end).unwrap_or_default();
-                Span {
-                    id: found.id,
-                    start: (base + origin.start as usize) as u64,
-                    end: (base + origin.end as usize) as u64,
+            Out::Spans(spans) => {
+                if let Some(key) = key {
+                    worker.packed.clear();
+                    let packed = worker.found.iter().map(|&found| placed::pack(found));
+                    worker.packed.extend(packed);
+                    let placed = worker.placed.get_or_insert_default();
+                    placed.remember(key, &worker.packed);
                 }
-            })),
+                let found = worker.found.iter();
+                spans.extend(found.map(|&found| span_of(text, found, range.start, base)));
+            }
         }
         Ok(())
+    }
+}
+
+/// What a token stands for: it was found in a piece that begins at `start` in a text, which is what
+/// became of an original that begins at `base`.
+fn span_of(text: &Text, found: Found, start: usize, base: usize) -> Span {
+    let origin = text
+        .origin(start + found.start as usize..start + found.end as usize)
+        .unwrap_or_default();
+    Span {
+        id: found.id,
+        start: (base + origin.start as usize) as u64,
+        end: (base + origin.end as usize) as u64,
     }
 }

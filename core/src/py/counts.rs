@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arrays::{Lent, LentDocuments};
+use super::arrays::{Lent, LentDocuments, U64Array};
 use super::pipeline::Stages;
 use super::split::{SpecialMatcher, Splitter};
 use super::to_python;
@@ -152,6 +152,18 @@ impl Counts {
             .into_iter()
             .map(|(piece, count)| (PyBytes::new(py, &piece), count))
             .collect()
+    }
+
+    #[pyo3(signature = (prefix=None))]
+    fn pieces<'py>(
+        &self,
+        py: Python<'py>,
+        prefix: Option<Lent<u8>>,
+    ) -> PyResult<(Bound<'py, PyBytes>, U64Array)> {
+        let prefix = prefix.as_ref().map(|prefix| prefix.items(py)).transpose()?;
+        let prefix = prefix.unwrap_or_default();
+        let (bytes, ends) = py.detach(|| self.lock().pieces(&prefix));
+        Ok((PyBytes::new(py, &bytes), ends.into()))
     }
 
     #[getter]

@@ -16,7 +16,7 @@ use crate::models::bpe::Bpe;
 
 /// A compiled tokenizer: immutable, shared by threads.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct Engine(engine::Engine);
+pub struct Engine(pub(super) engine::Engine);
 
 #[pymethods]
 impl Engine {

@@ -6,8 +6,11 @@
 mod arrays;
 mod counts;
 mod engine;
+mod measure;
 mod normalize;
 mod pipeline;
+mod resampling;
+mod round_trips;
 mod split;
 mod train;
 mod train_max_match;
@@ -45,9 +48,15 @@ mod _core {
     #[pymodule_export]
     use super::engine::{Engine, embedded_tables, embedded_tokens, recover_merges};
     #[pymodule_export]
+    use super::measure::Tally;
+    #[pymodule_export]
     use super::normalize::charsmap;
     #[pymodule_export]
     use super::pipeline::{Decoder, Pipeline, Stages};
+    #[pymodule_export]
+    use super::resampling::{Units, bootstrap_interval, sign_flip};
+    #[pymodule_export]
+    use super::round_trips::{chain_failures, joined_failures};
     #[pymodule_export]
     use super::split::{SpecialMatcher, Splitter};
     #[pymodule_export]

@@ -111,7 +111,7 @@ fn origins(text: &Text) -> (U32Array, U32Array) {
 
 /// A compiled tokenizer with all of its stages: immutable, shared by threads.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct Pipeline(pipeline::Pipeline);
+pub struct Pipeline(pub(super) pipeline::Pipeline);
 
 #[pymethods]
 impl Pipeline {
@@ -268,7 +268,7 @@ impl Pipeline {
 
 /// A compiled chain of decoders: immutable, shared by threads.
 #[pyclass(frozen, module = "bpe_cli._core")]
-pub struct Decoder(decode::Decoder);
+pub struct Decoder(pub(super) decode::Decoder);
 
 #[pymethods]
 impl Decoder {

@@ -12,10 +12,11 @@ from bpe_cli.views.comparison.tables import comparison_view
 from bpe_cli.views.tokenizer.tables import vocabulary_view
 from tests.unit.reports.comparison.handmade import compared
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
+from tests.unit.reports.small_tokenizers import byte_level
 from tests.unit.views.golden import check, render
 
-BYTES = FakeTokenizer(name="single-bytes")
-TINY = FakeTokenizer([b"He", b"ll", b"Hell", b"Hello", b" \n", b"\xe8\xb0"], name="tiny")
+BYTES = byte_level(name="single-bytes")
+TINY = byte_level([b"He", b"ll", b"Hell", b"Hello", b" \n", b"\xe8\xb0"], name="tiny")
 MERGED = FakeTokenizer(
     ["谁".encode(), b"Hell", b"12", b" x", b"\x1b[2J"],
     all_bytes=False,

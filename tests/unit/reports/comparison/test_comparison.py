@@ -4,12 +4,17 @@ from hypothesis import strategies as st
 
 from bpe_cli.blocks import Block
 from bpe_cli.errors import InputError
+from bpe_cli.patterns import PATTERNS
 from bpe_cli.reports.comparison.comparing import compare
 from bpe_cli.reports.comparison.reading import CharacterCounter, FanOut
-from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer, blocks_of
+from bpe_cli.stages import RankBpe
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Vocabulary
+from tests.unit.reports.fake_tokenizer import blocks_of
+from tests.unit.reports.small_tokenizers import byte_level
 
-BYTES = FakeTokenizer(name="bytes")
-PAIRS = FakeTokenizer([b"ab", b"\xe8\xb0"], name="pairs")
+BYTES = byte_level(name="bytes")
+PAIRS = byte_level([b"ab", b"\xe8\xb0"], name="pairs")
 
 
 def test_by_hand():
@@ -39,7 +44,7 @@ def test_by_hand():
     st.lists(st.one_of(st.binary(max_size=30), st.text(max_size=12).map(str.encode)), max_size=8), st.integers(1, 50)
 )
 def test_block_sizes_change_nothing(documents, size):
-    whole = FakeTokenizer([b"\n\n", b"ab"], name="whole", cuts=False)
+    whole = byte_level([b"ab", b"b a"], name="whole", pattern=None)
     (row,) = compare([BYTES, PAIRS, whole], [("x", blocks_of(documents, size))]).rows
     assert row.document_count == len(documents)
     assert row.byte_count == sum(map(len, documents))
@@ -79,7 +84,7 @@ class Watched:
         import weakref
 
         for number in range(self.count):
-            block = OwnBlock.of([b"x" * (self.size - 1) + b"\n"])
+            block = OwnBlock.of([b"x" + b" y" * (self.size // 2 - 1) + b"\n"])
             object.__setattr__(block, "continued", number > 0)
             object.__setattr__(block, "unfinished", number < self.count - 1)
             self.alive += 1
@@ -98,7 +103,9 @@ class OwnBlock(Block):
 
 def test_memory_is_bounded():
     blocks = Watched(200, 100)
-    (row,) = compare([BYTES, PAIRS, FakeTokenizer(name="third")], [("x", blocks)]).rows
+    # A pattern that allows cuts: one that does not has the document held whole.
+    cuts = [byte_level(tokens, pattern=PATTERNS["gpt2"].regex) for tokens in ([], [b"xy"], [b" y"])]
+    (row,) = compare(cuts, [("x", blocks)]).rows
     assert row.measures[0].token_count == 20_000
     assert row.document_count == 1
     assert blocks.most <= 4
@@ -121,9 +128,8 @@ def test_long_inputs_have_no_passages_and_all_passages_are_bounded():
 
 
 def test_special_tokens_and_progress():
-    end = FakeSpecial(b"<end>", 300)
     seen = []
-    tokenizer = FakeTokenizer(name="t", specials=[end])
+    tokenizer = byte_level(name="t", specials=[(b"<end>", 300)])
     result = compare([tokenizer], [("x", [Block.of([b"a<end>"])])], specials="all", progress=seen.append)
     assert result.total.measures[0].token_count == 2
     assert result.passages[0].segmentations[0].tokens[1].special
@@ -131,7 +137,7 @@ def test_special_tokens_and_progress():
 
 
 def test_same_names_are_numbered_and_missing_ones_made():
-    result = compare([BYTES, BYTES, FakeTokenizer()], [])
+    result = compare([BYTES, BYTES, byte_level()], [])
     assert result.tokenizers == ("bytes", "bytes (2)", "tokenizer")
     assert compare([BYTES], [], names=["b.json"]).tokenizers == ("b.json",)
     assert result.total.measures[0].token_count == 0
@@ -147,10 +153,7 @@ def test_no_tokenizer():
 
 
 def test_an_error_names_tokenizer_and_input():
-    class Broken(FakeTokenizer):
-        def count_block(self, block, matcher=None, threads=1):
-            raise InputError("byte 0xff at 0 has no token", hint="retrain")
-
-    with pytest.raises(InputError, match=r"^b cannot encode x\.txt: byte 0xff") as caught:
-        compare([BYTES, Broken(name="b")], [("x.txt", [Block.of([b"\xff"])])])
-    assert caught.value.hint == "retrain"
+    no_bytes = Tokenizer(RankBpe(Vocabulary.from_tokens([b"a"])), name="b")
+    with pytest.raises(InputError, match=r"^b cannot encode x\.txt: byte 0xFF") as caught:
+        compare([BYTES, no_bytes], [("x.txt", [Block.of([b"\xff"])])])
+    assert "trained without it" in caught.value.hint

@@ -1,0 +1,188 @@
+"""Tally what one tokenizer makes of inputs, while it encodes them."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from typing import TYPE_CHECKING
+
+from bpe_cli import _core
+from bpe_cli.blocks import Block
+from bpe_cli.errors import InputError
+from bpe_cli.reports.comparison.measures import Measure
+from bpe_cli.reports.comparison.round_trips import RoundTrips
+from bpe_cli.reports.comparison.statistics import MOST_UNITS
+from bpe_cli.reports.tokenizer.fallback import fallback_ids
+from bpe_cli.running import PlainRunner
+
+if TYPE_CHECKING:
+    from bpe_cli.reports.comparison.reading import WordTypes
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+
+class TokenizerTally:
+    """Tally one tokenizer: all inputs together, and each by itself.
+
+    Attributes:
+        matcher: What is looked for in the text.
+        tiled: Whether tokens' bytes, one after the other, are those of the text, if the tokenizer is plain: no
+            token takes white space along, and there is at most one space put before each document.
+        total: All inputs that were finished.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, specials: Specials, threads: int, *, speed: bool) -> None:
+        self.tokenizer = tokenizer
+        self.matcher = tokenizer.matcher(specials)
+        self.specials = specials
+        self.threads = threads
+        self.speed = speed
+        fallback = fallback_ids(tokenizer)
+        vocabulary = tokenizer.model.vocabulary
+        self.empty = _core.Tally(
+            vocabulary.blob,
+            vocabulary.ends,
+            *tokenizer.special_table,
+            array("I", sorted(fallback.unknown)),
+            array("I", sorted(fallback.bytes)),
+        )
+        self.tiled = not (tokenizer.prefix_space and self.matcher) and not any(
+            (token.lstrip or token.rstrip)
+            and (not token.special or specials == "all" or token.content.decode("utf-8", "replace") in specials)
+            for token in tokenizer.special_tokens
+        )
+        self.vocab_size = self.empty.vocab_size
+        if speed:  # what is compiled at first use is not part of the speed
+            tokenizer.encode_block(Block.of([b""]), self.matcher, threads)
+        self.total = InputTally(self)
+
+    def begin(self) -> InputTally:
+        """Begin an input."""
+        return InputTally(self)
+
+
+class InputTally:
+    """Tally one tokenizer on one input, or on all together.
+
+    Attributes:
+        units: Tokens by document.
+        token_count: Tokens.
+    """
+
+    def __init__(self, owner: TokenizerTally) -> None:
+        self._owner = owner
+        self._tally = owner.empty.fresh()
+        self._round_trips = RoundTrips(owner.tokenizer, owner.threads)
+        self._types = self._single = self._single_spaced = 0
+        self._checked = self._failed = 0
+        self._seconds = 0.0
+        self.units = _core.Units(MOST_UNITS)
+
+    @property
+    def token_count(self) -> int:
+        """Tokens so far."""
+        return self._tally.tokens
+
+    def add(self, block: Block) -> None:
+        """Encode a block, as ``Tokenizer.settle`` gives it, and count.
+
+        Raises:
+            InputError: A byte has no token.
+        """
+        owner = self._owner
+        if owner.speed:
+            begun = time.perf_counter()
+            owner.tokenizer.encode_block(block, owner.matcher, owner.threads)
+            self._seconds += time.perf_counter() - begun
+        tokenizer, runner = owner.tokenizer, owner.tokenizer.runner
+        if isinstance(runner, PlainRunner) and owner.tiled:
+            runner.tally(self._tally, block, owner.matcher, owner.threads)
+        elif isinstance(runner, PlainRunner) and runner.slow_patterns and tokenizer.has_spans:
+            self._round_trips.add(block, *self._add_slowly(block))
+        else:
+            ids, ends = tokenizer.staged_runner.tally(self._tally, block, owner.matcher, owner.threads)
+            self._round_trips.add(block, ids, ends)
+        ended = self._tally.take_ended()
+        self.units.extend(ended)
+        owner.total.units.extend(ended)
+
+    def _add_slowly(self, block: Block) -> tuple[array[int], array[int]]:
+        """Count with a pattern that only the ``regex`` module can run, and a space before the text.
+
+        Such patterns allow no cuts: the documents are whole.
+        """
+        ids, ends, starts, stops = array("I"), array("Q"), array("Q"), array("Q")
+        begin = 0
+        for document in block.documents():
+            for token in self._owner.tokenizer.tokens(bytes(document), self._owner.specials):
+                ids.append(token.token_id)
+                starts.append(begin + token.start)
+                stops.append(begin + token.end)
+            ends.append(len(ids))
+            begin += len(document)
+        self._tally.add(block.data, block.ends, ids, ends, starts, stops)
+        return ids, ends
+
+    def add_types(self, types: WordTypes) -> None:
+        """Count the words that are one token by themselves."""
+        self._types += types.count
+        self._single += self._count_single(types.bare)
+        self._single_spaced += self._count_single(types.spaced)
+
+    def _count_single(self, words: Block) -> int:
+        owner = self._owner
+        try:
+            return self._tally.single_tokens(*owner.tokenizer.encode_block(words, owner.matcher, owner.threads))
+        except InputError:
+            # Some word has no tokens at all here, though it has in its text: then one by one.
+            if len(words.ends) == 1:
+                return 0
+            return sum(self._count_single(Block.of([bytes(word)])) for word in words.documents())
+
+    def finish(self) -> None:
+        """Add what was counted to the total of all inputs."""
+        total = self._owner.total
+        self._checked = self._tally.checked_documents + self._round_trips.checked
+        self._failed = self._tally.failed_documents + self._round_trips.failed
+        total._tally.merge(self._tally)
+        total._types += self._types
+        total._single += self._single
+        total._single_spaced += self._single_spaced
+        total._checked += self._checked
+        total._failed += self._failed
+        total._seconds += self._seconds
+
+    def measure(self, documents: int, size: int, characters: int, baseline_tokens: int) -> Measure:
+        """Give the measure of an input that was finished, or of all.
+
+        Args:
+            documents: How many there are.
+            size: How many bytes.
+            characters: How many characters.
+            baseline_tokens: How many tokens the baseline has.
+        """
+        tally = self._tally
+        return Measure(
+            document_count=documents,
+            byte_count=size,
+            character_count=characters,
+            token_count=tally.tokens,
+            baseline_tokens=baseline_tokens,
+            word_count=tally.words,
+            split_words=tally.split_words,
+            type_count=self._types,
+            one_token_types=self._single,
+            one_token_types_spaced=self._single_spaced,
+            vocab_size=self._owner.vocab_size,
+            used_ids=tally.used_ids,
+            unknown_tokens=tally.unknown_tokens,
+            byte_tokens=tally.byte_tokens,
+            byte_fallback_bytes=tally.byte_tokens,
+            checked_documents=self._checked,
+            failed_documents=self._failed,
+            shannon_entropy=tally.shannon_entropy,
+            renyi_entropy=tally.renyi_entropy,
+            mean_bytes_per_token=tally.mean_bytes_per_token,
+            seconds=self._seconds if self._owner.speed else None,
+            unknown_bytes=tally.unknown_bytes,
+            coverage_rank=tally.coverage_rank,
+        )

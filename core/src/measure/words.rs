@@ -1,0 +1,283 @@
+//! The words of a text, and which of them several tokens have a part of.
+//!
+//! A word is a stretch without white space (Unicode's White_Space), in every script. A byte that is no
+//! part of UTF-8 is not white space.
+
+use crate::text::read_char;
+
+/// What is known of a stretch of words: sums of those that lie whole in it, and what stands at its ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stretch {
+    /// Words that neither begin before the stretch nor may go on after it.
+    pub words: u64,
+    /// Those of them that several tokens have a part of.
+    pub split: u64,
+    /// How many tokens (2 stands for more) have a part of the word that the stretch begins in, if it
+    /// goes on from a text whose last word may go on here.
+    pub head: Option<u8>,
+    /// The same of the word that reaches its end, if more may follow. None if the head is that word.
+    pub tail: Option<u8>,
+    /// Whether the stretch is one word, that of the head.
+    pub whole: bool,
+    /// Whether there is nothing in it at all.
+    pub empty: bool,
+}
+
+/// A bit for each byte of a text.
+#[derive(Debug, Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn clear(&mut self, length: usize) {
+        self.0.clear();
+        self.0.resize(length.div_ceil(64), 0);
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> bool {
+        self.0[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn set(&mut self, at: usize) {
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    #[inline]
+    fn unset(&mut self, at: usize) {
+        self.0[at / 64] &= !(1 << (at % 64));
+    }
+
+    /// The first place from `at` on, before `end`, whose bit is `bit`; else `end`.
+    #[inline]
+    fn next(&self, bit: bool, at: usize, end: usize) -> usize {
+        if at >= end {
+            return end;
+        }
+        let flip = if bit { 0 } else { u64::MAX };
+        let mut place = at / 64;
+        let mut bits = (self.0[place] ^ flip) & (u64::MAX << (at % 64));
+        let last = (end - 1) / 64;
+        while bits == 0 {
+            if place == last {
+                return end;
+            }
+            place += 1;
+            bits = self.0[place] ^ flip;
+        }
+        end.min(place * 64 + bits.trailing_zeros() as usize)
+    }
+
+    fn count(&self) -> u64 {
+        self.0.iter().map(|bits| u64::from(bits.count_ones())).sum()
+    }
+}
+
+/// The words of one text. What a token touches is noted at the last byte of each word.
+#[derive(Debug, Default)]
+pub struct Words {
+    length: usize,
+    word: Bits,
+    touched: Bits,
+    again: Bits,
+    /// Where tokens begin that follow one another without gaps.
+    begins: Bits,
+}
+
+impl Words {
+    /// Begins with a text.
+    pub fn reset(&mut self, text: &[u8]) {
+        self.length = text.len();
+        self.word.clear(text.len());
+        self.touched.clear(text.len());
+        self.again.clear(text.len());
+        self.begins.clear(text.len());
+        for (bits, bytes) in self.word.0.iter_mut().zip(text.chunks(64)) {
+            *bits = bytes
+                .iter()
+                .enumerate()
+                .map(|(at, &byte)| u64::from(!matches!(byte, b'\t'..=b'\r' | b' ')) << at)
+                .fold(0, |all, bit| all | bit);
+        }
+        if text.is_ascii() {
+            return;
+        }
+        for (at, &byte) in text.iter().enumerate() {
+            // All white space outside ASCII begins with one of these.
+            if matches!(byte, 0xC2 | 0xE1..=0xE3)
+                && let (Some(character), length) = read_char(text, at)
+                && character.is_whitespace()
+            {
+                (at..at + length).for_each(|at| self.word.unset(at));
+            }
+        }
+    }
+
+    /// Notes that a token stands for a range of the text.
+    #[inline]
+    pub fn touch(&mut self, start: usize, end: usize) {
+        let end = end.min(self.length);
+        let mut at = self.word.next(true, start, end);
+        while at < end {
+            let after = self.word.next(false, at, self.length);
+            if self.touched.get(after - 1) {
+                self.again.set(after - 1);
+            } else {
+                self.touched.set(after - 1);
+            }
+            at = self.word.next(true, after, end);
+        }
+    }
+
+    /// Notes that a token begins at an offset in the text. For texts of which all is in tokens: after the
+    /// last one, `tile` says so. Much faster than `touch`.
+    #[inline]
+    pub fn begin(&mut self, at: usize) {
+        if at < self.length {
+            self.begins.set(at);
+        }
+    }
+
+    /// Says that the tokens noted by `begin` are all, and that each goes as far as the next.
+    pub fn tile(&mut self) {
+        let mut before = 0; // the last byte before these 64, if it is of a word
+        let mut reach = 0; // where the last word ends that is known to be split
+        for place in 0..self.word.0.len() {
+            let word = self.word.0[place];
+            let inside = word & (word << 1 | before);
+            before = word >> 63;
+            let mut cuts = self.begins.0[place] & inside;
+            while cuts != 0 {
+                let at = place * 64 + cuts.trailing_zeros() as usize;
+                cuts &= cuts - 1;
+                if at >= reach {
+                    reach = self.word.next(false, at, self.length);
+                    self.again.set(reach - 1);
+                }
+            }
+        }
+        // Every word is in some token.
+        for place in 0..self.word.0.len() {
+            let after = self.word.0.get(place + 1).map_or(0, |word| word << 63);
+            let word = self.word.0[place];
+            self.touched.0[place] |= word & !(word >> 1 | after);
+        }
+    }
+
+    /// Gives what was found. `continued`: the text goes on from what stands before it; `unfinished`:
+    /// more of it follows.
+    pub fn finish(&self, continued: bool, unfinished: bool) -> Stretch {
+        if self.length == 0 {
+            return Stretch {
+                empty: true,
+                ..Stretch::default()
+            };
+        }
+        let mut before = 0;
+        let mut words = 0;
+        for &bits in &self.word.0 {
+            words += u64::from((bits & !(bits << 1 | before)).count_ones());
+            before = bits >> 63;
+        }
+        let mut found = Stretch {
+            words,
+            split: self.again.count(),
+            ..Stretch::default()
+        };
+        if continued && self.word.get(0) {
+            let end = self.word.next(false, 0, self.length);
+            found.head = Some(self.take_out(end, &mut found));
+            found.whole = end == self.length;
+        }
+        if unfinished && !found.whole && self.word.get(self.length - 1) {
+            found.tail = Some(self.take_out(self.length, &mut found));
+        }
+        found
+    }
+
+    /// Takes the word that ends at `end` out of the sums; gives how many tokens have a part of it.
+    fn take_out(&self, end: usize, found: &mut Stretch) -> u8 {
+        found.words -= 1;
+        let again = self.again.get(end - 1);
+        found.split -= u64::from(again);
+        u8::from(self.touched.get(end - 1)) + u8::from(again)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn found(text: &str, cuts: &[usize], continued: bool, unfinished: bool) -> Stretch {
+        let mut words = Words::default();
+        words.reset(text.as_bytes());
+        for pair in cuts.windows(2) {
+            words.touch(pair[0], pair[1]);
+        }
+        words.finish(continued, unfinished)
+    }
+
+    #[test]
+    fn by_hand() {
+        let all = found("a bcd\u{3000}ef ", &[0, 1, 4, 8, 10, 11], false, false);
+        assert_eq!(
+            (all.words, all.split),
+            (3, 1),
+            "bc|d is split, a and ef are not"
+        );
+        let open = found("ab c de", &[0, 1, 4, 7], true, true);
+        assert_eq!((open.words, open.split), (1, 0));
+        assert_eq!(
+            (open.head, open.tail, open.whole),
+            (Some(2), Some(1), false)
+        );
+        let one = found("abc", &[0, 1, 2, 3], true, true);
+        assert_eq!((one.words, one.head, one.tail), (0, Some(2), None));
+        assert!(one.whole);
+        assert!(found("", &[], true, true).empty);
+    }
+
+    proptest! {
+        #[test]
+        fn is_what_splitting_at_white_space_gives(
+            text in "[a\u{85}\u{a0}\u{1680}\u{2003}\u{3000} \n\u{e9}\u{3042}\u{200b}]{0,150}",
+            spans in proptest::collection::vec((0usize..400, 0usize..80), 0..20),
+        ) {
+            let mut words = Words::default();
+            words.reset(text.as_bytes());
+            for &(start, length) in &spans {
+                words.touch(start.min(text.len()), start.min(text.len()) + length);
+            }
+            let mut cuts: Vec<usize> = spans.iter().map(|span| span.0.min(text.len())).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            cuts.dedup();
+            let (mut tiled, mut touched) = (Words::default(), Words::default());
+            tiled.reset(text.as_bytes());
+            touched.reset(text.as_bytes());
+            for pair in cuts.windows(2) {
+                tiled.begin(pair[0]);
+                touched.touch(pair[0], pair[1]);
+            }
+            tiled.tile();
+            for open in [(false, false), (true, false), (false, true), (true, true)] {
+                prop_assert_eq!(tiled.finish(open.0, open.1), touched.finish(open.0, open.1));
+            }
+            let all = words.finish(false, false);
+            let list: Vec<&str> = text.split_whitespace().collect();
+            prop_assert_eq!(all.words, list.len() as u64);
+            let split = list.iter().filter(|word| {
+                let start = word.as_ptr() as usize - text.as_ptr() as usize;
+                let end = start + word.len();
+                let touching = |&&(from, length): &&(usize, usize)| {
+                    let from = from.min(text.len());
+                    from.max(start) < (from + length).min(end)
+                };
+                spans.iter().filter(touching).count() > 1
+            });
+            prop_assert_eq!(all.split, split.count() as u64);
+        }
+    }
+}

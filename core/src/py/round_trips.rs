@@ -1,0 +1,91 @@
+//! Round trips: documents that do not come back.
+
+use pyo3::prelude::*;
+
+use super::arrays::{Lent, LentDocuments, LentSpecials, U64Array};
+use super::pipeline::{Decoder, Pipeline};
+use super::to_python;
+use crate::decode::{Reading, Strings};
+use crate::measure::{self, Chain, Joined};
+use crate::parts::Encoded;
+
+/// Gives the documents that a pipeline's tokens, joined, do not give back.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+pub fn joined_failures(
+    py: Python<'_>,
+    pipeline: &Pipeline,
+    data: Lent<u8>,
+    ends: Lent<u64>,
+    ids: Lent<u32>,
+    id_ends: Lent<u64>,
+    special_ids: Lent<u32>,
+    special_blob: Lent<u8>,
+    special_ends: Lent<u32>,
+    threads: usize,
+) -> PyResult<U64Array> {
+    let documents = LentDocuments::new(py, &data, &ends, false)?;
+    let encoded = encoded(py, &ids, &id_ends)?;
+    let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
+    py.detach(|| {
+        let reader = Joined {
+            tokens: pipeline.0.model().contributions(),
+            special: special.get(),
+        };
+        measure::failures(&reader, &encoded, &documents.get(), threads)
+    })
+    .map(Into::into)
+    .map_err(to_python)
+}
+
+/// Gives the documents that a chain of decoders does not give back.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
+#[pyo3(signature = (decoder, data, ends, ids, id_ends, blob, token_ends, special_ids, special_blob, special_ends, skip_special, threads))]
+pub fn chain_failures(
+    py: Python<'_>,
+    decoder: &Decoder,
+    data: Lent<u8>,
+    ends: Lent<u64>,
+    ids: Lent<u32>,
+    id_ends: Lent<u64>,
+    blob: Lent<u8>,
+    token_ends: Lent<u32>,
+    special_ids: Lent<u32>,
+    special_blob: Lent<u8>,
+    special_ends: Lent<u32>,
+    skip_special: Option<Lent<u8>>,
+    threads: usize,
+) -> PyResult<U64Array> {
+    let documents = LentDocuments::new(py, &data, &ends, false)?;
+    let encoded = encoded(py, &ids, &id_ends)?;
+    let (blob, token_ends) = (blob.items(py)?, token_ends.items(py)?);
+    let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
+    let reading = skip_special
+        .as_ref()
+        .map(|read| read.items(py))
+        .transpose()?;
+    let reading = reading.unwrap_or_default();
+    py.detach(|| {
+        let reader = Chain {
+            decoder: &decoder.0,
+            tokens: Strings {
+                blob: &blob,
+                ends: &token_ends,
+            },
+            special: special.get(),
+            reading: Reading(&reading),
+        };
+        measure::failures(&reader, &encoded, &documents.get(), threads)
+    })
+    .map(Into::into)
+    .map_err(to_python)
+}
+
+/// Copies ids, and where each document's end.
+fn encoded(py: Python<'_>, ids: &Lent<u32>, ends: &Lent<u64>) -> PyResult<Encoded> {
+    Ok(Encoded {
+        ids: ids.items(py)?.into_owned(),
+        ends: ends.items(py)?.into_owned(),
+    })
+}

@@ -1,0 +1,26 @@
+"""Entropies against tokenization-scorer, the code of Zouhar et al. (arXiv:2306.16842)."""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_cli import encodings
+from bpe_cli.blocks import Block
+from bpe_cli.reports.comparison.comparing import compare
+from tests.every_format import CORPUS, trained
+
+
+@pytest.mark.parametrize("name", ["gpt2", "o200k_base", "bpe", "unigram"])
+def test_efficiencies_are_theirs(name, corpora):
+    scorer = pytest.importorskip("tokenization_scorer", reason="needs tokenization-scorer, which is not installed")
+    tokenizer = encodings.named(name) if "_" in name or name == "gpt2" else trained(name)
+    documents = CORPUS.encode().splitlines()
+    if tokenizer.has_bytes:
+        documents = [line for path in sorted(corpora.rglob("*.txt")) for line in path.read_bytes().splitlines()]
+    (measure,) = compare([tokenizer], [("x", [Block.of(documents)])]).total.measures
+    lines = [[str(token_id) for token_id in tokenizer.encode(document)] for document in documents]
+    shannon = scorer.score(lines, metric="shannon_efficiency")
+    renyi = scorer.score(lines, metric="renyi_efficiency", power=2.5)
+    assert measure.shannon_efficiency == pytest.approx(shannon, rel=1e-9)
+    assert measure.renyi_efficiency == pytest.approx(renyi, rel=1e-9)
+    assert measure.shannon_entropy == pytest.approx(scorer.score(lines, metric="shannon_entropy"), rel=1e-9)
