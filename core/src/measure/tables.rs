@@ -25,6 +25,7 @@ pub struct Tables {
     kinds: Vec<Kind>,
     /// Ids of unknown tokens that lie outside the vocabulary, ascending.
     unknown_outside: Vec<u32>,
+    has_unknown: bool,
 }
 
 impl Tables {
@@ -67,6 +68,7 @@ impl Tables {
             special,
             kinds,
             unknown_outside,
+            has_unknown: !unknown.is_empty(),
         })
     }
 
@@ -74,6 +76,12 @@ impl Tables {
     #[must_use]
     pub fn len(&self) -> usize {
         self.kinds.len()
+    }
+
+    /// Whether any id is an unknown token's.
+    #[must_use]
+    pub fn has_unknown(&self) -> bool {
+        self.has_unknown
     }
 
     /// Whether the vocabulary has no ids.

@@ -302,6 +302,7 @@ pub fn count(
     let Counter { frequencies, words } = counter;
     words.reset(&text[range.clone()]);
     let mut unknown_bytes = 0;
+    let has_unknown = tables.has_unknown();
     let comes_back = match tokens {
         Tokens::Plain(ids, spaced) => {
             let mut at = base;
@@ -324,7 +325,7 @@ pub fn count(
                 same &= stands;
                 frequencies.add(id);
                 words.begin(at - base);
-                if tables.kind(id) == Kind::Unknown {
+                if has_unknown && tables.kind(id) == Kind::Unknown {
                     unknown_bytes += length as u64;
                 }
                 at += length;

@@ -92,19 +92,27 @@ impl Words {
         self.touched.clear(text.len());
         self.again.clear(text.len());
         self.begins.clear(text.len());
-        for (bits, bytes) in self.word.0.iter_mut().zip(text.chunks(64)) {
-            *bits = bytes
-                .iter()
-                .enumerate()
-                .map(|(at, &byte)| u64::from(!matches!(byte, b'\t'..=b'\r' | b' ')) << at)
-                .fold(0, |all, bit| all | bit);
+        let mut waiting = None;
+        for (place, bytes) in text.chunks(64).enumerate() {
+            let (bits, special) = look_at(bytes);
+            self.word.0[place] = bits;
+            // A character may end in the next 64 bytes: it waits until their bits are there.
+            if let Some(begin) = waiting.take() {
+                self.leave_out_long_white_space(text, begin);
+            }
+            if special {
+                waiting = Some(place * 64);
+            }
         }
-        if text.is_ascii() {
-            return;
+        if let Some(begin) = waiting {
+            self.leave_out_long_white_space(text, begin);
         }
-        for (at, &byte) in text.iter().enumerate() {
-            // All white space outside ASCII begins with one of these.
-            if matches!(byte, 0xC2 | 0xE1..=0xE3)
+    }
+
+    /// Takes white space outside ASCII out of the words, where it begins in the 64 bytes from `begin` on.
+    fn leave_out_long_white_space(&mut self, text: &[u8], begin: usize) {
+        for at in begin..text.len().min(begin + 64) {
+            if begins_like_white_space(text[at])
                 && let (Some(character), length) = read_char(text, at)
                 && character.is_whitespace()
             {
@@ -202,6 +210,32 @@ impl Words {
         found.split -= u64::from(again);
         u8::from(self.touched.get(end - 1)) + u8::from(again)
     }
+}
+
+/// Whether white space outside ASCII can begin with a byte.
+#[inline]
+fn begins_like_white_space(byte: u8) -> bool {
+    matches!(byte, 0xC2 | 0xE1..=0xE3)
+}
+
+/// Looks at up to 64 bytes: a bit for each that is not white space of ASCII, and whether any white space
+/// outside ASCII may begin in them. Written so that the compiler makes vector instructions of it.
+#[inline]
+fn look_at(bytes: &[u8]) -> (u64, bool) {
+    let mut flags = [0u8; 64];
+    let mut special = 0;
+    for (flag, &byte) in flags.iter_mut().zip(bytes) {
+        let white = (byte == b' ') | (byte.wrapping_sub(b'\t') < 5);
+        *flag = u8::from(!white);
+        special |= u8::from((byte == 0xC2) | (byte.wrapping_sub(0xE1) < 3));
+    }
+    let (eights, _) = flags.as_chunks::<8>();
+    let bits = eights.iter().rev().fold(0, |bits, &eight| {
+        // Each flag is the lowest bit of its byte; the product has them side by side at the top.
+        let gathered = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        bits << 8 | gathered
+    });
+    (bits, special != 0)
 }
 
 #[cfg(test)]
