@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS, REACHABLE
@@ -17,7 +16,7 @@ from bpe_cli.views.visible import harmless, visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from bpe_cli.reports.tokenizer.reachability.verdicts import Layer, Reachability, Verdict
 
@@ -31,11 +30,12 @@ _EXPECTED: tuple[Layer, ...] = ("context", "completion", "fallback", "special")
 """Layers that a good tokenizer's tokens can be of, thousands of them: listed in full JSON only."""
 
 _CELLS = 60
+_NARROW = 66
 
 
 def reachability_view(reachability: Reachability, *, full: bool = False) -> RenderableType:
     """Show layers, and the first tokens of those that tell of trouble; with ``full`` all of them."""
-    parts: list[RenderableType] = [Text("Reachability", style="bold"), _layers(reachability)]
+    parts: list[RenderableType] = [Text("Reachability", style="bold"), _Layers(reachability)]
     shown: list[Verdict] = []
     more = 0
     for layer in _TELLING:
@@ -43,34 +43,57 @@ def reachability_view(reachability: Reachability, *, full: bool = False) -> Rend
         shown += of_layer if full else of_layer[:FIRST]
         more += 0 if full else max(0, len(of_layer) - FIRST)
     if shown:
-        parts.append(_tokens(reachability, shown))
+        parts.append(_Tokens(reachability, shown))
     if more:
         parts.append(Text(f"and {count(more, 'more token')}; --full shows all", style="italic"))
     return Group(*parts)
 
 
-def _layers(reachability: Reachability) -> Table:
-    table = new_table()
-    table.add_column("layer", no_wrap=True)
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("reachable", no_wrap=True)
-    table.add_column("what it means", overflow="fold")
-    for layer, tokens in reachability.counts:
-        reached = "yes" if layer in REACHABLE else "unknown" if layer == "undecided" else "no"
-        table.add_row(layer, whole(tokens), reached, LAYERS[layer])
-    return table
+class _Layers:
+    """Show the layers; a narrow console has what they mean below the table."""
+
+    def __init__(self, reachability: Reachability) -> None:
+        self._counts = reachability.counts
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        wide = options.max_width >= _NARROW
+        table = new_table()
+        table.add_column("layer", no_wrap=True)
+        table.add_column("tokens", justify="right", no_wrap=True)
+        table.add_column("reachable", no_wrap=True)
+        if wide:
+            table.add_column("what it means", overflow="fold")
+        for layer, tokens in self._counts:
+            reached = "yes" if layer in REACHABLE else "unknown" if layer == "undecided" else "no"
+            table.add_row(layer, whole(tokens), reached, *([LAYERS[layer]] if wide else []))
+        yield table
+        if not wide:
+            yield from (Text(f"{layer}: {LAYERS[layer]}") for layer, _ in self._counts)
 
 
-def _tokens(reachability: Reachability, verdicts: Sequence[Verdict]) -> Table:
-    table = new_table()
-    table.add_column("id", justify="right", no_wrap=True)
-    table.add_column("token", overflow="fold")
-    table.add_column("layer", no_wrap=True)
-    table.add_column("witness or reason", overflow="fold")
-    for verdict in verdicts:
-        content = _short(visible(reachability.contents[verdict.token_id]))
-        table.add_row(str(verdict.token_id), Text(content), verdict.layer, Text(_why(verdict)))
-    return table
+class _Tokens:
+    """Show tokens with their witness or reason; a narrow console has that below each."""
+
+    def __init__(self, reachability: Reachability, verdicts: Sequence[Verdict]) -> None:
+        self._rows = [
+            (str(verdict.token_id), _short(visible(reachability.contents[verdict.token_id])), verdict)
+            for verdict in verdicts
+        ]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width < _NARROW:
+            for token_id, content, verdict in self._rows:
+                yield Text(f"\n{token_id}  {content}  {verdict.layer}")
+                yield Text(_why(verdict))
+            return
+        table = new_table()
+        table.add_column("id", justify="right", no_wrap=True)
+        table.add_column("token", overflow="fold")
+        table.add_column("layer", no_wrap=True)
+        table.add_column("witness or reason", overflow="fold")
+        for token_id, content, verdict in self._rows:
+            table.add_row(token_id, Text(content), verdict.layer, Text(_why(verdict)))
+        yield table
 
 
 def _why(verdict: Verdict) -> str:
