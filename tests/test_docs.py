@@ -179,6 +179,10 @@ def test_format_tables_are_what_the_code_says():
     assert (generate.DOCS / "formats.md").read_text(encoding="utf-8") == generate.formats_page(), "run make docs"
 
 
+def test_metrics_table_is_what_the_code_says():
+    assert (generate.DOCS / "metrics.md").read_text(encoding="utf-8") == generate.metrics_page(), "run make docs"
+
+
 def test_help_shows_examples(commands):
     for name in commands:
         text = generate.help_of(name)
