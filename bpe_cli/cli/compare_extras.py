@@ -154,7 +154,7 @@ class Extras:
         """
         from bpe_cli.reports.comparison.sampling import Sample
 
-        wanted = self.diff or self.overlap or Probe.code in self.probes
+        wanted = self.diff or Probe.code in self.probes
         self._sample = sample = Sample.shared(count) if wanted else None
         for name, blocks in entries:
             yield name, blocks if sample is None else sample.watch(name, blocks)
@@ -173,10 +173,8 @@ class Extras:
             report = replace(report, probes=self._probes(models, threads))
         if self.overlap:
             from bpe_cli.reports.comparison.overlap import overlaps
-            from bpe_cli.reports.comparison.sampling import frequencies
 
-            counts = frequencies(models, self._sample, specials, threads) if self._sample else None
-            report = replace(report, overlaps=tuple(overlaps(models, counts)))
+            report = replace(report, overlaps=tuple(overlaps(models, report.frequencies if report.rows else None)))
         if self.diff and self._sample:
             from bpe_cli.reports.comparison.disagreements import disagreements
 

@@ -110,7 +110,9 @@ def compare(
     rows = [replace(row, differences=differences) for row, differences in zip(rows, adjusted, strict=True)]
     total = replace(total, differences=adjust([total.differences])[0])
     sizes = tuple(tokenizer.vocab_size for tokenizer in tokenizers)
-    return Comparison(labels, sizes, tuple(rows), total, tuple(passages), baseline=baseline)
+    return Comparison(labels, sizes, tuple(rows), total, tuple(passages), baseline=baseline,
+        frequencies=tuple(tally.total.frequencies for tally in tallies),
+    )  # fmt: skip
 
 
 def _read(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.measures import Difference, Measure
@@ -98,6 +98,8 @@ class Comparison:
         baseline: The number of the tokenizer that the others are compared with.
         fingerprints: What tells the tokenizers' values apart (``bpe_cli.fingerprint``); empty where nobody asked.
         settings: What the numbers depend on besides (``identity.Settings``); None where nobody said.
+        frequencies: How often each id of each tokenizer's vocabulary occurred (u64), in all inputs together; special
+            ids behind it are left out. Not part of the value; empty if it was not made by a comparison.
     """
 
     tokenizers: tuple[str, ...]
@@ -111,3 +113,4 @@ class Comparison:
     baseline: int = 0
     fingerprints: tuple[str, ...] = ()
     settings: Settings | None = None
+    frequencies: tuple[memoryview, ...] = field(default=(), compare=False, repr=False)

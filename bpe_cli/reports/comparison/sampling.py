@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bpe_cli.blocks import Block
-
 if TYPE_CHECKING:
-    from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.blocks import Block
 
 SAMPLE_BYTES = 2 << 20
 """Bytes that are kept of all inputs together."""
@@ -102,22 +99,3 @@ def _beginning(text: bytearray) -> bytearray:
     while end > max(0, len(text) - 4) and 0x80 <= text[end] < 0xC0:
         end -= 1
     return text[: max(end, 0)]
-
-
-def frequencies(
-    tokenizers: Sequence[Tokenizer], sample: Sample, specials: Specials = (), threads: int = 1
-) -> list[list[int]]:
-    """Count for each tokenizer how often each of its ids occurs in a sample.
-
-    Raises:
-        InputError: A byte of the text has no token.
-    """
-    block = Block.of([excerpt.text for excerpt in sample.excerpts])
-    found = []
-    for tokenizer in tokenizers:
-        ids, _ = tokenizer.encode_block(block, tokenizer.matcher(specials), threads)
-        counts = [0] * tokenizer.vocab_size
-        for token_id, times in Counter(ids.tolist()).items():
-            counts[token_id] = times
-        found.append(counts)
-    return found

@@ -82,6 +82,11 @@ class InputTally:
         """Tokens so far."""
         return self._tally.tokens
 
+    @property
+    def frequencies(self) -> memoryview:
+        """How often each id of the vocabulary occurred, by id (u64)."""
+        return memoryview(self._tally.counts)
+
     def add(self, block: Block) -> None:
         """Encode a block, as ``Tokenizer.settle`` gives it, and count.
 

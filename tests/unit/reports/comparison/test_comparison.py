@@ -28,6 +28,8 @@ def test_by_hand():
     assert [m.bytes_per_token for m in one.measures] == [1, 2]
     assert [m.ratio for m in one.measures] == [1, 0.5]
     assert one.best == (1,)
+    frequencies = result.frequencies[1]
+    assert (frequencies[0], frequencies[1], sum(frequencies)) == (3, 1, 5)  # "ab", the first two bytes of 谁, its last
     assert (two.byte_count, two.character_count) == (3, 1)
     assert [m.characters_per_token for m in two.measures] == [1 / 3, 1 / 2]
     assert (none.document_count, none.byte_count, none.best) == (0, 0, ())

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.blocks import Block
-from bpe_cli.reports.comparison.sampling import Excerpt, Sample, frequencies
-from tests.unit.reports.comparison.tiny import tiny
+from bpe_cli.reports.comparison.sampling import Excerpt, Sample
 from tests.unit.reports.fake_tokenizer import blocks_of
 
 
@@ -55,9 +54,3 @@ def test_blocks_change_nothing(documents, limit, size):
         assert documents[excerpt.document].startswith(excerpt.text)
     if whole.whole:
         assert [excerpt.text for excerpt in whole.excerpts] == [document for document in documents if document]
-
-
-def test_frequencies_by_hand():
-    sample = taken(99, ("a", [Block.of([b"abab", b"b"])]))
-    (counts,) = frequencies([tiny(b"ab")], sample)
-    assert (counts[256], counts[ord("b")], sum(counts)) == (2, 1, 3)

@@ -17,7 +17,7 @@ from bpe_cli.reports.comparison.probes.code import probe_code
 from bpe_cli.reports.comparison.probes.data import Pair, probe_data
 from bpe_cli.reports.comparison.probes.languages import probe_languages
 from bpe_cli.reports.comparison.probes.numbers import probe_numbers
-from bpe_cli.reports.comparison.sampling import Sample, frequencies
+from bpe_cli.reports.comparison.sampling import Sample
 from bpe_cli.views.comparison.as_json import comparison_json
 from bpe_cli.views.comparison.extras import extras_view
 from tests.unit.reports.comparison.tiny import tiny
@@ -42,7 +42,7 @@ def all_of(*tokenizers):
     return replace(
         report,
         probes=probes,
-        overlaps=tuple(overlaps(tokenizers, frequencies(tokenizers, sample))),
+        overlaps=tuple(overlaps(tokenizers, report.frequencies)),
         disagreements=tuple(disagreements(tokenizers, sample)),
     )
 
