@@ -9,7 +9,7 @@ from bpe_cli.reports.comparison.alignment import deviation, stretches
 from bpe_cli.reports.comparison.choosing import best_of, differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.views.comparison.extras import extras_text
-from bpe_cli.views.comparison.values import interval_text, remarks, value_text
+from bpe_cli.views.comparison.values import interval_text, mark_of, remarks, value_text
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import foot, head
@@ -18,6 +18,7 @@ from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
+    from bpe_cli.reports.comparison.metrics import Metric
 
 DETAILED_INPUTS = 100
 """Up to so many inputs, each has its own table of all metrics."""
@@ -38,7 +39,8 @@ def comparison_page(comparison: Comparison) -> Iterator[str]:
     if comparison.rows:
         yield from _metrics(comparison, total, vocabulary=True)
         names = [harmless(each) for each in comparison.tokenizers]
-        for remark in remarks(comparison, tuple(METRICS.values()), names):
+        shown = [metric for metric in METRICS.values() if _has_values(total, metric)]
+        for remark in remarks(comparison, shown, names):
             yield f'<p class="note">{escape(remark)}</p>\n'
         if len(names) > 1:
             yield '<p class="note">★ the best of a line</p>\n'
@@ -64,7 +66,7 @@ def _metrics(comparison: Comparison, row: Row, *, vocabulary: bool = False) -> I
         sizes = "".join(f"<td>{whole(size)}</td>" for size in comparison.vocab_sizes)
         yield f'<tr><th scope="row">vocabulary</th>{sizes}</tr>\n'
     for metric in METRICS.values():
-        if all(metric.of(measure) is None for measure in row.measures):
+        if not _has_values(row, metric):
             continue
         yield f'<tr><th scope="row" title="{escape(metric.meaning)}">{escape(metric.label)}</th>'
         for number, measure in enumerate(row.measures):
@@ -73,6 +75,10 @@ def _metrics(comparison: Comparison, row: Row, *, vocabulary: bool = False) -> I
             yield f"<td{best}>{value_text(metric, metric.of(measure))}{sure}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
+
+
+def _has_values(row: Row, metric: Metric) -> bool:
+    return any(metric.of(measure) is not None for measure in row.measures)
 
 
 def _inputs(comparison: Comparison) -> Iterator[str]:
@@ -108,7 +114,7 @@ def _certainty(row: Row, number: int) -> str:
     if difference is None:
         return ""
     p = f"p {difference.p_adjusted:.3f}" if difference.p_adjusted >= 0.001 else "p &lt; 0.001"
-    return f"<small>{escape(interval_text(difference))} {p}</small>"
+    return f"<small>{escape(interval_text(difference))}{mark_of(difference)} {p}</small>"
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:
