@@ -204,7 +204,7 @@ def test_comparing_kinds(tmp_path):
     assert (result.status, result.err) == (0, "")
     counts = {kind: len(call("encode", "-T", NEW, "-t", f"{kind}.json", cwd=tmp_path).out.split()) for kind in chosen}
     report = json.loads(result.out)
-    assert report["schema"] == "bpe.compare/1"
+    assert report["schema"] == "bpe.compare/2"
     assert [each["token_count"] for each in report["total"]["results"]] == list(counts.values())
     table = call("compare", "-T", NEW, *named, cwd=tmp_path)
     assert (table.status, table.err) == (0, "")
