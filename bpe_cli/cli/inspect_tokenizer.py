@@ -61,7 +61,7 @@ def _show_health(
     report = describe(model, fingerprint=fingerprint(model), contents=anatomy.contents)
     structure = examine_structure(anatomy)
     reachability = examine(model)
-    found = findings(model, report, structure, usage, reachability.unreachable_count)
+    found = findings(model, report, structure, usage, reachability)
     if json:
         from bpe_cli.views.tokenizer.as_json import vocabulary_json
         from bpe_cli.views.tokenizer.health_json import corpus_json, findings_json, structure_json

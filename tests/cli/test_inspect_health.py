@@ -119,3 +119,14 @@ def test_named_encodings_as_input():
     result = call("inspect", "gpt2", "--token", " SolidGoldMagikarp")
     assert (result.status, result.err) == (0, "")
     assert result.text.startswith("token 43453: ·SolidGoldMagikarp\n")
+
+
+def test_full_gives_a_witness_for_each_token_in_doubt(tmp_path):
+    (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\nx\n##ing\n##ed\n")
+    short, full = (
+        call("inspect", "vocab.txt", *options, cwd=tmp_path, env={"COLUMNS": "80"}).text
+        for options in ((), ("--full",))
+    )
+    assert "as in xing" not in short
+    assert "as in xing" in full and "as in xed" in full
+    assert " special         1   if asked " in short
