@@ -117,12 +117,16 @@ def _show_tokens(
 def _frequencies(model: Tokenizer, corpus: CorpusWanted) -> Frequencies:
     """Encode the corpus and count its tokens."""
     from bpe_cli.corpus import read_blocks
+    from bpe_cli.corpus.inputs import Inputs
     from bpe_cli.reports.frequencies import count_frequencies
 
     def tell(message: str) -> None:
         note(f"note: {message}", quiet=corpus.quiet)
 
-    found = corpus.source.inputs(stdin=sys.stdin.buffer, on_skip=tell)
+    found = Inputs.resolve(
+        corpus.source.paths, stdin=sys.stdin.buffer, on_skip=tell,
+        otherwise="--corpus takes a file, a folder, a pattern, or - for stdin",
+    )  # fmt: skip
     with progress(found.total_bytes, "encoding", quiet=corpus.quiet) as advance:
         blocks = read_blocks(corpus.source, stdin=sys.stdin.buffer, inputs=found, on_note=tell, on_bytes=advance)
         threads = options.threads_of(corpus.threads)
