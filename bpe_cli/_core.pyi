@@ -116,6 +116,10 @@ class Pipeline:
             ValueError: Tables and model contradict each other; the sentence says where.
         """
 
+    def safe_cut(self, data: Buffer) -> int:
+        """Give the last offset at which the text can be cut and each part be encoded by itself (the later one
+        ``continued``), whatever follows; 0 when there is none."""
+
     def encode(
         self,
         data: Buffer,

@@ -319,7 +319,7 @@ class StagedRunner:
 
     def safe_cut(self, data: bytes | memoryview) -> int:
         """Give the last offset at which a text can be cut, whatever follows; 0 for none."""
-        return self.stages.safe_cut(data)
+        return self.pipeline.safe_cut(data)
 
     def decode(self, ids: memoryview | array[int], special: SpecialTable) -> bytes:
         """Give the bytes of a document's ids."""

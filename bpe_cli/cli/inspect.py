@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from typing import Annotated
@@ -97,6 +98,8 @@ def run(
         named = _is_tokenizer(inputs[0])
         if named:
             (tokenizer,), inputs = inputs, None
+    elif tokenizer is None and text is None and inputs:
+        _refuse_tokenizers(inputs)
     try:
         model = options.tokenizer_of(tokenizer, pattern, add_special)
     except FormatError as error:
@@ -133,6 +136,25 @@ def _is_tokenizer(name: str) -> bool:
     from bpe_cli.formats import is_tokenizer
 
     return is_tokenizer(name)
+
+
+def _refuse_tokenizers(inputs: list[str]) -> None:
+    """Refuse names of tokenizers where texts should be: several of them, or one beside texts.
+
+    Raises:
+        UsageError: All inputs are tokenizers, or one is no file but a tokenizer's name.
+    """
+    if all(map(_is_tokenizer, inputs)):
+        raise UsageError(
+            f"bpe inspect reports on one tokenizer at a time, and there are {len(inputs)}",
+            hint=f"set them side by side with bpe compare {shlex.join(word for name in inputs for word in ('-t', name))}",
+        )
+    named = next((name for name in inputs if not os.path.lexists(name) and _is_tokenizer(name)), None)
+    if named is not None:
+        raise UsageError(
+            f"{named} is a tokenizer, and no file that could be read as text",
+            hint=f"to see texts by it, name it with -t {shlex.quote(named)}",
+        )
 
 
 def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str | None) -> str | None:

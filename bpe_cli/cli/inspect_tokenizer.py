@@ -61,7 +61,7 @@ def _show_health(
     report = describe(model, fingerprint=fingerprint(model), contents=anatomy.contents)
     structure = examine_structure(anatomy)
     reachability = examine(model)
-    found = findings(model, report, structure, usage, reachability.unreachable_count)
+    found = findings(model, report, structure, usage, reachability)
     if json:
         from bpe_cli.views.tokenizer.as_json import vocabulary_json
         from bpe_cli.views.tokenizer.health_json import corpus_json, findings_json, structure_json
@@ -117,12 +117,16 @@ def _show_tokens(
 def _frequencies(model: Tokenizer, corpus: CorpusWanted) -> Frequencies:
     """Encode the corpus and count its tokens."""
     from bpe_cli.corpus import read_blocks
+    from bpe_cli.corpus.inputs import Inputs
     from bpe_cli.reports.frequencies import count_frequencies
 
     def tell(message: str) -> None:
         note(f"note: {message}", quiet=corpus.quiet)
 
-    found = corpus.source.inputs(stdin=sys.stdin.buffer, on_skip=tell)
+    found = Inputs.resolve(
+        corpus.source.paths, stdin=sys.stdin.buffer, on_skip=tell,
+        otherwise="--corpus takes a file, a folder, a pattern, or - for stdin",
+    )  # fmt: skip
     with progress(found.total_bytes, "encoding", quiet=corpus.quiet) as advance:
         blocks = read_blocks(corpus.source, stdin=sys.stdin.buffer, inputs=found, on_note=tell, on_bytes=advance)
         threads = options.threads_of(corpus.threads)

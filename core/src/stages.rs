@@ -27,6 +27,7 @@ pub struct Stages {
     normalizers: Vec<Normalizer>,
     pre_tokenizers: Vec<PreTokenizer>,
     cuts: bool,
+    marks: bool,
 }
 
 impl Stages {
@@ -35,6 +36,7 @@ impl Stages {
     /// # Errors
     /// Says which stage cannot be, and why.
     pub fn new(spec: Spec) -> Result<Self> {
+        let marked = spec.pre_tokenizers.is_empty() && normalize::marks_spaces(&spec.normalizers);
         let normalizers: Vec<_> = spec
             .normalizers
             .into_iter()
@@ -45,12 +47,14 @@ impl Stages {
             .into_iter()
             .map(PreTokenizer::new)
             .collect::<Result<_>>()?;
-        let cuts =
-            normalizers.iter().all(Normalizer::allows_cuts) && stage::allow_cuts(&pre_tokenizers);
+        let rewrites_alone = normalizers.iter().all(Normalizer::allows_cuts);
+        let cuts = rewrites_alone && stage::allow_cuts(&pre_tokenizers);
+        let marks = rewrites_alone && marked;
         Ok(Self {
             normalizers,
             pre_tokenizers,
             cuts,
+            marks,
         })
     }
 
@@ -103,16 +107,33 @@ impl Stages {
     /// It is before a space between two ASCII letters: no stage that allows cuts looks across one.
     #[must_use]
     pub fn safe_cut(&self, text: &[u8]) -> usize {
-        if !self.cuts {
-            return 0;
+        if self.cuts {
+            between_letters(text)
+        } else {
+            0
         }
-        (1..text.len().saturating_sub(1))
-            .rev()
-            .find(|&at| {
-                text[at] == b' '
-                    && text[at - 1].is_ascii_alphabetic()
-                    && text[at + 1].is_ascii_alphabetic()
-            })
-            .unwrap_or(0)
     }
+
+    /// The same where no token goes on across a mark (U+2581) behind another character: then a text that
+    /// is not cut into pieces at all can be cut, if each space becomes such a mark.
+    #[must_use]
+    pub fn safe_cut_at_marks(&self, text: &[u8]) -> usize {
+        if self.cuts || self.marks {
+            between_letters(text)
+        } else {
+            0
+        }
+    }
+}
+
+/// The last space between two ASCII letters; 0 when there is none.
+fn between_letters(text: &[u8]) -> usize {
+    (1..text.len().saturating_sub(1))
+        .rev()
+        .find(|&at| {
+            text[at] == b' '
+                && text[at - 1].is_ascii_alphabetic()
+                && text[at + 1].is_ascii_alphabetic()
+        })
+        .unwrap_or(0)
 }

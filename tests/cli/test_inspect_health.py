@@ -93,7 +93,7 @@ BOTH = error(
         ),
         (
             ("t.json", "--corpus", "none"),
-            error("cannot read none: no such file", "--text takes a text from the command line itself"),
+            error("cannot read none: no such file", "--corpus takes a file, a folder, a pattern, or - for stdin"),
         ),
         (
             ("t.json", "--token", "1", "--nbest", "3"),
@@ -102,6 +102,20 @@ BOTH = error(
         (
             ("t.json", "--token", "9999"),
             error("id 9999 is not in the vocabulary (ids run to 269)", "text:9999 names the token of this text"),
+        ),
+        (
+            ("gpt2", "t.json"),
+            error(
+                "bpe inspect reports on one tokenizer at a time, and there are 2",
+                "set them side by side with bpe compare -t gpt2 -t t.json",
+            ),
+        ),
+        (
+            ("gpt2", "texts/a.txt"),
+            error(
+                "gpt2 is a tokenizer, and no file that could be read as text",
+                "to see texts by it, name it with -t gpt2",
+            ),
         ),
         (
             ("t.json", "--token", "lowestt"),
@@ -119,3 +133,25 @@ def test_named_encodings_as_input():
     result = call("inspect", "gpt2", "--token", " SolidGoldMagikarp")
     assert (result.status, result.err) == (0, "")
     assert result.text.startswith("token 43453: ·SolidGoldMagikarp\n")
+
+
+def test_full_gives_a_witness_for_each_token_in_doubt(tmp_path):
+    (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\nx\n##ing\n##ed\n")
+    short, full = (
+        call("inspect", "vocab.txt", *options, cwd=tmp_path, env={"COLUMNS": "80"}).text
+        for options in ((), ("--full",))
+    )
+    assert "as in xing" not in short
+    assert "as in xing" in full and "as in xed" in full
+    assert " special         1   if asked " in short
+
+
+@pytest.mark.parametrize("name", ["·the", "\\xe8", "⏎⏎", "<U+00AD>"])
+def test_a_token_as_it_was_shown(name):
+    assert call("inspect", "gpt2", "--token", name).text.split("\n")[0].endswith(f": {name}")
+
+
+def test_tokens_of_one_text_are_named_as_they_are_written(tmp_path):
+    (tmp_path / "vocab.txt").write_text("[UNK]\nthe\n##the\nt\n")
+    told = call("inspect", "vocab.txt", "--token", "The", cwd=tmp_path).err
+    assert 'there is "the" (id 1), "##the" (id 2)' in told

@@ -25,7 +25,8 @@ class Measure:
         type_count: Different words among the first ``reading.WORD_BYTES`` of the input; of all inputs together,
             the sum over inputs.
         one_token_types: Those of them that alone are one token, and not an unknown one.
-        one_token_types_spaced: Those that with a space before them are one token.
+        one_token_types_spaced: Those that with a space before them are one token; where the tokenizer puts a
+            space before any text by itself, that space counts, and no other is put.
         vocab_size: Ids that a token has, special ones included.
         used_ids: Different ids that occurred.
         unknown_tokens: Tokens that stand for what the vocabulary does not have.

@@ -82,7 +82,8 @@ _ALL = (
     ),
     Metric(
         "one_token_types_spaced", "types kept, spaced", "more", "share",
-        "the same with a space before each word",
+        "the same with a space before each word: the one that the tokenizer puts before any text, if it does "
+        "(SentencePiece's dummy prefix)",
         lambda measure: measure.one_token_types_spaced_share,
     ),
     Metric(

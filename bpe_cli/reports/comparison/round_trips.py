@@ -66,7 +66,8 @@ class RoundTrips:
 
     def _check_held(self) -> None:
         if self._held is not None:
-            self._check(Block.of([bytes(self._held)]), self._ids, array("Q", [len(self._ids)]))
+            held = Block(memoryview(self._held), array("Q", [len(self._held)]))
+            self._check(held, self._ids, array("Q", [len(self._ids)]))
         self._held, self._ids = None, array("I")
 
     def _check(self, block: Block, ids: memoryview | array[int], ends: array[int]) -> None:

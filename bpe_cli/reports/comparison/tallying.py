@@ -14,10 +14,27 @@ from bpe_cli.reports.comparison.round_trips import RoundTrips
 from bpe_cli.reports.comparison.statistics import MOST_UNITS
 from bpe_cli.reports.tokenizer.fallback import fallback_ids
 from bpe_cli.running import PlainRunner
+from bpe_cli.stages import Prepend, SpaceMarks
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.reading import WordTypes
     from bpe_cli.tokenizer import Specials, Tokenizer
+
+
+_SPACES = (" ", "▁")
+
+
+def puts_space(tokenizer: Tokenizer) -> bool:
+    """Tell whether a tokenizer puts a space before any text, even one that begins with a space.
+
+    To these (SentencePiece's with a dummy prefix) ``word`` by itself is what it is in a sentence, and
+    ``word`` with a space before it has two of them.
+    """
+    return any(
+        (isinstance(stage, SpaceMarks) and stage.add_dummy_prefix)
+        or (isinstance(stage, Prepend) and stage.prepend in _SPACES)
+        for stage in tokenizer.normalizer
+    )
 
 
 class TokenizerTally:
@@ -27,6 +44,7 @@ class TokenizerTally:
         matcher: What is looked for in the text.
         tiled: Whether tokens' bytes, one after the other, are those of the text, if the tokenizer is plain: no
             token takes white space along, and there is at most one space put before each document.
+        puts_space: Whether a word by itself gets what it has behind a space: see ``puts_space``.
         total: All inputs that were finished.
     """
 
@@ -50,6 +68,7 @@ class TokenizerTally:
             and (not token.special or specials == "all" or token.content.decode("utf-8", "replace") in specials)
             for token in tokenizer.special_tokens
         )
+        self.puts_space = puts_space(tokenizer)
         self.vocab_size = self.empty.vocab_size
         if speed:  # what is compiled at first use is not part of the speed
             tokenizer.encode_block(Block.of([b""]), self.matcher, threads)
@@ -130,8 +149,9 @@ class InputTally:
     def add_types(self, types: WordTypes) -> None:
         """Count the words that are one token by themselves."""
         self._types += types.count
-        self._single += self._count_single(types.bare)
-        self._single_spaced += self._count_single(types.spaced)
+        single = self._count_single(types.bare)
+        self._single += single
+        self._single_spaced += single if self._owner.puts_space else self._count_single(types.spaced)
 
     def _count_single(self, words: Block) -> int:
         owner = self._owner

@@ -12,6 +12,7 @@ from bpe_cli.wording import plural
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.corpus_report import CorpusReport
+    from bpe_cli.reports.tokenizer.reachability import Reachability
     from bpe_cli.reports.tokenizer.structure import Structure
     from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
     from bpe_cli.tokenizer import Tokenizer
@@ -49,7 +50,7 @@ def findings(
     report: VocabularyReport,
     structure: Structure,
     corpus: CorpusReport | None = None,
-    unreachable: int | None = None,
+    reachability: Reachability | None = None,
 ) -> tuple[Finding, ...]:
     """Sum up what is good and what to look at, the good first.
 
@@ -58,11 +59,11 @@ def findings(
         report: What the tokenizer is.
         structure: How its vocabulary is built.
         corpus: What a corpus uses of it, if there is one.
-        unreachable: How many tokens no text becomes, if that was examined.
+        reachability: Which tokens text can become, if that was examined.
     """
     found = [
         *_coverage(tokenizer, report, structure),
-        *_reach(unreachable),
+        *_reach(reachability),
         *_cuts(structure),
         *_numbers(structure),
         *_spaces(structure),
@@ -106,11 +107,22 @@ def _spells_bytes(tokenizer: Tokenizer, structure: Structure) -> bool:
     )
 
 
-def _reach(unreachable: int | None) -> Iterator[Finding]:
-    if unreachable == 0:
-        yield Finding(True, "reachability", "every token can be reached")
-    elif unreachable:
-        yield Finding(False, "reachability", f"{plural(unreachable, 'token')} out of reach of any text")
+def _reach(reachability: Reachability | None) -> Iterator[Finding]:
+    if reachability is None:
+        return
+    unreachable, undecided = reachability.unreachable_count, reachability.undecided_count
+    ill_formed = dict(reachability.counts).get("ill-formed", 0)
+    if unreachable:
+        parts = [f"{plural(unreachable, 'token')} out of reach of any text"]
+        if undecided:
+            parts.append(f"{undecided:,} more undecided")
+    elif undecided:
+        parts = [f"all but {plural(undecided, 'undecided token')} can be reached"]
+    else:
+        parts = ["every token can be reached"]
+    if ill_formed:
+        parts.append(f"{ill_formed:,} only by bytes that are not UTF-8")
+    yield Finding(not unreachable and not undecided, "reachability", ", ".join(parts))
 
 
 def _cuts(structure: Structure) -> Iterator[Finding]:

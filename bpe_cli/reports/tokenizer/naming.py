@@ -19,6 +19,11 @@ NEAR = 5
 _SHOWN = str.maketrans({"·": " ", "⏎": "\n", "→": "\t", "␍": "\r", "▁": " ", "Ġ": " ", "Ċ": "\n", "ĉ": "\t"})
 """What blanks are shown as, here and elsewhere: a user may have copied it."""
 
+_MARKS = {"·": " ", "⏎": "\n", "→": "\t", "␍": "\r", "␡": "\x7f"}
+_ESCAPES = re.compile(
+    r"\\x([0-9a-f]{2})|<U\+(10[0-9A-F]{4}|[0-9A-F]{4,5})>|\\(.)|([·⏎→␡\u2400-\u241f])", re.DOTALL
+)
+
 
 def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
     """Give the ids of the tokens that a name stands for.
@@ -26,7 +31,7 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
     Args:
         anatomy: The tokenizer.
         name: An id, as digits or ``id:N``; else a text: what tokens stand for, how they are written in the vocabulary
-            (``▁the``, ``Ġthe``, ``##s``), or a special token. ``text:`` before it makes sure that it is a text,
+            (``▁the``, ``Ġthe``, ``##s``), how they are shown (``·the``, ``\\xe8``), or a special token. ``text:`` before it makes sure that it is a text,
             ``bytes:`` before it that it is hexadecimal digits.
 
     Returns:
@@ -51,9 +56,34 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
     else:
         content = name.encode("utf-8", "surrogateescape")
     found = _of_content(anatomy, content)
+    if not found and not colon:
+        found = _of_content(anatomy, _as_shown(name))
     if not found:
         raise UsageError(f"no token is {quote(content)}", hint=_hint(anatomy, content))
     return found
+
+
+def _as_shown(name: str) -> bytes:
+    r"""Read what a report has shown: marks are blanks and control characters, a backslash escapes.
+
+    >>> _as_shown(r"·a⏎\·\\\xe8<U+00AD>").decode("latin-1")
+    ' a\n\xc2\xb7\\\xe8\xc2\xad'
+    """
+    content = bytearray()
+    position = 0
+    for match in _ESCAPES.finditer(name):
+        content += name[position : match.start()].encode("utf-8", "surrogateescape")
+        byte, code, escaped, mark = match.groups()
+        if byte:
+            content.append(int(byte, 16))
+        elif code:
+            content += chr(int(code, 16)).encode("utf-8", "surrogatepass")
+        elif escaped:
+            content += escaped.encode("utf-8", "surrogateescape")
+        else:
+            content += (_MARKS.get(mark) or chr(ord(mark) - 0x2400)).encode()
+        position = match.end()
+    return bytes(content + name[position:].encode("utf-8", "surrogateescape"))
 
 
 def _of_id(anatomy: Anatomy, digits: str, message: str, hint: str) -> int:
@@ -111,4 +141,6 @@ def _hint(anatomy: Anatomy, content: bytes) -> str:
 
 
 def _named(anatomy: Anatomy, token_ids: list[int]) -> str:
-    return ", ".join(f"{quote(anatomy.named(token_id).content)} (id {token_id})" for token_id in token_ids)
+    """Write tokens as the vocabulary does, which tells those of one text apart."""
+    token = anatomy.tokenizer.token_bytes
+    return ", ".join(f"{quote(token(token_id))} (id {token_id})" for token_id in token_ids)

@@ -26,19 +26,25 @@ FIRST = 3
 _TELLING: tuple[Layer, ...] = ("merges", "scores", "pieces", "shadowed", "undecided", "ill-formed", "whole")
 """Layers of which tokens are shown, those first that concern most."""
 
-_EXPECTED: tuple[Layer, ...] = ("context", "completion", "fallback", "special")
-"""Layers that a good tokenizer's tokens can be of, thousands of them: listed in full JSON only."""
+_WITNESSED: tuple[Layer, ...] = ("context", "completion", "fallback")
+"""Layers that a good tokenizer's tokens can be of, thousands of them: listed with ``--full`` only."""
+
+_UNPROVEN: dict[Layer, str] = {"special": "if asked", "undecided": "unknown"}
+"""What stands for yes and no in layers that have no proof either way."""
 
 _CELLS = 60
 _NARROW = 66
 
 
 def reachability_view(reachability: Reachability, *, full: bool = False) -> RenderableType:
-    """Show layers, and the first tokens of those that tell of trouble; with ``full`` all of them."""
+    """Show layers, and the first tokens of those that tell of trouble.
+
+    With ``full``, all tokens but plain ones, and special ones, which are listed by themselves.
+    """
     parts: list[RenderableType] = [Text("Reachability", style="bold"), _Layers(reachability)]
     shown: list[Verdict] = []
     more = 0
-    for layer in _TELLING:
+    for layer in (*_TELLING, *_WITNESSED) if full else _TELLING:
         of_layer = [verdict for verdict in reachability.verdicts.values() if verdict.layer == layer]
         shown += of_layer if full else of_layer[:FIRST]
         more += 0 if full else max(0, len(of_layer) - FIRST)
@@ -64,7 +70,7 @@ class _Layers:
         if wide:
             table.add_column("what it means", overflow="fold")
         for layer, tokens in self._counts:
-            reached = "yes" if layer in REACHABLE else "unknown" if layer == "undecided" else "no"
+            reached = "yes" if layer in REACHABLE else _UNPROVEN.get(layer, "no")
             table.add_row(layer, whole(tokens), reached, *([LAYERS[layer]] if wide else []))
         yield table
         if not wide:
@@ -118,7 +124,7 @@ def reachability_json(reachability: Reachability, *, full: bool = False) -> dict
             ``context``, ``completion``, ``fallback`` and ``special``. Each with ``id``, ``token``,
             ``reachable`` (null: undecided), ``layer``, ``witness`` and ``reason`` (either can be null).
     """
-    layers = (*_TELLING, *_EXPECTED, "plain") if full else _TELLING
+    layers = (*_TELLING, *_WITNESSED, "special", "plain") if full else _TELLING
     return {
         "examined": reachability.examined,
         "reachable": reachability.reachable_count,

@@ -5,7 +5,6 @@ use bpe_tables::TokenTable;
 use crate::decode::{self, Decoder, Reading, SpecialTable, Strings};
 use crate::error::{Error, Result};
 use crate::parallel::{self, Documents, Task};
-use crate::parts::Encoded;
 
 /// What makes text of ids again.
 pub trait Reader: Sync {
@@ -57,12 +56,11 @@ impl Reader for Chain<'_> {
 /// [`Error::Invalid`] for ends that contradict the text or the ids.
 pub fn failures(
     reader: &impl Reader,
-    encoded: &Encoded,
+    (ids, ends): (&[u32], &[u64]),
     documents: &Documents<'_>,
     threads: usize,
 ) -> Result<Vec<u64>> {
     documents.check()?;
-    let Encoded { ids, ends } = encoded;
     if ends.len() != documents.ends.len()
         || !ends.is_sorted()
         || ends.last().copied().unwrap_or(0) != ids.len() as u64
@@ -111,17 +109,9 @@ mod tests {
             ends: &[2, 2, 3, 4, 6],
             continued: false,
         };
-        let encoded = |ids: &[u32], ends: &[u64]| Encoded {
-            ids: ids.to_vec(),
-            ends: ends.to_vec(),
-        };
-        let right = encoded(&[2, 0, 7, 0, 1], &[1, 1, 2, 3, 5]);
-        assert_eq!(failures(&reader, &right, &documents, 2), Ok(vec![3]));
-        let moved = encoded(&[2, 0, 7, 0, 1], &[1, 2, 2, 4, 5]);
-        assert_eq!(
-            failures(&reader, &moved, &documents, 1),
-            Ok(vec![1, 2, 3, 4])
-        );
-        assert!(failures(&reader, &encoded(&[2], &[1]), &documents, 1).is_err());
+        let of = |ids: &[u32], ends: &[u64]| failures(&reader, (ids, ends), &documents, 2);
+        assert_eq!(of(&[2, 0, 7, 0, 1], &[1, 1, 2, 3, 5]), Ok(vec![3]));
+        assert_eq!(of(&[2, 0, 7, 0, 1], &[1, 2, 2, 4, 5]), Ok(vec![1, 2, 3, 4]));
+        assert!(of(&[2], &[1]).is_err());
     }
 }

@@ -229,6 +229,23 @@ impl Normalizer {
     }
 }
 
+/// Whether normalizers make a mark (U+2581) of each space and leave letters as they are.
+#[must_use]
+pub fn marks_spaces(specs: &[Spec]) -> bool {
+    let marks = |spec: &Spec| match spec {
+        Spec::SpaceMarks {
+            escape_whitespaces, ..
+        } => *escape_whitespaces,
+        Spec::Replace {
+            pattern: Pattern::String(what),
+            content,
+        } => what == " " && content == "\u{2581}",
+        _ => false,
+    };
+    let prepends = |spec: &Spec| matches!(spec, Spec::Prepend { .. });
+    specs.iter().any(marks) && specs.iter().all(|spec| marks(spec) || prepends(spec))
+}
+
 fn read_table(base64: &str) -> Result<Option<charsmap::Charsmap>> {
     let bytes = STANDARD.decode(base64).map_err(|error| {
         Error::Invalid(format!("the table of a normalizer is not base64: {error}"))

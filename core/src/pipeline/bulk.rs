@@ -3,6 +3,7 @@
 use super::out::{Out, Variation, place_of};
 use super::{Pipeline, Worker};
 use crate::error::Result;
+use crate::models::staged::Border;
 use crate::parallel::{self, Documents, Task};
 use crate::parts::{self, Encoded, Part};
 use crate::special::SpecialMatcher;
@@ -46,7 +47,17 @@ impl Pipeline {
         documents: &Documents<'_>,
         matcher: Option<&SpecialMatcher>,
     ) -> Vec<Task> {
-        parallel::tasks(documents, |text| self.stages.safe_cut(text), matcher)
+        parallel::tasks(documents, |text| self.safe_cut(text), matcher)
+    }
+
+    /// Gives the last offset at which a text can be cut, whatever follows, and each part be encoded by
+    /// itself (the later one with `continued`); 0 when there is none.
+    #[must_use]
+    pub fn safe_cut(&self, text: &[u8]) -> usize {
+        match self.model.border() {
+            Some(Border::Before(_)) => self.stages.safe_cut_at_marks(text),
+            _ => self.stages.safe_cut(text),
+        }
     }
 
     fn parts(

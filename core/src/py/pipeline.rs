@@ -147,6 +147,11 @@ impl Pipeline {
         Ok(Self(pipeline::Pipeline::new(stages, model)))
     }
 
+    fn safe_cut(&self, py: Python<'_>, data: Lent<u8>) -> PyResult<usize> {
+        let text = data.items(py)?;
+        Ok(py.detach(|| self.0.safe_cut(&text)))
+    }
+
     #[pyo3(signature = (data, ends, matcher, threads, continued=false, sampling=None, place=(0, 0, 0)))]
     #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
     fn encode(

@@ -7,7 +7,6 @@ use super::pipeline::{Decoder, Pipeline};
 use super::to_python;
 use crate::decode::{Reading, Strings};
 use crate::measure::{self, Chain, Joined};
-use crate::parts::Encoded;
 
 /// Gives the documents that a pipeline's tokens, joined, do not give back.
 #[pyfunction]
@@ -25,14 +24,14 @@ pub fn joined_failures(
     threads: usize,
 ) -> PyResult<U64Array> {
     let documents = LentDocuments::new(py, &data, &ends, false)?;
-    let encoded = encoded(py, &ids, &id_ends)?;
+    let (ids, id_ends) = (ids.items(py)?, id_ends.items(py)?);
     let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
     py.detach(|| {
         let reader = Joined {
             tokens: pipeline.0.model().contributions(),
             special: special.get(),
         };
-        measure::failures(&reader, &encoded, &documents.get(), threads)
+        measure::failures(&reader, (&ids, &id_ends), &documents.get(), threads)
     })
     .map(Into::into)
     .map_err(to_python)
@@ -58,7 +57,7 @@ pub fn chain_failures(
     threads: usize,
 ) -> PyResult<U64Array> {
     let documents = LentDocuments::new(py, &data, &ends, false)?;
-    let encoded = encoded(py, &ids, &id_ends)?;
+    let (ids, id_ends) = (ids.items(py)?, id_ends.items(py)?);
     let (blob, token_ends) = (blob.items(py)?, token_ends.items(py)?);
     let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
     let reading = skip_special
@@ -76,16 +75,8 @@ pub fn chain_failures(
             special: special.get(),
             reading: Reading(&reading),
         };
-        measure::failures(&reader, &encoded, &documents.get(), threads)
+        measure::failures(&reader, (&ids, &id_ends), &documents.get(), threads)
     })
     .map(Into::into)
     .map_err(to_python)
-}
-
-/// Copies ids, and where each document's end.
-fn encoded(py: Python<'_>, ids: &Lent<u32>, ends: &Lent<u64>) -> PyResult<Encoded> {
-    Ok(Encoded {
-        ids: ids.items(py)?.into_owned(),
-        ends: ends.items(py)?.into_owned(),
-    })
 }

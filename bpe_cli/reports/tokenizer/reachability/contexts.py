@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.reachability.searching import Candidate
     from bpe_cli.tokenizer import Tokenizer
 
-# A snowman first: few vocabularies have one, so nothing merges with it.
-BEFORE = ("☃", "x", "a", " ", "\n", ".", "1", "'", "X", "é", "中", "☃ ", "a ", "\t", "!!", "\r\n", "￼")
-AFTER = ("☃", "x", "a", " ", "\n", ".", "1", "'", "X", "é", "中", " a", "\t", "\n\n", "!!", "\r\n", "s")
+# First a letter that few words begin or end with, which reads well; then a snowman: few vocabularies have
+# one, so nothing merges with it.
+BEFORE = ("x", "☃", "a", " ", "\n", ".", "1", "'", "X", "é", "中", "☃ ", "a ", "\t", "!!", "\r\n", "￼")
+AFTER = ("x", "☃", "a", " ", "\n", ".", "1", "'", "X", "é", "中", " a", "\t", "\n\n", "!!", "\r\n", "s")
 CONTEXTS: tuple[tuple[bytes, bytes], ...] = (
     *((before.encode(), b"") for before in BEFORE),
     *((b"", after.encode()) for after in AFTER),
@@ -48,7 +49,7 @@ def in_contexts(texts: Mapping[int, bytes], contexts: tuple[tuple[bytes, bytes],
 def beginnings(tokenizer: Tokenizer) -> tuple[tuple[bytes, bytes], ...]:
     """Give beginnings of words that are likely to be cut off by longest match: single characters with a token.
 
-    Those first that the fewest tokens begin with.
+    ASCII letters first, and of them and the others those that the fewest tokens begin with.
     """
     model = tokenizer.model
     if not isinstance(model, WordPiece):
@@ -65,6 +66,7 @@ def beginnings(tokenizer: Tokenizer) -> tuple[tuple[bytes, bytes], ...]:
             single.append(text)
     # Of each count a few, so that not all are of one script that stands apart.
     ordered = sorted(single, key=lambda character: (not character.isalnum(), beginning[character]))
+    letters = [character for character in ordered if character.isascii() and character.isalpha()]
     step = max(1, len(ordered) // _MOST_BEGINNINGS)
-    chosen = [*ordered[:16], *ordered[::step][:_MOST_BEGINNINGS]]
+    chosen = [*letters, *ordered[:16], *ordered[::step][:_MOST_BEGINNINGS]]
     return tuple((character.encode(), b"") for character in dict.fromkeys(chosen))

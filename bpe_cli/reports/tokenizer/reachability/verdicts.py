@@ -28,7 +28,7 @@ LAYERS: dict[Layer, str] = {
     "completion": "its bytes become it as parts of whole characters",
     "fallback": "the model gives it where it knows no better",
     "ill-formed": "only bytes that are not UTF-8 become it",
-    "special": "a special or control token, which no text becomes",
+    "special": "a special, control or unused token: text becomes it where special tokens are asked for, if at all",
     "shadowed": "the normalizer, an added token or another token takes its text",
     "merges": "merging does not come to it",
     "scores": "another segmentation always scores higher",

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 from bpe_cli.errors import InputError
+from bpe_cli.reports.comparison.tallying import puts_space
 from bpe_cli.reports.tokenizer.fallback import fallback_ids
 
 WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -41,6 +42,7 @@ def measured(tokenizer, documents):
         except InputError:
             failed += 1
     types = {document[start:end] for document in documents for start, end in words_of(document)}
+    before = b"" if puts_space(tokenizer) else b" "
     shares = [count / total for count in counts.values()]
     covered_tokens = rank = 0
     for _, count in counts.most_common():
@@ -57,7 +59,7 @@ def measured(tokenizer, documents):
         "split_words": split,
         "type_count": len(types),
         "one_token_types": sum(_is_one(tokenizer, word, fallback) for word in types),
-        "one_token_types_spaced": sum(_is_one(tokenizer, b" " + word, fallback) for word in types),
+        "one_token_types_spaced": sum(_is_one(tokenizer, before + word, fallback) for word in types),
         "used_ids": len(counts),
         "unknown_tokens": sum(counts[token_id] for token_id in fallback.unknown),
         "unknown_bytes": unknown_bytes,

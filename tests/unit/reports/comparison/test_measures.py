@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from bpe_cli.reports.comparison import reading, round_trips
 from bpe_cli.reports.comparison.comparing import compare
 from bpe_cli.reports.comparison.measures import Measure
 from bpe_cli.reports.comparison.metrics import METRICS
-from bpe_cli.stages import SpecialToken
+from bpe_cli.stages import Prepend, Replace, SpaceMarks, SpecialToken, Unigram
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Vocabulary
 from tests.every_format import trained
 from tests.unit.reports.comparison.measure_oracle import measured
 from tests.unit.reports.fake_tokenizer import blocks_of
@@ -247,3 +250,29 @@ def test_word_types_are_those_of_the_head(monkeypatch):
     for size in (1, 12, 13, 100):
         (row,) = compare([byte_level()], [("x", blocks_of([b"one two", b"", b"three", b"x"], size))]).rows
         assert row.measures[0].type_count == 3
+
+
+@pytest.mark.parametrize(
+    "name, kept",
+    [("llama2/tokenizer.model", 2), ("mistral-spm-v1", 2), ("phi-3-mini", 2), ("t5-small", 2), ("roberta-base", 2)],
+)
+def test_a_space_that_the_tokenizer_puts_is_the_one_before_a_word(shared, name, kept):
+    """In ``the house`` both are one token for each of these, and ``xqzw`` is several."""
+    tokenizer = load(shared / "vocabs" / name)
+    (row,) = compare([tokenizer], [("x", [Block.of([b"the house xqzw"])])]).rows
+    assert row.measures[0].one_token_types_spaced == kept
+
+
+def test_words_in_a_small_vocabulary_with_a_dummy_prefix():
+    pieces = ["<unk>", "▁", "▁low", "low", *"lower"]
+    model = Unigram(Vocabulary.from_tokens(piece.encode() for piece in pieces), array("d", bytes(8 * len(pieces))), unk_id=0)
+    documents = [Block.of([b"low lower low"])]
+    shares = {}
+    for name, stage in {
+        "dummy prefix": SpaceMarks(remove_extra_whitespaces=False), "Prepend": Prepend("▁"),
+        "none": SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False),
+    }.items():  # fmt: skip
+        normalizer = (stage,) if isinstance(stage, SpaceMarks) else (stage, Replace(" ", "▁", literal=True))
+        (row,) = compare([Tokenizer(model, normalizer=normalizer)], [("x", documents)]).rows
+        shares[name] = (row.measures[0].one_token_types, row.measures[0].one_token_types_spaced)
+    assert shares == {"dummy prefix": (1, 1), "Prepend": (1, 1), "none": (1, 1)}

@@ -10,6 +10,7 @@ from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.frequencies import count_frequencies
 from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
 from bpe_cli.reports.tokenizer.findings import findings
+from bpe_cli.reports.tokenizer.reachability.verdicts import Reachability
 from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import CharacterBpe, RankBpe, WordPiece
@@ -88,11 +89,21 @@ def test_a_corpus():
 def test_reachability():
     tokenizer = ranks(*BYTES)
     report, structure = describe(tokenizer), examine_structure(Anatomy(tokenizer))
-    found = [findings(tokenizer, report, structure, unreachable=number) for number in (None, 0, 1, 678)]
+    counted = [
+        [("plain", 3), ("special", 1)], [("plain", 3), ("ill-formed", 13)],
+        [("plain", 3), ("ill-formed", 13), ("undecided", 1)], [("merges", 1)],
+        [("merges", 600), ("pieces", 78), ("undecided", 2)],
+    ]  # fmt: skip
+    examined = [None, *(Reachability(0, tuple(counts), {}, {}) for counts in counted)]
+    found = [findings(tokenizer, report, structure, reachability=each) for each in examined]
     said = [[(each.good, each.text) for each in every if each.about == "reachability"] for every in found]
     assert said == [
-        [], [(True, "every token can be reached")], [(False, "1 token out of reach of any text")],
-        [(False, "678 tokens out of reach of any text")],
+        [],
+        [(True, "every token can be reached")],
+        [(True, "every token can be reached, 13 only by bytes that are not UTF-8")],
+        [(False, "all but 1 undecided token can be reached, 13 only by bytes that are not UTF-8")],
+        [(False, "1 token out of reach of any text")],
+        [(False, "678 tokens out of reach of any text, 2 more undecided")],
     ]  # fmt: skip
 
 

@@ -127,6 +127,12 @@ def test_bert_by_hand():
     assert (found.reachable_count, found.unreachable_count, found.undecided_count) == (4, 5, 0)
 
 
+def test_what_stands_beside_a_token_is_a_letter_first():
+    tokens = ["[UNK]", "ª", "q", "x", "qu", "xi", "##ing", "##ng"]
+    model = WordPiece(Vocabulary.from_tokens(token.encode() for token in tokens), 0)
+    assert examine(Tokenizer(model), [6]).verdicts[6].witness == b"qing"
+
+
 def test_the_end_of_a_word():
     """``b</w>`` ends a word; ``1`` is a piece alone, so it ends one always and never goes on."""
     tokens = ["a", "b", "1", "a</w>", "b</w>", "1</w>", "ab</w>", "ab", "?"]
