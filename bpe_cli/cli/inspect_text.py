@@ -107,10 +107,12 @@ def _show_tokens(model: Tokenizer, documents: Iterator[bytes], specials: Special
 
         print_json(texts_json([segmentation_json(*report) for report in reports]))
         return
-    from bpe_cli.views.text.colored import LIMIT, Notes, TokenView
+    from bpe_cli.views.text.colored import Notes, TokenView
+
+    from bpe_cli.views.limits import TOKEN_LIMIT
 
     notes = Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores)
-    limit, marked = None if wanted.full else LIMIT, sys.stdout.isatty()
+    limit, marked = None if wanted.full else TOKEN_LIMIT, sys.stdout.isatty()
     for number, (report, warnings, stages) in enumerate(reports):
         if number:
             print()
@@ -153,14 +155,17 @@ def _reports(
 ) -> Iterator[tuple[Segmentation, tuple[TextWarning, ...], StagesReport | None]]:
     """Say everything about each text that was asked for."""
     from bpe_cli.reports.text.segmentation import TextReader
+    from bpe_cli.reports.text.stages import refuse_long, show_stages
     from bpe_cli.reports.text.warnings import Watch
+    from bpe_cli.views.limits import TOKEN_LIMIT
 
     reader, watch = TextReader(model, specials), Watch(model, specials)
+    details = None if wanted.full or wanted.json or wanted.stages else TOKEN_LIMIT
     for text in documents:
-        report, stages = reader.segment(text), None
         if wanted.stages:
-            from bpe_cli.reports.text.stages import show_stages
-
+            refuse_long(text)
+        report, stages = reader.segment(text, details), None
+        if wanted.stages:
             stages = show_stages(model, text, report, specials)
         yield report, watch.warn(text, report), stages
 

@@ -14,10 +14,11 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from bpe_cli.views.limits import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.numbers import count
 from bpe_cli.views.page.markup import name
 from bpe_cli.views.page.palette import DARK, LIGHT, variables
-from bpe_cli.views.page.tokens import DOCUMENT_LIMIT, LIMIT, section
+from bpe_cli.views.page.tokens import section
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
@@ -52,7 +53,7 @@ def texts_page(
         yield f'<section aria-label="Document {number + 1}">\n'
         # The first one needs its heading only if another follows, which is not known yet: the style sheet hides it.
         yield f"<h2>Document {number + 1}</h2>\n"
-        yield from section(report, str(number), None if full else LIMIT, warnings)
+        yield from section(report, str(number), None if full else TOKEN_LIMIT, warnings)
         yield "</section>\n"
     if more:
         yield f'<p class="note">and {count(more, "more document")}; --full shows all</p>\n'
