@@ -46,8 +46,8 @@ def place(tokenizer: Tokenizer, data: bytes, matcher: _core.SpecialMatcher | Non
     Complexity: linear; 21 bytes of memory for each token.
     """
     if not tokenizer.has_spans:
-        ids, starts, ends = tokenizer.staged_runner.spans(data, matcher)
-        return Placed(ids, starts, ends, bytes(map(tokenizer.special_ids.__contains__, ids)))
+        ids, begins, stops = tokenizer.staged_runner.spans(data, matcher)
+        return Placed(ids, begins, stops, bytes(map(tokenizer.special_ids.__contains__, ids)))
     ids, _ = tokenizer.encode_block(Block.of([data]), matcher)
     sizes = {token_id: len(tokenizer.token_bytes(token_id)) for token_id in set(ids)}
     joined = array("Q", accumulate(map(sizes.__getitem__, ids)))

@@ -107,9 +107,8 @@ def _show_tokens(model: Tokenizer, documents: Iterator[bytes], specials: Special
 
         print_json(texts_json([segmentation_json(*report) for report in reports]))
         return
-    from bpe_cli.views.text.colored import Notes, TokenView
-
     from bpe_cli.views.limits import TOKEN_LIMIT
+    from bpe_cli.views.text.colored import Notes, TokenView
 
     notes = Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores)
     limit, marked = None if wanted.full else TOKEN_LIMIT, sys.stdout.isatty()

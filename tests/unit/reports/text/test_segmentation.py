@@ -3,7 +3,8 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.reports.text.segmentation import Part, TextReader, segment, split_graphemes
+from bpe_cli.reports.text.graphemes import split_graphemes
+from bpe_cli.reports.text.segmentation import Part, TextReader, segment
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
 END = FakeSpecial(b"<|end|>", 300)
