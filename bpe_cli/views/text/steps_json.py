@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.reports.text.steps.values import StepToken
-from bpe_cli.views.json_values import name_value, text_value
+from bpe_cli.views.json_values import name_value, one_or_several, text_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,11 +58,9 @@ def steps_json(steps: Steps) -> dict[str, Any]:
     }
 
 
-def all_steps_json(steps: Sequence[Steps]) -> dict[str, Any]:
-    """Write one text's steps as ``steps_json`` does, and those of several as one object with a list ``texts``."""
-    if len(steps) == 1:
-        return steps_json(steps[0])
-    return {"schema": ALL_STEPS_SCHEMA, "texts": [steps_json(each) for each in steps]}
+def all_steps_json(steps: Sequence[Steps], origins: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """Write one text's steps as ``steps_json`` does, and those of several as ``one_or_several`` does."""
+    return one_or_several([steps_json(each) for each in steps], origins, ALL_STEPS_SCHEMA)
 
 
 def _value(value: Any) -> Any:

@@ -39,7 +39,7 @@ ATTRIBUTES = {
 
 def page_of(texts, tokenizer=TINY, **options):
     reports = (segment(tokenizer, text, "all") for text in texts)
-    return "".join(texts_page(((report, ()) for report in reports), tokenizer=tokenizer.name, **options))
+    return "".join(texts_page(((report, (), None) for report in reports), tokenizer=tokenizer.name, **options))
 
 
 def comparison(text=TEXT, names=("tiny", "<i>bytes</i>")):

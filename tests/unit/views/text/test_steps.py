@@ -125,7 +125,7 @@ def test_lines_keep_to_the_width_and_are_harmless(text, width):
 def test_json(name):
     tokenizer, text = tokenizers()[name]
     steps = tell(tokenizer, text.encode(), "all")
-    report = json.loads(json.dumps(all_steps_json([steps]), allow_nan=False))
+    report = json.loads(json.dumps(all_steps_json([steps], [("a", 1)]), allow_nan=False))
     assert list(report) == [
         "schema", "tokenizer", "model", "byte_count", "token_count", "row_count", "rows", "spelt", "differs_at",
     ]  # fmt: skip
@@ -135,7 +135,7 @@ def test_json(name):
     assert {row["walk"]["family"] for row in report["rows"] if row["walk"]} <= {
         "merges", "longest-from-left", "longest-anywhere", "look-up", "lattice",
     }  # fmt: skip
-    several = all_steps_json([steps, steps])
+    several = all_steps_json([steps, steps], [("a", 1), ("b", 1)])
     assert (several["schema"], len(several["texts"])) == ("bpe.inspect.all-steps/1", 2)
 
 
@@ -148,17 +148,17 @@ def test_scores_without_measure(score, single):
     )
     steps = tell(Tokenizer(model), b"aabcabb")
     assert render(StepsView(steps)).endswith("7 bytes\n")
-    json.dumps(all_steps_json([steps]), allow_nan=False)
+    json.dumps(all_steps_json([steps], [("a", 1)]), allow_nan=False)
     infinite = array("d", [0, -1, math.inf, -math.inf])
     steps = tell(Tokenizer(ScoredBpe(vocabulary("", "a", "aa", "aaaa"), infinite, 0)), b"aaaaa")
     assert steps.differs_at is None
-    assert json.loads(json.dumps(all_steps_json([steps])))["rows"][0]["walk"]["steps"][0]["score"] == "inf"
+    assert json.loads(json.dumps(all_steps_json([steps], [("a", 1)])))["rows"][0]["walk"]["steps"][0]["score"] == "inf"
 
 
 def test_json_of_bytes_and_merges():
-    report = all_steps_json([tell(named("gpt2"), "谁".encode())])
+    report = all_steps_json([tell(named("gpt2"), "谁".encode())], [("a", 1)])
     assert report["rows"][0]["tokens"][0] == {"id": 164, "token": {"bytes": "e8"}}
-    report = all_steps_json([tell(named("gpt2"), b"ow")])
+    report = all_steps_json([tell(named("gpt2"), b"ow")], [("a", 1)])
     assert report["rows"][0]["walk"]["steps"] == [
         {
             "rank": 322, "score": None, "left": "o", "right": "w", "product": "ow",
