@@ -147,7 +147,7 @@ class StagesView:
 
     def _added(self) -> str:
         added = sum(self._report.processed.special_mask)
-        return f"{count(added, 'special token')} with --add-special-tokens" if added else "adds nothing"
+        return f"{count(added, 'special token')} with bpe encode --add-special-tokens" if added else "adds nothing"
 
 
 def _heading(stage: str, names: Iterable[str], detail: str = "") -> Text:
