@@ -10,14 +10,14 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
 from bpe_cli.arguments import bytes_of, pack
 from bpe_cli.blocks import Block, settle
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.running import Place, PlainRunner, Sampling, SpecialTable, StagedRunner, is_plain
-from bpe_cli.splitting import safe_cutter, segments
+from bpe_cli.splitting import safe_cutter
 from bpe_cli.stages import (
     CharacterBpe,
     Decoder,
@@ -32,6 +32,9 @@ from bpe_cli.stages import (
     Split,
 )
 from bpe_cli.usage import NO_USAGE, Origin, Usage
+
+if TYPE_CHECKING:
+    from bpe_cli.placing import Placed
 
 Specials = Literal["all"] | Collection[str]
 """Which special tokens are looked for in text: all of them, or those with these contents."""
@@ -319,29 +322,16 @@ class Tokenizer:
         ``add_prefix_space`` the space that was put before belongs to no byte, so the first token's span is
         one shorter than its content.
         """
-        data = bytes_of(text)
-        matcher = self.matcher(specials)
-        if not self.has_spans:
-            return [
-                Token(token_id, self.token_bytes(token_id), start, end, token_id in self.special_ids)
-                for token_id, start, end in self.spans(data, matcher)
-            ]
-        ids, _ = self.encode_block(Block.of([data]), matcher)
-        tokens: list[Token] = []
-        position = 0
-        for segment, special_id in segments(data, matcher):
-            end = position + len(segment)
-            if special_id is not None:
-                tokens.append(Token(special_id, segment, position, end, special=True))
-            else:
-                start = position - (self.prefix_space and not segment.startswith(b" "))
-                while start < end:
-                    token_id = ids[len(tokens)]
-                    content = self.model.vocabulary.token(token_id)
-                    tokens.append(Token(token_id, content, max(start, position), start + len(content)))
-                    start += len(content)
-            position = end
-        return tokens
+        placed = self.place(text, specials)
+        content = {token_id: self.token_bytes(token_id) for token_id in set(placed.ids)}
+        columns = zip(placed.ids, placed.starts, placed.ends, placed.special, strict=True)
+        return [Token(each, content[each], start, end, bool(special)) for each, start, end, special in columns]
+
+    def place(self, text: str | bytes, specials: Specials = ()) -> Placed:
+        """Encode one text and say where its tokens lie, as ``tokens`` does, in columns: for long texts."""
+        from bpe_cli.placing import place
+
+        return place(self, bytes_of(text), self.matcher(specials))
 
     # -- ids to text ---------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ LAYERS = (
     {
         "tokenizer",
         "running",
+        "placing",
         "encodings",
         "rank_merges",
         "fingerprint",

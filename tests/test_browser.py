@@ -64,7 +64,7 @@ def browser(tmp_path_factory):
 
 def page_of(*texts, tokenizer=TINY, specials="all", full=False):
     reports = (segment(tokenizer, text, specials) for text in texts)
-    return "".join(texts_page(((report, ()) for report in reports), tokenizer=tokenizer.name, full=full))
+    return "".join(texts_page(((report, (), None) for report in reports), tokenizer=tokenizer.name, full=full))
 
 
 def comparison_of(text, names, specials=()):

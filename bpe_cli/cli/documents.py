@@ -35,16 +35,20 @@ class Origins:
         self._names.append(name)
         self._before.append(before)
 
+    def place_of(self, number: int) -> tuple[str, int]:
+        """Give the input of a document, and its number there, by its number among all; all counted from 1."""
+        place = bisect_right(self._before, number - 1) - 1
+        return self._names[place], number - self._before[place]
+
     def of(self, number: int) -> str:
         """Name a document by its number among all, counted from 1."""
-        place = bisect_right(self._before, number - 1) - 1
-        name = self._names[place]
-        return name if self._whole else f"{name}, document {number - self._before[place]:,}"
+        name, inside = self.place_of(number)
+        return name if self._whole else f"{name}, document {inside:,}"
 
     def line_of(self, number: int) -> str:
         """Name a document that is a line by its number among all lines, counted from 1."""
-        place = bisect_right(self._before, number - 1) - 1
-        return f"{self._names[place]}:{number - self._before[place]}"
+        name, inside = self.place_of(number)
+        return f"{name}:{inside}"
 
 
 class Places:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, print_json, stdout_console
+from bpe_cli.cli.console import print_json
 from bpe_cli.cli.pages import check_outputs, write_page
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.cli.shown_documents import Document, print_each, read_documents
+from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
     from bpe_cli.views.text.stages import StagesView
 
-LARGEST_TEXT = 16 << 20
-"""Bytes of a document that are shown at most: every token of it becomes an object."""
+    Report = tuple[Segmentation, tuple[TextWarning, ...], StagesReport | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wan
     """Print each document of a source as it was asked for."""
     wanted.check()
     check_outputs([("--html", wanted.html), ("--svg", wanted.svg)], stdout_taken="--json" if wanted.json else None)
-    documents = _documents(source, quiet)
+    documents = read_documents(source, quiet)
     if wanted.steps:
         _tell(model, documents, specials, wanted)
     elif wanted.nbest is not None:
@@ -96,35 +96,42 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wan
         _show_tokens(model, documents, specials, wanted)
 
 
-def _show_tokens(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted) -> None:
+def _show_tokens(model: Tokenizer, documents: Iterator[Document], specials: Specials, wanted: Wanted) -> None:
     if wanted.scores:
         from bpe_cli.reports.text.scores import check_scores
 
         check_scores(model)
     reports = _reports(model, documents, specials, wanted)
     if wanted.json:
-        from bpe_cli.views.text.as_json import segmentation_json, texts_json
-
-        print_json(texts_json([segmentation_json(*report) for report in reports]))
+        _print_json(reports)
         return
-    from bpe_cli.views.text.colored import LIMIT, Notes, TokenView
+    from bpe_cli.views.limits import TOKEN_LIMIT
+    from bpe_cli.views.text.colored import Notes, TokenView
 
     notes = Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores)
-    limit, marked = None if wanted.full else LIMIT, sys.stdout.isatty()
-    for number, (report, warnings, stages) in enumerate(reports):
-        if number:
-            print()
-        view: TokenView | StagesView
+    limit, marked = None if wanted.full else TOKEN_LIMIT, sys.stdout.isatty()
+
+    def view(report: Report) -> TokenView | StagesView:
+        segmentation, warnings, stages = report
         if stages is not None:
             from bpe_cli.views.text.stages import StagesView
 
-            view = StagesView(stages, notes=notes, limit=limit, warnings=warnings, marked=marked)
-        else:
-            view = TokenView(report, notes=notes, table=wanted.table, limit=limit, warnings=warnings, marked=marked)
-        stdout_console(wanted.color).print(view)
+            return StagesView(stages, notes=notes, limit=limit, warnings=warnings, marked=marked)
+        return TokenView(segmentation, notes=notes, table=wanted.table, limit=limit, warnings=warnings, marked=marked)
+
+    print_each(reports, view, wanted.color)
 
 
-def _write_pages(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted, quiet: bool) -> None:
+def _print_json(reports: Iterable[tuple[Document, Report]]) -> None:
+    from bpe_cli.views.text.as_json import segmentation_json, texts_json
+
+    values = [(document.origin, segmentation_json(*report)) for document, report in reports]
+    print_json(texts_json([value for _, value in values], [origin for origin, _ in values]))
+
+
+def _write_pages(
+    model: Tokenizer, documents: Iterator[Document], specials: Specials, wanted: Wanted, quiet: bool
+) -> None:
     """Write files, and JSON to stdout if that is asked for too."""
     reports = _reports(model, documents, specials, wanted)
     if wanted.json or (wanted.html is not None and wanted.svg is not None):
@@ -133,54 +140,53 @@ def _write_pages(model: Tokenizer, documents: Iterator[bytes], specials: Special
     if wanted.html is not None:
         from bpe_cli.views.page.page import texts_page
 
-        shown = ((report, warnings) for report, warnings, _ in reports)
+        shown = ((segmentation, warnings, document.title) for document, (segmentation, warnings, _) in reports)
         write_page(wanted.html, texts_page(shown, tokenizer=model.name, full=wanted.full), quiet)
         if wanted.svg is not None:
             reports = iter(kept)
     if wanted.svg is not None:
         from bpe_cli.views.page.svg import picture
 
-        drawn = (report for report, _, _ in reports)
+        drawn = (segmentation for _, (segmentation, _, _) in reports)
         write_page(wanted.svg, [picture(drawn, tokenizer=model.name, ids=wanted.ids, full=wanted.full)], quiet)
     if wanted.json:
-        from bpe_cli.views.text.as_json import segmentation_json, texts_json
-
-        print_json(texts_json([segmentation_json(*report) for report in kept]))
+        _print_json(kept)
 
 
 def _reports(
-    model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted
-) -> Iterator[tuple[Segmentation, tuple[TextWarning, ...], StagesReport | None]]:
+    model: Tokenizer, documents: Iterator[Document], specials: Specials, wanted: Wanted
+) -> Iterator[tuple[Document, Report]]:
     """Say everything about each text that was asked for."""
     from bpe_cli.reports.text.segmentation import TextReader
+    from bpe_cli.reports.text.stages import refuse_long, show_stages
     from bpe_cli.reports.text.warnings import Watch
+    from bpe_cli.views.limits import TOKEN_LIMIT
 
     reader, watch = TextReader(model, specials), Watch(model, specials)
-    for text in documents:
-        report, stages = reader.segment(text), None
+    details = None if wanted.full or wanted.json or wanted.stages else TOKEN_LIMIT
+    for document in documents:
+        text = document.content
         if wanted.stages:
-            from bpe_cli.reports.text.stages import show_stages
+            refuse_long(text)
+        segmentation = reader.segment(text, details)
+        stages = show_stages(model, text, segmentation, specials) if wanted.stages else None
+        yield document, (segmentation, watch.warn(text, segmentation), stages)
 
-            stages = show_stages(model, text, report, specials)
-        yield report, watch.warn(text, report), stages
 
-
-def _rank(model: Tokenizer, documents: Iterator[bytes], best: int, specials: Specials, wanted: Wanted) -> None:
+def _rank(model: Tokenizer, documents: Iterator[Document], best: int, specials: Specials, wanted: Wanted) -> None:
     from bpe_cli.reports.text.nbest import rank, runner_of
     from bpe_cli.views.text.nbest import RankingView, rankings_json
 
     runner_of(model)  # it is refused whether there are documents or not
-    rankings = (rank(model, document, best, specials) for document in documents)
+    rankings = ((document, rank(model, document.content, best, specials)) for document in documents)
     if wanted.json:
-        print_json(rankings_json(list(rankings)))
+        kept = list(rankings)
+        print_json(rankings_json([ranking for _, ranking in kept], [document.origin for document, _ in kept]))
         return
-    for number, ranking in enumerate(rankings):
-        if number:
-            print()
-        stdout_console(wanted.color).print(RankingView(ranking, ids=wanted.ids))
+    print_each(rankings, lambda ranking: RankingView(ranking, ids=wanted.ids), wanted.color)
 
 
-def _tell(model: Tokenizer, documents: Iterator[bytes], specials: Specials, wanted: Wanted) -> None:
+def _tell(model: Tokenizer, documents: Iterator[Document], specials: Specials, wanted: Wanted) -> None:
     from bpe_cli.reports.text.steps import Limits, teller_of
 
     limits = Limits(None, None) if wanted.full else Limits()
@@ -190,43 +196,13 @@ def _tell(model: Tokenizer, documents: Iterator[bytes], specials: Specials, want
         refuse_without_scores(model)
         limits = replace(limits, nbest=wanted.nbest)
     tell = teller_of(model, specials, limits)
-    told = (tell(document) for document in documents)
+    told = ((document, tell(document.content)) for document in documents)
     if wanted.json:
         from bpe_cli.views.text.steps_json import all_steps_json
 
-        print_json(all_steps_json(list(told)))
+        kept = list(told)
+        print_json(all_steps_json([steps for _, steps in kept], [document.origin for document, _ in kept]))
         return
     from bpe_cli.views.text.steps import StepsView
 
-    for number, steps in enumerate(told):
-        if number:
-            print()
-        stdout_console(wanted.color).print(StepsView(steps, full=wanted.full))
-
-
-def _documents(source: Source, quiet: bool) -> Iterator[bytes]:
-    """Yield each document whole.
-
-    Raises:
-        InputError: One is too long to be shown.
-    """
-    from bpe_cli.corpus import read_blocks
-
-    held = bytearray()
-
-    def tell(message: str) -> None:
-        note(f"note: {message}", quiet=quiet)
-
-    blocks = read_blocks(source, stdin=sys.stdin.buffer, on_skip=tell, on_note=tell)
-    for block in blocks:
-        last = len(block.ends) - 1
-        for number, part in enumerate(block.documents()):
-            held += part
-            if len(held) > LARGEST_TEXT:
-                raise InputError(
-                    f"the text is longer than the {LARGEST_TEXT >> 20} MiB that can be shown",
-                    hint="show a part of it (head -c 100000), or use bpe encode or bpe compare",
-                )
-            if not (block.unfinished and number == last):
-                yield bytes(held)
-                held.clear()
+    print_each(told, lambda steps: StepsView(steps, full=wanted.full), wanted.color)

@@ -7,6 +7,9 @@ them with ``ensure_ascii``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 
 def text_value(content: bytes) -> str | dict[str, str]:
     r"""Give bytes as a string, or as an object when they are not UTF-8.
@@ -23,3 +26,18 @@ def text_value(content: bytes) -> str | dict[str, str]:
 def name_value(name: str | None) -> str | dict[str, str] | None:
     """Give a name, which may hold bytes that are not UTF-8 as lone surrogates."""
     return None if name is None else text_value(name.encode("utf-8", "surrogateescape"))
+
+
+def one_or_several(values: Sequence[dict[str, Any]], origins: Sequence[tuple[str, int]], schema: str) -> dict[str, Any]:
+    """Write one text's value as it is, and those of several as one object with a list ``texts`` of them.
+
+    Each of several says besides which ``input`` it is of, and its number there (``document``, from 1).
+
+    >>> one_or_several([{"a": 1}, {"a": 2}], [("x", 1), ("x", 2)], "s/1")["texts"][1]
+    {'input': 'x', 'document': 2, 'a': 2}
+    """
+    if len(values) == 1:
+        return values[0]
+    named = zip(origins, values, strict=True)
+    texts = [{"input": name_value(name), "document": number, **value} for (name, number), value in named]
+    return {"schema": schema, "texts": texts}

@@ -118,10 +118,23 @@ def test_a_pipe_is_a_text():
 
 
 def test_every_document(tmp_path):
-    assert call("inspect", *GPT2, "--lines", "-", input=b"a\nb\n").text == (
+    assert call("inspect", *GPT2, "--lines", "-", input=b"a\n\nb\n").text == (
+        "==> stdin:1 <==\n"
         "a\n\n64\n\n1 token, 1 character\n1 byte, 1.00 bytes/token, 1.00 characters/token, round trip ok\n\n"
+        "==> stdin:2 <== empty\n\n"
+        "==> stdin:3 <==\n"
         "b\n\n65\n\n1 token, 1 character\n1 byte, 1.00 bytes/token, 1.00 characters/token, round trip ok\n"
     )
+    (tmp_path / "x.txt").write_bytes(b"x")
+    (tmp_path / "y.txt").write_bytes(b"y")
+    both = ("inspect", *GPT2, "x.txt", "y.txt")
+    titles = [line for line in call(*both, cwd=tmp_path).text.split("\n") if line.startswith("==>")]
+    assert titles == ["==> x.txt <==", "==> y.txt <=="]
+    texts = json.loads(call(*both, "--json", cwd=tmp_path).out)["texts"]
+    assert [(text["input"], text["document"]) for text in texts] == [("x.txt", 1), ("y.txt", 1)]
+    texts = json.loads(call("inspect", *GPT2, "--lines", "-", "--json", input=b"a\nb").out)["texts"]
+    assert [(text["input"], text["document"]) for text in texts] == [("stdin", 1), ("stdin", 2)]
+    assert "<h2>y.txt</h2>" in call(*both, "--html", "-", cwd=tmp_path).text
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.dat").write_bytes(b"\0")
     (tmp_path / "in" / "b.txt").write_bytes(b"a")

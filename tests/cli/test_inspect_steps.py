@@ -29,12 +29,12 @@ def test_without_a_text():
 
 def test_every_document_and_all_of_it():
     several = call(*STEPS, "--lines", "-", input=b"low\nlow\n").text
-    assert several.count("piece 1: low  a token itself, id 9319") == 2
+    assert several.count("piece 0: low  a token itself, id 9319") == 2
     report = json.loads(call(*STEPS, "--lines", "--json", "-", input=b"low\nlow\n").out)
     assert [text["token_count"] for text in report["texts"]] == [1, 1]
     words = " ".join(map(str, range(40)))
     assert "and 20 more pieces: --full shows all" in call(*STEPS, "-T", words).text
-    assert "piece 40: " in call(*STEPS, "-T", words, "--full").text
+    assert "piece 39: " in call(*STEPS, "-T", words, "--full").text
 
 
 def test_the_number_of_best_segmentations(tmp_path):

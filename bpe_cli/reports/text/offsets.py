@@ -8,17 +8,31 @@ from __future__ import annotations
 
 import re
 
+_STRAY = re.compile("[\udc80-\udcff]")
+
+
+def well_formed(text: bytes) -> bytes:
+    r"""Put question marks for the bytes of a text that are not part of well-formed UTF-8.
+
+    Then exactly the bytes inside a character (not its first) look like continuation bytes.
+
+    >>> well_formed(b"a\xffb")
+    b'a?b'
+    """
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return _STRAY.sub("?", text.decode("utf-8", "surrogateescape")).encode()
+    return text
+
 
 class CharacterOffsets:
     """Turn byte spans of a text, ascending but for short steps back, into spans of characters."""
 
     _CONTINUATION = bytes(range(0x80, 0xC0))
-    _ESCAPED = re.compile("[\udc80-\udcff]")
 
     def __init__(self, text: bytes) -> None:
-        # Ill-formed bytes become question marks, so that exactly the bytes inside a character (not its
-        # first) look like continuation bytes.
-        self._data = self._ESCAPED.sub("?", text.decode("utf-8", "surrogateescape")).encode()
+        self._data = well_formed(text)
         self._position = self._begun = 0
 
     def _begun_before(self, offset: int) -> int:

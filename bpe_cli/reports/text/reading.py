@@ -37,7 +37,7 @@ def reading_of(tokenizer: Tokenizer) -> Callable[[bytes], bytes]:
         return _fallback
     stages = (*tokenizer.normalizer, *tokenizer.pre_tokenizer)
     if any(isinstance(stage, (ByteLevel, ByteLevelNormalizer)) for stage in stages):
-        return _spelt
+        return read_visible
     return _as_it_is
 
 
@@ -50,7 +50,7 @@ def _fallback(token: bytes) -> bytes:
     return bytes.fromhex(named[1].decode()) if named else token
 
 
-def _spelt(token: bytes) -> bytes:
+def read_visible(token: bytes) -> bytes:
     """Read the visible alphabet; a user's own token that is not written in it is itself."""
     try:
         content = from_visible(token.decode())

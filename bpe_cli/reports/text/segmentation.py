@@ -7,19 +7,25 @@ that is not part of well-formed UTF-8 is a character of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, groupby
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from bpe_cli.reports.text.graphemes import SplitGrapheme, split_words
 from bpe_cli.reports.text.offsets import CharacterOffsets, first_difference
 from bpe_cli.reports.text.reading import reading_of
 from bpe_cli.reports.text.scores import scores_of
 
 if TYPE_CHECKING:
+    from bpe_cli.placing import Placed
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 _OVERLAPPING = ("n-gram",)
 """Kinds of models whose tokens have characters in common, so that those joined are not the text."""
+
+_AHEAD = 64
+"""How many tokens behind the wanted ones are looked at first, for where a grapheme cluster ends."""
+_LONGEST_CHARACTER = 4
+"""Bytes of UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +57,6 @@ class PlacedToken:
     piece: int | None = None
     reading: bytes = b""
     score: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SplitGrapheme:
-    """A grapheme cluster (what a reader takes for one character) that lies in several tokens.
-
-    Attributes:
-        first: Number of the first of its tokens.
-        offset: Where in that token's reading it begins.
-        contents: The bytes that each of the tokens has of it.
-    """
-
-    first: int
-    offset: int
-    contents: tuple[bytes, ...]
-
-    @property
-    def text(self) -> str:
-        """The grapheme cluster."""
-        return _decode(b"".join(self.contents))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +110,10 @@ class Segmentation:
 
     Attributes:
         tokenizer: The tokenizer's name, if it has one.
-        tokens: The tokens in order.
-        splits: The grapheme clusters that lie in several tokens, in order.
+        placed: All tokens in order, in columns.
+        tokens: The tokens in order, with everything there is to say of them; the first ones only where
+            ``details`` limited them, up to the end of a group.
+        splits: The grapheme clusters that lie in several of these tokens, in order.
         byte_count: Bytes of the text.
         character_count: Characters of the text.
         differs_at: The first byte at which the decoded tokens differ from the text; None when decoding
@@ -133,6 +121,7 @@ class Segmentation:
     """
 
     tokenizer: str | None
+    placed: Placed = field(repr=False)
     tokens: tuple[PlacedToken, ...]
     splits: tuple[SplitGrapheme, ...]
     byte_count: int
@@ -141,8 +130,8 @@ class Segmentation:
 
     @property
     def token_count(self) -> int:
-        """Number of tokens."""
-        return len(self.tokens)
+        """Number of tokens of the whole text."""
+        return len(self.placed)
 
     @property
     def round_trip(self) -> bool:
@@ -152,15 +141,15 @@ class Segmentation:
     @property
     def bytes_per_token(self) -> float | None:
         """Bytes of the text per token; None when there is no token."""
-        return self.byte_count / len(self.tokens) if self.tokens else None
+        return self.byte_count / self.token_count if self.token_count else None
 
     @property
     def characters_per_token(self) -> float | None:
         """Characters of the text per token; None when there is no token."""
-        return self.character_count / len(self.tokens) if self.tokens else None
+        return self.character_count / self.token_count if self.token_count else None
 
     def groups(self) -> Iterator[Group]:
-        """Yield the groups in order; made as they are asked for, since most texts are shown in part."""
+        """Yield the groups of ``tokens`` in order; made as they are asked for, since most texts are shown in part."""
         number = 0
         splits = iter(self.splits)
         split = next(splits, None)
@@ -181,15 +170,15 @@ class Segmentation:
             yield Group(first, number, tuple(parts))
 
     def excerpt(self, limit: int | None) -> Excerpt:
-        """Give the first ``limit`` tokens, grouped; all of them for None."""
+        """Give the first ``limit`` tokens, grouped; all that have details for None."""
         if limit is None or limit >= len(self.tokens):
-            return Excerpt(self.tokens, tuple(self.groups()), 0)
+            return Excerpt(self.tokens, tuple(self.groups()), self.token_count - len(self.tokens))
         groups = []
         for group in self.groups():
             if group.first >= limit:
                 break
             groups.append(group if group.end <= limit else _clip(group, limit))
-        return Excerpt(self.tokens[:limit], tuple(groups), len(self.tokens) - limit)
+        return Excerpt(self.tokens[:limit], tuple(groups), self.token_count - limit)
 
 
 def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segmentation:
@@ -220,113 +209,106 @@ class TextReader:
         self._joined = tokenizer.model.kind not in _OVERLAPPING
         self._suffix: str = getattr(tokenizer.model, "end_of_word_suffix", "")
 
-    def segment(self, text: bytes) -> Segmentation:
-        """Encode one text and say everything about its tokens; as ``segment``."""
+    def segment(self, text: bytes, details: int | None = None) -> Segmentation:
+        """Encode one text and say everything about its tokens; as ``segment``.
+
+        Args:
+            text: Any bytes.
+            details: Of how many tokens, at least, everything is said: an excerpt of as many is that of the
+                whole. None for all.
+
+        Complexity: as ``segment`` for the tokens with details, and 30 bytes for each of the others.
+        """
         tokenizer, score_of = self._tokenizer, self._score_of
-        found = tokenizer.tokens(text, self._specials)
+        placed = tokenizer.place(text, self._specials)
+        content_of = _Contents(tokenizer)
+        wanted = len(placed) if details is None else min(details, len(placed))
+        splits, count = self._shared(placed, wanted, content_of)
         characters = CharacterOffsets(text)
         tokens: list[PlacedToken] = []
-        splits: list[SplitGrapheme] = []
         pieces = 0
-        for special, members in groupby(found, key=lambda token: token.special):
-            run = list(members)
-            # Special tokens stand alone: neither pieces nor grapheme clusters reach over them.
-            numbers: list[int | None] = [None] * len(run)
-            readings = [token.content if special else self._read(token.content) for token in run]
+        for first, end, special in _runs(placed, count):
+            last = min(end, count)
+            ids = placed.ids[first:last].tolist()
+            contents = [content_of[token_id] for token_id in ids]
+            readings = contents if special else list(map(self._read, contents))
+            numbers: list[int | None] = [None] * len(ids)
             if not special:
-                ends = tokenizer.piece_ends(b"".join(readings))
+                # Where a piece ends can depend on what follows: the whole run is cut.
+                put_before = max(len(readings[0]) - (placed.ends[first] - placed.starts[first]), 0)
+                ends = tokenizer.piece_ends(
+                    readings[0][:put_before] + text[placed.starts[first] : placed.ends[end - 1]]
+                )
                 if ends is not None:  # else pieces are rewritten before they become tokens
                     numbers[:] = _piece_numbers(readings, ends, pieces)
                     pieces += len(ends)
-                if self._joined:
-                    splits.extend(_splits(readings, len(tokens), self._suffix))
-            for token, reading, piece in zip(run, readings, numbers, strict=True):
-                character_start, character_end = characters.span(token.start, token.end)
+            spans = zip(placed.starts[first:last], placed.ends[first:last], strict=True)
+            for token_id, content, reading, piece, (start, stop) in zip(
+                ids, contents, readings, numbers, spans, strict=True
+            ):
+                character_start, character_end = characters.span(start, stop)
+                score = score_of(token_id) if score_of is not None else None
                 tokens.append(
                     PlacedToken(
-                        token.token_id,
-                        token.content,
-                        token.start,
-                        token.end,
-                        character_start,
-                        character_end,
-                        special,
-                        piece,
-                        reading,
-                        score_of(token.token_id) if score_of is not None else None,
+                        token_id, content, start, stop, character_start, character_end, special, piece, reading, score
                     )
                 )
-        decoded = tokenizer.decode([token.token_id for token in found])
         return Segmentation(
             tokenizer.name,
+            placed,
             tuple(tokens),
             tuple(splits),
             len(text),
             characters.total(),
-            first_difference(text, decoded),
+            first_difference(text, tokenizer.decode(placed.ids)),
         )
 
-
-def _splits(readings: Sequence[bytes], first: int, suffix: str) -> Iterator[SplitGrapheme]:
-    """Yield the clusters that tokens share; none goes on behind the mark of a word's end."""
-    if not suffix:
-        yield from split_graphemes(readings, first)
-        return
-    mark, begin = suffix.encode(), 0
-    for number, reading in enumerate(readings, start=1):
-        if reading.endswith(mark) or number == len(readings):
-            yield from split_graphemes(readings[begin:number], first + begin)
-            begin = number
-
-
-def split_graphemes(contents: Sequence[bytes], first: int = 0) -> Iterator[SplitGrapheme]:
-    r"""Yield the grapheme clusters that neighbouring tokens share.
-
-    A carriage return and the line feed after it count as two, for they are shown as two.
-
-    Args:
-        contents: The tokens' bytes.
-        first: Number of the first token.
-
-    >>> [split.contents for split in split_graphemes([b"ab\xe8", b"\xb0\x81c"])]
-    [(b'\xe8', b'\xb0\x81')]
-    """
-    data = b"".join(contents)
-    if data.isascii():
-        return
-    ends = list(accumulate(map(len, contents)))
-    token = 0
-    for start, stop in _grapheme_spans(_decode(data)):
-        while ends[token] <= start:
-            token += 1
-        if ends[token] >= stop:
-            continue
-        begin, position, shares = token, start, []
+    def _shared(self, placed: Placed, wanted: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:
+        """Give the clusters that the first tokens share, and after how many tokens the group of the last one ends."""
+        if not self._joined:
+            return [], wanted
+        ahead = _AHEAD
         while True:
-            end = min(ends[token], stop)
-            shares.append(data[position:end])
-            position = end
-            if position == stop:
-                break
-            token += 1
-        yield SplitGrapheme(first + begin, start - (ends[begin - 1] if begin else 0), tuple(shares))
+            looked = min(wanted + ahead, len(placed))
+            splits: list[SplitGrapheme] = []
+            for first, end, special in _runs(placed, looked):
+                if not special:
+                    run = placed.ids[first : min(end, looked)]
+                    splits += split_words([self._read(content_of[each]) for each in run], first, self._suffix)
+            count = wanted
+            for split in splits:
+                if split.first < count < split.first + len(split.contents):
+                    count = split.first + len(split.contents)
+            # Whether clusters part depends on what is before, and on the one character that follows.
+            following = placed.ids[count:looked]
+            if looked == len(placed) or sum(len(content_of[each]) for each in following) >= _LONGEST_CHARACTER:
+                return [split for split in splits if split.first < count], count
+            ahead *= 2
 
 
-def _grapheme_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the byte spans of grapheme clusters, those of one ASCII character among others left out."""
-    import regex  # imported here: it costs 20 ms
+class _Contents(dict[int, bytes]):
+    """The bytes of tokens by their ids, each looked up once."""
 
-    # Between two ASCII characters there is always a boundary (CR LF apart, which is cut on purpose), so
-    # only what stands beside other characters must be looked at.
-    cluster = regex.compile(r"\r|\X")
-    position = done = 0
-    for stretch in regex.finditer(r"[\x00-\x7f]?(?:[^\x00-\x7f]++[\x00-\x7f]?+)++", text):
-        position += stretch.start() - done
-        done = stretch.end()
-        for match in cluster.finditer(stretch.group()):
-            start = position
-            position += len(match.group().encode("utf-8", "surrogateescape"))
-            yield start, position
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def __missing__(self, token_id: int) -> bytes:
+        content = self[token_id] = self._tokenizer.token_bytes(token_id)
+        return content
+
+
+def _runs(placed: Placed, limit: int) -> Iterator[tuple[int, int, bool]]:
+    """Yield (first token, end, whether they are special) of the runs that begin before a token.
+
+    Special tokens stand alone: neither pieces nor grapheme clusters reach over them.
+    """
+    first = 0
+    while first < limit:
+        special = bool(placed.special[first])
+        end = placed.special.find(0 if special else 1, first)
+        end = end if end >= 0 else len(placed)
+        yield first, end, special
+        first = end
 
 
 def _piece_numbers(contents: Sequence[bytes], piece_ends: Sequence[int], first: int) -> Iterator[int]:

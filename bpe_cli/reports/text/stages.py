@@ -123,11 +123,7 @@ def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, s
         UsageError: Added tokens are found in normalized text, so that the stages cannot be told apart.
         FormatError: The post-processor is broken.
     """
-    if len(text) > LARGEST_TEXT:
-        raise InputError(
-            f"the text is longer than the {LARGEST_TEXT >> 20} MiB whose stages can be shown",
-            hint="show a part of it (head -c 100000)",
-        )
+    refuse_long(text)
     stretches = list(segments(text, tokenizer.matcher(specials)))
     pieces = tuple(_pieces(tokenizer, stretches, segmentation))
     ids = [token.token_id for token in segmentation.tokens]
@@ -150,6 +146,19 @@ def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, s
         tuple(type_name(type(stage)) for stage in tokenizer.decoder),
         tokenizer.decode(ids),
     )
+
+
+def refuse_long(text: bytes) -> None:
+    """Refuse a text whose stages are too much to show, before anything else is done with it.
+
+    Raises:
+        InputError: The text is too long.
+    """
+    if len(text) > LARGEST_TEXT:
+        raise InputError(
+            f"the text is longer than the {LARGEST_TEXT >> 20} MiB whose stages can be shown",
+            hint="show a part of it (head -c 100000)",
+        )
 
 
 def _name(stage: Normalizer | PreTokenizer) -> str:

@@ -47,13 +47,13 @@ def excerpt(content: bytes, *, quoted: bool = True) -> str:
     return f"'{string}'" if quoted else string
 
 
-def listed(contents: Iterable[bytes]) -> list[str]:
-    """Quote the most frequent of many things, with how often each is there.
+def listed(contents: Iterable[bytes] | Counter[bytes]) -> list[str]:
+    """Quote the most frequent of many things, or of things that are counted already, with how often each is there.
 
     >>> listed([b"a", b"b", b"a"])
     ["'a' (2 times)", "'b'"]
     """
-    counts = Counter(contents)
+    counts = contents if isinstance(contents, Counter) else Counter(contents)
     shown = [
         excerpt(content) + (f" ({times:,} times)" if times > 1 else "") for content, times in counts.most_common(_SHOWN)
     ]
@@ -130,7 +130,10 @@ def _line_ends(text: bytes) -> Iterator[TextWarning]:
 # In French a no-break space stands before some punctuation, and between digits anywhere: that is as it
 # should be. So are marks without width between letters of Thai or Khmer, and joiners in Persian or emoji.
 _NO_BREAK = re.compile("(?:(?<=[A-Za-z])|^)\u00a0+(?=[A-Za-z(\\[{])", re.MULTILINE)
-_INVISIBLE = re.compile("(?<=[\\x00-\\x7f])[\u200b\u2060\ufeff]|[\u200b\u2060\ufeff](?=[\\x00-\\x7f])|[\u202d\u202e]")
+# Soft hyphens, separators of lines and paragraphs, and overrides of direction are odd anywhere.
+_INVISIBLE = re.compile(
+    "(?<=[\\x00-\\x7f])[\u200b\u2060\ufeff]|[\u200b\u2060\ufeff](?=[\\x00-\\x7f])|[\u00ad\u2028\u2029\u202d\u202e]"
+)
 
 
 def _hidden(string: str) -> Iterator[TextWarning]:
@@ -153,7 +156,7 @@ def _hidden(string: str) -> Iterator[TextWarning]:
             f"{plural(len(found), 'character')} that cannot be seen: {', '.join(names)}",
             "they are tokens all the same: leave them out, unless they are meant",
             start,
-            start + 3,
+            start + len(found[0].encode()),
             len(found),
         )
 

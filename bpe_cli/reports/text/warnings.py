@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
-from bpe_cli.reports.text.offsets import first_difference
+from bpe_cli.reports.text.offsets import first_difference, well_formed
+from bpe_cli.reports.text.reading import reading_of
 from bpe_cli.reports.text.suspicions import TextWarning, excerpt, listed, suspicions
 from bpe_cli.reports.tokenizer.fallback import Fallback, fallback_ids
+from bpe_cli.reports.tokenizer.meanings import meaning_of
 from bpe_cli.splitting import segments
 from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks, WordPiece
 from bpe_cli.stages.component_json import core_spec
@@ -25,7 +27,8 @@ from bpe_cli.stages.normalizers import ByteLevelNormalizer
 from bpe_cli.wording import plural
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.segmentation import PlacedToken, Segmentation
+    from bpe_cli.placing import Placed
+    from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 __all__ = ["KINDS", "TextWarning", "warn"]
@@ -35,7 +38,7 @@ KINDS = {
     "byte-order-mark": "U+FEFF at the beginning",
     "line-ends": "carriage returns at the ends of lines",
     "no-break-space": "U+00A0 where a space is usual",
-    "invisible": "characters without width in Latin text, or that turn its direction",
+    "invisible": "characters without width in Latin text, or that turn its direction; unusual ends of lines",
     "special-text": "the text of a special token, read as plain text",
     "foreign-special": "what looks like a special token of another tokenizer",
     "trailing-space": "a space at the end that is a token of its own",
@@ -79,6 +82,7 @@ class Watch:
         """Prepare; ``specials`` were looked for in the texts."""
         self._tokenizer = tokenizer
         self._matcher = tokenizer.matcher(specials)
+        self._read = reading_of(tokenizer)
         all_special = [token for token in tokenizer.special_tokens if token.special]
         self._plain = {
             token.token_id: token.content
@@ -94,23 +98,34 @@ class Watch:
     def _fallback(self) -> Fallback:
         return fallback_ids(self._tokenizer)
 
+    @cached_property
+    def _only_bytes(self) -> bool:
+        """Whether no token stands for more than a byte."""
+        meaning, special_ids = meaning_of(self._tokenizer), self._tokenizer.special_ids
+        items = self._tokenizer.model.vocabulary.items()
+        return all(token_id in special_ids or len(meaning(token)) == 1 for token_id, token in items)
+
+    def _reading(self, token_id: int) -> bytes:
+        return self._read(self._tokenizer.token_bytes(token_id))
+
     def warn(self, text: bytes, segmentation: Segmentation) -> tuple[TextWarning, ...]:
         """Say what is odd about a text with these tokens."""
-        string = text.decode("utf-8", "surrogateescape")
+        placed, string = segmentation.placed, text.decode("utf-8", "surrogateescape")
         found = [*suspicions(text, string)]
         if self._all is not None:
             found += _special_text(self._all, self._plain, text)
         found += _foreign_special(self._known, string)
-        found += _trailing(text, segmentation)
+        found += _trailing(text, placed, self._reading)
         losses: list[TextWarning] = []
         if self._normalizer is not None:
             losses += _normalized(self._normalizer, text, self._matcher)
         if getattr(self._tokenizer.model, "unk_id", None) is not None:
-            losses += _unknown(self._tokenizer, text, segmentation, self._fallback)
+            losses += _unknown(self._tokenizer, text, placed, self._fallback)
         found += losses
-        if not string.isascii():  # so that plain texts need no look at a whole vocabulary
-            found += _bytes(string, segmentation, self._fallback)
-        found += _numbers(text, segmentation)
+        # Plain texts need no look at a whole vocabulary; and of tokens that are bytes by design nobody wants to hear.
+        if not string.isascii() and not self._only_bytes:
+            found += _bytes(text, len(string), placed, self._fallback)
+        found += _numbers(text, placed)
         found += _round_trip(self._tokenizer, text, segmentation, losses)
         return tuple(found)
 
@@ -152,18 +167,17 @@ def _foreign_special(known: set[bytes], string: str) -> Iterator[TextWarning]:
         )
 
 
-def _trailing(text: bytes, segmentation: Segmentation) -> Iterator[TextWarning]:
-    last = segmentation.tokens[-1] if segmentation.tokens else None
-    if last is None or last.special or last.end != len(text):
+def _trailing(text: bytes, placed: Placed, reading: Callable[[int], bytes]) -> Iterator[TextWarning]:
+    if not placed or placed.special[-1] or placed.ends[-1] != len(text):
         return
-    shown = last.reading.decode("utf-8", "surrogateescape").replace(_MARK, " ")
-    if shown and not shown.strip(" \t") and last.start:
+    shown = reading(placed.ids[-1]).decode("utf-8", "surrogateescape").replace(_MARK, " ")
+    if shown and not shown.strip(" \t") and placed.starts[-1]:
         yield TextWarning(
             "trailing-space",
             "the text ends with white space that is a token of its own",
             "tokens of words mostly bring their space along: end a prompt before the space",
-            last.start,
-            last.end,
+            placed.starts[-1],
+            placed.ends[-1],
         )
     elif text.endswith(b"\n") and text.count(b"\n") == 1 and len(text.strip()) > 0:
         yield TextWarning(
@@ -230,63 +244,62 @@ def _first_change(
     return start, end, normal[first:last]
 
 
-def _unknown(
-    tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, fallback: Fallback
-) -> Iterator[TextWarning]:
+def _unknown(tokenizer: Tokenizer, text: bytes, placed: Placed, fallback: Fallback) -> Iterator[TextWarning]:
     limit = tokenizer.model.max_input_chars_per_word if isinstance(tokenizer.model, WordPiece) else None
-    long: list[PlacedToken] = []
-    unknown: list[PlacedToken] = []
-    for token in segmentation.tokens:
-        if token.token_id in fallback.unknown and text[token.start : token.end] != token.content:
-            too_long = limit is not None and token.character_end - token.character_start > limit
-            (long if too_long else unknown).append(token)
+    contents = {token_id: tokenizer.token_bytes(token_id) for token_id in fallback.unknown}
+    long: list[tuple[int, int]] = []
+    unknown: list[tuple[int, int]] = []
+    for token_id, start, end in zip(placed.ids, placed.starts, placed.ends, strict=True):
+        if token_id in contents and (stands_for := text[start:end]) != contents[token_id]:
+            too_long = limit is not None and len(stands_for.decode("utf-8", "surrogateescape")) > limit
+            (long if too_long else unknown).append((start, end))
     if long:
-        first = long[0]
         yield TextWarning(
             "long-piece",
             f"{plural(len(long), 'piece')} of more than {limit:,} characters, the model's limit: unknown as a whole",
             "the limit is the model's max_input_chars_per_word; put spaces into what is so long (base64, links)",
-            first.start,
-            first.end,
+            *long[0],
             len(long),
         )
     if unknown:
-        first = unknown[0]
-        shown = ", ".join(listed(text[token.start : token.end] for token in unknown))
+        shown = ", ".join(listed(text[start:end] for start, end in unknown))
         yield TextWarning(
             "unknown",
             f"{plural(len(unknown), 'token')} stand for text that the vocabulary does not have: {shown}"
             if len(unknown) > 1
             else f"the vocabulary does not have {shown}",
             "the model cannot tell such text apart, and it does not come back",
-            first.start,
-            first.end,
+            *unknown[0],
             len(unknown),
         )
 
 
-def _bytes(string: str, segmentation: Segmentation, fallback: Fallback) -> Iterator[TextWarning]:
-    counts: Counter[str] = Counter()
+def _bytes(text: bytes, character_count: int, placed: Placed, fallback: Fallback) -> Iterator[TextWarning]:
+    data = well_formed(text)  # a byte that is no UTF-8 has a warning of its own
+    counts: Counter[bytes] = Counter()
     first = None
     position = -1
-    for token in segmentation.tokens:
-        if token.token_id in fallback.bytes and token.character_start != position and not token.special:
-            position = token.character_start
-            character = string[position : position + 1]
-            # A line feed is a byte, and a byte that is no UTF-8 has a warning of its own.
-            if character > "\x7f" and not "\udc80" <= character <= "\udcff":
-                counts[character] += 1
-                first = first or token
+    for token_id, start, end, special in zip(placed.ids, placed.starts, placed.ends, placed.special, strict=True):
+        if token_id not in fallback.bytes or special or start >= len(data):
+            continue
+        begin = start
+        while 0x80 <= data[begin] < 0xC0:
+            begin -= 1
+        if begin != position:
+            position = begin
+            if data[begin] >= 0x80:  # a line feed is a byte, and as it should be
+                counts[data[begin : begin + 2 + (data[begin] >= 0xE0) + (data[begin] >= 0xF0)]] += 1
+                first = first or (start, end)
     total = counts.total()
-    if first is None or total < _MANY * len(string):
+    if first is None or total < _MANY * character_count:
         return
-    shown = ", ".join(listed(character.encode("utf-8", "surrogateescape") for character in counts.elements()))
+    shown = ", ".join(listed(counts))
     yield TextWarning(
         "bytes",
         f"{plural(total, 'character')} {'falls' if total == 1 else 'fall'} to bytes: {shown}",
         "what has no token of its own costs several, and a model knows it badly",
-        first.start,
-        max(first.end, first.start + 1),
+        first[0],
+        max(first[1], first[0] + 1),
         total,
     )
 
@@ -294,8 +307,8 @@ def _bytes(string: str, segmentation: Segmentation, fallback: Fallback) -> Itera
 _NUMBER = re.compile(rb"(?<![\w.,])[0-9]{2,}(?![\w]|[.,][0-9])")
 
 
-def _numbers(text: bytes, segmentation: Segmentation) -> Iterator[TextWarning]:
-    starts = [token.start for token in segmentation.tokens]
+def _numbers(text: bytes, placed: Placed) -> Iterator[TextWarning]:
+    starts = placed.starts
     shapes: dict[int, tuple[tuple[int, ...], bytes]] = {}
     uneven: list[tuple[int, int, str]] = []
     for match in _NUMBER.finditer(text):
@@ -353,7 +366,7 @@ def _round_trip(
     # What a normalizer changed first, and what is unknown, was said; what follows is moved by it.
     if place is None or any(loss.start <= place for loss in losses):
         return
-    decoded = tokenizer.decode([token.token_id for token in segmentation.tokens])
+    decoded = tokenizer.decode(segmentation.placed.ids)
     begin = place
     while begin and place - begin < 3 and begin < len(text) and 0x80 <= text[begin] < 0xC0:
         begin -= 1

@@ -14,10 +14,11 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from bpe_cli.views.limits import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.numbers import count
 from bpe_cli.views.page.markup import name
 from bpe_cli.views.page.palette import DARK, LIGHT, variables
-from bpe_cli.views.page.tokens import DOCUMENT_LIMIT, LIMIT, section
+from bpe_cli.views.page.tokens import section
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
@@ -33,26 +34,31 @@ _CONTROLS = """\
 
 
 def texts_page(
-    reports: Iterable[tuple[Segmentation, Sequence[TextWarning]]], *, tokenizer: str | None, full: bool = False
+    reports: Iterable[tuple[Segmentation, Sequence[TextWarning], str | None]],
+    *,
+    tokenizer: str | None,
+    full: bool = False,
 ) -> Iterator[str]:
     """Write a page that shows texts token by token, as it comes.
 
     Args:
-        reports: The texts and what to warn of, one after the other; each is let go when it is written.
+        reports: The texts, what to warn of, and what the text is called if it has a name, one after the other;
+            each is let go when it is written.
         tokenizer: The tokenizer's name.
         full: Whether to show everything, however long.
     """
     who = tokenizer or "tokenizer"
     yield from head(f"Tokens by {who}")
     more = 0
-    for number, (report, warnings) in enumerate(reports):
+    for number, (report, warnings, title) in enumerate(reports):
         if number >= DOCUMENT_LIMIT and not full:
             more += 1
             continue
-        yield f'<section aria-label="Document {number + 1}">\n'
+        heading = name(title or f"Document {number + 1}")
+        yield f'<section aria-label="{heading}">\n'
         # The first one needs its heading only if another follows, which is not known yet: the style sheet hides it.
-        yield f"<h2>Document {number + 1}</h2>\n"
-        yield from section(report, str(number), None if full else LIMIT, warnings)
+        yield f"<h2>{heading}</h2>\n"
+        yield from section(report, str(number), None if full else TOKEN_LIMIT, warnings)
         yield "</section>\n"
     if more:
         yield f'<p class="note">and {count(more, "more document")}; --full shows all</p>\n'

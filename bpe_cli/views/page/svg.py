@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from bpe_cli.views.limits import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.numbers import count
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.palette import DARK, LIGHT, variables
-from bpe_cli.views.page.tokens import DOCUMENT_LIMIT, LIMIT
 from bpe_cli.views.visible import NEWLINE, units
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def picture(reports: Iterable[Segmentation], *, tokenizer: str | None, ids: bool
             continue
         if number:
             drawing.end_line()
-        excerpt = report.excerpt(None if full else LIMIT)
+        excerpt = report.excerpt(None if full else TOKEN_LIMIT)
         for box in _boxes(excerpt, ids):
             drawing.put(box)
         if excerpt.more:

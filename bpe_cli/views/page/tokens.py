@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Group, PlacedToken, Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
 
-LIMIT = 1000
-"""How many tokens of a text are shown unless all are asked for."""
-
-DOCUMENT_LIMIT = 100
-"""How many documents are shown unless all are asked for."""
-
 LEAN = 10_000
 """From so many tokens on, what is said of each is a line and not the row of a table."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.views.json_values import name_value, text_value
+from bpe_cli.views.json_values import name_value, one_or_several, text_value
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
@@ -137,9 +137,10 @@ def stages_json(report: StagesReport) -> dict[str, Any]:
     }
 
 
-def texts_json(texts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def texts_json(texts: Sequence[dict[str, Any]], origins: Sequence[tuple[str, int]]) -> dict[str, Any]:
     """Write one text as ``segmentation_json`` gave it, and several as one object.
 
-    Schema ``bpe.inspect.texts/1``: ``texts`` is a list of ``bpe.inspect.text/1`` objects, in order.
+    Schema ``bpe.inspect.texts/1``: ``texts`` is a list of ``bpe.inspect.text/1`` objects, in order, each with
+    ``input`` (the name of the input it is of) and ``document`` (its number there, from 1) besides.
     """
-    return texts[0] if len(texts) == 1 else {"schema": TEXTS_SCHEMA, "texts": list(texts)}
+    return one_or_several(texts, origins, TEXTS_SCHEMA)

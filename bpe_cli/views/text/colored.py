@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from rich.text import Text
 
+from bpe_cli.views.limits import TOKEN_LIMIT
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.palette import PLAIN, Palette, palette_of, token_style
 from bpe_cli.views.text.cells import BORDER, cells
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
     from bpe_cli.reports.text.segmentation import Excerpt, PlacedToken, Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
-
-LIMIT = 1000
-"""How many tokens are shown unless all are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class TokenView:
         *,
         notes: Notes = NO_NOTES,
         table: bool = False,
-        limit: int | None = LIMIT,
+        limit: int | None = TOKEN_LIMIT,
         totals: bool = True,
         warnings: Sequence[TextWarning] = (),
         marked: bool = False,

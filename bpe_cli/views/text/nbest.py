@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from bpe_cli.views.json_values import name_value, text_value
+from bpe_cli.views.json_values import name_value, one_or_several, text_value
 from bpe_cli.views.numbers import count, fraction
 from bpe_cli.views.visible import BAR, visible
 
@@ -73,8 +73,6 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def rankings_json(rankings: Sequence[Ranking]) -> dict[str, Any]:
-    """Write one ranking as ``ranking_json`` does, and several as one object with a list ``texts`` of them."""
-    if len(rankings) == 1:
-        return ranking_json(rankings[0])
-    return {"schema": RANKINGS_SCHEMA, "texts": [ranking_json(each) for each in rankings]}
+def rankings_json(rankings: Sequence[Ranking], origins: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """Write one ranking as ``ranking_json`` does, and several as ``one_or_several`` does."""
+    return one_or_several([ranking_json(each) for each in rankings], origins, RANKINGS_SCHEMA)

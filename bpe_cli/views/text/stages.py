@@ -11,9 +11,10 @@ from rich.segment import Segment
 from rich.text import Text
 
 from bpe_cli.views.direction import bordered
+from bpe_cli.views.limits import TOKEN_LIMIT
 from bpe_cli.views.numbers import count
 from bpe_cli.views.palette import PLAIN, Palette, palette_of, token_style
-from bpe_cli.views.text.colored import LIMIT, Notes, columns, totals_lines
+from bpe_cli.views.text.colored import Notes, columns, totals_lines
 from bpe_cli.views.text.interlinear import Column, interlinear
 from bpe_cli.views.text.table import span
 from bpe_cli.views.text.warnings import warning_lines
@@ -41,7 +42,7 @@ class StagesView:
         report: StagesReport,
         *,
         notes: Notes,
-        limit: int | None = LIMIT,
+        limit: int | None = TOKEN_LIMIT,
         warnings: Sequence[TextWarning] = (),
         marked: bool = False,
     ) -> None:
@@ -146,7 +147,7 @@ class StagesView:
 
     def _added(self) -> str:
         added = sum(self._report.processed.special_mask)
-        return f"{count(added, 'special token')} with --add-special-tokens" if added else "adds nothing"
+        return f"{count(added, 'special token')} with bpe encode --add-special-tokens" if added else "adds nothing"
 
 
 def _heading(stage: str, names: Iterable[str], detail: str = "") -> Text:

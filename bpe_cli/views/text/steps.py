@@ -14,6 +14,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
+from bpe_cli.reports.text.steps.reading import readable
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.visible import BAR, visible
@@ -76,40 +77,46 @@ class StepsView:
 
     def __init__(self, steps: Steps, *, full: bool = False) -> None:
         """Show steps; ``full`` leaves nothing of them out."""
-        self._steps = steps
+        self._steps = readable(steps)
         self._most = None if full else MOST
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        steps = self._steps
+        steps, noun = self._steps, "word" if self._steps.words else "piece"
         yield _Line("", Text(f"{ALGORITHMS[steps.model]}: {RULES[steps.model]}"), 0)
-        if steps.spelt:
-            yield _Line("", Text("bytes are written as GPT-2's characters: Ġ is a space, Ċ a line feed"), 0)
+        if steps.words:
+            yield _Line("", Text("no token goes over a blank, so pieces are told word by word"), 0)
         for row in steps.rows:
             yield Segment.line()
-            yield from _row(row, options.max_width, self._most)
+            yield from _row(row, noun, options.max_width, self._most)
         yield Segment.line()
         if steps.more:
-            more = f"and {count(steps.more, 'more piece')}: --full shows all"
+            more = f"and {count(steps.more, f'more {noun}')}: --full shows all"
             yield _Line("", Text(more, style="italic"), 0)
         if steps.differs_at is not None:
-            wrong = f"piece {steps.differs_at}: the steps end at other tokens than the tokenizer's"
+            at = steps.rows[steps.differs_at].number if steps.differs_at < len(steps.rows) else None
+            where = "" if at is None else f"{noun} {at}: "
+            wrong = f"{where}the steps end at other tokens than the tokenizer's"
             yield _Line("", Text(f"{wrong}: this is an error of bpe, please report it", style="bold"), 0)
-        parts = (count(steps.row_count, "piece"), count(steps.token_count, "token"), count(steps.byte_count, "byte"))
+        parts = [count(steps.piece_count, noun)]
+        if steps.row_count > steps.piece_count:
+            parts.append(count(steps.row_count - steps.piece_count, "special or added token"))
+        parts += [count(steps.token_count, "token"), count(steps.byte_count, "byte")]
         yield _Line("", Text(", ".join(parts)), 0)
 
 
-def _row(row: Row, width: int, most: int | None) -> Iterator[RenderableType]:
+def _row(row: Row, noun: str, width: int, most: int | None) -> Iterator[RenderableType]:
     """Show a piece or a special token."""
     if row.special is not None:
-        yield _heading(row, f"⟦{_brief(row.text)}⟧", f"a special or added token, id {row.special.token_id}")
+        said = f"  a special or added token, id {row.special.token_id}"
+        yield _Line("", Text.assemble((f"token ⟦{_brief(row.text)}⟧", _HEADING), said), 0)
         return
     shown, walk = _brief(row.text), row.walk
     if row.fused:
-        yield _heading(row, shown, "unknown, and one token with the unknown piece before it")
+        yield _heading(row, noun, shown, f"unknown, and one token with the unknown {noun} before it")
     elif walk is None:
-        yield _heading(row, shown, f"as piece {row.same_as}: {_tokens(row.tokens, most)}")
+        yield _heading(row, noun, shown, f"as {noun} {row.same_as}: {_tokens(row.tokens, most)}")
     elif walk.family == "merges" and walk.whole is not None:
-        yield _heading(row, shown, f"a token itself, id {walk.whole.token_id}")
+        yield _heading(row, noun, shown, f"a token itself, id {walk.whole.token_id}")
         if walk.steps or walk.merged != walk.tokens:
             same = walk.merged == walk.tokens
             yield _line(
@@ -119,9 +126,9 @@ def _row(row: Row, width: int, most: int | None) -> Iterator[RenderableType]:
             if not same:
                 yield _line("merged", _tokens(walk.merged, most))
     elif walk.family == "look-up" and walk.n is None:
-        yield _heading(row, shown, *_looked_up(walk))
+        yield _heading(row, noun, shown, *_looked_up(walk))
     else:
-        yield _heading(row, shown, count(len(walk.tokens), "token"))
+        yield _heading(row, noun, shown, count(len(walk.tokens), "token"))
         yield from _walk(walk, width, most)
         yield _line("tokens", _tokens(walk.tokens, most))
 
@@ -246,9 +253,10 @@ def _looked_up(walk: LookUpWalk) -> Iterator[str]:
 
 
 def _look_ups(walk: LookUpWalk) -> Iterator[RenderableType]:
+    wide = max((cell_len(visible(step.text)) for step in walk.steps), default=0)
     for number, step in enumerate(walk.steps, start=1):
         found = f"id {step.token.token_id}" if step.known else f"no token, so unknown: {_token(step.token)}"
-        yield _line(f"step {number}", Text(f"{visible(step.text)}  {found}"))
+        yield _line(f"step {number}", Text(f"{_padded(visible(step.text), wide)}  {found}"))
     if walk.more:
         yield _more(walk.more, "n-gram")
 
@@ -335,7 +343,7 @@ class _Line:
 
 
 def _line(label: str, text: Text) -> RenderableType:
-    return _Line(f"  {label}", text)
+    return _Line(f"  {label}", text, max(_LABEL, len(label) + 3))
 
 
 def _padded(text: str, width: int) -> str:
@@ -343,10 +351,9 @@ def _padded(text: str, width: int) -> str:
     return text + " " * (width - cell_len(text))
 
 
-def _heading(row: Row, shown: str, *said: str) -> RenderableType:
-    word = "token" if row.special is not None else "piece"
+def _heading(row: Row, noun: str, shown: str, *said: str) -> RenderableType:
     said_so = f"  {', '.join(said)}" if said else ""
-    return _Line("", Text.assemble((f"{word} {row.number}: {shown}", _HEADING), said_so), 0)
+    return _Line("", Text.assemble((f"{noun} {row.number}: {shown}", _HEADING), said_so), 0)
 
 
 def _more(number: int, noun: str) -> RenderableType:

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.reports.text.steps.values import StepToken
-from bpe_cli.views.json_values import name_value, text_value
+from bpe_cli.views.json_values import name_value, one_or_several, text_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,12 +27,15 @@ def steps_json(steps: Steps) -> dict[str, Any]:
         schema: ``bpe.inspect.steps/1``.
         tokenizer: Its name, or null.
         model: The kind of its model.
-        byte_count, token_count, row_count: Of the whole text; a row is a piece or a special token.
+        byte_count, token_count, row_count, piece_count: Of the whole text; a row is a piece or a special token.
         spelt: Whether texts are written in GPT-2's alphabet, a character for each byte.
-        differs_at: Number of the first row whose steps end elsewhere than the tokenizer: null, or an error of bpe.
-        rows: The first ones, each with ``number``, ``text``, ``special`` (a token or null), ``walk`` (null for a
-            special token and for a piece that stood before), ``same_as`` (the row where it did), ``fused`` (it
-            is one unknown token with the row before) and ``tokens``.
+        words: Whether "piece" means a word of a piece: no token goes over a blank, so each is told by itself.
+        differs_at: Place (from 0) of the first row whose steps end elsewhere than the tokenizer: null, or an error
+            of bpe.
+        rows: The first ones, each with ``number`` (of the piece, from 0; null for a special token), ``text``,
+            ``special`` (a token or null), ``walk`` (null for a special token and for a piece that stood before),
+            ``same_as`` (the number of that), ``fused`` (it is one unknown token with the row before) and
+            ``tokens``.
 
     A walk says its ``family``, what the piece becomes (``tokens``), the first ``steps`` (or ``places``) and how
     many ``more`` there are; the other fields are those of the classes in ``reports/text/steps/values.py``:
@@ -58,11 +61,9 @@ def steps_json(steps: Steps) -> dict[str, Any]:
     }
 
 
-def all_steps_json(steps: Sequence[Steps]) -> dict[str, Any]:
-    """Write one text's steps as ``steps_json`` does, and those of several as one object with a list ``texts``."""
-    if len(steps) == 1:
-        return steps_json(steps[0])
-    return {"schema": ALL_STEPS_SCHEMA, "texts": [steps_json(each) for each in steps]}
+def all_steps_json(steps: Sequence[Steps], origins: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """Write one text's steps as ``steps_json`` does, and those of several as ``one_or_several`` does."""
+    return one_or_several([steps_json(each) for each in steps], origins, ALL_STEPS_SCHEMA)
 
 
 def _value(value: Any) -> Any:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import regex
 
 from bpe_cli.blocks import Block
+from bpe_cli.placing import Placed
 from bpe_cli.usage import NO_USAGE
 
 
@@ -119,6 +120,18 @@ class FakeTokenizer:
 
     def tokens(self, text, specials=()):
         return self._tokens(text, self.matcher(specials))
+
+    def place(self, text, specials=()):
+        tokens = self.tokens(text, specials)
+        return Placed(
+            memoryview(array("I", (token.token_id for token in tokens))),
+            array("Q", (token.start for token in tokens)),
+            array("Q", (token.end for token in tokens)),
+            bytes(token.special for token in tokens),
+        )
+
+    def token_bytes(self, token_id):
+        return self.special_ids[token_id].content if token_id in self.special_ids else self.contents[token_id]
 
     def _tokens(self, text, matcher):
         tokens, position = [], 0

@@ -115,5 +115,8 @@ def test_any_text_is_plain_json(text):
 
 def test_several_texts_are_one_object():
     values = [segmentation_json(segment(TINY, text)) for text in (b"Hello", b"")]
-    assert texts_json(values[:1]) == values[0]
-    assert texts_json(values) == {"schema": "bpe.inspect.texts/1", "texts": values}
+    assert texts_json(values[:1], [("a", 1)]) == values[0]
+    assert texts_json(values, [("a", 1), ("a", 2)]) == {
+        "schema": "bpe.inspect.texts/1",
+        "texts": [{"input": "a", "document": number, **value} for number, value in enumerate(values, 1)],
+    }

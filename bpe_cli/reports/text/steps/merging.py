@@ -220,7 +220,7 @@ def _tell(
         told.append(
             MergeStep(
                 None if scored else int(merge.number),
-                -merge.number if scored else None,
+                0.0 - merge.number if scored else None,
                 content(merge.left),
                 content(merge.right),
                 content(merge.product),

@@ -71,6 +71,11 @@ class Pieces:
         stages = (*self._tokenizer.normalizer, *self._tokenizer.pre_tokenizer)
         return not self._tokenizer.has_bytes and any(isinstance(it, (ByteLevel, ByteLevelNormalizer)) for it in stages)
 
+    @property
+    def words(self) -> bool:
+        """Whether pieces are cut further, where no token goes on."""
+        return self._border is not None
+
     def of(self, text: bytes) -> Iterator[Part]:
         """Yield the parts of a text in order."""
         position = 0

@@ -74,22 +74,25 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
         ids = tokenizer.encode(text, specials)  # what it cannot encode is refused here
         teller = _Teller(tokenizer, names, walker)
         rows: list[Row] = []
-        count = place = 0
+        count = piece_count = place = 0
         differs_at = None
         for part in pieces.of(text):
-            count += 1
+            number = piece_count if part.special_id is None else None
+            count, piece_count = count + 1, piece_count + (number is not None)
             if limits.rows is not None and count > limits.rows:
                 continue
-            row = teller.row(count, part)
+            row = teller.row(number, part)
             rows.append(row)
             found = [token.token_id for token in row.tokens]
             if differs_at is None and ids[place : place + len(found)] != found:
-                differs_at = count
+                differs_at = count - 1
             place += len(found)
         if differs_at is None and len(rows) == count and place != len(ids):
-            differs_at = count
-        kind = tokenizer.model.kind
-        return Steps(tokenizer.name, kind, len(text), len(ids), count, tuple(rows), pieces.spelt, differs_at)
+            differs_at = max(count - 1, 0)
+        return Steps(
+            tokenizer.name, tokenizer.model.kind, len(text), len(ids), count, piece_count, tuple(rows),
+            pieces.spelt, pieces.words, differs_at,
+        )  # fmt: skip
 
     return tell_one
 
@@ -101,12 +104,12 @@ class _Teller:
         self._tokenizer = tokenizer
         self._names = names
         self._walker = walker
-        self._told: dict[bytes, tuple[int, tuple[StepToken, ...]]] = {}
+        self._told: dict[bytes, tuple[int | None, tuple[StepToken, ...]]] = {}
         model = tokenizer.model
         self._fuses = model.unk_id if model.kind == "word-level" and model.fuse_unk else None
         self._last: StepToken | None = None
 
-    def row(self, number: int, part: Part) -> Row:
+    def row(self, number: int | None, part: Part) -> Row:
         """Tell one part of a text; parts come in order."""
         if part.special_id is not None:
             token = self._names.token(part.special_id)

@@ -300,16 +300,16 @@ class Row:
     """A special token found in the text, or one piece of it.
 
     Attributes:
-        number: From 1; special tokens are counted too.
+        number: Number of the piece (or word of one), from 0; None for a special token.
         text: The piece as the model gets it: normalized, with marks for spaces; the text of a special token.
         special: The special or added token; None for a piece.
         walk: How the model arrived; None for a special token, and for a piece that stood before.
-        same_as: Number of the row that tells of the same piece; None if it is new.
+        same_as: Number of the piece that is the same and was told; None if it is new.
         fused: Whether its (unknown) token is one with the last token of the row before.
         tokens: Its tokens; none if it is fused.
     """
 
-    number: int
+    number: int | None
     text: bytes
     special: StepToken | None
     walk: Walk | None
@@ -328,10 +328,13 @@ class Steps:
         byte_count: Bytes of the text.
         token_count: Tokens that the tokenizer makes of it.
         row_count: Pieces and special tokens of the text.
+        piece_count: Pieces of it.
         rows: The first of them.
         spelt: Whether texts are written in GPT-2's alphabet, a character for each byte.
-        differs_at: Number of the first row whose steps do not end at the tokenizer's tokens: an error of
-            this program; None as it should be.
+        words: Whether "piece" means a word of a piece here: no token goes over a blank, and each word is told by
+            itself.
+        differs_at: Place among the rows, from 0, of the first whose steps do not end at the tokenizer's tokens:
+            an error of this program; None as it should be.
     """
 
     tokenizer: str | None
@@ -339,8 +342,10 @@ class Steps:
     byte_count: int
     token_count: int
     row_count: int
+    piece_count: int
     rows: tuple[Row, ...]
     spelt: bool
+    words: bool
     differs_at: int | None
 
     @property

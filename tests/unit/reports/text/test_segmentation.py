@@ -3,7 +3,8 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.reports.text.segmentation import Part, segment, split_graphemes
+from bpe_cli.reports.text.graphemes import split_graphemes
+from bpe_cli.reports.text.segmentation import Part, TextReader, segment
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
 END = FakeSpecial(b"<|end|>", 300)
@@ -166,3 +167,48 @@ def test_group_borders_are_grapheme_borders(text, data):
     for number, content in enumerate(contents[:-1], 1):
         position += len(content)
         assert (number in inside) == (position not in borders)
+
+
+@given(texts, vocabularies, st.booleans(), st.integers(0, 30))
+def test_with_details_of_the_first_tokens_the_excerpt_is_the_same(text, tokens, prefix_space, limit):
+    text = text + b"<|end|>" + text[::-1]
+    pairs = [text[i : i + 3] for i in range(0, len(text) - 1, 3)]
+    reader = TextReader(
+        FakeTokenizer(dict.fromkeys([*tokens, *pairs]), specials=[END], prefix_space=prefix_space), "all"
+    )
+    some, whole = reader.segment(text, limit), reader.segment(text)
+    assert some.excerpt(limit) == whole.excerpt(limit)
+    assert some.tokens == whole.tokens[: len(some.tokens)]
+    assert some.splits == tuple(split for split in whole.splits if split.first < len(some.tokens))
+    totals = ("token_count", "byte_count", "character_count", "differs_at", "bytes_per_token", "placed")
+    assert all(getattr(some, name) == getattr(whole, name) for name in totals)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 50, 150])
+def test_a_cluster_longer_than_what_is_looked_at_first(limit):
+    text = ("ab" + "\u0301" * 100 + "c").encode() + b" d" * 200
+    reader = TextReader(FakeTokenizer())
+    assert reader.segment(text, limit).excerpt(limit) == reader.segment(text).excerpt(limit)
+
+
+def test_few_objects_are_made_where_few_are_wanted():
+    some = TextReader(FakeTokenizer()).segment(b"abc " * 1000, 10)
+    assert (len(some.tokens), some.token_count, some.excerpt(None).more) == (10, 4000, 3990)
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt2-hf", "llama2-repaired", "bert-base-uncased", "t5-small", "roberta-base", "clip", "rwkv-world"]
+)
+def test_details_of_real_tokenizers(shared, name):
+    from bpe_cli.formats import find_tokenizer
+
+    paths = sorted(path for path in (shared / "vocabs" / name).iterdir() if path.suffix in {".json", ".model", ".txt"})
+    path = next((path for path in paths if path.name in {"tokenizer.json", "tokenizer.model"}), paths[0])
+    reader = TextReader(find_tokenizer(str(path)), "all")
+    text = ("Hello héllo <pad> <|endoftext|><mask> 谁👩\u200d👩\u200d👧  x\u0301\r\n" * 4).encode() + b"\xff\xe8"
+    whole = reader.segment(text)
+    for limit in (1, 5, 9, 17, 30):
+        assert reader.segment(text, limit).excerpt(limit) == whole.excerpt(limit)
+    assert [(t.token_id, t.start, t.end, t.special) for t in whole.tokens] == list(
+        zip(whole.placed.ids, whole.placed.starts, whole.placed.ends, map(bool, whole.placed.special), strict=True)
+    )

@@ -12,7 +12,7 @@ from bpe_cli.encodings import find
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.text.segmentation import TextReader, segment
 from bpe_cli.reports.text.warnings import KINDS, Watch, warn
-from bpe_cli.stages import NFC, CharacterBpe, Lowercase, Strip, WhitespaceSplit, WordPiece
+from bpe_cli.stages import NFC, CharacterBpe, Lowercase, RankBpe, Strip, WhitespaceSplit, WordPiece
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
 
@@ -84,6 +84,8 @@ def test_white_space():
     assert warned("a\u200bb\u202e")["invisible"] == (
         "2 characters that cannot be seen: U+200B, U+202E", 1, 4, 2,
     )  # fmt: skip
+    assert warned("co\u00adop")["invisible"] == ("1 character that cannot be seen: U+00AD", 2, 4, 1)
+    assert warned("a\u2028b\u2029")["invisible"][0] == "2 characters that cannot be seen: U+2028, U+2029"
 
 
 @pytest.mark.parametrize(
@@ -122,6 +124,15 @@ def test_unknown_and_long_pieces():
 def test_bytes_are_told_where_they_are_more_than_a_few():
     assert warned("谁 here", GPT2)["bytes"] == ("1 character falls to bytes: '谁'", 0, 1, 1)
     assert warned("谁" + " word" * 100, GPT2) == {}
+    only_bytes = Tokenizer(RankBpe(Vocabulary.from_tokens([bytes([byte]) for byte in range(256)])))
+    assert warned("谁 here", only_bytes) == {}
+
+
+def test_an_excerpt_is_warned_of_as_the_whole():
+    text = "谁 12345 1234567 12-345678901 <|endoftext|> \u00ad x\xa0(y) ".encode() * 3
+    for tokenizer in (GPT2, CL100K):
+        reader, watch = TextReader(tokenizer), Watch(tokenizer)
+        assert watch.warn(text, reader.segment(text, 2)) == watch.warn(text, reader.segment(text)) != ()
 
 
 def test_numbers():

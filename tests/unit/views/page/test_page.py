@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
 from bpe_cli.reports.comparison.measures import Difference
 from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.views.limits import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.page.comparison import comparison_page
 from bpe_cli.views.page.page import texts_page
 from bpe_cli.views.page.palette import DARK, LIGHT
-from bpe_cli.views.page.tokens import DOCUMENT_LIMIT, LIMIT, section
+from bpe_cli.views.page.tokens import section
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import check
 from tests.unit.views.page.reading import Page
@@ -38,7 +39,7 @@ ATTRIBUTES = {
 
 def page_of(texts, tokenizer=TINY, **options):
     reports = (segment(tokenizer, text, "all") for text in texts)
-    return "".join(texts_page(((report, ()) for report in reports), tokenizer=tokenizer.name, **options))
+    return "".join(texts_page(((report, (), None) for report in reports), tokenizer=tokenizer.name, **options))
 
 
 def comparison(text=TEXT, names=("tiny", "<i>bytes</i>")):
@@ -111,11 +112,11 @@ def test_any_comparison_is_safe(text, first, second):
 
 
 def test_what_is_left_out_is_counted():
-    long = page_of([b"x" * (LIMIT + 1234)])
-    assert len(Page(long).tokens) == LIMIT
+    long = page_of([b"x" * (TOKEN_LIMIT + 1234)])
+    assert len(Page(long).tokens) == TOKEN_LIMIT
     assert "and 1,234 more tokens" in long
     assert "Copy the 1,000 ids shown" in long
-    assert len(Page(page_of([b"x" * (LIMIT + 1)], full=True)).tokens) == LIMIT + 1
+    assert len(Page(page_of([b"x" * (TOKEN_LIMIT + 1)], full=True)).tokens) == TOKEN_LIMIT + 1
     many = page_of([b"x"] * (DOCUMENT_LIMIT + 2))
     assert len(Page(many).texts) == DOCUMENT_LIMIT
     assert "and 2 more documents" in many

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.views.limits import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.page.svg import COLUMNS, picture
-from bpe_cli.views.page.tokens import DOCUMENT_LIMIT, LIMIT
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import check
 
@@ -52,7 +52,7 @@ def test_wide_characters_have_two_cells():
 
 
 def test_what_is_left_out_is_counted():
-    assert lines_of(picture([segment(TINY, b"x" * (LIMIT + 3))], tokenizer="t"))[-1] == "and 3 more tokens"
+    assert lines_of(picture([segment(TINY, b"x" * (TOKEN_LIMIT + 3))], tokenizer="t"))[-1] == "and 3 more tokens"
     many = [segment(TINY, b"x")] * (DOCUMENT_LIMIT + 2)
     assert lines_of(picture(many, tokenizer="t"))[-1] == "and 2 more documents"
     assert len(lines_of(picture(many, tokenizer="t", full=True))) == DOCUMENT_LIMIT + 2

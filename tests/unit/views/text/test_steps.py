@@ -12,12 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from bpe_cli.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.encodings import named
 from bpe_cli.formats import subword_nmt
 from bpe_cli.reports.text.steps import Limits, tell
 from bpe_cli.stages import (
     ALGORITHMS,
     BertPreTokenizer,
+    ByteLevelNormalizer,
     CharacterBpe,
     MaxMatch,
     NGram,
@@ -103,8 +105,8 @@ def test_what_is_left_out_is_said():
 
 
 def test_steps_that_end_elsewhere_are_an_error_of_ours():
-    steps = replace(tell(named("gpt2"), b"a b"), differs_at=2)
-    assert "piece 2: the steps end at other tokens than the tokenizer's" in render(StepsView(steps), width=200)
+    steps = replace(tell(named("gpt2"), b"a b"), differs_at=1)
+    assert "piece 1: the steps end at other tokens than the tokenizer's" in render(StepsView(steps), width=200)
 
 
 def test_every_model_has_its_rule():
@@ -125,9 +127,10 @@ def test_lines_keep_to_the_width_and_are_harmless(text, width):
 def test_json(name):
     tokenizer, text = tokenizers()[name]
     steps = tell(tokenizer, text.encode(), "all")
-    report = json.loads(json.dumps(all_steps_json([steps]), allow_nan=False))
+    report = json.loads(json.dumps(all_steps_json([steps], [("a", 1)]), allow_nan=False))
     assert list(report) == [
-        "schema", "tokenizer", "model", "byte_count", "token_count", "row_count", "rows", "spelt", "differs_at",
+        "schema", "tokenizer", "model", "byte_count", "token_count", "row_count", "piece_count", "rows",
+        "spelt", "words", "differs_at",
     ]  # fmt: skip
     assert (report["schema"], report["differs_at"]) == ("bpe.inspect.steps/1", None)
     ids = [token["id"] for row in report["rows"] for token in row["tokens"]]
@@ -135,7 +138,7 @@ def test_json(name):
     assert {row["walk"]["family"] for row in report["rows"] if row["walk"]} <= {
         "merges", "longest-from-left", "longest-anywhere", "look-up", "lattice",
     }  # fmt: skip
-    several = all_steps_json([steps, steps])
+    several = all_steps_json([steps, steps], [("a", 1), ("b", 1)])
     assert (several["schema"], len(several["texts"])) == ("bpe.inspect.all-steps/1", 2)
 
 
@@ -148,20 +151,44 @@ def test_scores_without_measure(score, single):
     )
     steps = tell(Tokenizer(model), b"aabcabb")
     assert render(StepsView(steps)).endswith("7 bytes\n")
-    json.dumps(all_steps_json([steps]), allow_nan=False)
+    json.dumps(all_steps_json([steps], [("a", 1)]), allow_nan=False)
     infinite = array("d", [0, -1, math.inf, -math.inf])
     steps = tell(Tokenizer(ScoredBpe(vocabulary("", "a", "aa", "aaaa"), infinite, 0)), b"aaaaa")
     assert steps.differs_at is None
-    assert json.loads(json.dumps(all_steps_json([steps])))["rows"][0]["walk"]["steps"][0]["score"] == "inf"
+    assert json.loads(json.dumps(all_steps_json([steps], [("a", 1)])))["rows"][0]["walk"]["steps"][0]["score"] == "inf"
 
 
 def test_json_of_bytes_and_merges():
-    report = all_steps_json([tell(named("gpt2"), "谁".encode())])
+    report = all_steps_json([tell(named("gpt2"), "谁".encode())], [("a", 1)])
     assert report["rows"][0]["tokens"][0] == {"id": 164, "token": {"bytes": "e8"}}
-    report = all_steps_json([tell(named("gpt2"), b"ow")])
+    report = all_steps_json([tell(named("gpt2"), b"ow")], [("a", 1)])
     assert report["rows"][0]["walk"]["steps"] == [
         {
             "rank": 322, "score": None, "left": "o", "right": "w", "product": "ow",
             "symbols": {"contents": ["ow"], "before": 0, "after": 0, "at": 0},
         }
     ]  # fmt: skip
+
+
+def test_bytes_are_shown_and_not_their_names():
+    """What the alphabet of byte-level vocabularies spells is read, as in other views; JSON gives the spelling."""
+    tokens = [*CHAR_TO_BYTE, "hé".encode().decode("latin-1")]
+    tokenizer = Tokenizer(MaxMatch(vocabulary(*tokens), 1), normalizer=(ByteLevelNormalizer(),))
+    steps = tell(tokenizer, "hé o\n".encode())
+    shown = render(StepsView(steps), width=200)
+    assert "piece 0: hé·o⏎" in shown
+    assert not set(shown) & set("ÃĠĊ")
+    assert all_steps_json([steps], [("a", 1)])["rows"][0]["text"] == "hÃ©ĠoĊ"
+
+
+def test_words_of_a_piece_are_called_so():
+    shown = render(StepsView(tell(tokenizers()["scores"][0], "\u2581ab\u2581c".encode())), width=80)
+    assert "told word by word" in shown
+    assert "word 0: \u2581ab" in shown
+    assert "word 1: \u2581c" in shown
+    assert "piece 0" not in shown
+
+
+def test_a_score_of_nothing_has_no_sign():
+    model = ScoredBpe(vocabulary("", "a", "aa"), array("d", [0.0, -1.0, 0.0]), 0)
+    assert "-> aa, score 0 " in render(StepsView(tell(Tokenizer(model), b"aa")), width=80)
