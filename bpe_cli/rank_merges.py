@@ -16,6 +16,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from bpe_cli import _core
@@ -43,6 +44,7 @@ class RankMerges:
     whole: tuple[int, ...]
 
 
+@lru_cache(maxsize=1)  # a report asks for one vocabulary's several times
 def of_ranks(vocabulary: Vocabulary) -> RankMerges:
     """Find the merges of a vocabulary whose ids are ranks.
 

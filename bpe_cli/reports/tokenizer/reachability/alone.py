@@ -116,7 +116,9 @@ class Alone:
         for token_id, token, ids in zip(token_ids, tokens, self.comes_to(tokens), strict=True):
             if ids is None or token_id in ids:
                 continue
-            yield Verdict(token_id, False, "merges", None, self._merging_reason(token, ids))
+            # Of what is looked up as a whole piece this is no proof, so nobody reads why.
+            reason = None if self.looks_up else self._merging_reason(token, ids)
+            yield Verdict(token_id, False, "merges", None, reason)
 
     def _merging_reason(self, token: bytes, ids: Sequence[int]) -> str:
         vocabulary = self.model.vocabulary

@@ -7,8 +7,11 @@ ever become it depends on which: most of them are tokens of their own or are mer
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
+from typing import TypeVar
+
+Each = TypeVar("Each")
 
 MOST = 4096
 """How many completions of a token are tried at most."""
@@ -64,19 +67,23 @@ def completions(token: bytes) -> list[bytes]:
     after = _tails(tail) if tail else (b"",)
     if not before or not after:
         return []
-    if len(before) == 1 or len(after) == 1:
-        return _spread([head + token + rest for head in before for rest in after])
+    return [before[head] + token + after[rest] for head, rest in _paired(len(before), len(after))]
+
+
+@lru_cache(maxsize=64)
+def _paired(before: int, after: int) -> Sequence[tuple[int, int]]:
+    """Give the numbers of what goes before and of what follows, in an order of ``_spread``."""
+    if before == 1 or after == 1:
+        return _spread([(head, rest) for head in range(before) for rest in range(after)])
     # Both at once: each goes on at its own pace.
-    most = max(len(before), len(after))
+    most = max(before, after)
     pairs = dict.fromkeys(
-        (before[number % len(before)], after[(number + shift) % len(after)])
-        for shift in range(max(1, MOST // most))
-        for number in range(most)
+        (number % before, (number + shift) % after) for shift in range(max(1, MOST // most)) for number in range(most)
     )
-    return _spread([head + token + rest for head, rest in pairs])
+    return _spread([*pairs])
 
 
-def _spread(texts: Sequence[bytes]) -> list[bytes]:
+def _spread(texts: Sequence[Each]) -> list[Each]:
     """Take at most ``MOST``, in an order in which the first few lie far apart."""
     most = texts[:: -(-len(texts) // MOST)] if texts else []
     step = max(1, len(most) // FIRST)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.reports.tokenizer.meanings import meaning_of
 from bpe_cli.reports.tokenizer.reachability.alone import Alone
-from bpe_cli.reports.tokenizer.reachability.completions import FIRST, completions, is_text
+from bpe_cli.reports.tokenizer.reachability.completions import FIRST, MOST, completions, is_text
 from bpe_cli.reports.tokenizer.reachability.contexts import (
     CONTEXTS,
     FIRST_CONTEXTS,
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 _WHEN_ASKED_FOR = "text becomes it only where special tokens are asked for"
+_ONLY_A_PIECE = "merging does not come to it, and pieces of well-formed text end between characters"
+_TOO_MANY = "too many tokens are in doubt, and the characters of this one were not completed"
 _MOST_IN_DOUBT = 1 << 17
 _MOST_COMPLETED_IN_CONTEXTS = 256
 _COMPLETIONS_IN_CONTEXTS = 64
@@ -109,6 +110,7 @@ class _Examination:
         self.unmerged: set[int] = set()
         self.ill_formed: dict[int, bytes] = {}
         self.tried: Counter[int] = Counter()
+        self.crowded_out: set[int] = set()
 
     def run(self) -> None:
         """Go through the layers."""
@@ -217,34 +219,42 @@ class _Examination:
         partial = [token_id for token_id in suspects if not is_text(self.texts[token_id])]
         if not partial:
             return suspects
-        texts = {
-            token_id: completions(self.texts[token_id]) for token_id in partial if len(self.texts[token_id]) <= LONGEST
-        }
+        in_pieces = self._in_whole_pieces(partial)
+        room = MOST_TEXTS
+        found = [each for each in partial if each not in in_pieces and len(self.texts[each]) <= LONGEST]
         start = 0
-        for length in (FIRST, FIRST * 7, None):  # most are found among the first few
-            end = None if length is None else start + length
-            rounds = self._candidates(texts, start, end)
+        for length in (FIRST, FIRST * 7, MOST):  # most are found among the first few
+            rounds = self._completions(found, start, start + length, room)
             for token_id, text in self.search.witnesses(rounds).items():
                 self.verdicts[token_id] = Verdict(token_id, True, "completion", text)
-            start = end or 0
-        for token_id, complete in texts.items():
-            self.tried[token_id] += len(complete)
-        self._completed_in_contexts({each: texts[each] for each in self._still(texts)})
+            room = MOST_TEXTS - self.tried.total()
+            start += length
+            found = self._still(found)
+        if len(found) <= _MOST_COMPLETED_IN_CONTEXTS:
+            self._completed_in_contexts({each: completions(self.texts[each]) for each in found})
         for token_id in self._still(partial):
             if token_id in self.ill_formed:
                 count = self.tried[token_id]
                 reason = (
-                    f"none of {plural(count, 'text')} that complete its characters keeps it"
+                    _ONLY_A_PIECE
+                    if token_id in in_pieces
+                    else f"none of {plural(count, 'text')} that complete its characters keeps it"
                     if count
+                    else _TOO_MANY
+                    if token_id in self.crowded_out
                     else "no well-formed text holds its bytes"
                 )
                 self.verdicts[token_id] = Verdict(token_id, True, "ill-formed", self.ill_formed[token_id], reason)
         return self._still(suspects)
 
+    def _in_whole_pieces(self, partial: list[int]) -> set[int]:
+        """Give those tokens with parts of characters that merging does not come to: pieces hold whole characters."""
+        if not all(is_text(token.content) for token in self.special.values()):
+            return set()  # a token that begins or ends within a character cuts it
+        return self.unmerged.intersection(partial)
+
     def _completed_in_contexts(self, texts: dict[int, list[bytes]]) -> None:
         """Put text around completions, for the few that none of them alone keeps."""
-        if len(texts) > _MOST_COMPLETED_IN_CONTEXTS:
-            return
         for before, after in CONTEXTS:
             around = (
                 (token_id, before + text + after)
@@ -257,10 +267,17 @@ class _Examination:
             for token_id in self._still(texts):
                 self.tried[token_id] += len(texts[token_id][:_COMPLETIONS_IN_CONTEXTS])
 
-    def _candidates(self, texts: dict[int, list[bytes]], start: int, end: int | None) -> Iterator[Candidate]:
-        for token_id, complete in texts.items():
-            if token_id not in self.verdicts:
-                yield from ((token_id, text) for text in islice(complete, start, end))
+    def _completions(self, token_ids: list[int], start: int, end: int, room: int) -> Iterator[Candidate]:
+        """Yield some completions of each token; none of those for which there is no room."""
+        for token_id in token_ids:
+            if room <= 0:
+                if not start:
+                    self.crowded_out.add(token_id)
+                continue
+            some = completions(self.texts[token_id])[start:end]
+            room -= len(some)
+            self.tried[token_id] += len(some)
+            yield from ((token_id, text) for text in some)
 
     def _in_contexts(self, suspects: list[int], contexts: tuple[tuple[bytes, bytes], ...]) -> list[int]:
         """Put other text beside each token's."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -23,6 +22,7 @@ _MOST_REPEATS = 64
 _MOST_MEMBERS = 32
 _MOST_MATCHES = 1000
 _LONGEST_MATCH = 200
+_MOST_REMEMBERED = 1 << 16
 _PART = re.compile(
     r"(?P<look>\(\?<?[=!])|(?P<open>\((?:\?(?:(?P<fold>i)?:|>))?)|(?P<close>\))|(?P<or>\|)"
     r"|(?P<class>\[\^?(?:\\[pP]\{\w+\}|\\.|[^\]\\\[&|~])+\])|(?P<escape>\\(?:[pP]\{\w+\}|[pP]\w|[sSdDwWrntfv]|[^\w]))"
@@ -68,6 +68,9 @@ class Factors:
         if self._at != len(pattern):
             raise _Unknown
         self._closures = [self._closure(number) for number in range(len(self._states))]
+        self._everywhere = frozenset(range(len(self._states)))
+        self._steps: dict[tuple[frozenset[int], str], frozenset[int]] = {}
+        self._beginning: dict[str, bool] = {}
 
     # -- reading the expression
 
@@ -178,21 +181,24 @@ class Factors:
                     waiting.append(target)
         return frozenset(seen)
 
-    def _after(self, states: Iterable[int], character: str) -> set[int]:
-        reached: set[int] = set()
-        for state in states:
-            for source, target in self._states[state].reads:
-                if _is_in(source, character):
-                    reached |= self._closures[target]
+    def _after(self, states: frozenset[int], character: str) -> frozenset[int]:
+        step = states, character
+        reached = self._steps.get(step)
+        if reached is None:
+            if len(self._steps) >= _MOST_REMEMBERED:
+                self._steps.clear()
+            reads = [read for state in states for read in self._states[state].reads]
+            closures = [self._closures[target] for source, target in reads if _is_in(source, character)]
+            reached = self._steps[step] = frozenset().union(*closures)
         return reached
 
     def may_hold(self, text: str) -> bool:
         """Tell whether some match may hold a text; when this is false, none does."""
-        return bool(self._read(range(len(self._states)), text))
+        return bool(self._read(self._everywhere, text))
 
     def may_go_on(self, text: str) -> bool:
         """Tell whether some match may hold a text and something behind it; when this is false, none does."""
-        return any(self._states[state].reads for state in self._read(range(len(self._states)), text))
+        return any(self._states[state].reads for state in self._read(self._everywhere, text))
 
     def matches_somehow(self, text: str) -> bool:
         """Tell whether a text may be a whole match; when this is false, it is none."""
@@ -206,17 +212,16 @@ class Factors:
         first = self._closures[self._start]
         later = {target for state in self._states for _, target in state.reads}
         for state in set().union(*(self._closures[number] for number in later)):
-            if self._read({state}, text):
+            if self._read(frozenset((state,)), text):
                 return None
         return self._continued(self._read(first, text), text, [])
 
-    def _read(self, states: Iterable[int], text: str) -> set[int]:
-        reached = set(states)
+    def _read(self, states: frozenset[int], text: str) -> frozenset[int]:
         for character in text:
-            reached = self._after(reached, character)
-        return reached
+            states = self._after(states, character)
+        return states
 
-    def _continued(self, states: set[int], text: str, found: list[str]) -> list[str] | None:
+    def _continued(self, states: frozenset[int], text: str, found: list[str]) -> list[str] | None:
         """Add all matches that go on from some states to those that are found."""
         if self._accept in states:
             found.append(text)
@@ -239,6 +244,11 @@ class Factors:
 
         So it is if a way through the automaton reads it alone and looks at nothing else.
         """
+        if character not in self._beginning:
+            self._beginning[character] = self._begins(character)
+        return self._beginning[character]
+
+    def _begins(self, character: str) -> bool:
         ahead = self._unconditional({self._start}, character)
         read = {target for state in ahead for source, target in self._states[state].reads if _is_in(source, character)}
         return self._accept in self._unconditional(read, None)
