@@ -135,6 +135,13 @@ class Extras:
         return cls(frozenset(asked), tuple(parallel or ()), pivot, pairs, overlap, diff, diff_limit)
 
     @property
+    def read_files(self) -> list[tuple[str, str]]:
+        """What messages call the files that are read for it, and their paths."""
+        texts = [("the parallel texts", path) for each in self.parallel for path in {each, each.partition("=")[2]}]
+        pairs = [] if self.pairs is None or not os.path.isdir(self.pairs) else os.listdir(self.pairs)
+        return [*texts, *(("an object of --pairs", os.path.join(self.pairs or "", each)) for each in pairs)]
+
+    @property
     def asked(self) -> str:
         """An option that asks for something besides the measures; empty if there is none."""
         return "--probe" if self.probes else "--overlap" if self.overlap else "--diff" if self.diff else ""

@@ -13,6 +13,7 @@ from bpe_cli.cli import options, pages
 from bpe_cli.cli.console import say_slow
 from bpe_cli.cli.inspect_text import Wanted, show_texts
 from bpe_cli.cli.inspect_tokenizer import CorpusWanted, report_tokenizer
+from bpe_cli.cli.outputs import check_kept
 from bpe_cli.errors import FormatError, UsageError
 
 NAME = "inspect"
@@ -97,6 +98,7 @@ def run(
         named = _is_tokenizer(inputs[0])
         if named:
             (tokenizer,), inputs = inputs, None
+    check_kept([("--html", html), ("--svg", svg)], [("the tokenizer", tokenizer or "")])
     try:
         model = options.tokenizer_of(tokenizer, pattern, add_special)
     except FormatError as error:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, print_json, stdout_console
-from bpe_cli.cli.pages import check_outputs, write_page
+from bpe_cli.cli.outputs import check_kept, check_outputs, read_inputs
+from bpe_cli.cli.pages import write_page
 from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus import Source
+    from bpe_cli.corpus import Inputs, Source
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.stages import StagesReport
     from bpe_cli.reports.text.warnings import TextWarning
@@ -45,6 +46,11 @@ class Wanted:
     def of_a_text(self) -> str | None:
         """The first option that was given and says nothing of a tokenizer by itself."""
         return next(iter(self._given()), None)
+
+    @property
+    def outputs(self) -> list[tuple[str, str | None]]:
+        """The options that name files to write, and the files."""
+        return [("--html", self.html), ("--svg", self.svg)]
 
     def check(self) -> None:
         """Make sure that one view shows all that was asked for.
@@ -84,8 +90,10 @@ _BESIDE = {
 def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wanted, quiet: bool) -> None:
     """Print each document of a source as it was asked for."""
     wanted.check()
-    check_outputs([("--html", wanted.html), ("--svg", wanted.svg)], stdout_taken="--json" if wanted.json else None)
-    documents = _documents(source, quiet)
+    check_outputs(wanted.outputs, stdout_taken="--json" if wanted.json else None)
+    found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+    check_kept(wanted.outputs, read_inputs(found))
+    documents = _documents(source, found, quiet)
     if wanted.steps:
         _tell(model, documents, specials, wanted)
     elif wanted.nbest is not None:
@@ -204,7 +212,7 @@ def _tell(model: Tokenizer, documents: Iterator[bytes], specials: Specials, want
         stdout_console(wanted.color).print(StepsView(steps, full=wanted.full))
 
 
-def _documents(source: Source, quiet: bool) -> Iterator[bytes]:
+def _documents(source: Source, found: Inputs, quiet: bool) -> Iterator[bytes]:
     """Yield each document whole.
 
     Raises:
@@ -217,7 +225,7 @@ def _documents(source: Source, quiet: bool) -> Iterator[bytes]:
     def tell(message: str) -> None:
         note(f"note: {message}", quiet=quiet)
 
-    blocks = read_blocks(source, stdin=sys.stdin.buffer, on_skip=tell, on_note=tell)
+    blocks = read_blocks(source, stdin=sys.stdin.buffer, inputs=found, on_note=tell)
     for block in blocks:
         last = len(block.ends) - 1
         for number, part in enumerate(block.documents()):

@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from bpe_cli.corpus import Inputs
 
 STDOUT = "-"
 
@@ -58,18 +64,27 @@ def check_kept(outputs: Iterable[tuple[str, str | None]], read: Iterable[tuple[s
     for what, path in read:
         option = next((replaced[each] for each in _identities(path, sys.stdin) if each in replaced), None)
         if option is not None:
-            raise UsageError(f"{option} would replace {what}", hint="write to another file")
+            raise UsageError(
+                f"{option} would replace {what}", hint="write to another file, and move it there when all is well"
+            )
 
 
-def _identities(path: str, standard: object = None) -> list[_Identity]:
+def read_inputs(found: Inputs) -> Iterator[tuple[str, str]]:
+    """Give the inputs for ``check_kept``."""
+    return ((f"the input {item.name}", item.path) for item in found.items)
+
+
+def _identities(path: str, standard: TextIO | None = None) -> list[_Identity]:
     """Tell which plain file has a path: its device and number, or nothing where there is none.
 
     Args:
         path: The path.
         standard: The stream that ``-`` stands for.
     """
-    try:
-        status = os.fstat(standard.fileno()) if path == STDOUT and standard else os.stat(path)  # type: ignore[attr-defined]
-    except (OSError, ValueError, AttributeError):
+    if path == STDOUT and standard is None:
         return []
-    return [(status.st_dev, status.st_ino)] if stat.S_ISREG(status.st_mode) and (path != STDOUT or standard) else []
+    try:
+        status = os.fstat(standard.fileno()) if path == STDOUT and standard else os.stat(path)
+    except (OSError, ValueError):  # there is none, no file can have such a name, or no descriptor is behind it
+        return []
+    return [(status.st_dev, status.st_ino)] if stat.S_ISREG(status.st_mode) else []
