@@ -228,12 +228,14 @@ class Wanted:
         if self.html is not None:
             from bpe_cli.views.page.comparison import comparison_page
 
-            write_page(self.html, comparison_page(report), quiet)
-        if self.form == "tables" and self.output in (None, STDOUT):
-            if self.html is None or self.output == STDOUT:
-                stdout_console(color).print(self._tables(report, changes))
-        else:
+            metrics = self.metrics if self.by_input else None
+            write_page(self.html, comparison_page(report, metrics=metrics, changes=changes, checks=checks), quiet)
+        shown = self.form == "tables" and (self.output == STDOUT or (self.output is None and self.html is None))
+        if shown:
+            stdout_console(color).print(self._tables(report, changes))
+        elif self.form != "tables" or self.output is not None:
             self._write(self._text(report, changes, checks))
+        if not shown:
             for line in not_compared(changes) if changes else ():
                 note(f"note: {line}", quiet=quiet)
         failures = [str(failure) for check in checks for failure in check.failures]

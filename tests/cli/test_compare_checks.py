@@ -288,3 +288,30 @@ def test_where_neither_has_a_value_nothing_is_worse(folder):
     result = call("compare", *options, "--against", "old.json", "--max-regression", "1%", cwd=folder)
     assert (result.status, result.err) == (0, "")
     assert "2 values missing before and now" in result.text
+
+
+def test_the_page_holds_changes_and_checks(stored):
+    assert call("train", "en.txt", "-s", "270", "-o", "gpt2", "-q", cwd=stored).status == 0  # a file of that name
+    options = ("--against", "base.json", "--max-regression", "5%", "--fail-if", "tokens < 1")
+    result = call(*TWO, "-t", "./gpt2", *options, "--html", "-", cwd=stored)
+    assert result.status == 1
+    for part in (
+        "<code>--max-regression &#39;5%&#39;</code>: <strong>failed</strong>",
+        "<li>gpt2 on en.txt: tokens 11 -&gt; 30, 173% worse, more than 5%</li>",
+        "<code>--fail-if &#39;tokens &lt; 1&#39;</code>: passed",
+        "<h2>Changes since base.json</h2>",
+        "<td>11</td><td>30</td><td>+172.73%</td><td><strong>worse</strong></td>",
+    ):
+        assert part in result.text
+    notes = call("compare", "en.txt", "-t", "gpt2", "--against", "base.json", "--html", "x.html", cwd=stored)
+    assert (notes.status, notes.err) == (
+        0,
+        "wrote x.html\nnote: only in the report, so not compared: de.txt\n"
+        "note: all inputs together are not compared: they are others than in the report\n",
+    )
+
+
+def test_the_page_shows_the_metrics_that_were_asked_for(folder):
+    page = call(*TWO, "-t", "gpt2", "--metric", "fertility", "--html", "-", cwd=folder).text
+    assert (">tokens/word</th>" in page, ">bytes/token</th>" in page) == (True, False)
+    assert ">bytes/token</th>" in call(*TWO, "-t", "gpt2", "--html", "-", cwd=folder).text
