@@ -91,7 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _report_usage(error, words)
     except MemoryError:
         _trace(debug)
-        report(BpeError("there is not enough memory", hint="try a smaller --block-size, or fewer --threads"))
+        report(BpeError("there is not enough memory", hint=_way_out_of_memory(words)))
         return 2
     except OSError as error:
         _drop_stdout()
@@ -125,6 +125,13 @@ def _trace(wanted: bool) -> None:
         import traceback
 
         traceback.print_exc()
+
+
+def _way_out_of_memory(words: list[str]) -> str:
+    """Name the options that the command has for it."""
+    if any(command.NAME in words and "block_size" in command.run.__annotations__ for command in _COMMANDS):
+        return "try a smaller --block-size, or fewer --threads"
+    return "try smaller inputs, or one at a time"
 
 
 def _reader_went_away() -> int:

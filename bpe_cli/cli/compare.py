@@ -12,6 +12,7 @@ import typer
 from bpe_cli.cli import compare_extras, compare_output, options, pages
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.outputs import read_inputs
+from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def run(
     pairs: compare_extras.Pairs = None,
     overlap: compare_extras.OverlapFlag = False,
     diff: compare_extras.Diff = False,
-    diff_limit: compare_extras.DiffLimit = 10,
+    diff_limit: compare_extras.DiffLimit = None,
     json: compare_output.Json = False,
     markdown: compare_output.Markdown = False,
     csv: compare_output.Csv = False,
@@ -117,7 +118,7 @@ def run(
     if source is None:
         report = compare(models, (), specials=specials)
     else:
-        resolved = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+        resolved = inputs_of(source, quiet)
         wanted.check_kept(read_inputs(resolved))
         wanted.check_inputs([_TEXT] if text is not None else [item.name for item in resolved.items])
         with progress(resolved.total_bytes, "comparing", quiet=quiet) as advance:

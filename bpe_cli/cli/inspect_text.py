@@ -11,6 +11,7 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import note, print_json, stdout_console
 from bpe_cli.cli.outputs import check_kept, check_outputs, read_inputs
 from bpe_cli.cli.pages import write_page
+from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ _BESIDE = {
     "--nbest": {"--steps", "--ids"},
     "--html": {"--svg", "--ids", "--spans", "--scores", "--table"},
     "--svg": {"--html", "--ids"},
+    "--stages": {"--ids", "--spans", "--scores"},
 }
 """Views that show only one thing, and the options that can stand beside them."""
 
@@ -91,7 +93,7 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wan
     """Print each document of a source as it was asked for."""
     wanted.check()
     check_outputs(wanted.outputs, stdout_taken="--json" if wanted.json else None)
-    found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+    found = inputs_of(source, quiet)
     check_kept(wanted.outputs, read_inputs(found))
     documents = _documents(source, found, quiet)
     if wanted.steps:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, print_json, progress, stdout_console
+from bpe_cli.cli.reading import inputs_of
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -122,7 +123,7 @@ def _frequencies(model: Tokenizer, corpus: CorpusWanted) -> Frequencies:
     def tell(message: str) -> None:
         note(f"note: {message}", quiet=corpus.quiet)
 
-    found = corpus.source.inputs(stdin=sys.stdin.buffer, on_skip=tell)
+    found = inputs_of(corpus.source, corpus.quiet)
     with progress(found.total_bytes, "encoding", quiet=corpus.quiet) as advance:
         blocks = read_blocks(corpus.source, stdin=sys.stdin.buffer, inputs=found, on_note=tell, on_bytes=advance)
         threads = options.threads_of(corpus.threads)

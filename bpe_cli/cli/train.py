@@ -12,6 +12,7 @@ import typer
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.outputs import check_kept, check_outputs, read_inputs
+from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.saved_counts import load_counts, save_counts
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
@@ -313,7 +314,7 @@ def run(
     else:
         lines = lines or (trainer.documents(settings) == "lines" and not jsonl)
         source = options.source_of(inputs, text, lines, jsonl, field, block_size)
-        found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+        found = inputs_of(source, quiet)
         check_kept([("-o", output), ("--counts-out", counts_out)], read_inputs(found))
         counts = _count(source, found, trainer, settings, memory, number, quiet)
         if given["pattern"] and not counting_only:  # a shard may have nothing for it
