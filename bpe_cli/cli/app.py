@@ -62,6 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
     0 fine; 1 a check that was asked for is false; 2 usage, bad input or I/O; 130 interrupted;
     141 the reader of stdout went away.
     """
+    _fill_streams()
     words = sys.argv[1:] if arguments is None else arguments
     # One option for all commands that may stand anywhere, as one adds it to a line that failed.
     options, dashes, rest = (words, [], []) if "--" not in words else _divide(words)
@@ -90,7 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _report_usage(error, words)
     except MemoryError:
         _trace(debug)
-        report(BpeError("there is not enough memory", hint="try a smaller --block-size, or fewer --threads"))
+        report(BpeError("there is not enough memory", hint=_way_out_of_memory(words)))
         return 2
     except OSError as error:
         _drop_stdout()
@@ -105,12 +106,32 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
+def _fill_streams() -> None:
+    """Put something in the place of standard streams that were closed (``>&-``), of which Python makes None.
+
+    What is done to them fails as for any closed file, except that messages are lost where stderr is; and no file that
+    is opened later gets their descriptors.
+    """
+    for name, access, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
+        if getattr(sys, name) is None:
+            # The other direction than the stream's: the system refuses with "bad file descriptor".
+            descriptor = os.open(os.devnull, access)
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 def _trace(wanted: bool) -> None:
     """Show where the error that is being handled comes from."""
     if wanted:
         import traceback
 
         traceback.print_exc()
+
+
+def _way_out_of_memory(words: list[str]) -> str:
+    """Name the options that the command has for it."""
+    if any(command.NAME in words and "block_size" in command.run.__annotations__ for command in _COMMANDS):
+        return "try a smaller --block-size, or fewer --threads"
+    return "try smaller inputs, or one at a time"
 
 
 def _reader_went_away() -> int:

@@ -15,6 +15,7 @@ import typer
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places
+from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.views.numbers import count
 
@@ -153,6 +154,7 @@ def encode_chat(chat: ChatOptions, work: ChatWork, model: Tokenizer, asked: str 
         chat.template is None and work.to == "count" and is_billed(named) and not model.usage.chat_templates
     )
     found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=work.quiet))
+    check_kept([("-o", work.output)], read_inputs(found))
     reader = _Reader(chat, source, found)
     if billed:
         _write_counts(chat, work, model, named, reader)

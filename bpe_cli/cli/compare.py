@@ -11,6 +11,8 @@ import typer
 
 from bpe_cli.cli import compare_extras, compare_output, options, pages
 from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.outputs import read_inputs
+from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,12 +53,12 @@ def run(
     pairs: compare_extras.Pairs = None,
     overlap: compare_extras.OverlapFlag = False,
     diff: compare_extras.Diff = False,
-    diff_limit: compare_extras.DiffLimit = 10,
+    diff_limit: compare_extras.DiffLimit = None,
     json: compare_output.Json = False,
     markdown: compare_output.Markdown = False,
     csv: compare_output.Csv = False,
     html: pages.Html = None,
-    output: options.Output = None,
+    output: compare_output.Output = None,
     fail_if: compare_output.FailIf = None,
     against: compare_output.Against = None,
     max_regression: compare_output.MaxRegression = None,
@@ -105,6 +107,7 @@ def run(
     if idle and wanted.checked:
         raise UsageError(f"{wanted.checked} asks about inputs, and there is none", hint="name files, or - for stdin")
     source = None if idle else options.source_of(inputs, text, lines, jsonl, field, block_size)
+    wanted.check_kept((*(("a tokenizer", name) for name in tokenizer or ()), *extras.read_files))
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: compare counts special tokens as text, or with --special all")
@@ -115,7 +118,8 @@ def run(
     if source is None:
         report = compare(models, (), specials=specials)
     else:
-        resolved = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+        resolved = inputs_of(source, quiet)
+        wanted.check_kept(read_inputs(resolved))
         wanted.check_inputs([_TEXT] if text is not None else [item.name for item in resolved.items])
         with progress(resolved.total_bytes, "comparing", quiet=quiet) as advance:
             entries = digests.watch(_each_input(source, resolved, quiet, advance))

@@ -79,9 +79,12 @@ Diff = Annotated[
     ),
 ]  # fmt: skip
 DiffLimit = Annotated[
-    int,
-    typer.Option("--diff-limit", metavar="N", min=1, rich_help_panel=_PANEL, help="How many differences --diff lists."),
-]
+    int | None,
+    typer.Option(
+        "--diff-limit", metavar="N", min=1, rich_help_panel=_PANEL, show_default="10",
+        help="How many differences --diff lists.",
+    ),
+]  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -116,12 +119,12 @@ class Extras:
         pairs: str | None,
         overlap: bool,
         diff: bool,
-        diff_limit: int,
+        diff_limit: int | None,
     ) -> Extras:
         """Read the options; texts for a probe ask for it.
 
         Raises:
-            UsageError: There is a pivot and nothing that it is for.
+            UsageError: There is a pivot, or a limit, and nothing that it is for.
         """
         asked = set(probes or ())
         if Probe.all in asked:
@@ -132,12 +135,29 @@ class Extras:
             asked.add(Probe.data)
         if pivot is not None and Probe.languages not in asked:
             raise UsageError("--pivot is for --probe languages and --parallel")
-        return cls(frozenset(asked), tuple(parallel or ()), pivot, pairs, overlap, diff, diff_limit)
+        if diff_limit is not None and not diff:
+            raise UsageError("--diff-limit is for --diff")
+        found = cls(frozenset(asked), tuple(parallel or ()), pivot, pairs, overlap, diff)
+        return found if diff_limit is None else replace(found, diff_limit=diff_limit)
+
+    @property
+    def read_files(self) -> list[tuple[str, str]]:
+        """What messages call the files that are read for it, and their paths."""
+        texts = [("the parallel texts", path) for each in self.parallel for path in {each, each.partition("=")[2]}]
+        pairs = [] if self.pairs is None or not os.path.isdir(self.pairs) else os.listdir(self.pairs)
+        return [*texts, *(("an object of --pairs", os.path.join(self.pairs or "", each)) for each in pairs)]
 
     @property
     def asked(self) -> str:
         """An option that asks for something besides the measures; empty if there is none."""
-        return "--probe" if self.probes else "--overlap" if self.overlap else "--diff" if self.diff else ""
+        asked = {
+            "--parallel": self.parallel,
+            "--pairs": self.pairs is not None,
+            "--probe": self.probes,
+            "--overlap": self.overlap,
+            "--diff": self.diff,
+        }
+        return next((option for option, value in asked.items() if value), "")
 
     def is_enough(self, inputs: Sequence[str] | None, text: str | None) -> bool:
         """Tell whether something is asked that needs no input, and none is given: then stdin is not read either."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,7 +12,8 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import PLAIN_WIDTH, json_text, note, stdout_console
-from bpe_cli.cli.pages import check_outputs, write_page
+from bpe_cli.cli.outputs import STDOUT, check_kept, check_outputs
+from bpe_cli.cli.pages import write_page
 from bpe_cli.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
@@ -82,6 +82,13 @@ Against = Annotated[
         help="Show what has changed since a report that --json made of the same texts.",
     ),
 ]  # fmt: skip
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="OUT", show_default="stdout", rich_help_panel=_OUTPUT,
+        help="Write to a file; with --html, - prints the tables too.",
+    ),
+]  # fmt: skip
 MaxRegression = Annotated[
     list[str] | None,
     typer.Option(
@@ -99,7 +106,7 @@ class Wanted:
 
     Attributes:
         form: How the report is written.
-        output: The file it goes to; None for stdout.
+        output: The file it goes to; None or ``-`` for stdout, where ``-`` asks for it beside a page.
         html: The file of a page, ``-`` for stdout; None for no page.
         metrics: What is shown of each tokenizer.
         by_input: What is shown of each input; empty for the first of ``metrics``.
@@ -164,11 +171,7 @@ class Wanted:
             None if against is None else _stored(against),
             tuple(each for each in metrics_named(metric or ["tokens"]) if each.better or each.name in named),
         )
-        if output is not None and against is not None and os.path.exists(output) and os.path.samefile(output, against):
-            raise UsageError(
-                "-o would replace the report of --against, also when a check fails",
-                hint="write to another file, and move it there when all is well",
-            )
+        wanted.check_kept([] if against is None else [("the report of --against", against)])
         taken = f"--{chosen[0]}" if chosen and output is None else None
         check_outputs([("-o", output), ("--html", html)], stdout_taken=taken)
         return wanted
@@ -184,6 +187,17 @@ class Wanted:
         """Whether something asks for speed."""
         asked = (*self.metrics, *(condition.metric for condition in self.conditions))
         return any(metric.kind == "speed" for metric in asked)
+
+    def check_kept(self, read: Iterable[tuple[str, str]]) -> None:
+        """Make sure that no output replaces what is read.
+
+        Args:
+            read: What a message calls it, and its path.
+
+        Raises:
+            UsageError: One would.
+        """
+        check_kept([("-o", self.output), ("--html", self.html)], read)
 
     def check_inputs(self, names: Sequence[str]) -> None:
         """Make sure that there are the inputs that are named.
@@ -214,12 +228,14 @@ class Wanted:
         if self.html is not None:
             from bpe_cli.views.page.comparison import comparison_page
 
-            write_page(self.html, comparison_page(report), quiet)
-        if self.form == "tables" and self.output is None:
-            if self.html is None:
-                stdout_console(color).print(self._tables(report, changes))
-        else:
+            metrics = self.metrics if self.by_input else None
+            write_page(self.html, comparison_page(report, metrics=metrics, changes=changes, checks=checks), quiet)
+        shown = self.form == "tables" and (self.output == STDOUT or (self.output is None and self.html is None))
+        if shown:
+            stdout_console(color).print(self._tables(report, changes))
+        elif self.form != "tables" or self.output is not None:
             self._write(self._text(report, changes, checks))
+        if not shown:
             for line in not_compared(changes) if changes else ():
                 note(f"note: {line}", quiet=quiet)
         failures = [str(failure) for check in checks for failure in check.failures]
@@ -279,7 +295,7 @@ class Wanted:
     def _write(self, text: str) -> None:
         from bpe_cli.sinks.atomic import open_stdout, write_file
 
-        if self.output is not None:
+        if self.output not in (None, STDOUT):
             write_file(self.output, text.encode())
             return
         with open_stdout(sys.stdout.buffer) as out:

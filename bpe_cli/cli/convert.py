@@ -13,6 +13,7 @@ import typer
 
 from bpe_cli.cli import options, surgery
 from bpe_cli.cli.console import note
+from bpe_cli.cli.outputs import check_kept
 from bpe_cli.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ def run(
 
     as_folder = output.endswith(os.sep) or os.path.isdir(output)
     chosen = format.value if format else _FOLDER if as_folder else format_of_name(output)
+    check_kept([("-o", output), ("--id-map", id_map)], [("the tokenizer", source)])
     model = options.tokenizer_of(source, pattern, add_special)
     losses = frozenset(word.strip() for word in allow_loss.split(",") if word.strip())
     change = surgery.Change(add_tokens, prune_to, counts_from, extend, vocab_size, merge, id_map,

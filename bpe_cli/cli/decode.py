@@ -12,6 +12,7 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress
+from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.views.numbers import count
 
@@ -114,6 +115,7 @@ def run(
     found = Inputs.resolve(
         tuple(inputs or ()), stdin=sys.stdin.buffer, otherwise="ids can be piped in: echo 24912 2375 | bpe decode"
     )
+    check_kept([("-o", output)], [("the tokenizer", tokenizer or ""), *read_inputs(found)])
     documents = tokens = 0
     with (
         progress(found.total_bytes, "decoding", quiet=quiet) as advance,

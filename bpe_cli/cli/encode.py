@@ -12,6 +12,8 @@ from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
+from bpe_cli.cli.outputs import check_kept, read_inputs
+from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
 from bpe_cli.cli.segmented import Segmenting, check_options, write_segmented
 from bpe_cli.errors import UsageError
@@ -256,6 +258,8 @@ def run(
     if sampling is not None:
         check_sampling(model, sampling, spans="spans" in _words(with_))
     specials, refuse = options.specials_of(special)
+    written = [("-o", output), ("--write-vocabulary", write_vocabulary)]
+    check_kept(written, [("the tokenizer", tokenizer or ""), ("the vocabulary", vocabulary or "")])
     number = options.threads_of(threads)
     if conversations.wanted:
         work = chats.ChatWork(
@@ -266,7 +270,8 @@ def run(
         return
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
-    found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
+    found = inputs_of(source, quiet)
+    check_kept(written, read_inputs(found))
     if segmented:
         write_segmented(model, source, found, how, sampling, output, number, quiet)
         return

@@ -14,6 +14,8 @@ from bpe_cli.cli import options, pages
 from bpe_cli.cli.console import say_slow
 from bpe_cli.cli.inspect_text import Wanted, show_texts
 from bpe_cli.cli.inspect_tokenizer import CorpusWanted, report_tokenizer
+from bpe_cli.cli.outputs import check_kept
+from bpe_cli.cli.reading import FIELD
 from bpe_cli.errors import FormatError, UsageError
 
 NAME = "inspect"
@@ -67,7 +69,19 @@ def run(
     special: options.Special = None,
     add_special: options.AddSpecial = None,
     pattern: options.PatternName = None,
-    threads: options.Threads = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            "-j",
+            metavar="N",
+            min=1,
+            envvar="BPE_THREADS",
+            rich_help_panel="Running",
+            show_default="all that may be used",
+            help="Threads to use for --corpus; changes no result.",
+        ),
+    ] = None,
     color: options.ColorWhen = options.Color.auto,
     quiet: options.Quiet = False,
 ) -> None:
@@ -100,6 +114,7 @@ def run(
             (tokenizer,), inputs = inputs, None
     elif tokenizer is None and text is None and inputs:
         _refuse_tokenizers(inputs)
+    check_kept([("--html", html), ("--svg", svg)], [("the tokenizer", tokenizer or "")])
     try:
         model = options.tokenizer_of(tokenizer, pattern, add_special)
     except FormatError as error:
@@ -113,8 +128,10 @@ def run(
         full=full, json=json, color=color, html=html, svg=svg,
     )  # fmt: skip
     if text is None and not inputs and (named or not _stdin_has_text()):
-        if wanted.of_a_text:
-            raise UsageError(f"{wanted.of_a_text} is about a text, and there is none", hint="give one with -T TEXT")
+        reading = {"--lines": lines, "--jsonl": jsonl, "--field": field != FIELD, "--special": special}
+        idle = wanted.of_a_text or (None if corpus else next((name for name, given in reading.items() if given), None))
+        if idle:
+            raise UsageError(f"{idle} is about a text, and there is none", hint="give one with -T TEXT")
         report_tokenizer(
             model, json=json, full=full, color=color, tokens=token,
             corpus=_corpus_of(corpus, lines, jsonl, field, special, threads, quiet) if corpus else None,

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import print_json
-from bpe_cli.cli.pages import check_outputs, write_page
+from bpe_cli.cli.outputs import check_kept, check_outputs, read_inputs
+from bpe_cli.cli.pages import write_page
+from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.shown_documents import Document, print_each, read_documents
 from bpe_cli.errors import UsageError
 
@@ -46,6 +48,11 @@ class Wanted:
         """The first option that was given and says nothing of a tokenizer by itself."""
         return next(iter(self._given()), None)
 
+    @property
+    def outputs(self) -> list[tuple[str, str | None]]:
+        """The options that name files to write, and the files."""
+        return [("--html", self.html), ("--svg", self.svg)]
+
     def check(self) -> None:
         """Make sure that one view shows all that was asked for.
 
@@ -77,6 +84,7 @@ _BESIDE = {
     "--nbest": {"--steps", "--ids"},
     "--html": {"--svg", "--ids", "--spans", "--scores", "--table"},
     "--svg": {"--html", "--ids"},
+    "--stages": {"--ids", "--spans", "--scores"},
 }
 """Views that show only one thing, and the options that can stand beside them."""
 
@@ -84,8 +92,10 @@ _BESIDE = {
 def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wanted, quiet: bool) -> None:
     """Print each document of a source as it was asked for."""
     wanted.check()
-    check_outputs([("--html", wanted.html), ("--svg", wanted.svg)], stdout_taken="--json" if wanted.json else None)
-    documents = read_documents(source, quiet)
+    check_outputs(wanted.outputs, stdout_taken="--json" if wanted.json else None)
+    found = inputs_of(source, quiet)
+    check_kept(wanted.outputs, read_inputs(found))
+    documents = read_documents(source, found, quiet)
     if wanted.steps:
         _tell(model, documents, specials, wanted)
     elif wanted.nbest is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, print_json, progress, stdout_console
+from bpe_cli.cli.reading import inputs_of
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -117,16 +118,13 @@ def _show_tokens(
 def _frequencies(model: Tokenizer, corpus: CorpusWanted) -> Frequencies:
     """Encode the corpus and count its tokens."""
     from bpe_cli.corpus import read_blocks
-    from bpe_cli.corpus.inputs import Inputs
     from bpe_cli.reports.frequencies import count_frequencies
 
     def tell(message: str) -> None:
         note(f"note: {message}", quiet=corpus.quiet)
 
-    found = Inputs.resolve(
-        corpus.source.paths, stdin=sys.stdin.buffer, on_skip=tell,
-        otherwise="--corpus takes a file, a folder, a pattern, or - for stdin",
-    )  # fmt: skip
+    otherwise = "--corpus takes a file, a folder, a pattern, or - for stdin"
+    found = inputs_of(corpus.source, corpus.quiet, otherwise)
     with progress(found.total_bytes, "encoding", quiet=corpus.quiet) as advance:
         blocks = read_blocks(corpus.source, stdin=sys.stdin.buffer, inputs=found, on_note=tell, on_bytes=advance)
         threads = options.threads_of(corpus.threads)

@@ -15,7 +15,7 @@ from bpe_cli.errors import InputError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from bpe_cli.corpus import Source
+    from bpe_cli.corpus import Inputs, Source
 
 LARGEST_TEXT = 16 << 20
 """Bytes of a document that are shown at most: it is held whole, and so are the ids of its tokens."""
@@ -43,7 +43,7 @@ class Document:
         return self.input, self.number
 
 
-def read_documents(source: Source, quiet: bool) -> Iterator[Document]:
+def read_documents(source: Source, found: Inputs, quiet: bool) -> Iterator[Document]:
     """Yield each document whole.
 
     Lines have their titles even if there is only one: to know, the next would have to be waited for.
@@ -53,7 +53,7 @@ def read_documents(source: Source, quiet: bool) -> Iterator[Document]:
     """
     whole = source.documents == "whole"
     origins = Origins(whole=whole)
-    documents = _named(_whole(source, quiet, origins), origins, whole)
+    documents = _named(_whole(source, found, quiet, origins), origins, whole)
     if not whole:
         yield from documents
         return
@@ -71,7 +71,7 @@ def _named(contents: Iterable[bytes], origins: Origins, whole: bool) -> Iterator
         yield Document(content, *origins.place_of(number), title)
 
 
-def _whole(source: Source, quiet: bool, origins: Origins) -> Iterator[bytes]:
+def _whole(source: Source, found: Inputs, quiet: bool, origins: Origins) -> Iterator[bytes]:
     from bpe_cli.corpus import read_blocks
 
     held = bytearray()
@@ -79,7 +79,7 @@ def _whole(source: Source, quiet: bool, origins: Origins) -> Iterator[bytes]:
     def tell(message: str) -> None:
         note(f"note: {message}", quiet=quiet)
 
-    blocks = read_blocks(source, stdin=sys.stdin.buffer, on_skip=tell, on_note=tell, on_input=origins.begin)
+    blocks = read_blocks(source, stdin=sys.stdin.buffer, inputs=found, on_note=tell, on_input=origins.begin)
     for block in blocks:
         last = len(block.ends) - 1
         for number, part in enumerate(block.documents()):

@@ -12,6 +12,7 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -199,9 +200,7 @@ class Change:
 
         source = options.source_of(paths, None, self.lines, self.jsonl, self.field, self.block_size)
         say_slow(tokenizer.slow_patterns, self.quiet)
-        found = source.inputs(
-            stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=self.quiet)
-        )
+        found = inputs_of(source, self.quiet)
         counts = new_counts()
         with progress(found.total_bytes, "counting", quiet=self.quiet) as advance:
             blocks = read_blocks(

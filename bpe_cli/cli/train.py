@@ -11,13 +11,15 @@ import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.outputs import check_kept, check_outputs, read_inputs
+from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.saved_counts import load_counts, save_counts
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.corpus import Source
+    from bpe_cli.corpus import Inputs, Source
     from bpe_cli.trainers.base import Trained
 
 NAME = "train"
@@ -266,7 +268,6 @@ def run(
     """
     from bpe_cli.cli.training import check_compat, check_matches, help_of, options_of
     from bpe_cli.formats import resolve_pattern
-    from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.stages import named_normalizers, named_pre_tokenizers
     from bpe_cli.trainers import TRAINERS, sentencepiece
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
@@ -301,9 +302,7 @@ def run(
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
     if from_counts and (inputs or text is not None):
         raise UsageError("--from-counts takes the place of text: give one or the other")
-    for path in (output, counts_out):
-        if path is not None:
-            check_writable(path)
+    check_outputs([("-o", output), ("--counts-out", counts_out)])
     codes = algorithm == Algorithm.bpe and compat == Compat.subword_nmt
     file_format = format_.value if format_ else "subword-nmt" if codes else "bpe.json"
     if not counting_only:
@@ -315,7 +314,9 @@ def run(
     else:
         lines = lines or (trainer.documents(settings) == "lines" and not jsonl)
         source = options.source_of(inputs, text, lines, jsonl, field, block_size)
-        counts = _count(source, trainer, settings, memory, number, quiet)
+        found = inputs_of(source, quiet)
+        check_kept([("-o", output), ("--counts-out", counts_out)], read_inputs(found))
+        counts = _count(source, found, trainer, settings, memory, number, quiet)
         if given["pattern"] and not counting_only:  # a shard may have nothing for it
             check_matches(counts, str(given["pattern"]))
     if counts_out is not None:
@@ -375,7 +376,9 @@ def _train(
         note(f"-> {output}", quiet=quiet)
 
 
-def _count(source: Source, trainer: ModuleType, settings: Any, memory: int, threads: int, quiet: bool) -> _core.Counts:
+def _count(
+    source: Source, found: Inputs, trainer: ModuleType, settings: Any, memory: int, threads: int, quiet: bool
+) -> _core.Counts:
     from bpe_cli import trainers
     from bpe_cli.corpus import read_blocks
     from bpe_cli.splitting import RegexSplitter, compile_splitter
@@ -383,7 +386,6 @@ def _count(source: Source, trainer: ModuleType, settings: Any, memory: int, thre
     patterns = getattr(settings, "patterns", ())
     if isinstance(compile_splitter(patterns), RegexSplitter):
         say_slow(patterns, quiet)
-    found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=quiet))
     counts = trainers.base.new_counts(memory)
     with progress(found.total_bytes, "counting", quiet=quiet) as advance:
         blocks = read_blocks(

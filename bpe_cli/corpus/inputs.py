@@ -15,6 +15,7 @@ from typing import BinaryIO
 from bpe_cli.corpus.opening import SNIFF_BYTES, cannot_read, head_of, is_parquet, show_path
 from bpe_cli.errors import InputError, UsageError
 
+_OTHERWISE = "--text takes a text from the command line itself"
 _GLOB = re.compile(r"[*?\[]")
 
 
@@ -53,7 +54,7 @@ class Inputs:
         *,
         stdin: BinaryIO | None = None,
         on_skip: Callable[[str], None] | None = None,
-        otherwise: str | None = "--text takes a text from the command line itself",
+        otherwise: str | None = None,
     ) -> Inputs:
         """Find the files that paths mean; no paths mean stdin.
 
@@ -65,7 +66,7 @@ class Inputs:
             paths: Files, folders, patterns, ``-``.
             stdin: Asked for its size when it is a file.
             on_skip: Called with a sentence for each file of a folder that is left out.
-            otherwise: The hint for a file that is missing while no other has a name like it.
+            otherwise: The hint for a file that is missing while no other has a name like it; None for the usual one.
 
         Raises:
             InputError: A file is missing or may not be read, a folder holds no text file, or nothing
@@ -87,7 +88,7 @@ class Inputs:
             elif _GLOB.search(path) and not os.path.lexists(path):
                 items.extend(_matches(path))
             else:
-                items.append(_file(path, otherwise))
+                items.append(_file(path, otherwise or _OTHERWISE))
         return cls(tuple(items))
 
     @property

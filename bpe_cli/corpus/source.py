@@ -47,13 +47,21 @@ class Source:
         if self.block_bytes < 1:
             raise UsageError("a block holds at least 1 byte")
 
-    def inputs(self, *, stdin: BinaryIO | None = None, on_skip: Callable[[str], None] | None = None) -> Inputs:
+    def inputs(
+        self,
+        *,
+        stdin: BinaryIO | None = None,
+        on_skip: Callable[[str], None] | None = None,
+        otherwise: str | None = None,
+    ) -> Inputs:
         """Find the files; none for a text. See ``Inputs.resolve``.
 
         Raises:
             InputError: A file is missing, or the like.
         """
-        return Inputs(()) if self.text is not None else Inputs.resolve(self.paths, stdin=stdin, on_skip=on_skip)
+        if self.text is not None:
+            return Inputs(())
+        return Inputs.resolve(self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise)
 
 
 class InputHash(NamedTuple):

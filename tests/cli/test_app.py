@@ -149,3 +149,18 @@ def test_debug_shows_where_an_error_comes_from():
     assert run("encode", "--", "--debug").err == error(
         "cannot read --debug: no such file", "--text takes a text from the command line itself"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("encode", "-T", "a"), "try a smaller --block-size, or fewer --threads"),
+        (("inspect", "-T", "a"), "try smaller inputs, or one at a time"),
+    ],
+)
+def test_the_way_out_of_memory_is_one_that_the_command_has(words, hint, monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("bpe_cli.cli.options.tokenizer_of", fail)
+    assert call(*words) == (2, b"", error("there is not enough memory", hint))

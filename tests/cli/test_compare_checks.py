@@ -248,3 +248,70 @@ def test_threads_and_blocks_change_no_file(form, corpora):
     }
     assert len(results) == 1
     assert results.pop().status == 0
+
+
+def test_a_missing_value_is_not_the_same(stored):
+    report = json.loads((stored / "base.json").read_text())
+    for row in (*report["inputs"], report["total"]):
+        row["results"][0]["tokens"] = None
+    del report["inputs"][0]["results"][0]["tokens"]
+    report["inputs"][1]["results"][0]["tokens"] = 23
+    (stored / "lie.json").write_text(json.dumps(report))
+    options = ("-t", "gpt2", "--against", "lie.json", "--max-regression", "1%")
+    result = call(*TWO, *options, cwd=stored)
+    assert (result.status, result.err) == (1, error(
+        "gpt2 on en.txt: tokens no value -> 11, cannot be compared; gpt2: tokens no value -> 34, cannot be compared"
+    ))  # fmt: skip
+    assert result.text.count("cannot be compared") == 2
+    assert "1 value as before" in result.text
+    changes = json.loads(call(*TWO, *options, "--json", cwd=stored).out)["changes"]["changes"]
+    assert [change["verdict"] for change in changes] == ["unknown", "same", "unknown"]
+    assert call(*TWO, *options, "--markdown", cwd=stored).text.count("**cannot be compared**") == 2
+
+
+def test_a_condition_on_nothing_fails(folder):
+    (folder / "empty.txt").write_bytes(b"")
+    condition = ("--fail-if", "bytes_per_token < 4")
+    assert call("compare", "empty.txt", "-t", "gpt2", *condition, "-q", cwd=folder).err == error(
+        "gpt2: bytes_per_token has no value: there are no tokens"
+    )
+    assert call("compare", "empty.txt", "-t", "gpt2", *condition, cwd=folder).status == 1
+    both = ("compare", "empty.txt", "en.txt", "-t", "gpt2", "--fail-if")
+    assert call(*both, "any: bytes_per_token < 2", cwd=folder).status == 0
+    assert call(*both, "empty.txt: bytes_per_token < 2", cwd=folder).status == 1
+
+
+def test_where_neither_has_a_value_nothing_is_worse(folder):
+    (folder / "empty.txt").write_bytes(b"")
+    options = ("empty.txt", "-t", "gpt2", "--metric", "bytes_per_token")
+    assert call("compare", *options, "--json", "-o", "old.json", cwd=folder).status == 0
+    result = call("compare", *options, "--against", "old.json", "--max-regression", "1%", cwd=folder)
+    assert (result.status, result.err) == (0, "")
+    assert "2 values missing before and now" in result.text
+
+
+def test_the_page_holds_changes_and_checks(stored):
+    assert call("train", "en.txt", "-s", "270", "-o", "gpt2", "-q", cwd=stored).status == 0  # a file of that name
+    options = ("--against", "base.json", "--max-regression", "5%", "--fail-if", "tokens < 1")
+    result = call(*TWO, "-t", "./gpt2", *options, "--html", "-", cwd=stored)
+    assert result.status == 1
+    for part in (
+        "<code>--max-regression &#39;5%&#39;</code>: <strong>failed</strong>",
+        "<li>gpt2 on en.txt: tokens 11 -&gt; 30, 173% worse, more than 5%</li>",
+        "<code>--fail-if &#39;tokens &lt; 1&#39;</code>: passed",
+        "<h2>Changes since base.json</h2>",
+        "<td>11</td><td>30</td><td>+172.73%</td><td><strong>worse</strong></td>",
+    ):
+        assert part in result.text
+    notes = call("compare", "en.txt", "-t", "gpt2", "--against", "base.json", "--html", "x.html", cwd=stored)
+    assert (notes.status, notes.err.splitlines()) == (0, [
+        "wrote x.html",
+        "note: only in the report, so not compared: de.txt",
+        "note: all inputs together are not compared: they are others than in the report",
+    ])  # fmt: skip
+
+
+def test_the_page_shows_the_metrics_that_were_asked_for(folder):
+    page = call(*TWO, "-t", "gpt2", "--metric", "fertility", "--html", "-", cwd=folder).text
+    assert (">tokens/word</th>" in page, ">bytes/token</th>" in page) == (True, False)
+    assert ">bytes/token</th>" in call(*TWO, "-t", "gpt2", "--html", "-", cwd=folder).text

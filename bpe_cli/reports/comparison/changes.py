@@ -55,13 +55,23 @@ class Change:
 
     @property
     def worsening(self) -> float:
-        """By what part of the value before it has become worse; negative where it has become better."""
+        """By what part of the value before it has become worse; negative where it has become better.
+
+        0 where a value is missing, of which ``missing`` and ``verdict`` tell.
+        """
         relative = self.relative or 0.0
         return relative if self.metric.better == "less" else -relative
 
     @property
-    def verdict(self) -> Literal["worse", "better", "same"]:
-        """Which way it went."""
+    def missing(self) -> bool:
+        """Whether one of the two has a value and the other has none."""
+        return (self.before is None) != (self.now is None)
+
+    @property
+    def verdict(self) -> Literal["worse", "better", "same", "unknown"]:
+        """Which way it went; unknown where a value is missing."""
+        if self.relative is None:
+            return "unknown"
         return "worse" if self.worsening > 0 else "better" if self.worsening < 0 else "same"
 
     @property
@@ -224,7 +234,9 @@ class Limit:
         return cls(number_of(match[2], True, text), (match[1] or ANY).strip(), text)
 
     def check(self, changes: Changes) -> Check:
-        """Find what has become worse by more than that, the worst first.
+        """Find what has become worse by more than that, or cannot be told to be within it; the worst first.
+
+        Where neither side has a value, nothing could have become worse.
 
         Raises:
             InputError: All inputs together are asked for, and they are not those of then.
@@ -237,10 +249,19 @@ class Limit:
         return Check("--max-regression", self.text, tuple(self._failures(changes)))
 
     def _failures(self, changes: Changes) -> Iterator[Failure]:
-        for change in sorted(changes.changes, key=lambda change: -change.worsening):
-            if in_scope(self.scope, change.source) and change.worsening > self.most + _ROUNDING:
+        for change in sorted(changes.changes, key=badness):
+            if not in_scope(self.scope, change.source):
+                continue
+            if change.missing:  # it may have become worse by anything
+                yield Failure(change.tokenizer, change.source, sentence(change))
+            elif change.worsening > self.most + _ROUNDING:
                 statement = f"{sentence(change)}, more than {amount(self.most, True)}"
                 yield Failure(change.tokenizer, change.source, statement)
+
+
+def badness(change: Change) -> tuple[bool, float]:
+    """Give a key that sorts changes: values that are missing, then what has become worse, then the rest in order."""
+    return not change.missing, -max(change.worsening, 0)
 
 
 def sentence(change: Change) -> str:
@@ -249,10 +270,13 @@ def sentence(change: Change) -> str:
     >>> from bpe_cli.reports.comparison.metrics import METRICS
     >>> sentence(Change(METRICS["tokens"], "a", None, 200, 203))
     'tokens 200 -> 203, 1.5% worse'
+    >>> sentence(Change(METRICS["tokens"], "a", None, None, 203))
+    'tokens no value -> 203, cannot be compared'
     """
     percent = change.metric.kind == "share"
     if change.before is None or change.now is None:
-        return f"{change.metric.name} has no value to compare"
+        either = ("no value" if each is None else amount(each, percent) for each in (change.before, change.now))
+        return f"{change.metric.name} {' -> '.join(either)}, cannot be compared"
     values = f"{amount(change.before, percent)} -> {amount(change.now, percent)}"
     size = abs(change.worsening)
     if not size:

@@ -133,12 +133,16 @@ class Condition:
         return f"{self.metric.name} {self.comparison} {number}"
 
     def holds(self, measure: Measure) -> bool:
-        """Tell whether it is true of a measure; what has no value makes no condition true."""
+        """Tell whether it is true of a measure; of one without a value nothing is."""
         value = self.metric.of(measure)
         return value is not None and _COMPARE[self.comparison](value, self.number)
 
     def check(self, report: Comparison) -> Check:
-        """Find all of which it is true."""
+        """Find all of which it is true, or of which it cannot be told.
+
+        A measure without a value fails: the condition would pass on nothing at all. With ``any`` that is so of all
+        inputs together only: a corpus may have an empty file.
+        """
         return Check("--fail-if", self.text or str(self), tuple(self._failures(report)))
 
     def _failures(self, report: Comparison) -> Iterator[Failure]:
@@ -146,7 +150,11 @@ class Condition:
             if not in_scope(self.scope, source):
                 continue
             for name, measure in zip(report.tokenizers, row.measures, strict=True):
-                if self.holds(measure):
+                if self.metric.of(measure) is None:
+                    if self.scope != ANY or source is None:
+                        why = "" if measure.token_count else ": there are no tokens"
+                        yield Failure(name, source, f"{self.metric.name} has no value{why}")
+                elif self.holds(measure):
                     yield Failure(name, source, self._statement(measure))
 
     def _statement(self, measure: Measure) -> str:

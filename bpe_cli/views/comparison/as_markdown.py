@@ -165,7 +165,7 @@ def _changes(changes: Changes) -> str:
             value_text(change.metric, change.before),
             value_text(change.metric, change.now),
             change_text(change),
-            _strong(change.verdict, change.verdict == "worse"),
+            _strong(changes_table.verdict_text(change), changes_table.is_bad(change)),
         ]
         for change in found[:MOST_LINES]
     ]

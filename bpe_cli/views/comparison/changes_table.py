@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Group
 from rich.text import Text
 
-from bpe_cli.reports.comparison.changes import sentence
+from bpe_cli.reports.comparison.changes import badness, sentence
 from bpe_cli.views.comparison.values import change_text, value_text
 from bpe_cli.views.layout import table as new_table
 from bpe_cli.views.numbers import count
@@ -33,9 +33,19 @@ def heading(changes: Changes, show: Callable[[str], str] = harmless) -> str:
 
 
 def listed(changes: Changes) -> list[Change]:
-    """Give what has changed: the worst first, and what stands together in the order of the inputs."""
-    differ = [change for change in changes.changes if change.relative != 0]
-    return sorted(differ, key=lambda change: -max(change.worsening, 0))
+    """Give what has changed or lost its value: the worst first, and the rest in the order of the inputs."""
+    differ = [change for change in changes.changes if change.missing or change.relative]
+    return sorted(differ, key=badness)
+
+
+def verdict_text(change: Change) -> str:
+    """Say which way a change went."""
+    return "cannot be compared" if change.verdict == "unknown" else change.verdict
+
+
+def is_bad(change: Change) -> bool:
+    """Tell whether a change is to be seen at once."""
+    return change.verdict in ("worse", "unknown")
 
 
 def notes(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
@@ -49,6 +59,8 @@ def notes(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
     lines = [f"{count(same, 'value')} as before"] if same and changes.stored else []
     if same and not changes.stored:
         lines = [f"{count(same, 'value')} as with the baseline"]
+    if absent := sum(change.before is None and change.now is None for change in changes.changes):
+        lines.append(f"{count(absent, 'value')} missing before and now")
     lines += [f"{show(old)} is now {show(new)}" for old, new in changes.renamed]
     lines += not_compared(changes, show)
     if changes.stored and same < len(changes.changes):
@@ -103,7 +115,7 @@ class _Changes:
             value_text(change.metric, change.before),
             value_text(change.metric, change.now),
             change_text(change),
-            f"{change.verdict}{noise}",
+            f"{verdict_text(change)}{noise}",
         ]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -115,7 +127,7 @@ class _Changes:
         if names + sum(widths[2:]) + 3 * len(widths) > options.max_width:
             for change, cells in self._rows:
                 text = f"{cells[0]} on {cells[1]}: {sentence(change)}"
-                yield Text(text, style="bold" if change.verdict == "worse" else "")
+                yield Text(text, style="bold" if is_bad(change) else "")
             return
         table = new_table()
         for number, header in enumerate(headers):
@@ -123,5 +135,5 @@ class _Changes:
                 header, justify="right" if 3 <= number <= 5 else "left", overflow="fold", no_wrap=number > 1
             )
         for change, cells in self._rows:
-            table.add_row(*map(Text, cells[:-1]), Text(cells[-1], style="bold" if change.verdict == "worse" else ""))
+            table.add_row(*map(Text, cells[:-1]), Text(cells[-1], style="bold" if is_bad(change) else ""))
         yield table

@@ -11,12 +11,15 @@ from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.views.comparison.extras import extras_text
 from bpe_cli.views.comparison.values import interval_text, mark_of, remarks, value_text
 from bpe_cli.views.numbers import count, fraction, whole
+from bpe_cli.views.page.changes import changes_section, checks_section
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import foot, head
 from bpe_cli.views.page.tokens import TokenWriter, rows
 from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.comparison.changes import Changes
+    from bpe_cli.reports.comparison.checks import Check
     from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
     from bpe_cli.reports.comparison.metrics import Metric
 
@@ -24,8 +27,22 @@ DETAILED_INPUTS = 100
 """Up to so many inputs, each has its own table of all metrics."""
 
 
-def comparison_page(comparison: Comparison) -> Iterator[str]:
-    """Write the page, as it comes."""
+def comparison_page(
+    comparison: Comparison,
+    *,
+    metrics: Sequence[Metric] | None = None,
+    changes: Changes | None = None,
+    checks: Sequence[Check] = (),
+) -> Iterator[str]:
+    """Write the page, as it comes.
+
+    Args:
+        comparison: The comparison.
+        metrics: What is shown; None for all that have values.
+        changes: What has changed since another comparison.
+        checks: What was checked.
+    """
+    metrics = tuple(METRICS.values()) if metrics is None else metrics
     yield from head(f"{count(len(comparison.tokenizers), 'tokenizer')} compared", "wide")
     total = comparison.total
     sums = (
@@ -36,16 +53,18 @@ def comparison_page(comparison: Comparison) -> Iterator[str]:
     single = len(comparison.rows) == 1
     source = name(comparison.rows[0].name) if single else count(len(comparison.rows), "input")
     yield f'<p class="note">{source}: {", ".join(sums)}</p>\n'
+    yield from checks_section(checks)
     if comparison.rows:
-        yield from _metrics(comparison, total, vocabulary=True)
+        yield from _metrics(comparison, total, metrics, vocabulary=True)
         names = [harmless(each) for each in comparison.tokenizers]
-        shown = [metric for metric in METRICS.values() if _has_values(total, metric)]
+        shown = [metric for metric in metrics if _has_values(total, metric)]
         for remark in remarks(comparison, shown, names):
             yield f'<p class="note">{escape(remark)}</p>\n'
         if len(names) > 1:
             yield '<p class="note">★ the best of a line</p>\n'
+    yield from changes_section(changes)
     if len(comparison.rows) > 1:
-        yield from _inputs(comparison)
+        yield from _inputs(comparison, metrics)
     several = {passage.source for passage in comparison.passages if passage.document}
     if comparison.passages and len(comparison.tokenizers) > 1:
         yield from _legend(comparison)
@@ -57,7 +76,7 @@ def comparison_page(comparison: Comparison) -> Iterator[str]:
     yield from foot()
 
 
-def _metrics(comparison: Comparison, row: Row, *, vocabulary: bool = False) -> Iterator[str]:
+def _metrics(comparison: Comparison, row: Row, metrics: Sequence[Metric], *, vocabulary: bool = False) -> Iterator[str]:
     """Write a table of all metrics that have values: a line for each, a column for each tokenizer."""
     yield '<div class="scroll" role="region" tabindex="0" aria-label="Metrics"><table><thead><tr><th scope="col"></th>'
     yield "".join(f'<th scope="col">{name(each)}</th>' for each in comparison.tokenizers)
@@ -65,7 +84,7 @@ def _metrics(comparison: Comparison, row: Row, *, vocabulary: bool = False) -> I
     if vocabulary:
         sizes = "".join(f"<td>{whole(size)}</td>" for size in comparison.vocab_sizes)
         yield f'<tr><th scope="row">vocabulary</th>{sizes}</tr>\n'
-    for metric in METRICS.values():
+    for metric in metrics:
         if not _has_values(row, metric):
             continue
         yield f'<tr><th scope="row" title="{escape(metric.meaning)}">{escape(metric.label)}</th>'
@@ -81,7 +100,7 @@ def _has_values(row: Row, metric: Metric) -> bool:
     return any(metric.of(measure) is not None for measure in row.measures)
 
 
-def _inputs(comparison: Comparison) -> Iterator[str]:
+def _inputs(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
     """Write a table of inputs and, for few of them, all metrics of each."""
     yield "<h2>Tokens by input</h2>\n"
     yield '<div class="scroll" role="region" tabindex="0" aria-label="Tokens by input"><table><thead><tr>'
@@ -95,7 +114,7 @@ def _inputs(comparison: Comparison) -> Iterator[str]:
         yield "<details><summary>All metrics of each input</summary>\n"
         for row in comparison.rows:
             yield f"<h3>{name(row.name)}</h3>\n"
-            yield from _metrics(comparison, row)
+            yield from _metrics(comparison, row, metrics)
         yield "</details>\n"
 
 

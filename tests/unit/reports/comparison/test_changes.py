@@ -179,7 +179,7 @@ def test_limits_that_are_none(text):
 
 
 def test_sentences():
-    assert sentence(Change(TOKENS, "t", None, None, 5)) == "tokens has no value to compare"
+    assert sentence(Change(TOKENS, "t", None, None, 5)) == "tokens no value -> 5, cannot be compared"
     assert sentence(Change(TOKENS, "t", None, 5, 5)) == "tokens 5 -> 5, the same"
     assert sentence(Change(TOKENS, "t", None, 10**6, 10**6 + 1)) == "tokens 1,000,000 -> 1,000,001, 0.0001% worse"
     text = sentence(Change(TOKENS, "t", None, 100, 98, difference(0.98, 0.97, 0.99)))

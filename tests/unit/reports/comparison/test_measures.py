@@ -265,7 +265,9 @@ def test_a_space_that_the_tokenizer_puts_is_the_one_before_a_word(shared, name, 
 
 def test_words_in_a_small_vocabulary_with_a_dummy_prefix():
     pieces = ["<unk>", "▁", "▁low", "low", *"lower"]
-    model = Unigram(Vocabulary.from_tokens(piece.encode() for piece in pieces), array("d", bytes(8 * len(pieces))), unk_id=0)
+    model = Unigram(
+        Vocabulary.from_tokens(piece.encode() for piece in pieces), array("d", bytes(8 * len(pieces))), unk_id=0
+    )
     documents = [Block.of([b"low lower low"])]
     shares = {}
     for name, stage in {

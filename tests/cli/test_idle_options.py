@@ -1,0 +1,69 @@
+"""An option that would do nothing is refused, and the message names it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli_runner import call, error
+
+NO_TEXT = "is about a text, and there is none"
+NO_FIELD = error(
+    "--field names a field of JSON lines or a column of Parquet files, and there are none",
+    "--jsonl reads each line as a JSON object",
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in.txt").write_text("hello world\n")
+    (tmp_path / "in.jsonl").write_text('{"body": "hello"}\n')
+    (tmp_path / "pairs").mkdir()
+    (tmp_path / "pairs" / "a.json").write_text("[1]")
+    (tmp_path / "pairs" / "a.yaml").write_text("- 1\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("option", ["--lines", "--jsonl", "--field body", "--special all"])
+def test_a_tokenizer_has_no_documents(option):
+    name = option.split()[0]
+    assert call("inspect", "gpt2", *option.split()) == (2, b"", error(f"{name} {NO_TEXT}", "give one with -T TEXT"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "encode in.txt",
+        "inspect in.txt -t gpt2",
+        "compare in.txt",
+        "train in.txt -s 256",
+        "inspect gpt2 --corpus in.txt",
+        "convert gpt2 --extend in.txt -s 50258 -o x.json",
+    ],
+)
+def test_a_field_is_for_what_has_fields(words, folder):
+    assert call(*words.split(), "--field", "body", cwd=folder) == (2, b"", NO_FIELD)
+    command = words.replace("in.txt", "in.jsonl").split()
+    assert call(*command, "--field", "body", "--jsonl", cwd=folder).status == 0
+
+
+def test_a_limit_of_differences_is_for_differences(folder):
+    assert call("compare", "in.txt", "--diff-limit", "3", cwd=folder) == (2, b"", error("--diff-limit is for --diff"))
+    two = ("compare", "in.txt", "-t", "gpt2", "-t", "o200k_base", "--diff", "--json")
+    assert call(*two, "--diff-limit", "3", cwd=folder).status == 0
+
+
+@pytest.mark.parametrize("option", ["--pairs pairs", "--parallel en=in.txt", "--probe numbers", "--overlap", "--diff"])
+def test_csv_names_what_it_has_no_place_for(option, folder):
+    message = f"--csv holds what is measured of inputs, and {option.split()[0]} is not"
+    assert call("compare", "in.txt", "--csv", *option.split(), cwd=folder) == (
+        2, b"", error(message, "--json holds both"),
+    )  # fmt: skip
+
+
+def test_stages_beside_others():
+    text = ("inspect", "-T", "hi", "-t", "gpt2", "--stages")
+    assert call(*text, "--table") == (
+        2, b"", error("--stages and --table are different views of a text", "ask for one at a time"),
+    )  # fmt: skip
+    assert call(*text, "--ids", "--spans").status == 0
+    assert call(*text, "--json").status == 0
