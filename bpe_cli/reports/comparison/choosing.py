@@ -53,10 +53,12 @@ def _without_speed() -> list[Metric]:
 def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
     """Give the numbers of the tokenizers with the best value: none where nothing tells them apart.
 
+    One that loses text is no contender in what that flatters (``Metric.flattered``).
+
     >>> best_of(Row.of("a.txt", 1, 12, 12, [4, 3]), METRICS["bytes_per_token"])
     (1,)
     """
-    values = [metric.of(measure) for measure in row.measures]
+    values = [None if metric.doubtful(measure) else metric.of(measure) for measure in row.measures]
     known = [value for value in values if value is not None]
     if metric.better is None or len(known) < 2 or min(known) == max(known):
         return ()

@@ -9,6 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+LOST_SHARE = 0.001
+"""A tokenizer that makes unknown tokens of more than this share of the bytes (0.1%) loses text: that its tokens are
+few is no merit. A stray emoji in a corpus is less than that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -122,6 +126,11 @@ class Measure:
     def unknown_bytes_share(self) -> float | None:
         """Share of the text's bytes that such tokens stand for."""
         return _ratio(self.unknown_bytes, self.byte_count)
+
+    @property
+    def loses_text(self) -> bool:
+        """Whether unknown tokens stand for more than ``LOST_SHARE`` of the text."""
+        return self.unknown_bytes > LOST_SHARE * self.byte_count
 
     @property
     def byte_share(self) -> float | None:

@@ -20,6 +20,7 @@ class Metric:
         kind: How it is written.
         meaning: One sentence for the documentation, without a period.
         of: Its value; None where there is none.
+        flattered: Whether it counts tokens or cut words, of which there are few where text is thrown away.
     """
 
     name: str
@@ -28,6 +29,11 @@ class Metric:
     kind: Literal["count", "ratio", "share", "speed"]
     meaning: str
     of: Callable[[Measure], float | None]
+    flattered: bool = False
+
+    def doubtful(self, measure: Measure) -> bool:
+        """Tell whether its value is no merit: the text it is made of was lost."""
+        return self.flattered and measure.loses_text
 
 
 _ALL = (
@@ -35,44 +41,52 @@ _ALL = (
         "tokens", "tokens", "less", "count",
         "tokens",
         lambda measure: measure.token_count,
+        flattered=True,
     ),
     Metric(
         "bytes_per_token", "bytes/token", "more", "ratio",
         "bytes of text per token, a ratio of sums",
         lambda measure: measure.bytes_per_token,
+        flattered=True,
     ),
     Metric(
         "characters_per_token", "characters/token", "more", "ratio",
         "characters per token, a ratio of sums",
         lambda measure: measure.characters_per_token,
+        flattered=True,
     ),
     Metric(
         "ratio", "ratio", "less", "ratio",
         "tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums",
         lambda measure: measure.ratio,
+        flattered=True,
     ),
     Metric(
         "mean_bytes_per_token", "mean bytes/token", "more", "ratio",
         "each document's bytes per token, the mean over documents: a mean of ratios, in which a short "
         "document counts as much as a long one",
         lambda measure: measure.mean_bytes_per_token,
+        flattered=True,
     ),
     Metric(
         "fertility", "tokens/word", "less", "ratio",
         "tokens per word, a word being a stretch without white space (Rust et al., arXiv:2012.15613, count "
         "words otherwise)",
         lambda measure: measure.fertility,
+        flattered=True,
     ),
     Metric(
         "split_words", "words split", "less", "share",
         "words of which more than one token has a part, of all words (the proportion of continued words of "
         "Rust et al.)",
         lambda measure: measure.split_share,
+        flattered=True,
     ),
     Metric(
         "one_token_words", "words kept", "more", "share",
         "words that no two tokens have a part of, of all words",
         lambda measure: measure.one_token_share,
+        flattered=True,
     ),
     Metric(
         "one_token_types", "types kept", "more", "share",

@@ -47,11 +47,12 @@ def comparison_json(
             stand in their order.
         baseline: The number of the tokenizer that the others are compared with.
         inputs: Each with ``name``, ``document_count``, ``byte_count``, ``character_count``, ``sha256`` (of its
-            documents' bytes, or null), ``results`` (per tokenizer ``token_count`` and every metric by its name; null
-            where there is no value), ``differences`` (per tokenizer null, as for the baseline, or the ``ratio`` of
+            documents' bytes, or null), ``results`` (per tokenizer ``token_count``, ``loses_text`` and every metric by
+            its name; null where there is no value), ``differences`` (per tokenizer null, as for the baseline, or the ``ratio`` of
             tokens to the baseline's, its 95% interval ``low`` to ``high``, ``p``, ``p_adjusted`` by Holm's method,
             ``units`` drawn from, ``unit_documents`` in each, and ``method``) and ``best`` (numbers of the tokenizers
-            with the fewest tokens; empty when all are equal).
+            with the fewest tokens; empty when all are equal). A tokenizer that loses text (``loses_text``: unknown
+            tokens stand for more than 0.1% of the bytes) is never among the ``best``: few tokens are no merit then.
         total: The same for all inputs together: ratios of sums.
         changes: With ``--against`` or ``--max-regression``, else null: ``reference``, ``stored`` (whether that is a
             stored report or a tokenizer), ``changes`` (each with ``metric``, ``tokenizer``, ``input`` or null for all
@@ -135,7 +136,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 def _result(measure: Measure) -> dict[str, Any]:
     values = {name: finite(metric.of(measure)) for name, metric in METRICS.items()}
-    return {"token_count": measure.token_count, **values}
+    return {"token_count": measure.token_count, "loses_text": measure.loses_text, **values}
 
 
 def _difference(difference: Difference | None) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.extras import extras_text
-from bpe_cli.views.comparison.values import change_text, interval_text, mark_of, remarks, value_text
+from bpe_cli.views.comparison.values import change_text, doubt_of, interval_text, mark_of, remarks, value_text
 from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.visible import harmless
 
@@ -112,7 +112,8 @@ def _cells(row: Row, metric: Metric, *, intervals: bool) -> list[str]:
     """Write the values of one metric, the best in bold."""
     best = best_of(row, metric)
     cells = [
-        _strong(value_text(metric, metric.of(measure)), number in best) for number, measure in enumerate(row.measures)
+        _strong(value_text(metric, metric.of(measure)), number in best) + doubt_of(metric, measure)
+        for number, measure in enumerate(row.measures)
     ]
     if metric.name != "ratio":
         return cells

@@ -17,7 +17,7 @@ from rich.text import Text
 from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
 from bpe_cli.reports.comparison.metrics import Metric
 from bpe_cli.views.comparison.changes_table import changes_view
-from bpe_cli.views.comparison.values import best_lines, interval_text, mark_of, meaning_of_marks, remarks, value_text
+from bpe_cli.views.comparison.values import best_lines, doubt_of, interval_text, mark_of, meaning_of_marks, remarks, value_text
 from bpe_cli.views.layout import ending
 from bpe_cli.views.layout import table as new_table
 from bpe_cli.views.numbers import count, whole
@@ -107,7 +107,7 @@ class _Column:
 def _metric_column(row: Row, metric: Metric) -> _Column:
     """Write a metric's values; ratios with interval and mark, in line with each other."""
     best = best_of(row, metric)
-    values = [value_text(metric, metric.of(measure)) for measure in row.measures]
+    values = _values(row, metric)
     if metric.name == "ratio":
         differences = differences_of(row)
         intervals = [interval_text(each) for each in differences]
@@ -124,12 +124,22 @@ def _metric_column(row: Row, metric: Metric) -> _Column:
     return _Column(metric.label, cells)
 
 
+def _values(row: Row, metric: Metric) -> list[str]:
+    """Write a metric's values, all with room for a mark of doubt if any has one."""
+    doubts = [doubt_of(metric, measure) for measure in row.measures]
+    width = max(map(len, doubts))
+    return [
+        value_text(metric, metric.of(measure)) + doubt.ljust(width)
+        for measure, doubt in zip(row.measures, doubts, strict=True)
+    ]
+
+
 def _lines(row: Row, metrics: Sequence[Metric], vocabulary: _Column) -> list[_Column]:
     """Give what a narrow table has as lines: there the ends of an interval have lines of their own."""
     lines = [vocabulary]
     for metric in metrics:
         best = best_of(row, metric)
-        values = [value_text(metric, metric.of(measure)) for measure in row.measures]
+        values = _values(row, metric)
         differences = differences_of(row) if metric.name == "ratio" else [None] * len(values)
         marks = [mark_of(each) for each in differences]
         width = max(map(len, marks))
@@ -244,7 +254,13 @@ class _Matrix:
     def _values(self, rows: Sequence[Row]) -> list[list[Text]]:
         """Write the values of each row, all with room for a mark if any has one."""
         ratio = self._metric.name == "ratio"
-        marks = [[mark_of(each) if ratio else "" for each in differences_of(row)] for row in rows]
+        marks = [
+            [
+                doubt_of(self._metric, measure) + (mark_of(each) if ratio else "")
+                for measure, each in zip(row.measures, differences_of(row), strict=True)
+            ]
+            for row in rows
+        ]
         width = max(len(mark) for row in marks for mark in row)
         lines = []
         for row, row_marks in zip(rows, marks, strict=True):

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
 
     from bpe_cli.reports.comparison.changes import Change
     from bpe_cli.reports.comparison.comparison import Comparison, Row
-    from bpe_cli.reports.comparison.measures import Difference
+    from bpe_cli.reports.comparison.measures import Difference, Measure
     from bpe_cli.reports.comparison.metrics import Metric
 
 MARK = "*"
 """Stands after a ratio that is beyond noise."""
+
+DOUBT = "?"
+"""Stands after a value that is no merit: text was lost."""
 
 _WORDS = "a word is a stretch without white space; Chinese, Japanese and Thai write few of them"
 
@@ -61,6 +64,11 @@ def interval_text(difference: Difference | None) -> str:
 def mark_of(difference: Difference | None) -> str:
     """Give the mark of a ratio that is beyond noise, else nothing."""
     return MARK if difference is not None and difference.p_adjusted < SIGNIFICANT else ""
+
+
+def doubt_of(metric: Metric, measure: Measure) -> str:
+    """Give the mark of a value that unknown tokens flatter, else nothing."""
+    return DOUBT if metric.doubtful(measure) else ""
 
 
 def change_text(change: Change) -> str:
@@ -131,11 +139,28 @@ def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str])
         metrics: Those that are shown.
         names: The tokenizers' names as they are shown.
     """
-    lines = certainty(report, names) if any(metric.name == "ratio" for metric in metrics) else []
+    lines = losses(report, metrics, names)
+    if any(metric.name == "ratio" for metric in metrics):
+        lines += certainty(report, names)
     if any("word" in metric.meaning for metric in metrics):
         lines.append(_WORDS)
     if any(metric.kind == "speed" for metric in metrics):
         lines.append("speed is by the clock of this machine, so it differs from run to run")
+    return lines
+
+
+def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
+    """Say which tokenizers lose text, so that few tokens are no merit of theirs."""
+    lines = []
+    shown = any(metric.flattered for metric in metrics)
+    for number, name in enumerate(names):
+        measures = [row.measures[number] for row in (*report.rows, report.total)]
+        if not shown or not any(measure.loses_text for measure in measures):
+            continue
+        lost = count(measures[-1].unknown_bytes, "byte")
+        lines.append(f"{DOUBT} {name}: {lost} became unknown tokens; that its tokens are few is no merit")
+        if number == report.baseline and len(names) > 1 and any(metric.name == "ratio" for metric in metrics):
+            lines.append(f"{DOUBT} ratios are to {name}, which loses text: the others look worse than they are")
     return lines
 
 

@@ -9,7 +9,7 @@ from bpe_cli.reports.comparison.alignment import deviation, stretches
 from bpe_cli.reports.comparison.choosing import best_of, differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.views.comparison.extras import extras_text
-from bpe_cli.views.comparison.values import interval_text, mark_of, remarks, value_text
+from bpe_cli.views.comparison.values import doubt_of, interval_text, mark_of, remarks, value_text
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import foot, head
@@ -72,7 +72,7 @@ def _metrics(comparison: Comparison, row: Row, *, vocabulary: bool = False) -> I
         for number, measure in enumerate(row.measures):
             best = ' class="best"' if number in best_of(row, metric) else ""
             sure = _certainty(row, number) if metric.name == "ratio" else ""
-            yield f"<td{best}>{value_text(metric, metric.of(measure))}{sure}</td>"
+            yield f"<td{best}>{value_text(metric, metric.of(measure))}{doubt_of(metric, measure)}{sure}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
 
@@ -104,7 +104,8 @@ def _input_row(row: Row) -> str:
     for number, measure in enumerate(row.measures):
         best = ' class="best"' if number in row.best else ""
         ratio = f"<small>× {fraction(measure.ratio)}</small>" if number else ""
-        cells.append(f"<td{best}>{whole(measure.token_count)}{ratio}{_certainty(row, number)}</td>")
+        tokens = whole(measure.token_count) + doubt_of(METRICS["tokens"], measure)
+        cells.append(f"<td{best}>{tokens}{ratio}{_certainty(row, number)}</td>")
     return "".join((*cells, "</tr>\n"))
 
 
