@@ -43,3 +43,54 @@ def test_a_baseline_that_loses_text_is_warned_of(folder):
     text = call("compare", "ru.txt", "-t", "few/vocab.txt", "-t", "gpt2", cwd=folder).text
     assert "which loses text: the others look worse than they are\n" in text
     assert "fewest" not in text
+
+
+def test_a_probe_without_inputs_stands_alone(folder):
+    three = ("-t", "gpt2", "-t", "few/vocab.txt")
+    for options, heading in (
+        (("--markdown",), "#### Languages: the same 40 lines"),
+        (("--html", "-"), "<h2>Languages: the same 40 lines"),
+    ):
+        text = call("compare", "--probe", "languages", "--overlap", *three, *options, cwd=folder).text
+        assert heading in text
+        assert "0 inputs" not in text
+        assert "<details>" not in text
+        assert "<pre>" not in text
+
+
+def test_page_and_markdown_have_tables_of_all_tokenizers(folder):
+    """None is cut to a width, or divided."""
+    names = ("gpt2", "cl100k_base", "o200k_base", "p50k_base", "r50k_base", "few/vocab.txt")
+    asked = ("--probe", "languages", *(word for name in names for word in ("-t", name)))
+    text = call("compare", *asked, "--markdown", cwd=folder).text
+    assert (
+        "| language | bytes | gpt2 | `cl100k_base` | `o200k_base` | `p50k_base` | `r50k_base` | `few/vocab.txt` |"
+        in text
+    )
+    page = call("compare", *asked, "--html", "-", cwd=folder).text
+    assert '<th scope="col">r50k_base</th><th scope="col">few/vocab.txt</th></tr></thead>' in page
+    assert '<tr><th scope="row" class="start">de</th><td>1,515</td>' in page
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_labels_are_never_broken(folder, width):
+    names = [f"a/long/path/to/tokenizers/number-{number}-of-six" for number in range(6)]
+    for name in names:
+        (folder / name).mkdir(parents=True)
+        (folder / name / "vocab.txt").write_bytes((folder / "few" / "vocab.txt").read_bytes())
+    asked = [word for name in names for word in ("-t", f"{name}/vocab.txt")]
+    text = call("compare", "--probe", "languages", *asked, cwd=folder, env={"COLUMNS": str(width)}).text
+    assert all(len(line) <= width for line in text.splitlines())
+    assert "language" in text
+    head = text.split("tokens, and the premium")[0]
+    body = text[len(head) :]
+    assert all(f"{name}/vocab.txt" in head.replace("\n", "") for name in names)
+    for number in range(6):
+        assert f"number-{number}-of-six/" in body
+    assert "a/long" not in body
+
+
+def test_differences_on_a_narrow_console_say_where(folder):
+    text = call("compare", "ru.txt", "--diff", "-t", "gpt2", "-t", "o200k_base", cwd=folder, env={"COLUMNS": "40"}).text
+    assert "\n  gpt2: " in text
+    assert "\n  as in: " in text

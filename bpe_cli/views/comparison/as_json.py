@@ -48,8 +48,8 @@ def comparison_json(
         baseline: The number of the tokenizer that the others are compared with.
         inputs: Each with ``name``, ``document_count``, ``byte_count``, ``character_count``, ``sha256`` (of its
             documents' bytes, or null), ``results`` (per tokenizer ``token_count``, ``loses_text`` and every metric by
-            its name; null where there is no value), ``differences`` (per tokenizer null, as for the baseline, or the ``ratio`` of
-            tokens to the baseline's, its 95% interval ``low`` to ``high``, ``p``, ``p_adjusted`` by Holm's method,
+            its name; null where there is no value), ``differences`` (per tokenizer null, as for the baseline, or the
+            ``ratio`` of tokens to the baseline's, its 95% interval ``low`` to ``high``, ``p``, ``p_adjusted`` by Holm's method,
             ``units`` drawn from, ``unit_documents`` in each, and ``method``) and ``best`` (numbers of the tokenizers
             with the fewest tokens; empty when all are equal). A tokenizer that loses text (``loses_text``: unknown
             tokens stand for more than 0.1% of the bytes) is never among the ``best``: few tokens are no merit then.

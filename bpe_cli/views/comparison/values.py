@@ -89,6 +89,17 @@ def change_text(change: Change) -> str:
     return f"{relative:+.2%}" if abs(relative) >= 0.0001 else f"{relative * 100:+#.2g}%"
 
 
+def sums(report: Comparison) -> str:
+    """Say how much was read."""
+    total = report.total
+    counts = (
+        count(total.document_count, "document"),
+        count(total.byte_count, "byte"),
+        count(total.character_count, "character"),
+    )
+    return ", ".join(counts)
+
+
 def certainty(report: Comparison, names: Sequence[str]) -> list[str]:
     """Say what the intervals and marks of all inputs together mean, or why there are none.
 
