@@ -18,14 +18,18 @@ USUAL = ("tokens", "bytes_per_token", "characters_per_token", "ratio")
 
 
 def metric_named(name: str) -> Metric:
-    """Give a metric.
+    """Give a metric by its name, or by its label as tables have it, in capitals or not.
+
+    >>> metric_named("fertility").name, metric_named("tokens/word").name, metric_named("Failed round trips").name
+    ('fertility', 'fertility', 'failed_round_trips')
 
     Raises:
         UsageError: There is none of that name; the hint has those that are near, or all.
     """
-    found = METRICS.get(name)
+    by_label = {metric.label.casefold(): metric for metric in METRICS.values()}
+    found = METRICS.get(name) or by_label.get(" ".join(name.casefold().split()))
     if found is None:
-        near = difflib.get_close_matches(name, METRICS, n=3)
+        near = difflib.get_close_matches(name.replace(" ", "_"), METRICS, n=3)
         raise UsageError(
             f"there is no metric {name!r}",
             hint=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(METRICS)}",

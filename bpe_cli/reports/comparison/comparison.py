@@ -42,6 +42,11 @@ class Row:
     differences: tuple[Difference | None, ...] = ()
     sha256: str | None = None
 
+    @property
+    def empty_count(self) -> int:
+        """Documents without a byte."""
+        return self.measures[0].empty_documents if self.measures else 0
+
     @classmethod
     def of(cls, name: str, documents: int, size: int, characters: int, tokens: Sequence[int]) -> Row:
         """Compute the measures from sums; the first tokenizer is the baseline.

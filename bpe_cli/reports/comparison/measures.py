@@ -45,6 +45,7 @@ class Measure:
             ratio of sums that ``bytes_per_token`` is); None where no document has tokens.
         seconds: Time that encoding took, on all threads together by the clock; None where it was not asked for.
         unknown_bytes: Bytes of the text that unknown tokens stand for.
+        empty_documents: Documents without a byte.
         coverage_rank: How many of the most frequent ids together make up 95% of the tokens; None without tokens.
     """
 
@@ -71,6 +72,7 @@ class Measure:
     seconds: float | None = None
     unknown_bytes: int = 0
     coverage_rank: int | None = None
+    empty_documents: int = 0
 
     @property
     def bytes_per_token(self) -> float | None:
@@ -144,8 +146,8 @@ class Measure:
 
     @property
     def failed_share(self) -> float | None:
-        """Share of the checked documents that do not come back."""
-        return _ratio(self.failed_documents, self.checked_documents)
+        """Share of the checked documents that do not come back; empty ones, which all do, are left out."""
+        return _ratio(self.failed_documents, max(self.checked_documents - self.empty_documents, self.failed_documents))
 
     @property
     def shannon_efficiency(self) -> float | None:

@@ -15,7 +15,8 @@ class Metric:
 
     Attributes:
         name: As in ``--metric``, ``--fail-if``, JSON and CSV.
-        label: As in tables.
+        label: As in tables: the name with spaces, but for what has a usual name of its own (``bytes/token``,
+            ``tokens/word``, ``MB/s``).
         better: Which way is better, if one is; "less tokens" and "more bytes per token" say the same.
         kind: How it is written.
         meaning: One sentence for the documentation, without a period.
@@ -76,26 +77,26 @@ _ALL = (
         flattered=True,
     ),
     Metric(
-        "split_words", "words split", "less", "share",
+        "split_words", "split words", "less", "share",
         "words of which more than one token has a part, of all words (the proportion of continued words of "
         "Rust et al.)",
         lambda measure: measure.split_share,
         flattered=True,
     ),
     Metric(
-        "one_token_words", "words kept", "more", "share",
+        "one_token_words", "one token words", "more", "share",
         "words that no two tokens have a part of, of all words",
         lambda measure: measure.one_token_share,
         flattered=True,
     ),
     Metric(
-        "one_token_types", "types kept", "more", "share",
+        "one_token_types", "one token types", "more", "share",
         "different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et al., "
         "arXiv:2510.09947)",
         lambda measure: measure.one_token_types_share,
     ),
     Metric(
-        "one_token_types_spaced", "types kept, spaced", "more", "share",
+        "one_token_types_spaced", "one token types spaced", "more", "share",
         "the same with a space before each word",
         lambda measure: measure.one_token_types_spaced_share,
     ),
@@ -111,7 +112,7 @@ _ALL = (
         lambda measure: measure.renyi_efficiency,
     ),
     Metric(
-        "used_ids", "ids used", None, "count",
+        "used_ids", "used ids", None, "count",
         "different ids that occur",
         lambda measure: measure.used_ids,
     ),
@@ -121,7 +122,7 @@ _ALL = (
         lambda measure: measure.vocabulary_used,
     ),
     Metric(
-        "coverage_rank", "ids for 95%", None, "count",
+        "coverage_rank", "coverage rank", None, "count",
         "how many of the most frequent ids together make up 95% of the tokens",
         lambda measure: measure.coverage_rank,
     ),
@@ -141,7 +142,7 @@ _ALL = (
         lambda measure: measure.byte_share,
     ),
     Metric(
-        "byte_fallback", "bytes in byte tokens", "less", "share",
+        "byte_fallback", "byte fallback", "less", "share",
         "bytes of text that byte tokens stand for, of all bytes",
         lambda measure: measure.byte_fallback_share,
     ),
@@ -151,8 +152,8 @@ _ALL = (
         lambda measure: measure.failed_documents,
     ),
     Metric(
-        "failed_share", "round trips failed", "less", "share",
-        "the same, of the documents that were decoded again",
+        "failed_share", "failed share", "less", "share",
+        "documents whose tokens do not decode to them, of those that were decoded again and are not empty",
         lambda measure: measure.failed_share,
     ),
     Metric(

@@ -14,7 +14,16 @@ from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, 
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.extras import extras_view
 from bpe_cli.views.comparison.plain import Heading, Line, Sheet, taken_apart
-from bpe_cli.views.comparison.values import change_text, doubt_of, interval_text, mark_of, remarks, sums, value_text
+from bpe_cli.views.comparison.values import (
+    change_text,
+    digits_of,
+    doubt_of,
+    interval_text,
+    mark_of,
+    remarks,
+    sums,
+    value_text,
+)
 from bpe_cli.views.names import short_names
 from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.visible import harmless
@@ -125,7 +134,7 @@ def _strong(text: str, best: bool) -> str:
 
 
 def _summary(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
-    rows = [[name, whole(size)] for name, size in zip(names, report.vocab_sizes, strict=True)]
+    rows = [[name, whole(each.vocab_size)] for name, each in zip(names, report.total.measures, strict=True)]
     for metric in metrics:
         for row, value in zip(rows, _cells(report.total, metric, intervals=True), strict=True):
             row.append(value)
@@ -137,14 +146,14 @@ def _cells(row: Row, metric: Metric, *, intervals: bool) -> list[str]:
     """Write the values of one metric, the best in bold."""
     best = best_of(row, metric)
     cells = [
-        _strong(value_text(metric, metric.of(measure)), number in best) + doubt_of(metric, measure)
+        _strong(value_text(metric, metric.of(measure), digits_of([row])), number in best) + doubt_of(metric, measure)
         for number, measure in enumerate(row.measures)
     ]
     if metric.name != "ratio":
         return cells
     shown = []
     for value, difference in zip(cells, differences_of(row), strict=True):
-        interval = f" {_escaped(interval_text(difference))}" if intervals and difference else ""
+        interval = f" {_escaped(interval_text(difference, digits_of([row])))}" if intervals and difference else ""
         mark = f" {_escaped(mark_of(difference))}" if mark_of(difference) else ""
         shown.append(f"{value}{interval}{mark}")
     return shown

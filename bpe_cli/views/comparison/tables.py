@@ -20,6 +20,7 @@ from bpe_cli.views.comparison.changes_table import changes_view
 from bpe_cli.views.comparison.grid import folded, listed
 from bpe_cli.views.comparison.values import (
     best_lines,
+    digits_of,
     doubt_of,
     interval_text,
     mark_of,
@@ -94,7 +95,7 @@ class _Summary:
         full = [harmless(name) for name in comparison.tokenizers]
         yield Text(_source_line(comparison))
         columns = [_metric_column(total, metric) for metric in self._metrics]
-        vocabulary = _Column("vocabulary", [Text(whole(size)) for size in comparison.vocab_sizes])
+        vocabulary = _Column("vocabulary", [Text(whole(measure.vocab_size)) for measure in total.measures])
         wide = sum(column.width + _GAP for column in columns)
         room = options.max_width - _EDGES - wide
         names_fit = min(max(map(cell_len, names)), HEADER_CELLS)
@@ -127,7 +128,7 @@ def _metric_column(row: Row, metric: Metric) -> _Column:
     values = _values(row, metric)
     if metric.name == "ratio":
         differences = differences_of(row)
-        intervals = [interval_text(each) for each in differences]
+        intervals = [interval_text(each, digits_of([row])) for each in differences]
         marks = [mark_of(each) for each in differences]
         tails = [f" {text:>{max(map(len, intervals))}}" if any(intervals) else "" for text in intervals]
         if any(marks):
@@ -146,7 +147,7 @@ def _values(row: Row, metric: Metric) -> list[str]:
     doubts = [doubt_of(metric, measure) for measure in row.measures]
     width = max(map(len, doubts))
     return [
-        value_text(metric, metric.of(measure)) + doubt.ljust(width)
+        value_text(metric, metric.of(measure), digits_of([row])) + doubt.ljust(width)
         for measure, doubt in zip(row.measures, doubts, strict=True)
     ]
 
@@ -167,7 +168,7 @@ def _lines(row: Row, metrics: Sequence[Metric], vocabulary: _Column) -> list[_Co
         lines.append(_Column(metric.label, cells))
         if any(differences):
             for label, end in (("  low", "low"), ("  high", "high")):
-                ends = ["" if each is None else f"{getattr(each, end):.2f}" for each in differences]
+                ends = ["" if each is None else f"{getattr(each, end):.{digits_of([row])}f}" for each in differences]
                 lines.append(_Column(label, [Text(text + " " * width) for text in ends]))
     return lines
 
@@ -258,6 +259,7 @@ class _Matrix:
     def _values(self, rows: Sequence[Row]) -> list[list[Text]]:
         """Write the values of each row, all with room for a mark if any has one."""
         ratio = self._metric.name == "ratio"
+        digits = digits_of(rows)
         marks = [
             [
                 doubt_of(self._metric, measure) + (mark_of(each) if ratio else "")
@@ -269,7 +271,7 @@ class _Matrix:
         lines = []
         for row, row_marks in zip(rows, marks, strict=True):
             best = best_of(row, self._metric)
-            values = [value_text(self._metric, self._metric.of(measure)) for measure in row.measures]
+            values = [value_text(self._metric, self._metric.of(measure), digits) for measure in row.measures]
             lines.append(
                 [
                     Text.assemble((value, "bold" if number in best else ""), mark.ljust(width))

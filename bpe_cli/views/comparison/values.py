@@ -9,7 +9,7 @@ from bpe_cli.reports.comparison.choosing import best_of, differences_of
 from bpe_cli.views.numbers import ABSENT, count, fraction, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from bpe_cli.reports.comparison.changes import Change
     from bpe_cli.reports.comparison.comparison import Comparison, Row
@@ -25,8 +25,8 @@ DOUBT = "?"
 _WORDS = "a word is a stretch without white space; Chinese, Japanese and Thai write few of them"
 
 
-def value_text(metric: Metric, value: float | None) -> str:
-    """Write a value as tables do.
+def value_text(metric: Metric, value: float | None, digits: int = 2) -> str:
+    """Write a value as tables do, a ratio with as many decimals as ``digits_of`` says.
 
     >>> from bpe_cli.reports.comparison.metrics import METRICS
     >>> value_text(METRICS["tokens"], 1234), value_text(METRICS["ratio"], 0.914), value_text(METRICS["ratio"], None)
@@ -38,7 +38,7 @@ def value_text(metric: Metric, value: float | None) -> str:
         return whole(int(value)) if float(value).is_integer() else fraction(value)
     if metric.kind == "share":
         return share_text(value)
-    return fraction(value, 1 if metric.kind == "speed" else 2)
+    return fraction(value, 1 if metric.kind == "speed" else digits if metric.name == "ratio" else 2)
 
 
 def share_text(share: float) -> str:
@@ -52,13 +52,20 @@ def share_text(share: float) -> str:
     return f"{share:.1%}" if share >= 0.001 else f"{share * 100:.2g}%"
 
 
-def interval_text(difference: Difference | None) -> str:
+def digits_of(rows: Iterable[Row]) -> int:
+    """Give the decimals that ratios need, so that no interval is narrower than the last one: two to four."""
+    found = (each for row in rows for each in differences_of(row) if each is not None)
+    width = min((each.high - each.low for each in found if each.high > each.low), default=1.0)
+    return next((digits for digits in (2, 3) if width >= 10**-digits), 4)
+
+
+def interval_text(difference: Difference | None, digits: int = 2) -> str:
     """Write an interval behind its ratio.
 
     >>> interval_text(None)
     ''
     """
-    return "" if difference is None else f"[{difference.low:.2f}, {difference.high:.2f}]"
+    return "" if difference is None else f"[{difference.low:.{digits}f}, {difference.high:.{digits}f}]"
 
 
 def mark_of(difference: Difference | None) -> str:
@@ -92,8 +99,11 @@ def change_text(change: Change) -> str:
 def sums(report: Comparison) -> str:
     """Say how much was read."""
     total = report.total
+    documents = count(total.document_count, "document")
+    if total.empty_count:
+        documents += f" ({whole(total.document_count - total.empty_count)} of them not empty)"
     counts = (
-        count(total.document_count, "document"),
+        documents,
         count(total.byte_count, "byte"),
         count(total.character_count, "character"),
     )

@@ -9,7 +9,7 @@ from bpe_cli.reports.comparison.alignment import deviation, stretches
 from bpe_cli.reports.comparison.choosing import best_of, differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.views.comparison.extras import extras_view
-from bpe_cli.views.comparison.values import doubt_of, interval_text, mark_of, remarks, sums, value_text
+from bpe_cli.views.comparison.values import digits_of, doubt_of, interval_text, mark_of, remarks, sums, value_text
 from bpe_cli.views.names import full_names, short_names
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.page.markup import escape, name
@@ -65,16 +65,17 @@ def _metrics(comparison: Comparison, row: Row, *, vocabulary: bool = False) -> I
     yield "".join(f'<th scope="col">{escape(each)}</th>' for each in short_names(comparison.tokenizers))
     yield "</tr></thead><tbody>\n"
     if vocabulary:
-        sizes = "".join(f"<td>{whole(size)}</td>" for size in comparison.vocab_sizes)
+        sizes = "".join(f"<td>{whole(measure.vocab_size)}</td>" for measure in row.measures)
         yield f'<tr><th scope="row">vocabulary</th>{sizes}</tr>\n'
     for metric in METRICS.values():
-        if not _has_values(row, metric):
+        if not _has_values(row, metric) or (metric.name == "ratio" and len(row.measures) == 1):
             continue
         yield f'<tr><th scope="row" title="{escape(metric.meaning)}">{escape(metric.label)}</th>'
         for number, measure in enumerate(row.measures):
             best = ' class="best"' if number in best_of(row, metric) else ""
             sure = _certainty(row, number) if metric.name == "ratio" else ""
-            yield f"<td{best}>{value_text(metric, metric.of(measure))}{doubt_of(metric, measure)}{sure}</td>"
+            value = value_text(metric, metric.of(measure), digits_of([row])) + doubt_of(metric, measure)
+            yield f"<td{best}>{value}{sure}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
 
@@ -105,7 +106,7 @@ def _input_row(row: Row) -> str:
     cells = [f'<tr><th scope="row">{name(row.name)}</th><td>{whole(row.byte_count)}</td>']
     for number, measure in enumerate(row.measures):
         best = ' class="best"' if number in row.best else ""
-        ratio = f"<small>× {fraction(measure.ratio)}</small>" if number else ""
+        ratio = f"<small>× {fraction(measure.ratio, digits_of([row]))}</small>" if number else ""
         tokens = whole(measure.token_count) + doubt_of(METRICS["tokens"], measure)
         cells.append(f"<td{best}>{tokens}{ratio}{_certainty(row, number)}</td>")
     return "".join((*cells, "</tr>\n"))
@@ -117,7 +118,7 @@ def _certainty(row: Row, number: int) -> str:
     if difference is None:
         return ""
     p = f"p {difference.p_adjusted:.3f}" if difference.p_adjusted >= 0.001 else "p &lt; 0.001"
-    return f"<small>{escape(interval_text(difference))}{mark_of(difference)} {p}</small>"
+    return f"<small>{escape(interval_text(difference, digits_of([row])))}{mark_of(difference)} {p}</small>"
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:

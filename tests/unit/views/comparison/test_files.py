@@ -53,7 +53,12 @@ def test_json_by_hand():
         "documents": "jsonl", "field": "a.b", "specials": ["<s>", {"bytes": "ff"}],
         "word": "a stretch without white space (Unicode's White_Space)",
     }  # fmt: skip
-    assert report["tokenizers"][1] == {"name": "gpt2", "vocab_size": 32001, "fingerprint": f"{1:064x}"}
+    assert report["tokenizers"][1] == {
+        "name": "gpt2",
+        "vocab_size": 32001,
+        "vocabulary": 32001,
+        "fingerprint": f"{1:064x}",
+    }
     first = report["inputs"][0]
     assert (first["name"], first["sha256"], first["best"]) == ("en.txt", "aa", [1])
     assert first["results"][1].items() >= {
