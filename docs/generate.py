@@ -74,11 +74,13 @@ def metrics_page() -> str:
     """Give docs/metrics.md with its table of metrics made anew."""
     from bpe_cli.reports.comparison.metrics import METRICS
 
+    head = "| name | in tables | kind | better | meaning |\n|---|---|---|---|---|\n"
     rows = (
-        f"| `{each.name}` | {each.kind} | {each.better or '-'} | {html.escape(each.meaning, quote=False)} |\n"
+        f"| `{each.name}` | {each.label} | {each.kind} | {each.better or '-'} | "
+        f"{html.escape(each.meaning, quote=False)} |\n"
         for each in METRICS.values()
     )
-    return _filled("metrics.md", "| name | kind | better | meaning |\n|---|---|---|---|\n" + "".join(rows))
+    return _filled("metrics.md", head + "".join(rows))
 
 
 def _filled(page: str, made: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bpe_cli.blocks import Block
-    from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.corpus import Input, Inputs, Source
     from bpe_cli.tokenizer import Tokenizer
 
 NAME = "compare"
@@ -120,7 +120,7 @@ def run(
     else:
         resolved = inputs_of(source, quiet)
         wanted.check_kept(read_inputs(resolved))
-        wanted.check_inputs([_TEXT] if text is not None else [item.name for item in resolved.items])
+        wanted.check_inputs([_TEXT] if text is not None else [_name_of(item) for item in resolved.items])
         with progress(resolved.total_bytes, "comparing", quiet=quiet) as advance:
             entries = digests.watch(_each_input(source, resolved, quiet, advance))
             report = compare(
@@ -146,6 +146,11 @@ def _models(names: list[str], baseline: str | None, pattern: str | None) -> list
     return [first, *(model for number, model in enumerate(models) if number != place)]
 
 
+def _name_of(item: Input) -> str:
+    """Name an input by its path as it is: the views write it harmlessly, and JSON keeps its bytes."""
+    return item.name if item.path == "-" else item.path
+
+
 def _each_input(
     source: Source, found: Inputs, quiet: bool, advance: Callable[[int], None]
 ) -> Iterator[tuple[str, Iterable[Block]]]:
@@ -161,4 +166,4 @@ def _each_input(
     if source.text is not None:
         yield _TEXT, blocks(source, found)
     for item in found.items:
-        yield item.name, blocks(replace(source, paths=(item.path,)), Inputs((item,)))
+        yield _name_of(item), blocks(replace(source, paths=(item.path,)), Inputs((item,)))

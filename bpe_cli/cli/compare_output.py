@@ -234,7 +234,7 @@ class Wanted:
         if shown:
             stdout_console(color).print(self._tables(report, changes))
         elif self.form != "tables" or self.output is not None:
-            self._write(self._text(report, changes, checks))
+            self._write(self._text(report, changes, checks, color))
         if not shown:
             for line in not_compared(changes) if changes else ():
                 note(f"note: {line}", quiet=quiet)
@@ -252,6 +252,14 @@ class Wanted:
             return changes_since(StoredComparison.of(report), stored, self.judged, name)
         return changes_from_baseline(report, self.judged) if self.limits else None
 
+    def _shown(self, report: Comparison) -> tuple[Metric, ...]:
+        """Give what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
+        from bpe_cli.reports.comparison.choosing import USUAL
+
+        usual = tuple(metric.name for metric in self.metrics if metric.kind != "speed") == USUAL
+        alone = len(report.tokenizers) == 1 and usual and not self.by_input
+        return tuple(metric for metric in self.metrics if not alone or metric.name != "ratio")
+
     def _tables(self, report: Comparison, changes: Changes | None) -> RenderableType:
         from rich.console import Group
 
@@ -264,7 +272,7 @@ class Wanted:
             passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
             measures = comparison_view(
                 report,
-                metrics=self.metrics,
+                metrics=self._shown(report),
                 by_input=self.by_input or None,
                 changes=changes,
                 passages=passages,
@@ -272,8 +280,8 @@ class Wanted:
             parts.insert(0, measures)
         return Group(*parts)
 
-    def _text(self, report: Comparison, changes: Changes | None, checks: Sequence[Check]) -> str:
-        """Write the report as it goes to a file or a program."""
+    def _text(self, report: Comparison, changes: Changes | None, checks: Sequence[Check], color: options.Color) -> str:
+        """Write the report as it goes to a file or a program; in colour only if that was asked for."""
         if self.form == "json":
             from bpe_cli.views.comparison.as_json import comparison_json
 
@@ -285,11 +293,16 @@ class Wanted:
         if self.form == "markdown":
             from bpe_cli.views.comparison.as_markdown import comparison_markdown
 
-            return comparison_markdown(report, metrics=self.metrics, changes=changes, checks=checks)
+            return comparison_markdown(report, metrics=self._shown(report), changes=changes, checks=checks)
         from rich.console import Console
 
         file = io.StringIO()
-        Console(file=file, width=PLAIN_WIDTH, color_system=None, highlight=False).print(self._tables(report, changes))
+        system = "256" if color is options.Color.always else None
+        console = Console(
+            file=file, width=PLAIN_WIDTH, color_system=system, force_terminal=bool(system), no_color=not system,
+            highlight=False,
+        )  # fmt: skip
+        console.print(self._tables(report, changes))
         return file.getvalue()
 
     def _write(self, text: str) -> None:

@@ -3,6 +3,7 @@
 The grammar, with white space where one likes::
 
     condition = [scope ":"] metric comparison number ["%"]
+    metric    = the name of a metric, or its label in tables
     scope     = "any" | "total" | the name of an input
     number    = digits, with a point or an exponent; "%" where the metric is a share
 
@@ -41,7 +42,7 @@ NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?"
 """A number as one may write it; no metric is negative."""
 
 _FORM = re.compile(
-    rf"\s*(?:(?P<scope>.*):)?\s*(?P<metric>\w+)\s*(?P<comparison><=|>=|==|!=|<|>)"
+    rf"\s*(?:(?P<scope>.*):)?\s*(?P<metric>[^\W\d][^:<>=!]*?)\s*(?P<comparison><=|>=|==|!=|<|>)"
     rf"\s*(?P<sign>[+-]?)(?P<number>{NUMBER})\s*(?P<percent>%?)\s*",
     re.ASCII | re.DOTALL,
 )

@@ -18,14 +18,18 @@ USUAL = ("tokens", "bytes_per_token", "characters_per_token", "ratio")
 
 
 def metric_named(name: str) -> Metric:
-    """Give a metric.
+    """Give a metric by its name, or by its label as tables have it, in capitals or not.
+
+    >>> metric_named("fertility").name, metric_named("tokens/word").name, metric_named("Failed round trips").name
+    ('fertility', 'fertility', 'failed_round_trips')
 
     Raises:
         UsageError: There is none of that name; the hint has those that are near, or all.
     """
-    found = METRICS.get(name)
+    by_label = {metric.label.casefold(): metric for metric in METRICS.values()}
+    found = METRICS.get(name) or by_label.get(" ".join(name.casefold().split()))
     if found is None:
-        near = difflib.get_close_matches(name, METRICS, n=3)
+        near = difflib.get_close_matches(name.replace(" ", "_"), METRICS, n=3)
         raise UsageError(
             f"there is no metric {name!r}",
             hint=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(METRICS)}",
@@ -53,10 +57,12 @@ def _without_speed() -> list[Metric]:
 def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
     """Give the numbers of the tokenizers with the best value: none where nothing tells them apart.
 
+    One that loses text is no contender in what that flatters (``Metric.flattered``).
+
     >>> best_of(Row.of("a.txt", 1, 12, 12, [4, 3]), METRICS["bytes_per_token"])
     (1,)
     """
-    values = [metric.of(measure) for measure in row.measures]
+    values = [None if metric.doubtful(measure) else metric.of(measure) for measure in row.measures]
     known = [value for value in values if value is not None]
     if metric.better is None or len(known) < 2 or min(known) == max(known):
         return ()

@@ -69,9 +69,9 @@ def compare(
     labels = _distinct(names or [tokenizer.name or "tokenizer" for tokenizer in tokenizers])
     tallies = [TokenizerTally(tokenizer, specials, threads, speed=speed) for tokenizer in tokenizers]
 
-    def row_of(name: str, found: Sequence[InputTally], documents: int, size: int, characters: int) -> Row:
+    def row_of(name: str, found: Sequence[InputTally], documents: int, empty: int, size: int, characters: int) -> Row:
         tokens = found[baseline].token_count
-        measures = [each.measure(documents, size, characters, tokens) for each in found]
+        measures = [each.measure(documents, empty, size, characters, tokens) for each in found]
         differences = [
             None if number == baseline
             else difference(each.units, found[baseline].units, resamples=resamples, threads=threads)
@@ -90,7 +90,7 @@ def compare(
         for each in found:
             each.add_types(types)
             each.finish()
-        rows.append(row_of(name, found, reading.documents, reading.bytes_read, reading.characters.total))
+        rows.append(row_of(name, found, reading.documents, reading.empty, reading.bytes_read, reading.characters.total))
         for document, text in enumerate(reading.short or ()):
             if text:
                 room -= len(text)
@@ -103,6 +103,7 @@ def compare(
             "total",
             [tally.total for tally in tallies],
             sum(row.document_count for row in rows),
+            sum(row.empty_count for row in rows),
             sum(row.byte_count for row in rows),
             sum(row.character_count for row in rows),
         )

@@ -26,7 +26,8 @@ class Row:
         byte_count: Bytes.
         character_count: Characters; a byte that is not part of well-formed UTF-8 counts as one.
         measures: One per tokenizer.
-        best: The tokenizers with the fewest tokens; empty when there is nothing to tell apart.
+        best: The tokenizers with the fewest tokens, of those that do not lose text (``Measure.loses_text``); empty
+            when there is nothing to tell apart.
         differences: How each stands to the baseline; None for the baseline itself, and where there is nothing to
             tell (``statistics.difference`` says when). Empty if the row was not made by a comparison.
         sha256: Of the documents' bytes (see ``identity.Digests``); None where nobody took it, and for all together.
@@ -40,6 +41,11 @@ class Row:
     best: tuple[int, ...]
     differences: tuple[Difference | None, ...] = ()
     sha256: str | None = None
+
+    @property
+    def empty_count(self) -> int:
+        """Documents without a byte."""
+        return self.measures[0].empty_documents if self.measures else 0
 
     @classmethod
     def of(cls, name: str, documents: int, size: int, characters: int, tokens: Sequence[int]) -> Row:
@@ -56,10 +62,10 @@ class Row:
         cls, name: str, measures: Sequence[Measure], differences: Sequence[Difference | None] = ()
     ) -> Row:
         """Put the measures of all tokenizers, at least one, together."""
-        tokens = [measure.token_count for measure in measures]
-        fewest = min(tokens)
-        differ = fewest < max(tokens)
-        best = tuple(number for number, count in enumerate(tokens) if differ and count == fewest)
+        tokens = [None if measure.loses_text else measure.token_count for measure in measures]
+        known = [count for count in tokens if count is not None]
+        differ = len(set(known)) > 1
+        best = tuple(number for number, count in enumerate(tokens) if differ and count == min(known))
         first = measures[0]
         return cls(
             name, first.document_count, first.byte_count, first.character_count,

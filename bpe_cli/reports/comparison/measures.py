@@ -9,6 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+LOST_SHARE = 0.001
+"""A tokenizer that makes unknown tokens of more than this share of the bytes (0.1%) loses text: that its tokens are
+few is no merit. A stray emoji in a corpus is less than that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -42,6 +46,7 @@ class Measure:
             ratio of sums that ``bytes_per_token`` is); None where no document has tokens.
         seconds: Time that encoding took, on all threads together by the clock; None where it was not asked for.
         unknown_bytes: Bytes of the text that unknown tokens stand for.
+        empty_documents: Documents without a byte.
         coverage_rank: How many of the most frequent ids together make up 95% of the tokens; None without tokens.
     """
 
@@ -68,6 +73,7 @@ class Measure:
     seconds: float | None = None
     unknown_bytes: int = 0
     coverage_rank: int | None = None
+    empty_documents: int = 0
 
     @property
     def bytes_per_token(self) -> float | None:
@@ -125,6 +131,11 @@ class Measure:
         return _ratio(self.unknown_bytes, self.byte_count)
 
     @property
+    def loses_text(self) -> bool:
+        """Whether unknown tokens stand for more than ``LOST_SHARE`` of the text."""
+        return self.unknown_bytes > LOST_SHARE * self.byte_count
+
+    @property
     def byte_share(self) -> float | None:
         """Share of tokens that are only a byte."""
         return _ratio(self.byte_tokens, self.token_count)
@@ -136,8 +147,8 @@ class Measure:
 
     @property
     def failed_share(self) -> float | None:
-        """Share of the checked documents that do not come back."""
-        return _ratio(self.failed_documents, self.checked_documents)
+        """Share of the checked documents that do not come back; empty ones, which all do, are left out."""
+        return _ratio(self.failed_documents, max(self.checked_documents - self.empty_documents, self.failed_documents))
 
     @property
     def shannon_efficiency(self) -> float | None:

@@ -15,11 +15,13 @@ class Metric:
 
     Attributes:
         name: As in ``--metric``, ``--fail-if``, JSON and CSV.
-        label: As in tables.
+        label: As in tables: the name with spaces, but for what has a usual name of its own (``bytes/token``,
+            ``tokens/word``, ``MB/s``).
         better: Which way is better, if one is; "less tokens" and "more bytes per token" say the same.
         kind: How it is written.
         meaning: One sentence for the documentation, without a period.
         of: Its value; None where there is none.
+        flattered: Whether it counts tokens or cut words, of which there are few where text is thrown away.
     """
 
     name: str
@@ -28,6 +30,11 @@ class Metric:
     kind: Literal["count", "ratio", "share", "speed"]
     meaning: str
     of: Callable[[Measure], float | None]
+    flattered: bool = False
+
+    def doubtful(self, measure: Measure) -> bool:
+        """Tell whether its value is no merit: the text it is made of was lost."""
+        return self.flattered and measure.loses_text
 
 
 _ALL = (
@@ -35,53 +42,61 @@ _ALL = (
         "tokens", "tokens", "less", "count",
         "tokens",
         lambda measure: measure.token_count,
+        flattered=True,
     ),
     Metric(
         "bytes_per_token", "bytes/token", "more", "ratio",
         "bytes of text per token, a ratio of sums",
         lambda measure: measure.bytes_per_token,
+        flattered=True,
     ),
     Metric(
         "characters_per_token", "characters/token", "more", "ratio",
         "characters per token, a ratio of sums",
         lambda measure: measure.characters_per_token,
+        flattered=True,
     ),
     Metric(
         "ratio", "ratio", "less", "ratio",
         "tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums",
         lambda measure: measure.ratio,
+        flattered=True,
     ),
     Metric(
         "mean_bytes_per_token", "mean bytes/token", "more", "ratio",
         "each document's bytes per token, the mean over documents: a mean of ratios, in which a short "
         "document counts as much as a long one",
         lambda measure: measure.mean_bytes_per_token,
+        flattered=True,
     ),
     Metric(
         "fertility", "tokens/word", "less", "ratio",
         "tokens per word, a word being a stretch without white space (Rust et al., arXiv:2012.15613, count "
         "words otherwise)",
         lambda measure: measure.fertility,
+        flattered=True,
     ),
     Metric(
-        "split_words", "words split", "less", "share",
+        "split_words", "split words", "less", "share",
         "words of which more than one token has a part, of all words (the proportion of continued words of "
         "Rust et al.)",
         lambda measure: measure.split_share,
+        flattered=True,
     ),
     Metric(
-        "one_token_words", "words kept", "more", "share",
+        "one_token_words", "one token words", "more", "share",
         "words that no two tokens have a part of, of all words",
         lambda measure: measure.one_token_share,
+        flattered=True,
     ),
     Metric(
-        "one_token_types", "types kept", "more", "share",
+        "one_token_types", "one token types", "more", "share",
         "different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et al., "
         "arXiv:2510.09947)",
         lambda measure: measure.one_token_types_share,
     ),
     Metric(
-        "one_token_types_spaced", "types kept, spaced", "more", "share",
+        "one_token_types_spaced", "one token types spaced", "more", "share",
         "the same with a space before each word: the one that the tokenizer puts before any text, if it does "
         "(SentencePiece's dummy prefix)",
         lambda measure: measure.one_token_types_spaced_share,
@@ -98,7 +113,7 @@ _ALL = (
         lambda measure: measure.renyi_efficiency,
     ),
     Metric(
-        "used_ids", "ids used", None, "count",
+        "used_ids", "used ids", None, "count",
         "different ids that occur",
         lambda measure: measure.used_ids,
     ),
@@ -108,7 +123,7 @@ _ALL = (
         lambda measure: measure.vocabulary_used,
     ),
     Metric(
-        "coverage_rank", "ids for 95%", None, "count",
+        "coverage_rank", "coverage rank", None, "count",
         "how many of the most frequent ids together make up 95% of the tokens",
         lambda measure: measure.coverage_rank,
     ),
@@ -128,7 +143,7 @@ _ALL = (
         lambda measure: measure.byte_share,
     ),
     Metric(
-        "byte_fallback", "bytes in byte tokens", "less", "share",
+        "byte_fallback", "byte fallback", "less", "share",
         "bytes of text that byte tokens stand for, of all bytes",
         lambda measure: measure.byte_fallback_share,
     ),
@@ -138,8 +153,8 @@ _ALL = (
         lambda measure: measure.failed_documents,
     ),
     Metric(
-        "failed_share", "round trips failed", "less", "share",
-        "the same, of the documents that were decoded again",
+        "failed_share", "failed share", "less", "share",
+        "documents whose tokens do not decode to them, of those that were decoded again and are not empty",
         lambda measure: measure.failed_share,
     ),
     Metric(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import itertools
+import operator
 import re
 from array import array
 from collections import deque
@@ -165,6 +167,7 @@ class Reading:
 
     Attributes:
         documents: Documents begun.
+        filled: Those of them that have a byte.
         bytes_read: Bytes passed on.
         characters: Counts the characters.
         head: Its first ``WORD_BYTES``.
@@ -175,7 +178,8 @@ class Reading:
         self._blocks = blocks
         self._limit = limit
         self._progress = progress
-        self.documents = self.bytes_read = 0
+        self.documents = self.filled = self.bytes_read = 0
+        self._open_is_filled = False
         self.characters = CharacterCounter()
         self.head = Head(WORD_BYTES)
         self.short: list[bytearray] | None = []
@@ -184,6 +188,7 @@ class Reading:
         for block in self._blocks:
             size = len(block.data)
             self.documents += len(block.ends) - block.continued
+            self._count_filled(block)
             self.bytes_read += size
             self.characters.feed(block)
             self.head.feed(block)
@@ -194,6 +199,22 @@ class Reading:
             if self._progress is not None:
                 self._progress(size)
             yield block
+
+    @property
+    def empty(self) -> int:
+        """Documents without a byte."""
+        return self.documents - self.filled
+
+    def _count_filled(self, block: Block) -> None:
+        """Count the documents that have a byte; one that comes in parts counts once."""
+        ends = block.ends
+        if not ends:
+            return
+        filled = sum(map(operator.ne, ends, itertools.chain((0,), ends)))
+        went_on = block.continued and self._open_is_filled
+        self.filled += filled - (went_on and ends[0] > 0)
+        last_is_filled = ends[-1] > (ends[-2] if len(ends) > 1 else 0)
+        self._open_is_filled = block.unfinished and (last_is_filled or (went_on and len(ends) == 1))
 
     def _remember(self, block: Block, short: list[bytearray]) -> None:
         for number, document in enumerate(block.documents()):

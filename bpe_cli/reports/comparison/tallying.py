@@ -176,11 +176,12 @@ class InputTally:
         total._failed += self._failed
         total._seconds += self._seconds
 
-    def measure(self, documents: int, size: int, characters: int, baseline_tokens: int) -> Measure:
+    def measure(self, documents: int, empty: int, size: int, characters: int, baseline_tokens: int) -> Measure:
         """Give the measure of an input that was finished, or of all.
 
         Args:
             documents: How many there are.
+            empty: How many of them have no byte.
             size: How many bytes.
             characters: How many characters.
             baseline_tokens: How many tokens the baseline has.
@@ -210,4 +211,5 @@ class InputTally:
             seconds=self._seconds if self._owner.speed else None,
             unknown_bytes=tally.unknown_bytes,
             coverage_rank=tally.coverage_rank,
+            empty_documents=empty,
         )

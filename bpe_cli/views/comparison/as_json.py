@@ -43,15 +43,18 @@ def comparison_json(
             (what a word is).
         metrics: What each metric in the results means: ``name``, ``better`` (``less``, ``more`` or null), ``kind``
             (``count``, ``ratio``, ``share``: a part of one, ``speed``) and ``meaning``.
-        tokenizers: Each with ``name``, ``vocab_size`` and ``fingerprint`` (a sha256 of its value, or null); results
-            stand in their order.
+        tokenizers: Each with ``name``, ``vocab_size`` (its highest id plus one), ``vocabulary`` (how many ids have a
+            token: what tables show, and what ``vocabulary_used`` is a share of) and ``fingerprint`` (a sha256 of its
+            value, or null); results stand in their order.
         baseline: The number of the tokenizer that the others are compared with.
-        inputs: Each with ``name``, ``document_count``, ``byte_count``, ``character_count``, ``sha256`` (of its
-            documents' bytes, or null), ``results`` (per tokenizer ``token_count`` and every metric by its name; null
-            where there is no value), ``differences`` (per tokenizer null, as for the baseline, or the ``ratio`` of
-            tokens to the baseline's, its 95% interval ``low`` to ``high``, ``p``, ``p_adjusted`` by Holm's method,
-            ``units`` drawn from, ``unit_documents`` in each, and ``method``) and ``best`` (numbers of the tokenizers
-            with the fewest tokens; empty when all are equal).
+        inputs: Each with ``name``, ``document_count``, ``empty_document_count``, ``byte_count``, ``character_count``,
+            ``sha256`` (of its documents' bytes, or null), ``results`` (per tokenizer ``token_count``, ``loses_text``
+            and every metric by its name; null where there is no value), ``differences`` (per tokenizer null, as for
+            the baseline, or the ``ratio`` of tokens to the baseline's, its 95% interval ``low`` to ``high``, ``p``,
+            ``p_adjusted`` by Holm's method, ``units`` drawn from, ``unit_documents`` in each, and ``method``) and
+            ``best`` (numbers of the tokenizers with the fewest tokens; empty when all are equal). A tokenizer that
+            loses text (``loses_text``: unknown tokens stand for more than 0.1% of the bytes) is never among the
+            ``best``: few tokens are no merit then.
         total: The same for all inputs together: ratios of sums.
         changes: With ``--against`` or ``--max-regression``, else null: ``reference``, ``stored`` (whether that is a
             stored report or a tokenizer), ``changes`` (each with ``metric``, ``tokenizer``, ``input`` or null for all
@@ -81,8 +84,10 @@ def comparison_json(
             for each in METRICS.values()
         ],
         "tokenizers": [
-            {"name": name_value(name), "vocab_size": size, "fingerprint": fingerprint}
-            for name, size, fingerprint in zip(report.tokenizers, report.vocab_sizes, fingerprints, strict=True)
+            {"name": name_value(name), "vocab_size": size, "vocabulary": each.vocab_size, "fingerprint": fingerprint}
+            for name, size, each, fingerprint in zip(
+                report.tokenizers, report.vocab_sizes, report.total.measures, fingerprints, strict=True
+            )
         ],
         "baseline": report.baseline,
         "inputs": [_row(row) for row in report.rows],
@@ -124,6 +129,7 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "name": name_value(row.name),
         "document_count": row.document_count,
+        "empty_document_count": row.empty_count,
         "byte_count": row.byte_count,
         "character_count": row.character_count,
         "sha256": row.sha256,
@@ -135,7 +141,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 def _result(measure: Measure) -> dict[str, Any]:
     values = {name: finite(metric.of(measure)) for name, metric in METRICS.items()}
-    return {"token_count": measure.token_count, **values}
+    return {"token_count": measure.token_count, "loses_text": measure.loses_text, **values}
 
 
 def _difference(difference: Difference | None) -> dict[str, Any] | None:

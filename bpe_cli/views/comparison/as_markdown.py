@@ -12,8 +12,19 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
 from bpe_cli.views.comparison import changes_table
-from bpe_cli.views.comparison.extras import extras_text
-from bpe_cli.views.comparison.values import change_text, interval_text, mark_of, remarks, value_text
+from bpe_cli.views.comparison.extras import extras_view
+from bpe_cli.views.comparison.plain import Heading, Line, Sheet, taken_apart
+from bpe_cli.views.comparison.values import (
+    change_text,
+    digits_of,
+    doubt_of,
+    interval_text,
+    mark_of,
+    remarks,
+    sums,
+    value_text,
+)
+from bpe_cli.views.names import short_names
 from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.visible import harmless
 
@@ -30,6 +41,11 @@ OPEN_CHANGES = 10
 """Changes that are shown without unfolding them."""
 
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~ ]")
+_WORD = re.compile(r"[^\s,;:]+(?=[,;:]?(?:\s|$))|\S+")
+_PLAIN_WORD = re.compile(r"(?:[^\W_]|[-'’–…%?+×,()=:;]|(?<=\d)\.(?=\d))*")
+_FIRST_WORD = re.compile(r"[^\W_]+(?:,\d+)*[,:;]?|\?:?")
+"""What makes no list of a line that it begins."""
+
 _PLAIN = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
 
 
@@ -49,22 +65,23 @@ def comparison_markdown(
         checks: What was checked.
     """
     metrics = metrics or metrics_named(USUAL)
-    names = [code(name) for name in report.tokenizers]
-    total = report.total
-    counts = f"{count(total.document_count, 'document')}, {count(total.byte_count, 'byte')}"
+    names = [code(name) for name in short_names(report.tokenizers)]
     source = code(report.rows[0].name) if len(report.rows) == 1 else count(len(report.rows), "input")
-    parts = [f"### Tokenizers compared\n\n{source}: {counts}"]
+    extras = "\n\n".join(map(_part, taken_apart(extras_view(report))))
+    if extras and not report.rows:
+        return f"### Tokenizers compared\n\n{extras}\n"
+    parts = [f"### Tokenizers compared\n\n{source}: {sums(report)}"]
     if checks:
         parts.append("\n".join(_check(check) for check in checks))
-    parts.append(_summary(report, metrics, names))
+    parts.append(_summary(report, metrics, [code(name) for name in report.tokenizers]))
     if lines := _remarks(report, metrics, names):
         parts.append(lines)
     if changes is not None:
         parts.append(_changes(changes))
     if len(report.rows) > 1:
         parts.append(_by_input(report, metrics[0], names))
-    if extras := extras_text(report):
-        parts.append(_folded("Probes, vocabularies, differences", _fenced(extras)))
+    if extras:
+        parts.append(_folded("Probes, vocabularies, differences", extras))
     return "\n\n".join(parts) + "\n"
 
 
@@ -83,11 +100,28 @@ def code(name: str) -> str:
     return f"<code>{numbered.replace('&#64;', '&#64;<!-- -->')}</code>"
 
 
-def _fenced(text: str) -> str:
-    """Write lines as a block of code, whose fence is longer than any row of tildes in them."""
-    longest = max((len(tildes) for tildes in re.findall("~+", text)), default=0)
-    fence = "~" * max(4, longest + 1)
-    return f"{fence}text\n{text}\n{fence}"
+def _part(part: Heading | Line | Sheet) -> str:
+    """Write a part of what a console shows; texts and names in it may be from outside."""
+    if isinstance(part, Heading):
+        return f"#### {_words(part.text)}"
+    if isinstance(part, Line):
+        return _words(part.text)
+    return _table([_cell(text) for text in part.headers], part.right, (map(_cell, row) for row in part.rows))
+
+
+def _words(text: str) -> str:
+    """Write a sentence, all in it that is no plain word or number as code."""
+
+    def word(match: re.Match[str]) -> str:
+        plain = _PLAIN_WORD if match.start() else _FIRST_WORD
+        return match[0] if plain.fullmatch(match[0]) else code(match[0])
+
+    return _WORD.sub(word, text)
+
+
+def _cell(text: str) -> str:
+    """Write a cell as it is, or as code."""
+    return text if all(map(_PLAIN_WORD.fullmatch, text.split())) else code(text)
 
 
 def _table(headers: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:
@@ -100,7 +134,7 @@ def _strong(text: str, best: bool) -> str:
 
 
 def _summary(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
-    rows = [[name, whole(size)] for name, size in zip(names, report.vocab_sizes, strict=True)]
+    rows = [[name, whole(each.vocab_size)] for name, each in zip(names, report.total.measures, strict=True)]
     for metric in metrics:
         for row, value in zip(rows, _cells(report.total, metric, intervals=True), strict=True):
             row.append(value)
@@ -112,13 +146,14 @@ def _cells(row: Row, metric: Metric, *, intervals: bool) -> list[str]:
     """Write the values of one metric, the best in bold."""
     best = best_of(row, metric)
     cells = [
-        _strong(value_text(metric, metric.of(measure)), number in best) for number, measure in enumerate(row.measures)
+        _strong(value_text(metric, metric.of(measure), digits_of([row])), number in best) + doubt_of(metric, measure)
+        for number, measure in enumerate(row.measures)
     ]
     if metric.name != "ratio":
         return cells
     shown = []
     for value, difference in zip(cells, differences_of(row), strict=True):
-        interval = f" {_escaped(interval_text(difference))}" if intervals and difference else ""
+        interval = f" {_escaped(interval_text(difference, digits_of([row])))}" if intervals and difference else ""
         mark = f" {_escaped(mark_of(difference))}" if mark_of(difference) else ""
         shown.append(f"{value}{interval}{mark}")
     return shown

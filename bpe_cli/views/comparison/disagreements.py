@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.style import Style
 from rich.text import Text
 
-from bpe_cli.views.comparison.grid import Grid
+from bpe_cli.views.comparison.grid import Grid, listed
 from bpe_cli.views.comparison.probes import share, title
-from bpe_cli.views.layout import ending, table
+from bpe_cli.views.layout import table
+from bpe_cli.views.names import header
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.visible import BAR, harmless, units, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.table import Table
 
     from bpe_cli.reports.comparison.disagreements import Difference, Disagreement
 
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 _RICH = (Style.parse("#000000 on #d7ffff"), Style.parse("#000000 on #ffaf5f"))
 _BASIC = (Style.parse("black on cyan"), Style.parse("black on yellow"))
 
+_NOTHING = "∅"
+"""A token that stands for no text of its own."""
+
 _UNITS = 24
 _AROUND = 12
-_HEADER_CELLS = 20
 _WIDE = 72
 
 
@@ -74,39 +78,70 @@ class _Differences:
         self._disagreement = disagreement
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        palette: tuple[Style, ...] = ()
+        if not console.no_color and console.color_system is not None:
+            palette = _RICH if console.color_system in ("256", "truecolor") else _BASIC
+        yield from self._head()
+        if not self._disagreement.segments:
+            return
+        if options.max_width >= _WIDE:
+            yield self._table(palette)
+        else:
+            yield from self._lines(palette)
+        yield from self._unknown()
+
+    def whole(self) -> Group:
+        """Give all of it, however wide, without colours."""
+        found = self._disagreement
+        return Group(*self._head(), *([self._table(())] if found.segments else []), *self._unknown())
+
+    def _head(self) -> Iterator[Text]:
         found = self._disagreement
         if not found.segments:
             yield Text(f"{self._second} cuts everything as {self._first} does")
             return
-        palette: tuple[Style, ...] = ()
-        if not console.no_color and console.color_system is not None:
-            palette = _RICH if console.color_system in ("256", "truecolor") else _BASIC
         places = f"{count(found.segments, 'place')} ({whole(found.kinds)} different)"
         yield Text(
             f"{self._second} differs in {places}; tokens more or fewer than {self._first}, the most costly first:"
         )
-        wide = options.max_width >= _WIDE
+
+    def _table(self, palette: Sequence[Style]) -> Table:
         shown = table()
         shown.add_column("tokens", justify="right", no_wrap=True)
         shown.add_column("times", justify="right", no_wrap=True)
-        shown.add_column(Text(ending(self._first, _HEADER_CELLS)), overflow="fold")
-        shown.add_column(Text(ending(self._second, _HEADER_CELLS)), overflow="fold")
-        if wide:
-            shown.add_column("as in", overflow="fold")
-        for each in found.differences:
-            cells = [
-                Text(f"{each.cost:+,}" if each.cost else "0"),
+        shown.add_column(Text(header(self._first)), overflow="fold")
+        shown.add_column(Text(header(self._second)), overflow="fold")
+        shown.add_column("as in", overflow="fold")
+        for each in self._disagreement.differences:
+            shown.add_row(
+                Text(_cost(each)),
                 Text(whole(each.times)),
                 _cut(each, each.first_ends, palette),
                 _cut(each, each.second_ends, palette),
-            ]
-            if wide:
-                cells.append(_context(each))
-            shown.add_row(*cells)
-        yield shown
-        for name, lost in zip((self._first, self._second), found.unknown, strict=True):
+                _context(each),
+            )
+        return shown
+
+    def _lines(self, palette: Sequence[Style]) -> Iterator[Text]:
+        """Lay out each difference as lines, where five columns are too many."""
+        for each in self._disagreement.differences:
+            yield from listed(
+                f"{_cost(each)} tokens, {count(each.times, 'time')}",
+                [
+                    (self._first, _cut(each, each.first_ends, palette)),
+                    (self._second, _cut(each, each.second_ends, palette)),
+                    ("as in", _context(each)),
+                ],
+            )
+
+    def _unknown(self) -> Iterator[Text]:
+        for name, lost in zip((self._first, self._second), self._disagreement.unknown, strict=True):
             if lost:
                 yield Text(f"{count(lost, 'token')} of {name} stand for unknown text; that they are few is no merit")
+
+
+def _cost(difference: Difference) -> str:
+    return f"{difference.cost:+,}" if difference.cost else "0"
 
 
 def _cut(difference: Difference, ends: Sequence[int], palette: Sequence[Style]) -> Text:
@@ -120,10 +155,11 @@ def _cut(difference: Difference, ends: Sequence[int], palette: Sequence[Style]) 
         for unit in units(difference.text[start:end].decode("utf-8", "surrogateescape"), bars=not palette):
             if written == _UNITS:
                 return text.append("…")
-            text.append(unit, style)
+            text.append("\\" + unit if unit == _NOTHING else unit, style)
             written += 1
-        if start == end and palette:
-            text.append("∅", style)  # a token that stands for no text of its own
+        if start == end:
+            text.append(_NOTHING, style)
+            written += 1
         start = max(start, end)
     return text
 

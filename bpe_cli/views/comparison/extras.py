@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
+from rich.console import Group
+from rich.text import Text
 
 from bpe_cli.views.comparison.disagreements import disagreement_view
 from bpe_cli.views.comparison.overlap import overlap_view
 from bpe_cli.views.comparison.probes import probes_view
+from bpe_cli.views.names import full_names, short_names
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
 
 def extras_view(comparison: Comparison) -> RenderableType | None:
-    """Show them; None where there are none."""
-    names = comparison.tokenizers
+    """Show them; None where there are none.
+
+    What stands for shortened names is said here only if no measures are shown before.
+    """
+    names = short_names(comparison.tokenizers)
     parts: list[RenderableType] = []
     if comparison.probes is not None:
         parts.append(probes_view(names, comparison.probes))
@@ -27,14 +31,6 @@ def extras_view(comparison: Comparison) -> RenderableType | None:
         parts.append(overlap_view(names, comparison.overlaps))
     if comparison.disagreements:
         parts.append(disagreement_view(names, comparison.disagreements))
+    if parts and not comparison.rows:
+        parts = [*map(Text, full_names(comparison.tokenizers, names)), *parts]
     return Group(*parts) if parts else None
-
-
-def extras_text(comparison: Comparison) -> str:
-    """Write them as plain text, 100 columns wide, for a page or a comment; empty where there are none."""
-    view = extras_view(comparison)
-    if view is None:
-        return ""
-    file = io.StringIO()
-    Console(file=file, width=100, color_system=None, highlight=False).print(view)
-    return "\n".join(line.rstrip() for line in file.getvalue().strip("\n").split("\n"))

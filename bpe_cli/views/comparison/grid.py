@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.text import Text
 
-from bpe_cli.views.layout import ending, table
-from bpe_cli.views.visible import harmless
+from bpe_cli.views.layout import table
+from bpe_cli.views.names import header, header_width
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.table import Table
 
-_HEADER_CELLS = 16
-_GAP = 2
+_EDGES = 2
+_GAP = 3  # between two columns of a table
 
 Values = tuple[str, Sequence[str]]
 """A label, and a value for each column."""
 
 
 class Grid:
-    """Render rows of values, a column per tokenizer; what does not fit beside goes below, under the same labels."""
+    """Render rows of values, a column per tokenizer; what does not fit beside goes below, under the same labels.
+
+    A label is broken only between its words; where not even one column fits beside the labels, each tokenizer's
+    values are lines.
+    """
 
     def __init__(
         self,
@@ -39,47 +43,51 @@ class Grid:
 
         Args:
             head: The header of the labels.
-            names: The tokenizers.
+            names: The tokenizers, as they are shown.
             sections: Rows, with a line between sections.
             first: Header and values of a column that stands before the tokenizers', in every table.
             left: Whether values are texts, set from the left.
             most: Columns of the screen that one tokenizer gets at most; longer values are folded.
         """
         self._head = head
-        self._names = [ending(harmless(name), _HEADER_CELLS) for name in names]
+        self._names = list(names)
         self._sections = sections
         self._first = first
         self._left = left
         self._most = most
 
+    def whole(self) -> Table:
+        """Give one table of all columns, however wide."""
+        return self._table(range(len(self._names)), None)
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = [row for section in self._sections for row in section]
-        room = options.max_width - max(map(cell_len, [self._head, *(label for label, _ in rows)]))
-        if self._first is not None:
-            room -= max(map(cell_len, [self._first[0], *self._first[1]])) + _GAP
+        labels = [self._head, *(label for label, _ in rows)]
         widths = [
-            max(cell_len(name), *(cell_len(values[number]) for _, values in rows))
+            max(header_width(name), *(cell_len(values[number]) for _, values in rows))
             for number, name in enumerate(self._names)
         ]
-        widths = [min(width, self._most or width) + _GAP for width in widths]
-        start = 0
-        while start < len(widths):
-            end, left = start, room
-            while end < len(widths) and (end == start or widths[end] <= left):
-                left -= widths[end]
-                end += 1
-            yield self._table(range(start, end))
-            start = end
+        widths = [min(width, self._most or width) for width in widths]
+        room = options.max_width - _EDGES
+        if self._first is not None:
+            room -= max(map(cell_len, [self._first[0], *self._first[1]])) + _GAP
+        label_cells = min(max(map(cell_len, labels)), room - _GAP - max(widths))
+        if label_cells < max(cell_len(word) for label in labels for word in label.split() or [""]):
+            yield from self._lists()
+            return
+        longest = max(map(cell_len, labels))
+        for part in folded(widths, room - label_cells):
+            taken = sum(widths[number] + _GAP for number in part)
+            yield self._table(part, min(longest, max(label_cells, room - taken)))
 
-    def _table(self, columns: range) -> Table:
+    def _table(self, columns: range, label_cells: int | None) -> Table:
         shown = table()
-        shown.add_column(Text(self._head), overflow="fold")
+        shown.add_column(Text(self._head), width=label_cells, no_wrap=label_cells is None)
         if self._first is not None:
             shown.add_column(Text(self._first[0]), justify="right", no_wrap=True)
         for number in columns:
-            header = Text(self._names[number])
             shown.add_column(
-                header,
+                Text(header(self._names[number])),
                 justify="left" if self._left else "right",
                 no_wrap=not self._left,
                 overflow="fold",
@@ -93,3 +101,40 @@ class Grid:
                 place += 1
             shown.add_section()
         return shown
+
+    def _lists(self) -> Iterator[RenderableType]:
+        labels = [label for section in self._sections for label, _ in section]
+        if self._first is not None:
+            yield from listed(f"\n{self._first[0]}", zip(labels, map(Text, self._first[1]), strict=True))
+        for number, name in enumerate(self._names):
+            values = [Text(values[number]) for section in self._sections for _, values in section]
+            yield from listed(f"\n{name}", zip(labels, values, strict=True))
+
+
+def listed(heading: str, values: Iterable[tuple[str, Text]]) -> list[Text]:
+    """Lay out values as lines, for a console that no table fits into."""
+    lines = [Text(heading, style="bold")]
+    for label, value in values:
+        if value.plain.strip():
+            line = Text.assemble(f"  {label.strip()}: ", value)
+            line.rstrip()
+            lines.append(line)
+    return lines
+
+
+def folded(widths: Sequence[int], room: int) -> list[range]:
+    """Divide columns among tables, at least one to each.
+
+    >>> folded([5, 5, 5], 20), folded([50], 20)
+    ([range(0, 2), range(2, 3)], [range(0, 1)])
+    """
+    parts = []
+    start = 0
+    while start < len(widths):
+        end, left = start, room
+        while end < len(widths) and (end == start or widths[end] + _GAP <= left):
+            left -= widths[end] + _GAP
+            end += 1
+        parts.append(range(start, end))
+        start = end
+    return parts

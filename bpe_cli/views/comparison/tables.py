@@ -6,7 +6,7 @@ below. The best value of a metric is bold, and named under the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -17,9 +17,21 @@ from rich.text import Text
 from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
 from bpe_cli.reports.comparison.metrics import Metric
 from bpe_cli.views.comparison.changes_table import changes_view
-from bpe_cli.views.comparison.values import best_lines, interval_text, mark_of, meaning_of_marks, remarks, value_text
+from bpe_cli.views.comparison.grid import folded, listed
+from bpe_cli.views.comparison.values import (
+    best_lines,
+    digits_of,
+    doubt_of,
+    interval_text,
+    mark_of,
+    meaning_of_marks,
+    remarks,
+    sums,
+    value_text,
+)
 from bpe_cli.views.layout import ending
 from bpe_cli.views.layout import table as new_table
+from bpe_cli.views.names import HEADER_CELLS, full_names, header, header_width, short_names
 from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.text.colored import TokenView
 from bpe_cli.views.visible import harmless
@@ -33,7 +45,7 @@ if TYPE_CHECKING:
 PASSAGE_LIMIT = 4
 
 _NAME_CELLS = 34
-_HEADER_CELLS = 16
+_EDGES = 2
 _GAP = 3  # between two columns of a table
 
 
@@ -62,7 +74,8 @@ def comparison_view(
         parts.append(changes_view(changes))
     shown = comparison.passages[:passages]
     several = {passage.source for passage in comparison.passages if passage.document}
-    parts.extend(_passage(comparison, passage, passage.source in several) for passage in shown)
+    names = short_names(comparison.tokenizers)
+    parts.extend(_passage(names, passage, passage.source in several) for passage in shown)
     more = len(comparison.passages) - len(shown)
     if more and shown:
         parts.append(Text(f"and {count(more, 'more short text')}", style="italic"))
@@ -78,18 +91,23 @@ class _Summary:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         comparison, total = self._comparison, self._comparison.total
-        names = [harmless(name) for name in comparison.tokenizers]
+        names = short_names(comparison.tokenizers)
+        full = [harmless(name) for name in comparison.tokenizers]
         yield Text(_source_line(comparison))
         columns = [_metric_column(total, metric) for metric in self._metrics]
-        vocabulary = _Column("vocabulary", [Text(whole(size)) for size in comparison.vocab_sizes])
-        room = options.max_width - min(max(map(cell_len, names)), _HEADER_CELLS) - 2
+        vocabulary = _Column("vocabulary", [Text(whole(measure.vocab_size)) for measure in total.measures])
         wide = sum(column.width + _GAP for column in columns)
-        if wide + vocabulary.width + _GAP <= room:
-            yield _by_tokenizer(names, [vocabulary, *columns])
-        elif wide <= room:
-            yield _by_tokenizer(names, columns)
+        room = options.max_width - _EDGES - wide
+        names_fit = min(max(map(cell_len, names)), HEADER_CELLS)
+        if max(map(cell_len, full)) + vocabulary.width + _GAP <= room:
+            yield _by_tokenizer(full, [vocabulary, *columns])
+        elif names_fit <= room:
+            fits = names_fit + vocabulary.width + _GAP <= room
+            yield _by_tokenizer(names, [vocabulary, *columns] if fits else columns)
+            yield from map(Text, full_names(comparison.tokenizers, names))
         else:
             yield from _by_metric(names, _lines(total, self._metrics, vocabulary), options.max_width)
+            yield from map(Text, full_names(comparison.tokenizers, names))
         for line in (*remarks(comparison, self._metrics, names), *best_lines(total, self._metrics, names)):
             yield Text(line)
 
@@ -107,10 +125,10 @@ class _Column:
 def _metric_column(row: Row, metric: Metric) -> _Column:
     """Write a metric's values; ratios with interval and mark, in line with each other."""
     best = best_of(row, metric)
-    values = [value_text(metric, metric.of(measure)) for measure in row.measures]
+    values = _values(row, metric)
     if metric.name == "ratio":
         differences = differences_of(row)
-        intervals = [interval_text(each) for each in differences]
+        intervals = [interval_text(each, digits_of([row])) for each in differences]
         marks = [mark_of(each) for each in differences]
         tails = [f" {text:>{max(map(len, intervals))}}" if any(intervals) else "" for text in intervals]
         if any(marks):
@@ -124,12 +142,22 @@ def _metric_column(row: Row, metric: Metric) -> _Column:
     return _Column(metric.label, cells)
 
 
+def _values(row: Row, metric: Metric) -> list[str]:
+    """Write a metric's values, all with room for a mark of doubt if any has one."""
+    doubts = [doubt_of(metric, measure) for measure in row.measures]
+    width = max(map(len, doubts))
+    return [
+        value_text(metric, metric.of(measure), digits_of([row])) + doubt.ljust(width)
+        for measure, doubt in zip(row.measures, doubts, strict=True)
+    ]
+
+
 def _lines(row: Row, metrics: Sequence[Metric], vocabulary: _Column) -> list[_Column]:
     """Give what a narrow table has as lines: there the ends of an interval have lines of their own."""
     lines = [vocabulary]
     for metric in metrics:
         best = best_of(row, metric)
-        values = [value_text(metric, metric.of(measure)) for measure in row.measures]
+        values = _values(row, metric)
         differences = differences_of(row) if metric.name == "ratio" else [None] * len(values)
         marks = [mark_of(each) for each in differences]
         width = max(map(len, marks))
@@ -140,7 +168,7 @@ def _lines(row: Row, metrics: Sequence[Metric], vocabulary: _Column) -> list[_Co
         lines.append(_Column(metric.label, cells))
         if any(differences):
             for label, end in (("  low", "low"), ("  high", "high")):
-                ends = ["" if each is None else f"{getattr(each, end):.2f}" for each in differences]
+                ends = ["" if each is None else f"{getattr(each, end):.{digits_of([row])}f}" for each in differences]
                 lines.append(_Column(label, [Text(text + " " * width) for text in ends]))
     return lines
 
@@ -148,11 +176,11 @@ def _lines(row: Row, metrics: Sequence[Metric], vocabulary: _Column) -> list[_Co
 def _by_tokenizer(names: Sequence[str], columns: Sequence[_Column]) -> Table:
     table = new_table()
     headers = ["\ntokenizer", *(column.header for column in columns)]
-    if all(header.startswith("\n") for header in headers):  # none needs its upper line
-        headers = [header[1:] for header in headers]
+    if all(each.startswith("\n") for each in headers):  # none needs its upper line
+        headers = [each[1:] for each in headers]
     table.add_column(headers[0], overflow="fold", min_width=8)
-    for header in headers[1:]:
-        table.add_column(Text(header), justify="right", no_wrap=True)
+    for each in headers[1:]:
+        table.add_column(Text(each), justify="right", no_wrap=True)
     for number, name in enumerate(names):
         table.add_row(Text(name), *(column.cells[number] for column in columns))
     return table
@@ -160,38 +188,26 @@ def _by_tokenizer(names: Sequence[str], columns: Sequence[_Column]) -> Table:
 
 def _by_metric(names: Sequence[str], lines: Sequence[_Column], width: int) -> Sequence[RenderableType]:
     """Lay out metrics as rows and tokenizers as columns, in as many tables as the width asks for."""
-    left = max(cell_len(line.label) for line in lines) + 2
+    left = max(cell_len(line.label) for line in lines) + _EDGES
     columns = [
-        max(min(cell_len(name), _HEADER_CELLS), *(line.cells[number].cell_len for line in lines))
-        for number, name in enumerate(names)
+        max(header_width(name), *(line.cells[number].cell_len for line in lines)) for number, name in enumerate(names)
     ]
     if left + max(columns) + _GAP > width:
         return [
             text
             for number, name in enumerate(names)
-            for text in _listed(f"\n{name}", ((line.label, line.cells[number]) for line in lines))
+            for text in listed(f"\n{name}", ((line.label, line.cells[number]) for line in lines))
         ]
     tables: list[RenderableType] = []
-    for part in _folded(columns, width - left):
+    for part in folded(columns, width - left):
         table = new_table()
         table.add_column("", no_wrap=True)
         for number in part:
-            table.add_column(Text(ending(names[number], _HEADER_CELLS)), justify="right", max_width=_HEADER_CELLS)
+            table.add_column(Text(header(names[number])), justify="right", no_wrap=True)
         for line in lines:
             table.add_row(Text(line.label), *(line.cells[number] for number in part))
         tables.append(table)
     return tables
-
-
-def _listed(heading: str, values: Iterable[tuple[str, Text]]) -> list[Text]:
-    """Lay out values as lines, for a console that no table fits into."""
-    lines = [Text(heading, style="bold")]
-    for label, value in values:
-        if value.plain.strip():
-            line = Text.assemble(f"  {label.strip()}: ", value)
-            line.rstrip()
-            lines.append(line)
-    return lines
 
 
 class _Matrix:
@@ -203,14 +219,14 @@ class _Matrix:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = (*self._comparison.rows, self._comparison.total)
-        tokenizers = self._comparison.tokenizers
+        tokenizers = short_names(self._comparison.tokenizers)
         cells = min(_NAME_CELLS, max(12, options.max_width // 3))
         names = [ending(harmless(row.name), cells) for row in rows]
         values = self._values(rows)
-        left = max(5, *map(cell_len, names)) + 2
-        left += max(5, *(len(whole(row.byte_count)) for row in rows)) + 2
+        left = max(5, *map(cell_len, names)) + _EDGES
+        left += max(5, *(len(whole(row.byte_count)) for row in rows)) + _GAP
         columns = [
-            max(min(cell_len(harmless(name)), _HEADER_CELLS), *(line[number].cell_len for line in values))
+            max(header_width(name), *(line[number].cell_len for line in values))
             for number, name in enumerate(tokenizers)
         ]
         label = self._metric.label
@@ -218,16 +234,15 @@ class _Matrix:
         if left + max(columns) + _GAP > options.max_width:
             for name, row, line in zip(names, rows, values, strict=True):
                 heading = f"{name}, {count(row.byte_count, 'byte')}"
-                yield from _listed(heading, zip(map(harmless, tokenizers), line, strict=True))
+                yield from listed(heading, zip(tokenizers, line, strict=True))
             yield from self._marks()
             return
-        for part in _folded(columns, options.max_width - left):
+        for part in folded(columns, options.max_width - left):
             table = new_table()
             table.add_column("input", no_wrap=True)
             table.add_column("bytes", justify="right", no_wrap=True)
             for number in part:
-                header = Text(ending(harmless(tokenizers[number]), _HEADER_CELLS))
-                table.add_column(header, justify="right", max_width=_HEADER_CELLS)
+                table.add_column(Text(header(tokenizers[number])), justify="right", no_wrap=True)
             for place, (name, row, line) in enumerate(zip(names, rows, values, strict=True)):
                 if place == len(rows) - 1:
                     table.add_section()
@@ -244,12 +259,19 @@ class _Matrix:
     def _values(self, rows: Sequence[Row]) -> list[list[Text]]:
         """Write the values of each row, all with room for a mark if any has one."""
         ratio = self._metric.name == "ratio"
-        marks = [[mark_of(each) if ratio else "" for each in differences_of(row)] for row in rows]
+        digits = digits_of(rows)
+        marks = [
+            [
+                doubt_of(self._metric, measure) + (mark_of(each) if ratio else "")
+                for measure, each in zip(row.measures, differences_of(row), strict=True)
+            ]
+            for row in rows
+        ]
         width = max(len(mark) for row in marks for mark in row)
         lines = []
         for row, row_marks in zip(rows, marks, strict=True):
             best = best_of(row, self._metric)
-            values = [value_text(self._metric, self._metric.of(measure)) for measure in row.measures]
+            values = [value_text(self._metric, self._metric.of(measure), digits) for measure in row.measures]
             lines.append(
                 [
                     Text.assemble((value, "bold" if number in best else ""), mark.ljust(width))
@@ -259,33 +281,10 @@ class _Matrix:
         return lines
 
 
-def _folded(widths: Sequence[int], room: int) -> list[range]:
-    """Divide columns among tables, at least one to each.
-
-    >>> _folded([5, 5, 5], 20), _folded([50], 20)
-    ([range(0, 2), range(2, 3)], [range(0, 1)])
-    """
-    parts = []
-    start = 0
-    while start < len(widths):
-        end, left = start, room
-        while end < len(widths) and (end == start or widths[end] + _GAP <= left):
-            left -= widths[end] + _GAP
-            end += 1
-        parts.append(range(start, end))
-        start = end
-    return parts
-
-
 def _source_line(comparison: Comparison) -> str:
-    total, rows = comparison.total, comparison.rows
+    rows = comparison.rows
     source = harmless(rows[0].name) if len(rows) == 1 else count(len(rows), "input")
-    counts = (
-        count(total.document_count, "document"),
-        count(total.byte_count, "byte"),
-        count(total.character_count, "character"),
-    )
-    return f"{source}: {', '.join(counts)}"
+    return f"{source}: {sums(comparison)}"
 
 
 def _two_lines(label: str) -> str:
@@ -303,11 +302,11 @@ def _two_lines(label: str) -> str:
     return f"{label[:middle]}\n{label[middle + 1 :]}"
 
 
-def _passage(comparison: Comparison, passage: Passage, numbered: bool) -> RenderableType:
+def _passage(names: Sequence[str], passage: Passage, numbered: bool) -> RenderableType:
     """Show one text as each tokenizer cuts it."""
     parts: list[RenderableType] = []
-    for name, segmentation in zip(comparison.tokenizers, passage.segmentations, strict=True):
-        heading = f"\n{harmless(name)}: {count(segmentation.token_count, 'token')}"
+    for name, segmentation in zip(names, passage.segmentations, strict=True):
+        heading = f"\n{name}: {count(segmentation.token_count, 'token')}"
         parts.append(Text(heading, style="bold"))
         parts.append(TokenView(segmentation, totals=False))
     where = f"\n{harmless(passage.source)}"

@@ -9,21 +9,24 @@ from bpe_cli.reports.comparison.choosing import best_of, differences_of
 from bpe_cli.views.numbers import ABSENT, count, fraction, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from bpe_cli.reports.comparison.changes import Change
     from bpe_cli.reports.comparison.comparison import Comparison, Row
-    from bpe_cli.reports.comparison.measures import Difference
+    from bpe_cli.reports.comparison.measures import Difference, Measure
     from bpe_cli.reports.comparison.metrics import Metric
 
 MARK = "*"
 """Stands after a ratio that is beyond noise."""
 
+DOUBT = "?"
+"""Stands after a value that is no merit: text was lost."""
+
 _WORDS = "a word is a stretch without white space; Chinese, Japanese and Thai write few of them"
 
 
-def value_text(metric: Metric, value: float | None) -> str:
-    """Write a value as tables do.
+def value_text(metric: Metric, value: float | None, digits: int = 2) -> str:
+    """Write a value as tables do, a ratio with as many decimals as ``digits_of`` says.
 
     >>> from bpe_cli.reports.comparison.metrics import METRICS
     >>> value_text(METRICS["tokens"], 1234), value_text(METRICS["ratio"], 0.914), value_text(METRICS["ratio"], None)
@@ -35,7 +38,7 @@ def value_text(metric: Metric, value: float | None) -> str:
         return whole(int(value)) if float(value).is_integer() else fraction(value)
     if metric.kind == "share":
         return share_text(value)
-    return fraction(value, 1 if metric.kind == "speed" else 2)
+    return fraction(value, 1 if metric.kind == "speed" else digits if metric.name == "ratio" else 2)
 
 
 def share_text(share: float) -> str:
@@ -49,18 +52,30 @@ def share_text(share: float) -> str:
     return f"{share:.1%}" if share >= 0.001 else f"{share * 100:.2g}%"
 
 
-def interval_text(difference: Difference | None) -> str:
+def digits_of(rows: Iterable[Row]) -> int:
+    """Give the decimals that ratios need, so that no interval is narrower than the last one: two to four."""
+    found = (each for row in rows for each in differences_of(row) if each is not None)
+    width = min((each.high - each.low for each in found if each.high > each.low), default=1.0)
+    return next((digits for digits in (2, 3) if width >= 10**-digits), 4)
+
+
+def interval_text(difference: Difference | None, digits: int = 2) -> str:
     """Write an interval behind its ratio.
 
     >>> interval_text(None)
     ''
     """
-    return "" if difference is None else f"[{difference.low:.2f}, {difference.high:.2f}]"
+    return "" if difference is None else f"[{difference.low:.{digits}f}, {difference.high:.{digits}f}]"
 
 
 def mark_of(difference: Difference | None) -> str:
     """Give the mark of a ratio that is beyond noise, else nothing."""
     return MARK if difference is not None and difference.p_adjusted < SIGNIFICANT else ""
+
+
+def doubt_of(metric: Metric, measure: Measure) -> str:
+    """Give the mark of a value that unknown tokens flatter, else nothing."""
+    return DOUBT if metric.doubtful(measure) else ""
 
 
 def change_text(change: Change) -> str:
@@ -79,6 +94,20 @@ def change_text(change: Change) -> str:
     if relative == float("inf"):
         return "from 0"
     return f"{relative:+.2%}" if abs(relative) >= 0.0001 else f"{relative * 100:+#.2g}%"
+
+
+def sums(report: Comparison) -> str:
+    """Say how much was read."""
+    total = report.total
+    documents = count(total.document_count, "document")
+    if total.empty_count:
+        documents += f" ({whole(total.document_count - total.empty_count)} of them not empty)"
+    counts = (
+        documents,
+        count(total.byte_count, "byte"),
+        count(total.character_count, "character"),
+    )
+    return ", ".join(counts)
 
 
 def certainty(report: Comparison, names: Sequence[str]) -> list[str]:
@@ -131,11 +160,28 @@ def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str])
         metrics: Those that are shown.
         names: The tokenizers' names as they are shown.
     """
-    lines = certainty(report, names) if any(metric.name == "ratio" for metric in metrics) else []
+    lines = losses(report, metrics, names)
+    if any(metric.name == "ratio" for metric in metrics):
+        lines += certainty(report, names)
     if any("word" in metric.meaning for metric in metrics):
         lines.append(_WORDS)
     if any(metric.kind == "speed" for metric in metrics):
         lines.append("speed is by the clock of this machine, so it differs from run to run")
+    return lines
+
+
+def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
+    """Say which tokenizers lose text, so that few tokens are no merit of theirs."""
+    lines = []
+    shown = any(metric.flattered for metric in metrics)
+    for number, name in enumerate(names):
+        measures = [row.measures[number] for row in (*report.rows, report.total)]
+        if not shown or not any(measure.loses_text for measure in measures):
+            continue
+        lost = count(measures[-1].unknown_bytes, "byte")
+        lines.append(f"{DOUBT} {name}: {lost} became unknown tokens; that its tokens are few is no merit")
+        if number == report.baseline and len(names) > 1 and any(metric.name == "ratio" for metric in metrics):
+            lines.append(f"{DOUBT} ratios are to {name}, which loses text: the others look worse than they are")
     return lines
 
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from bpe_cli.reports.comparison.alignment import deviation, stretches
 from bpe_cli.reports.comparison.choosing import best_of, differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
-from bpe_cli.views.comparison.extras import extras_text
-from bpe_cli.views.comparison.values import interval_text, mark_of, remarks, value_text
+from bpe_cli.views.comparison.extras import extras_view
+from bpe_cli.views.comparison.values import digits_of, doubt_of, interval_text, mark_of, remarks, sums, value_text
+from bpe_cli.views.names import full_names, short_names
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.page.changes import changes_section, checks_section
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import foot, head
+from bpe_cli.views.page.rendered import rendered
 from bpe_cli.views.page.tokens import TokenWriter, rows
-from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Changes
@@ -44,24 +45,10 @@ def comparison_page(
     """
     metrics = tuple(METRICS.values()) if metrics is None else metrics
     yield from head(f"{count(len(comparison.tokenizers), 'tokenizer')} compared", "wide")
-    total = comparison.total
-    sums = (
-        count(total.document_count, "document"),
-        count(total.byte_count, "byte"),
-        count(total.character_count, "character"),
-    )
-    single = len(comparison.rows) == 1
-    source = name(comparison.rows[0].name) if single else count(len(comparison.rows), "input")
-    yield f'<p class="note">{source}: {", ".join(sums)}</p>\n'
+    extras = extras_view(comparison)
     yield from checks_section(checks)
-    if comparison.rows:
-        yield from _metrics(comparison, total, metrics, vocabulary=True)
-        names = [harmless(each) for each in comparison.tokenizers]
-        shown = [metric for metric in metrics if _has_values(total, metric)]
-        for remark in remarks(comparison, shown, names):
-            yield f'<p class="note">{escape(remark)}</p>\n'
-        if len(names) > 1:
-            yield '<p class="note">★ the best of a line</p>\n'
+    if comparison.rows or extras is None:
+        yield from _measures(comparison, metrics)
     yield from changes_section(changes)
     if len(comparison.rows) > 1:
         yield from _inputs(comparison, metrics)
@@ -70,28 +57,44 @@ def comparison_page(
         yield from _legend(comparison)
     for number, passage in enumerate(comparison.passages):
         yield from _passage(comparison, passage, number, passage.source in several)
-    if extras := extras_text(comparison):
-        yield '<h2>Probes, vocabularies, differences</h2>\n<div class="scroll" role="region" tabindex="0" '
-        yield f'aria-label="Probes, vocabularies, differences"><pre>{escape(extras)}</pre></div>\n'
+    yield from rendered(extras)
     yield from foot()
+
+
+def _measures(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Write what was read, and all metrics of it."""
+    total = comparison.total
+    single = len(comparison.rows) == 1
+    source = name(comparison.rows[0].name) if single else count(len(comparison.rows), "input")
+    yield f'<p class="note">{source}: {sums(comparison)}</p>\n'
+    if not comparison.rows:
+        return
+    yield from _metrics(comparison, total, metrics, vocabulary=True)
+    names = short_names(comparison.tokenizers)
+    shown = [metric for metric in metrics if _has_values(total, metric)]
+    for line in (*full_names(comparison.tokenizers, names), *remarks(comparison, shown, names)):
+        yield f'<p class="note">{escape(line)}</p>\n'
+    if len(names) > 1:
+        yield '<p class="note">★ the best of a line</p>\n'
 
 
 def _metrics(comparison: Comparison, row: Row, metrics: Sequence[Metric], *, vocabulary: bool = False) -> Iterator[str]:
     """Write a table of all metrics that have values: a line for each, a column for each tokenizer."""
     yield '<div class="scroll" role="region" tabindex="0" aria-label="Metrics"><table><thead><tr><th scope="col"></th>'
-    yield "".join(f'<th scope="col">{name(each)}</th>' for each in comparison.tokenizers)
+    yield "".join(f'<th scope="col">{escape(each)}</th>' for each in short_names(comparison.tokenizers))
     yield "</tr></thead><tbody>\n"
     if vocabulary:
-        sizes = "".join(f"<td>{whole(size)}</td>" for size in comparison.vocab_sizes)
+        sizes = "".join(f"<td>{whole(measure.vocab_size)}</td>" for measure in row.measures)
         yield f'<tr><th scope="row">vocabulary</th>{sizes}</tr>\n'
     for metric in metrics:
-        if not _has_values(row, metric):
+        if not _has_values(row, metric) or (metric.name == "ratio" and len(row.measures) == 1):
             continue
         yield f'<tr><th scope="row" title="{escape(metric.meaning)}">{escape(metric.label)}</th>'
         for number, measure in enumerate(row.measures):
             best = ' class="best"' if number in best_of(row, metric) else ""
             sure = _certainty(row, number) if metric.name == "ratio" else ""
-            yield f"<td{best}>{value_text(metric, metric.of(measure))}{sure}</td>"
+            value = value_text(metric, metric.of(measure), digits_of([row])) + doubt_of(metric, measure)
+            yield f"<td{best}>{value}{sure}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
 
@@ -105,7 +108,7 @@ def _inputs(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
     yield "<h2>Tokens by input</h2>\n"
     yield '<div class="scroll" role="region" tabindex="0" aria-label="Tokens by input"><table><thead><tr>'
     yield '<th scope="col">input</th><th scope="col">bytes</th>'
-    yield "".join(f'<th scope="col">{name(each)}</th>' for each in comparison.tokenizers)
+    yield "".join(f'<th scope="col">{escape(each)}</th>' for each in short_names(comparison.tokenizers))
     yield "</tr></thead><tbody>\n"
     for row in comparison.rows:
         yield _input_row(row)
@@ -122,8 +125,9 @@ def _input_row(row: Row) -> str:
     cells = [f'<tr><th scope="row">{name(row.name)}</th><td>{whole(row.byte_count)}</td>']
     for number, measure in enumerate(row.measures):
         best = ' class="best"' if number in row.best else ""
-        ratio = f"<small>× {fraction(measure.ratio)}</small>" if number else ""
-        cells.append(f"<td{best}>{whole(measure.token_count)}{ratio}{_certainty(row, number)}</td>")
+        ratio = f"<small>× {fraction(measure.ratio, digits_of([row]))}</small>" if number else ""
+        tokens = whole(measure.token_count) + doubt_of(METRICS["tokens"], measure)
+        cells.append(f"<td{best}>{tokens}{ratio}{_certainty(row, number)}</td>")
     return "".join((*cells, "</tr>\n"))
 
 
@@ -133,11 +137,11 @@ def _certainty(row: Row, number: int) -> str:
     if difference is None:
         return ""
     p = f"p {difference.p_adjusted:.3f}" if difference.p_adjusted >= 0.001 else "p &lt; 0.001"
-    return f"<small>{escape(interval_text(difference))}{mark_of(difference)} {p}</small>"
+    return f"<small>{escape(interval_text(difference, digits_of([row])))}{mark_of(difference)} {p}</small>"
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:
-    first = name(comparison.tokenizers[0])
+    first = escape(short_names(comparison.tokenizers)[0])
     yield (
         '<h2>Short texts</h2>\n<p class="note"><span class="alone">a double line </span> is an end of a token where '
         f'{first} has none; <span class="across">a dashed line</span> is under a token that {first} cuts.</p>\n'
@@ -158,17 +162,18 @@ def _passage(comparison: Comparison, passage: Passage, number: int, numbered: bo
         )
         for place, segmentation in enumerate(segmentations)
     ]
+    names = list(map(escape, short_names(comparison.tokenizers)))
     titles = [
-        f"{name(each)}: {count(segmentation.token_count, 'token')}"
-        for each, segmentation in zip(comparison.tokenizers, segmentations, strict=True)
+        f"{each}: {count(segmentation.token_count, 'token')}"
+        for each, segmentation in zip(names, segmentations, strict=True)
     ]
     yield _side([f"<h3>{title}</h3>" for title in titles], "side heads")
     for stretch in stretches(segmentations):
         cells = []
         for place, (first, end) in enumerate(stretch.groups):
-            who = f'<div class="who">{name(comparison.tokenizers[place])}</div>' if len(writers) > 1 else ""
+            who = f'<div class="who">{names[place]}</div>' if len(writers) > 1 else ""
             written = "".join(map(writers[place].group, groups[place][first:end]))
-            label = f"As {name(comparison.tokenizers[place])} cuts it"
+            label = f"As {names[place]} cuts it"
             cells.append(f'<div>{who}<div class="text" role="group" aria-label="{label}">{written}</div></div>')
         yield _side(cells, "side")
     for place, segmentation in enumerate(segmentations):

@@ -50,8 +50,11 @@ def comparison(names=("mine.json", "gpt2"), *, rows=None, total=None, sizes=None
     total = total or row(
         "total", [5000, 4740], documents=240, size=24_000, differences=(None, difference(0.948, 0.93, 0.96, units=240))
     )
+    sizes = tuple(sizes or (32_000 + number for number in range(len(names))))
+    measures = tuple(replace(each, vocab_size=size) for each, size in zip(total.measures, sizes, strict=False))
+    total = replace(total, measures=measures)
     return Comparison(
-        tuple(names), tuple(sizes or (32_000 + number for number in range(len(names)))), tuple(rows), total, (),
+        tuple(names), sizes, tuple(rows), total, (),
         fingerprints=tuple(f"{number:064x}" for number in range(len(names))), settings=settings or Settings(),
     )  # fmt: skip
 

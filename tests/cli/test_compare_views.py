@@ -1,0 +1,169 @@
+"""What ``bpe compare`` shows of tokenizers that lose text, with long names, on narrow consoles and in files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import pytest
+
+from bpe_cli.reports.comparison.metrics import METRICS
+from tests.cli_runner import call
+
+LOST = "съешь ещё этих мягких французских булок"
+TEXT = f"{LOST}? the the\n" * 3
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A text, and a tokenizer that has few of its characters."""
+    (tmp_path / "ru.txt").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "few").mkdir()
+    (tmp_path / "few" / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\n?\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_who_loses_text_is_not_the_best(folder):
+    three = ("-t", "gpt2", "-t", "o200k_base", "-t", "few/vocab.txt")
+    report = json.loads(call("compare", "ru.txt", *three, "--json", cwd=folder).out)
+    tokens = [each["token_count"] for each in report["total"]["results"]]
+    assert tokens[2] == min(tokens) < tokens[1] < tokens[0]
+    assert [each["loses_text"] for each in report["total"]["results"]] == [False, False, True]
+    assert report["total"]["best"] == report["inputs"][0]["best"] == [1]
+    lost = 3 * len(LOST.replace(" ", "").encode())
+    said = f"{lost} bytes became unknown tokens; that its tokens are few is no merit"
+    for options in ((), ("--markdown",), ("--html", "-")):
+        text = call("compare", "ru.txt", *three, *options, cwd=folder).text
+        assert said in text
+        assert f"{tokens[2]}?" in text
+    assert "fewest tokens: o200k_base\n" in call("compare", "ru.txt", *three, cwd=folder).text
+    # Conditions judge the numbers as they are.
+    assert call("compare", "ru.txt", *three, "--fail-if", f"tokens == {tokens[2]}", cwd=folder).status == 1
+
+
+def test_a_baseline_that_loses_text_is_warned_of(folder):
+    text = call("compare", "ru.txt", "-t", "few/vocab.txt", "-t", "gpt2", cwd=folder).text
+    assert "which loses text: the others look worse than they are\n" in text
+    assert "fewest" not in text
+
+
+def test_a_probe_without_inputs_stands_alone(folder):
+    three = ("-t", "gpt2", "-t", "few/vocab.txt")
+    for options, heading in (
+        (("--markdown",), "#### Languages: the same 40 lines"),
+        (("--html", "-"), "<h2>Languages: the same 40 lines"),
+    ):
+        text = call("compare", "--probe", "languages", "--overlap", *three, *options, cwd=folder).text
+        assert heading in text
+        assert "0 inputs" not in text
+        assert "<details>" not in text
+        assert "<pre>" not in text
+
+
+def test_page_and_markdown_have_tables_of_all_tokenizers(folder):
+    """None is cut to a width, or divided."""
+    names = ("gpt2", "cl100k_base", "o200k_base", "p50k_base", "r50k_base", "few/vocab.txt")
+    asked = ("--probe", "languages", *(word for name in names for word in ("-t", name)))
+    text = call("compare", *asked, "--markdown", cwd=folder).text
+    assert (
+        "| language | bytes | gpt2 | `cl100k_base` | `o200k_base` | `p50k_base` | `r50k_base` | `few/vocab.txt` |"
+        in text
+    )
+    page = call("compare", *asked, "--html", "-", cwd=folder).text
+    assert '<th scope="col">r50k_base</th><th scope="col">few/vocab.txt</th></tr></thead>' in page
+    assert '<tr><th scope="row" class="start">de</th><td>1,515</td>' in page
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_labels_are_never_broken(folder, width):
+    names = [f"a/long/path/to/tokenizers/number-{number}-of-six" for number in range(6)]
+    for name in names:
+        (folder / name).mkdir(parents=True)
+        (folder / name / "vocab.txt").write_bytes((folder / "few" / "vocab.txt").read_bytes())
+    asked = [word for name in names for word in ("-t", f"{name}/vocab.txt")]
+    text = call("compare", "--probe", "languages", *asked, cwd=folder, env={"COLUMNS": str(width)}).text
+    assert all(len(line) <= width for line in text.splitlines())
+    assert "language" in text
+    head = text.split("tokens, and the premium")[0]
+    body = text[len(head) :]
+    assert all(f"{name}/vocab.txt" in head.replace("\n", "") for name in names)
+    for number in range(6):
+        assert f"number-{number}-of-six/" in body
+    assert "a/long" not in body
+
+
+def test_differences_on_a_narrow_console_say_where(folder):
+    text = call("compare", "ru.txt", "--diff", "-t", "gpt2", "-t", "o200k_base", cwd=folder, env={"COLUMNS": "40"}).text
+    assert "\n  gpt2: " in text
+    assert "\n  as in: " in text
+
+
+def test_labels_are_names(folder):
+    for label, name in (("one token words", "one_token_words"), ("tokens/word", "fertility"), ("MB/s", None)):
+        if name:
+            by_label, by_name = (call("compare", "ru.txt", "--metric", each, cwd=folder) for each in (label, name))
+            assert by_label == by_name
+            assert label.split(" ")[0] in by_label.text
+        assert call("compare", "ru.txt", "-t", "gpt2", "--fail-if", f"any: {label} > 0.0001", cwd=folder).status == 1
+    for metric in METRICS.values():
+        usual = {"bytes/token", "characters/token", "mean bytes/token", "tokens/word", "MB/s"}
+        assert metric.label in usual or metric.label.casefold().replace("é", "e").replace(" ", "_") == metric.name
+
+
+def test_an_interval_is_never_rounded_away(tmp_path):
+    lines = [f"word{number} some more text" for number in range(400)]
+    (tmp_path / "a.txt").write_text("\n".join(lines), encoding="utf-8")
+    text = call("compare", "a.txt", "--lines", "-t", "gpt2", "-t", "o200k_base", cwd=tmp_path).text
+    low, high = re.search(r"\[(\S+), (\S+)\]", text).groups()
+    assert low != high
+    assert len(low) == len(high) > len("0.00")
+    assert re.search(rf" \d\.\d{{{len(low) - 2}}} \[", text)
+
+
+def test_a_name_that_is_no_utf8(tmp_path):
+    path = os.fsencode(tmp_path) + b"/na\xffme.txt"
+    with open(path, "wb") as file:
+        file.write(b"abc")
+    name = os.fsdecode(path)
+    for options in ((), ("--csv",), ("--markdown",)):
+        text = call("compare", name, "-t", "gpt2", *options).text
+        assert "na\\xffme.txt" in text or "na&#92;xffme&#46;txt" in text
+        assert "udcff" not in text
+    assert json.loads(call("compare", name, "--json").out)["inputs"][0]["name"] == {"bytes": path.hex()}
+
+
+@pytest.mark.parametrize("size", ["1", "3", "1000"])
+def test_documents_that_are_not_empty(folder, size):
+    (folder / "some.txt").write_text("\n\nthé\n\nthe\n", encoding="utf-8")
+    asked = ("compare", "some.txt", "--lines", "-t", "few/vocab.txt", "--block-size", size)
+    assert call(*asked, cwd=folder).text.startswith("some.txt: 5 documents (2 of them not empty), ")
+    row = json.loads(call(*asked, "--json", cwd=folder).out)["total"]
+    assert (row["document_count"], row["empty_document_count"]) == (5, 3)
+    assert (row["results"][0]["failed_round_trips"], row["results"][0]["failed_share"]) == (1, 0.5)
+
+
+def test_the_vocabulary_is_what_its_share_is_of(folder):
+    report = json.loads(call("compare", "ru.txt", "-t", "cl100k_base", "--json", cwd=folder).out)
+    (tokenizer,), (result,) = report["tokenizers"], report["total"]["results"]
+    assert tokenizer["vocabulary"] < tokenizer["vocab_size"]  # there are ids that no token has
+    assert result["vocabulary_used"] == result["used_ids"] / tokenizer["vocabulary"]
+    assert f"{tokenizer['vocabulary']:,}" in call("compare", "ru.txt", "-t", "cl100k_base", cwd=folder).text
+
+
+def test_one_tokenizer_has_no_ratio_to_itself(folder):
+    for options in ((), ("--markdown",)):
+        assert "ratio" not in call("compare", "ru.txt", "-t", "gpt2", *options, cwd=folder).text
+    assert ">ratio<" not in call("compare", "ru.txt", "-t", "gpt2", "--html", "-", cwd=folder).text
+    assert "ratio" in call("compare", "ru.txt", "-t", "gpt2", "--metric", "ratio", cwd=folder).text
+
+
+def test_colour_in_a_file_only_when_asked(folder):
+    for color, has in (("always", True), ("auto", False), ("never", False)):
+        call("compare", "ru.txt", "--color", color, "-o", "out.txt", cwd=folder)
+        assert (b"\x1b[" in (folder / "out.txt").read_bytes()) is has
+
+
+def test_a_token_of_no_text_is_shown(folder):
+    text = call("compare", "-T", "the a∅b", "--diff", "-t", "gpt2", "-t", "few/vocab.txt", cwd=folder).text
+    assert "||" not in text
