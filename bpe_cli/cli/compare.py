@@ -66,7 +66,7 @@ def run(
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
     field: options.Field = "text",
-    special: options.Special = None,
+    special: options.SpecialInText = None,
     pattern: options.PatternName = None,
     threads: options.Threads = None,
     block_size: options.BlockSize = options.BLOCK_BYTES,

@@ -66,7 +66,7 @@ def run(
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
     field: options.Field = "text",
-    special: options.Special = None,
+    special: options.SpecialInText = None,
     add_special: options.AddSpecial = None,
     pattern: options.PatternName = None,
     threads: Annotated[

@@ -87,6 +87,13 @@ Special = Annotated[
         "otherwise; error refuses them.",
     ),
 ]  # fmt: skip
+SpecialInText = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--special", metavar="all|TEXT", rich_help_panel=_TOKENIZER,
+        help="Find special tokens in the text: all, or the one named (repeatable). They are plain text otherwise.",
+    ),
+]  # fmt: skip
 Threads = Annotated[
     int | None,
     typer.Option(

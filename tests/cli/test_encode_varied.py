@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import pytest
 
@@ -271,6 +272,14 @@ def test_nbest_is_shown(folder):
     assert [part.split(" ")[-1] for part in with_ids.splitlines()[0].split("  ")[2].split("|")] == ids
 
 
+def test_nbest_in_colours(folder):
+    options = ("-T", "low", "-t", "unigram.json", "--nbest", "2")
+    plain = call("inspect", *options, cwd=folder).text
+    colored = call("inspect", *options, "--color", "always", cwd=folder).text
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == plain
+    assert "\x1b[30;48;5;" in colored or "\x1b[38;5;16;48;5;" in colored
+
+
 def test_nbest_as_json(folder):
     result = call("inspect", "-T", "lowest newest", "-t", "unigram.json", "--nbest", "8", "--json", cwd=folder)
     report = json.loads(result.out)
@@ -291,7 +300,7 @@ def test_nbest_of_several_documents(folder):
     single = [
         call("inspect", "-T", text, "-t", "unigram.json", "--nbest", "2", cwd=folder).text for text in ("low", "new")
     ]
-    assert shown == "\n".join(single)
+    assert shown == "\n".join(f"==> stdin:{number} <==\n{text}" for number, text in enumerate(single, 1))
     report = json.loads(call("inspect", *options, "--json", "-", input=b"low\nnew\n", cwd=folder).out)
     assert report["schema"] == "bpe.inspect.nbests/1"
     assert [each["byte_count"] for each in report["texts"]] == [3, 3]

@@ -198,3 +198,32 @@ def test_notes_that_there_are_not():
     assert call("inspect", *GPT2, "-T", "a", "--nbest", "2", "--stages").err == error(
         "--nbest and --stages are different views of a text", "ask for one at a time"
     )
+
+
+@pytest.mark.parametrize("command", ["inspect", "compare"])
+def test_the_help_offers_no_special_that_is_refused(command):
+    assert "all|error|TEXT" not in call(command, "--help").text
+    assert "all|error|TEXT" in call("encode", "--help").text
+    assert call(command, "-t", "gpt2", "-T", "a", "--special", "error").status == 2
+
+
+def test_stages_of_a_long_text_are_refused_first(monkeypatch):
+    from bpe_cli.reports.text.segmentation import TextReader
+
+    monkeypatch.setattr(TextReader, "segment", lambda *_: pytest.fail("the work began"))
+    result = call("inspect", *GPT2, "--stages", "-", input=b"a" * ((1 << 20) + 1))
+    assert result.err == error(
+        "the text is longer than the 1 MiB whose stages can be shown", "show a part of it (head -c 100000)"
+    )
+
+
+def test_of_a_long_text_the_first_tokens_and_all_totals():
+    shown = call("inspect", *GPT2, "-", input=b"ab " * 3000).text
+    assert "and 2,001 more tokens\n" in shown
+    assert "\n3,001 tokens, 9,000 characters\n9,000 bytes, 3.00 bytes/token" in shown
+    page = call("inspect", *GPT2, "-", "--html", "-", input=b"ab " * 3000).text
+    assert "and 2,001 more tokens; --full shows all" in page
+    picture = call("inspect", *GPT2, "-", "--svg", "-", input=b"ab " * 3000).text
+    assert "3,001 tokens by gpt2" in picture
+    assert len(json.loads(call("inspect", *GPT2, "-", "--json", input=b"ab " * 3000).out)["tokens"]) == 3001
+    assert "more token" not in call("inspect", *GPT2, "-", "--full", input=b"ab " * 3000).text

@@ -24,6 +24,8 @@ _OVERLAPPING = ("n-gram",)
 
 _AHEAD = 64
 """How many tokens behind the wanted ones are looked at first, for where a grapheme cluster ends."""
+_FARTHEST = 1 << 12
+"""How many at most: no writing has clusters of so many, but a text can hold a megabyte of accents on one letter."""
 _LONGEST_CHARACTER = 4
 """Bytes of UTF-8."""
 
@@ -215,7 +217,7 @@ class TextReader:
         Args:
             text: Any bytes.
             details: Of how many tokens, at least, everything is said: an excerpt of as many is that of the
-                whole. None for all.
+                whole (but for a cluster that goes on for thousands of tokens, which is cut). None for all.
 
         Complexity: as ``segment`` for the tokens with details, and 30 bytes for each of the others.
         """
@@ -281,7 +283,11 @@ class TextReader:
                     count = split.first + len(split.contents)
             # Whether clusters part depends on what is before, and on the one character that follows.
             following = placed.ids[count:looked]
-            if looked == len(placed) or sum(len(content_of[each]) for each in following) >= _LONGEST_CHARACTER:
+            if (
+                looked == len(placed)
+                or ahead >= _FARTHEST
+                or sum(len(content_of[each]) for each in following) >= _LONGEST_CHARACTER
+            ):
                 return [split for split in splits if split.first < count], count
             ahead *= 2
 

@@ -38,7 +38,7 @@ KINDS = {
     "byte-order-mark": "U+FEFF at the beginning",
     "line-ends": "carriage returns at the ends of lines",
     "no-break-space": "U+00A0 where a space is usual",
-    "invisible": "characters without width in Latin text, or that turn its direction; unusual ends of lines",
+    "invisible": "characters without width in Latin text, or that turn its direction; odd ends of lines",
     "special-text": "the text of a special token, read as plain text",
     "foreign-special": "what looks like a special token of another tokenizer",
     "trailing-space": "a space at the end that is a token of its own",

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from bpe_cli.views.json_values import name_value, one_or_several, text_value
 from bpe_cli.views.numbers import count, fraction
+from bpe_cli.views.palette import palette_of, token_style
 from bpe_cli.views.visible import BAR, visible
 
 if TYPE_CHECKING:
@@ -30,13 +31,17 @@ class RankingView:
         self._ids = ids
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        palette = palette_of(console)
         shown = self._ranking.segmentations
         scores = [fraction(each.score, 4) for each in shown]
         wide = max(map(len, scores), default=0)
         for number, (segmentation, score) in enumerate(zip(shown, scores, strict=True), start=1):
-            tokens = BAR.join(map(self._token, segmentation.tokens))
             # A line each, however long: folded ones could not be compared.
-            yield Text(f"{number:>{len(str(len(shown)))}}  {score:>{wide}}  {tokens}", no_wrap=True, overflow="ignore")
+            line = Text(f"{number:>{len(str(len(shown)))}}  {score:>{wide}}  ", no_wrap=True, overflow="ignore")
+            for place, token in enumerate(segmentation.tokens):
+                line.append(BAR if place else "")
+                line.append(self._token(token), style=token_style(palette, place, token.special))
+            yield line
         few = "" if len(shown) == self._ranking.wanted else f" of the {self._ranking.wanted:,} asked for: no more exist"
         yield Text(f"{count(len(shown), 'segmentation')}{few}")
 

@@ -29,7 +29,7 @@ def steps_json(steps: Steps) -> dict[str, Any]:
         model: The kind of its model.
         byte_count, token_count, row_count, piece_count: Of the whole text; a row is a piece or a special token.
         spelt: Whether texts are written in GPT-2's alphabet, a character for each byte.
-        words: Whether "piece" means a word of a piece: no token goes over a blank, so each is told by itself.
+        words: Whether a "piece" is a word of a piece here: some are cut, for no token goes over a blank.
         differs_at: Place (from 0) of the first row whose steps end elsewhere than the tokenizer: null, or an error
             of bpe.
         rows: The first ones, each with ``number`` (of the piece, from 0; null for a special token), ``text``,

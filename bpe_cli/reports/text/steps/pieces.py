@@ -36,11 +36,13 @@ class Part:
         special_id: The id of a special token.
         joins: Whether an unknown token of it becomes one with that of the piece before: they are of the
             same stretch.
+        word: Whether it is only a part of a piece, which is cut where no token goes on.
     """
 
     text: bytes
     special_id: int | None = None
     joins: bool = False
+    word: bool = False
 
 
 class Pieces:
@@ -70,11 +72,6 @@ class Pieces:
         """Whether pieces are written in the visible alphabet of bytes."""
         stages = (*self._tokenizer.normalizer, *self._tokenizer.pre_tokenizer)
         return not self._tokenizer.has_bytes and any(isinstance(it, (ByteLevel, ByteLevelNormalizer)) for it in stages)
-
-    @property
-    def words(self) -> bool:
-        """Whether pieces are cut further, where no token goes on."""
-        return self._border is not None
 
     def of(self, text: bytes) -> Iterator[Part]:
         """Yield the parts of a text in order."""
@@ -118,8 +115,9 @@ class Pieces:
             piece = data[start:end]
             if self._reads_visible:
                 piece = bytes(CHAR_TO_BYTE[each] for each in text_of(piece) if each in CHAR_TO_BYTE)
-            for part in [piece] if self._border is None else filter(None, self._border.split(piece)):
-                yield Part(part, joins=number > 0)
+            parts = [piece] if self._border is None else list(filter(None, self._border.split(piece)))
+            for part in parts:
+                yield Part(part, joins=number > 0, word=len(parts) > 1)
 
     def _matcher_of_normalized(self, stages: _core.Stages, specials: Specials) -> _core.SpecialMatcher:
         """Compile the tokens that are looked for in normalized text, themselves normalized."""

@@ -75,10 +75,12 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
         teller = _Teller(tokenizer, names, walker)
         rows: list[Row] = []
         count = piece_count = place = 0
+        words = False
         differs_at = None
         for part in pieces.of(text):
             number = piece_count if part.special_id is None else None
             count, piece_count = count + 1, piece_count + (number is not None)
+            words |= part.word
             if limits.rows is not None and count > limits.rows:
                 continue
             row = teller.row(number, part)
@@ -91,7 +93,7 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
             differs_at = max(count - 1, 0)
         return Steps(
             tokenizer.name, tokenizer.model.kind, len(text), len(ids), count, piece_count, tuple(rows),
-            pieces.spelt, pieces.words, differs_at,
+            pieces.spelt, words, differs_at,
         )  # fmt: skip
 
     return tell_one

@@ -331,8 +331,8 @@ class Steps:
         piece_count: Pieces of it.
         rows: The first of them.
         spelt: Whether texts are written in GPT-2's alphabet, a character for each byte.
-        words: Whether "piece" means a word of a piece here: no token goes over a blank, and each word is told by
-            itself.
+        words: Whether a "piece" is a word of a piece here: some are cut, for no token goes over a blank, and told word
+            by word.
         differs_at: Place among the rows, from 0, of the first whose steps do not end at the tokenizer's tokens:
             an error of this program; None as it should be.
     """

@@ -191,6 +191,14 @@ def test_a_cluster_longer_than_what_is_looked_at_first(limit):
     assert reader.segment(text, limit).excerpt(limit) == reader.segment(text).excerpt(limit)
 
 
+def test_a_cluster_without_end_is_cut():
+    text = ("e" + "\u0301" * 20_000).encode()
+    some = TextReader(FakeTokenizer()).segment(text, 3)
+    (group,) = some.excerpt(3).groups
+    assert (len(some.tokens), some.token_count) == (3 + 4096, 40_001)
+    assert (group.end, group.parts[0].contents, group.parts[0].clipped) == (3, (b"e", b"\xcc", b"\x81"), True)
+
+
 def test_few_objects_are_made_where_few_are_wanted():
     some = TextReader(FakeTokenizer()).segment(b"abc " * 1000, 10)
     assert (len(some.tokens), some.token_count, some.excerpt(None).more) == (10, 4000, 3990)
