@@ -42,6 +42,8 @@ _WHEN_ASKED_FOR = "text becomes it only where special tokens are asked for"
 _ONLY_A_PIECE = "merging does not come to it, and pieces of well-formed text end between characters"
 _TOO_MANY = "too many tokens are in doubt, and the characters of this one were not completed"
 _MOST_IN_DOUBT = 1 << 17
+_FEW = 4
+_MOST_COMPLETIONS = 1 << 20
 _MOST_COMPLETED_IN_CONTEXTS = 256
 _COMPLETIONS_IN_CONTEXTS = 64
 _MOST_TRIED_IN_ALL_PIECES = 256
@@ -220,14 +222,12 @@ class _Examination:
         if not partial:
             return suspects
         in_pieces = self._in_whole_pieces(partial)
-        room = MOST_TEXTS
+        room, start = _MOST_COMPLETIONS, 0
         found = [each for each in partial if each not in in_pieces and len(self.texts[each]) <= LONGEST]
-        start = 0
-        for length in (FIRST, FIRST * 7, MOST):  # most are found among the first few
-            rounds = self._completions(found, start, start + length, room)
-            for token_id, text in self.search.witnesses(rounds).items():
-                self.verdicts[token_id] = Verdict(token_id, True, "completion", text)
-            room = MOST_TEXTS - self.tried.total()
+        for length in (_FEW, FIRST - _FEW, FIRST * 7, MOST):  # most are found among the first few
+            some = self.search.witnesses(self._completions(found, start, start + length, room))
+            self.verdicts |= {each: Verdict(each, True, "completion", text) for each, text in some.items()}
+            room = _MOST_COMPLETIONS - self.tried.total()
             start += length
             found = self._still(found)
         if len(found) <= _MOST_COMPLETED_IN_CONTEXTS:
