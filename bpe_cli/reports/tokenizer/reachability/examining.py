@@ -134,11 +134,10 @@ class _Examination:
     def _ordinary(self, token_ids: Collection[int]) -> list[int]:
         """Give those that the model's vocabulary has as they are."""
         vocabulary = self.tokenizer.model.vocabulary
-        special = self.special
         return [
             token_id
             for token_id in token_ids
-            if token_id not in special
+            if token_id not in self.special
             or (token_id < vocabulary.size and vocabulary.token(token_id) == self.tokens[token_id])
         ]
 
@@ -185,7 +184,10 @@ class _Examination:
         )
         for token_id, text in self.search.witnesses(bare).items():
             self.texts[token_id] = text
-            self.verdicts[token_id] = Verdict(token_id, True, "plain", text)
+            if is_text(text):
+                self.verdicts[token_id] = Verdict(token_id, True, "plain", text)
+            else:
+                self.ill_formed[token_id] = text
         return sorted([*self._still(suspects), *too_long])
 
     def _still(self, token_ids: Collection[int]) -> list[int]:
@@ -331,7 +333,7 @@ class _Examination:
         pieces = Pieces(self.tokenizer)
         for token_id in suspects:
             symbols = self.tokens[token_id]
-            if len(symbols) > LONGEST:
+            if len(symbols) > LONGEST or self.alone.holds_name(symbols):
                 continue
             text = self._normalized(token_id)
             if self.leaves_out and is_text(text) and len(text.decode()) > 1:
@@ -392,9 +394,7 @@ class _Examination:
 
     def _leave_open(self, token_id: int) -> None:
         tried = self.tried[token_id]
-        reason = (
-            f"not found in {plural(tried, 'text')} around it"
-            if tried and len(self.texts[token_id]) <= LONGEST
-            else f"its text is longer than the {LONGEST:,} bytes up to which texts are tried"
-        )
+        reason = f"its text is longer than the {LONGEST:,} bytes up to which texts are tried"
+        if tried and len(self.texts[token_id]) <= LONGEST:
+            reason = f"not found in {plural(tried, 'text')} around it"
         self.verdicts[token_id] = Verdict(token_id, None, "undecided", None, reason)

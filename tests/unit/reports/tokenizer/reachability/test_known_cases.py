@@ -14,6 +14,7 @@ from bpe_cli.stages import (
     BertPreTokenizer,
     CharacterBpe,
     MergeBpe,
+    PrefixSpace,
     RankBpe,
     SpecialToken,
     Split,
@@ -84,6 +85,14 @@ def test_a_part_of_a_character_that_merging_does_not_come_to_needs_ill_formed_te
     cut = SpecialToken(b"\x80", 300, special=False)
     said = examined(vocabulary, (cut,))[b"\xe8\xb0\xb0\xe8"]
     assert (said.layer, said.witness) == ("completion", b"\xe8\xb0\xb0\xe8\x80\x80")
+
+
+def test_a_space_that_a_stage_puts_before_ill_formed_text():
+    made = Tokenizer(RankBpe(Vocabulary.from_tokens([*BYTES, b" \x81", b" \xe8"])), (PrefixSpace(), Split(r" ?\S+")))
+    assert verdicts(made) == {
+        b" \x81": ("ill-formed", b"\x81"),
+        b" \xe8": ("completion", b"\xe8\x80\x80"),
+    }
 
 
 def examined(vocabulary, special_tokens=()):
