@@ -15,8 +15,9 @@ import pytest
 from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.reports.tokenizer.reachability import examine
+from tests.needs import needs
 
-hf = pytest.importorskip("tokenizers")
+hf = needs("tokenizers")
 models, normalizers, splits = hf.models, hf.normalizers, hf.pre_tokenizers
 
 TOKENIZERS = 600 if os.environ.get("HYPOTHESIS_PROFILE") == "slow" else 70
