@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.needs import needs
+
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -75,7 +77,7 @@ class Browser:
 @contextlib.contextmanager
 def start(folder: Path) -> Iterator[Browser]:
     """Start Chromium; the test skips where there is none."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, which drives a browser")
+    playwright = needs("playwright.sync_api")
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         pytest.skip("needs Chromium to open pages in, which is not installed")

@@ -36,7 +36,6 @@ class Measure:
         unknown_tokens: Tokens that stand for what the vocabulary does not have.
         byte_tokens: Tokens that are one byte of a character of several bytes, or a byte in the model's spelling
             (``<0xE4>``): what falls back to bytes.
-        byte_fallback_bytes: Bytes of the text that such tokens stand for: one each.
         checked_documents: Documents that were decoded again: all, but for those of tokenizers with normalizers
             or decoders that are longer than ``round_trips.CHECKED_BYTES``.
         failed_documents: Those of them whose tokens do not decode to the text.
@@ -64,7 +63,6 @@ class Measure:
     used_ids: int = 0
     unknown_tokens: int = 0
     byte_tokens: int = 0
-    byte_fallback_bytes: int = 0
     checked_documents: int = 0
     failed_documents: int = 0
     shannon_entropy: float | None = None
@@ -142,8 +140,8 @@ class Measure:
 
     @property
     def byte_fallback_share(self) -> float | None:
-        """Share of the text's bytes that such tokens stand for."""
-        return _ratio(self.byte_fallback_bytes, self.byte_count)
+        """Share of the text's bytes that such tokens stand for: one each."""
+        return _ratio(self.byte_tokens, self.byte_count)
 
     @property
     def failed_share(self) -> float | None:

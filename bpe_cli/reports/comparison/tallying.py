@@ -202,7 +202,6 @@ class InputTally:
             used_ids=tally.used_ids,
             unknown_tokens=tally.unknown_tokens,
             byte_tokens=tally.byte_tokens,
-            byte_fallback_bytes=tally.byte_tokens,
             checked_documents=self._checked,
             failed_documents=self._failed,
             shannon_entropy=tally.shannon_entropy,

@@ -205,7 +205,7 @@ def test_special_tokens_of_a_sister_encoding_are_not_lost_in_silence(shared):
 
 
 def test_llama3_is_the_same_as_merges(shared):
-    """678 of its tokens arise only as whole pieces; Hugging Face's file has more merges, which never find a place."""
+    """588 of its tokens arise only as whole pieces; Hugging Face's file has more merges, which never find a place."""
     path = shared / "vocabs" / "llama3-tiktoken" / "tokenizer.model"
     tokenizer = formats.load(path, "llama3")
     assert len(tokenizer.model.vocabulary) == 128000

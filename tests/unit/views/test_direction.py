@@ -9,6 +9,7 @@ from bpe_cli.encodings import find
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.views.direction import MARK, Borders, bordered, direction
 from bpe_cli.views.text.colored import Notes, TokenView
+from tests.needs import needs
 from tests.unit.reports.fake_tokenizer import FakeTokenizer
 from tests.unit.views.golden import render
 from tests.unit.views.read_back import read_tokens
@@ -65,7 +66,7 @@ def test_tokens_can_be_read_back_between_marks(text, width):
 @pytest.mark.parametrize("notes", [Notes(), Notes(ids=True)])
 @pytest.mark.parametrize("text", TEXTS)
 def test_tokens_stand_from_left_to_right(text, notes):
-    bidi = pytest.importorskip("bidi", reason="python-bidi, an independent implementation, is not installed")
+    bidi = needs("bidi")
     written = shown(text.encode(), marked=True, notes=notes).partition("\n")[0]
     seen = bidi.get_display(written, base_dir="L").replace(MARK, "")
     tokens = BARE_BAR.split(written.replace(MARK, ""))

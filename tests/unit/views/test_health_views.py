@@ -15,6 +15,7 @@ from bpe_cli.reports.tokenizer.contents import NamedToken
 from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
 from bpe_cli.reports.tokenizer.findings import findings
 from bpe_cli.reports.tokenizer.lookup import look_up
+from bpe_cli.reports.tokenizer.reachability import examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, TreeNode, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import RankBpe, SpecialToken
@@ -22,9 +23,11 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.views.tokenizer.corpus import corpus_view
 from bpe_cli.views.tokenizer.health_json import cards_json, corpus_json, findings_json, structure_json
 from bpe_cli.views.tokenizer.lookup import card_view
+from bpe_cli.views.tokenizer.reachability import reachability_view
 from bpe_cli.views.tokenizer.structure import bracketed, findings_view, structure_view
+from bpe_cli.views.tokenizer.tables import vocabulary_view
 from bpe_cli.vocabulary import Vocabulary
-from tests.unit.views.golden import check, render
+from tests.unit.views.golden import CONSOLES, check, render
 
 BYTES = [bytes([byte]) for byte in range(256)]
 TEXTS = ["th", "he", " t", " th", " the", "the", "The", "  ", "    ", "\n\n", "10", "20", "谁谁", "жa", "--", "----"]
@@ -50,6 +53,23 @@ def test_golden(width):
     shown = render(EVERYTHING, width=width)
     check(f"health-{width}", shown)
     assert all(cell_len(line) <= width for line in shown.splitlines())
+
+
+@pytest.mark.parametrize("console", ["256", "no-color"])
+def test_golden_report_in_colour(console):
+    sections = [structure_view(STRUCTURE), reachability_view(examine(TINY.tokenizer)), corpus_view(CORPUS)]
+    report = vocabulary_view(describe(TINY.tokenizer), sections=sections)
+    shown = render(Group(findings_view(FOUND), report), **CONSOLES[console])
+    check(f"health-report-{console}", shown)
+
+
+@pytest.mark.parametrize("console", ["256", "no-color"])
+def test_golden_look_up_in_colour(console):
+    verdicts = examine(TINY.tokenizer, [card.token.token_id for card in CARDS]).verdicts
+    cards = [
+        look_up(TINY, token_id, verdict=verdict, frequencies=FREQUENCIES) for token_id, verdict in verdicts.items()
+    ]
+    check(f"look-up-{console}", render(Group(*map(card_view, cards)), **CONSOLES[console]))
 
 
 def test_nothing_hostile_passes():

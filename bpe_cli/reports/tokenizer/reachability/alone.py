@@ -145,13 +145,7 @@ class Alone:
         Names of bytes and the unknown token can be symbols, too: tokens whose text holds such a name
         are left open.
         """
-        unknown = None if model.unk_id is None else _text_of(model, model.unk_id)
-        plain = []
-        for token_id in token_ids:
-            token = model.vocabulary.token(token_id)
-            if (unknown and unknown in token) or (model.byte_fallback and BYTE_TEXT.search(token)):
-                continue
-            plain.append(token_id)
+        plain = [each for each in token_ids if not self.holds_name(model.vocabulary.token(each))]
         if not (model.continuing_subword_prefix or model.end_of_word_suffix):
             yield from self._by_merges(plain)
             return
@@ -166,6 +160,14 @@ class Alone:
             if [token_id] not in ends:
                 shortest = min(ends, key=len, default=[])
                 yield Verdict(token_id, False, "merges", None, self._merging_reason(token, shortest))
+
+    def holds_name(self, token: bytes) -> bool:
+        """Tell whether a token may be merged of what stands for other text: the unknown token, a byte's name."""
+        model = self.model
+        if not isinstance(model, CharacterBpe):
+            return False
+        unknown = b"" if model.unk_id is None else _text_of(model, model.unk_id)
+        return bool((unknown and unknown in token) or (model.byte_fallback and BYTE_TEXT.search(token)))
 
     def _by_scores(self, model: Unigram, token_ids: Sequence[int]) -> Iterator[Verdict]:
         tokens = [model.vocabulary.token(token_id) for token_id in token_ids]

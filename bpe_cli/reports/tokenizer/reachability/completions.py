@@ -74,7 +74,7 @@ def completions(token: bytes) -> list[bytes]:
 def _paired(before: int, after: int) -> Sequence[tuple[int, int]]:
     """Give the numbers of what goes before and of what follows, in an order of ``_spread``."""
     if before == 1 or after == 1:
-        return _spread([(head, rest) for head in range(before) for rest in range(after)])
+        return [divmod(number, after) for number in _spread(range(before * after))]
     # Both at once: each goes on at its own pace.
     most = max(before, after)
     pairs = dict.fromkeys(

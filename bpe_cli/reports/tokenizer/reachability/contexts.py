@@ -31,7 +31,7 @@ PAIRS: tuple[tuple[bytes, bytes], ...] = tuple(
 FIRST_CONTEXTS = 2
 """How many of them every token in doubt is tried in; the others are for what is left then."""
 
-MOST_TEXTS = 1 << 20
+MOST_TEXTS = 1 << 19
 """No round encodes more texts than these."""
 
 MOST_IN_PAIRS = 4096

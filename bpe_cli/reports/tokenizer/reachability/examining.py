@@ -42,6 +42,8 @@ _WHEN_ASKED_FOR = "text becomes it only where special tokens are asked for"
 _ONLY_A_PIECE = "merging does not come to it, and pieces of well-formed text end between characters"
 _TOO_MANY = "too many tokens are in doubt, and the characters of this one were not completed"
 _MOST_IN_DOUBT = 1 << 17
+_FEW = 4
+_MOST_COMPLETIONS = 1 << 20
 _MOST_COMPLETED_IN_CONTEXTS = 256
 _COMPLETIONS_IN_CONTEXTS = 64
 _MOST_TRIED_IN_ALL_PIECES = 256
@@ -132,11 +134,10 @@ class _Examination:
     def _ordinary(self, token_ids: Collection[int]) -> list[int]:
         """Give those that the model's vocabulary has as they are."""
         vocabulary = self.tokenizer.model.vocabulary
-        special = self.special
         return [
             token_id
             for token_id in token_ids
-            if token_id not in special
+            if token_id not in self.special
             or (token_id < vocabulary.size and vocabulary.token(token_id) == self.tokens[token_id])
         ]
 
@@ -183,7 +184,10 @@ class _Examination:
         )
         for token_id, text in self.search.witnesses(bare).items():
             self.texts[token_id] = text
-            self.verdicts[token_id] = Verdict(token_id, True, "plain", text)
+            if is_text(text):
+                self.verdicts[token_id] = Verdict(token_id, True, "plain", text)
+            else:
+                self.ill_formed[token_id] = text
         return sorted([*self._still(suspects), *too_long])
 
     def _still(self, token_ids: Collection[int]) -> list[int]:
@@ -220,14 +224,12 @@ class _Examination:
         if not partial:
             return suspects
         in_pieces = self._in_whole_pieces(partial)
-        room = MOST_TEXTS
+        room, start = _MOST_COMPLETIONS, 0
         found = [each for each in partial if each not in in_pieces and len(self.texts[each]) <= LONGEST]
-        start = 0
-        for length in (FIRST, FIRST * 7, MOST):  # most are found among the first few
-            rounds = self._completions(found, start, start + length, room)
-            for token_id, text in self.search.witnesses(rounds).items():
-                self.verdicts[token_id] = Verdict(token_id, True, "completion", text)
-            room = MOST_TEXTS - self.tried.total()
+        for length in (_FEW, FIRST - _FEW, FIRST * 7, MOST):  # most are found among the first few
+            some = self.search.witnesses(self._completions(found, start, start + length, room))
+            self.verdicts |= {each: Verdict(each, True, "completion", text) for each, text in some.items()}
+            room = _MOST_COMPLETIONS - self.tried.total()
             start += length
             found = self._still(found)
         if len(found) <= _MOST_COMPLETED_IN_CONTEXTS:
@@ -331,7 +333,7 @@ class _Examination:
         pieces = Pieces(self.tokenizer)
         for token_id in suspects:
             symbols = self.tokens[token_id]
-            if len(symbols) > LONGEST:
+            if len(symbols) > LONGEST or self.alone.holds_name(symbols):
                 continue
             text = self._normalized(token_id)
             if self.leaves_out and is_text(text) and len(text.decode()) > 1:
@@ -392,9 +394,7 @@ class _Examination:
 
     def _leave_open(self, token_id: int) -> None:
         tried = self.tried[token_id]
-        reason = (
-            f"not found in {plural(tried, 'text')} around it"
-            if tried and len(self.texts[token_id]) <= LONGEST
-            else f"its text is longer than the {LONGEST:,} bytes up to which texts are tried"
-        )
+        reason = f"its text is longer than the {LONGEST:,} bytes up to which texts are tried"
+        if tried and len(self.texts[token_id]) <= LONGEST:
+            reason = f"not found in {plural(tried, 'text')} around it"
         self.verdicts[token_id] = Verdict(token_id, None, "undecided", None, reason)

@@ -64,7 +64,6 @@ def measured(tokenizer, documents):
         "unknown_tokens": sum(counts[token_id] for token_id in fallback.unknown),
         "unknown_bytes": unknown_bytes,
         "byte_tokens": sum(counts[token_id] for token_id in fallback.bytes),
-        "byte_fallback_bytes": sum(counts[token_id] for token_id in fallback.bytes),
         "checked_documents": len(documents),
         "failed_documents": failed,
         "shannon_entropy": -sum(p * math.log2(p) for p in shares) if total else None,

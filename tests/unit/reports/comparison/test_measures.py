@@ -64,7 +64,8 @@ def test_by_hand():
     assert measure.word_count == 6
     assert measure.split_words == 2  # abc, é
     assert (measure.type_count, measure.one_token_types, measure.one_token_types_spaced) == (4, 2, 1)
-    assert measure.byte_tokens == measure.byte_fallback_bytes == 3 + 2
+    assert measure.byte_tokens == 3 + 2
+    assert measure.byte_fallback_share == 5 / measure.byte_count
     assert (measure.unknown_tokens, measure.unknown_bytes) == (0, 0)
     assert (measure.checked_documents, measure.failed_documents) == (2, 0)
     assert (measure.vocab_size, measure.used_ids) == (258, 1 + 1 + 1 + 2 + 2)  # U+3000 has a byte twice
@@ -81,7 +82,7 @@ def test_metrics_by_hand():
     measure = Measure(
         document_count=4, byte_count=120, character_count=100, token_count=40, baseline_tokens=50, word_count=20,
         split_words=5, type_count=10, one_token_types=2, one_token_types_spaced=6, vocab_size=64, used_ids=16,
-        unknown_tokens=4, byte_tokens=8, byte_fallback_bytes=12, checked_documents=3, failed_documents=1,
+        unknown_tokens=4, byte_tokens=8, checked_documents=3, failed_documents=1,
         shannon_entropy=3.0, renyi_entropy=2.0, mean_bytes_per_token=2.5, seconds=2e-5, unknown_bytes=6,
         coverage_rank=9,
     )  # fmt: skip
@@ -104,7 +105,7 @@ def test_metrics_by_hand():
         "unknown": 0.1,
         "unknown_bytes": 0.05,
         "byte_tokens": 0.2,
-        "byte_fallback": 0.1,
+        "byte_fallback": 8 / 120,
         "failed_round_trips": 1,
         "failed_share": 1 / 3,
         "megabytes_per_second": 6.0,

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.reports.comparison.rank_correlation import inversions, kendall_tau_b
+from tests.needs import needs
 
 PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30)
 
@@ -63,7 +64,7 @@ def test_inversions_over_many_buckets(count, random):
 
 @given(PAIRS)
 def test_against_scipy(pairs):
-    stats = pytest.importorskip("scipy.stats", reason="needs SciPy to compare with")
+    stats = needs("scipy.stats")
     if by_pairs([x for x, _ in pairs], [y for _, y in pairs]) is None:
         return
     theirs = stats.kendalltau([x for x, _ in pairs], [y for _, y in pairs]).statistic

@@ -13,6 +13,7 @@ from bpe_cli import _core
 from bpe_cli.blocks import Block
 from bpe_cli.reports.comparison.comparing import compare
 from bpe_cli.reports.comparison.statistics import LEAST_UNITS, MOST_UNITS, adjust, difference, holm
+from tests.needs import needs
 from tests.unit.reports.small_tokenizers import byte_level
 
 
@@ -39,8 +40,8 @@ def test_the_test_by_hand():
 
 
 def test_the_interval_is_what_scipy_gives():
-    stats = pytest.importorskip("scipy.stats", reason="needs scipy, which is not installed")
-    numpy = pytest.importorskip("numpy", reason="needs numpy, which is not installed")
+    stats = needs("scipy.stats")
+    numpy = needs("numpy")
     for seed in range(3):
         first, baseline = drawn(seed)
         expected = stats.bootstrap(
@@ -55,7 +56,7 @@ def test_the_interval_is_what_scipy_gives():
 
 
 def test_p_is_what_scipy_gives():
-    stats = pytest.importorskip("scipy.stats", reason="needs scipy, which is not installed")
+    stats = needs("scipy.stats")
     chance = random.Random(5)
     for shift in (0, 15, 30):
         baseline = [chance.randrange(100, 400) for _ in range(30)]
@@ -91,7 +92,7 @@ def test_holm_is_what_r_prints():
 
 
 def test_holm_is_what_statsmodels_gives():
-    multitest = pytest.importorskip("statsmodels.stats.multitest", reason="needs statsmodels, which is not installed")
+    multitest = needs("statsmodels.stats.multitest")
     chance = random.Random(0)
     for count in (1, 2, 9, 40):
         probabilities = [chance.random() ** 3 for _ in range(count)]

@@ -8,11 +8,12 @@ from bpe_cli import encodings
 from bpe_cli.blocks import Block
 from bpe_cli.reports.comparison.comparing import compare
 from tests.every_format import CORPUS, trained
+from tests.needs import needs
 
 
 @pytest.mark.parametrize("name", ["gpt2", "o200k_base", "bpe", "unigram"])
 def test_efficiencies_are_theirs(name, corpora):
-    scorer = pytest.importorskip("tokenization_scorer", reason="needs tokenization-scorer, which is not installed")
+    scorer = needs("tokenization_scorer")
     tokenizer = encodings.named(name) if "_" in name or name == "gpt2" else trained(name)
     documents = CORPUS.encode().splitlines()
     if tokenizer.has_bytes:

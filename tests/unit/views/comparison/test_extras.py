@@ -21,7 +21,7 @@ from bpe_cli.reports.comparison.sampling import Sample
 from bpe_cli.views.comparison.as_json import comparison_json
 from bpe_cli.views.comparison.extras import extras_view
 from tests.unit.reports.comparison.tiny import tiny
-from tests.unit.views.golden import check, render
+from tests.unit.views.golden import CONSOLES, check, render
 
 FIRST = tiny(b"ab", b"cd", b"abcd", "и".encode(), b"12", name="first")
 SECOND = tiny(b"bc", b"ef", " 谁".encode(), b"\x1b[2J", b"  ", name="evil\x1b[2J\u202e")
@@ -63,6 +63,11 @@ def test_golden(report, width):
 def test_golden_in_colour(report, system):
     only = replace(report, probes=None, overlaps=())
     check(f"compare-diff-{system}", render(extras_view(only), width=80, color_system=system))
+
+
+@pytest.mark.parametrize("console", ["256", "truecolor", "no-color"])
+def test_golden_of_all_in_colour(report, console):
+    check(f"compare-extras-{console}", render(extras_view(report), **CONSOLES[console]))
 
 
 @pytest.mark.parametrize("width", [120, 80, 50])

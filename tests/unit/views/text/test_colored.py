@@ -45,7 +45,7 @@ def test_golden_ids_and_spans(console):
     check(f"ids-spans-{console}", render(view, **CONSOLES[console]))
 
 
-@pytest.mark.parametrize("console", ["plain", "narrow", "256"])
+@pytest.mark.parametrize("console", ["plain", "narrow", "256", "truecolor", "no-color"])
 def test_golden_table(console):
     check(f"table-{console}", render(TokenView(segment(TINY, TEXT, "all"), table=True), **CONSOLES[console]))
 

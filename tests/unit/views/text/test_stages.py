@@ -36,7 +36,7 @@ BERT = Tokenizer(
 TEXT = "Unreadable,\te\u0301 שלום [SEP] <|x|>\x1b[2J\n".encode()
 
 
-@pytest.mark.parametrize("console", ["plain", "narrow", "256"])
+@pytest.mark.parametrize("console", ["plain", "narrow", "256", "truecolor", "no-color"])
 def test_golden_stages(console):
     segmentation = segment(BERT, TEXT, "all")
     view = StagesView(
@@ -45,7 +45,7 @@ def test_golden_stages(console):
     check(f"stages-{console}", render(view, **CONSOLES[console]))
 
 
-@pytest.mark.parametrize("console", ["plain", "narrow", "truecolor"])
+@pytest.mark.parametrize("console", ["plain", "narrow", "256", "truecolor", "no-color"])
 def test_golden_warnings(console):
     text = "\ufeffa\u00a0b <|endoftext|> <|im_start|> 谁 1987 2031\r\n\x1b[2J\xff ".encode() + b"\xff "
     gpt2 = find("gpt2")

@@ -88,7 +88,7 @@ def test_golden(name):
     check(f"steps-{name}", render(StepsView(tell(tokenizer, text.encode(), "all")), width=80))
 
 
-@pytest.mark.parametrize("console", ["narrow", "256", "no-color"])
+@pytest.mark.parametrize("console", ["narrow", "256", "truecolor", "no-color"])
 def test_golden_consoles(console):
     tokenizer, text = tokenizers()["subword-nmt"]
     check(f"steps-{console}", render(StepsView(tell(tokenizer, text.encode())), **CONSOLES[console]))

@@ -69,8 +69,9 @@ def test_no_token_that_a_short_text_becomes_is_called_unreachable(model):
         layers += check(made, alphabet, longest)
     assert layers["plain"] > TOKENIZERS
     assert layers["pieces"] + layers["shadowed"] > TOKENIZERS  # proofs are tried, too
-    # Stages that rewrite what a token needs hide some; what is not found is not called unreachable.
-    assert layers["missed"] <= layers.total() // 40
+    # Stages that rewrite what a token needs hide one or another, and words of WordPiece may have to begin with
+    # several tokens before the one that is looked for; what is not found is called open, never unreachable.
+    assert layers["missed"] <= (10 if model == "word_piece" else 1)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)

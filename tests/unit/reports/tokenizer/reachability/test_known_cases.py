@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli import load, named
+from bpe_cli import _core, load, named
 from bpe_cli.errors import InputError
 from bpe_cli.rank_merges import of_ranks
 from bpe_cli.reports.tokenizer.reachability import REACHABLE, examine
@@ -14,6 +14,7 @@ from bpe_cli.stages import (
     BertPreTokenizer,
     CharacterBpe,
     MergeBpe,
+    PrefixSpace,
     RankBpe,
     SpecialToken,
     Split,
@@ -54,6 +55,49 @@ def test_ranks_merge_a_token_that_a_higher_rank_makes():
     assert verdicts(Tokenizer(RankBpe(vocabulary))) == {}
     vocabulary = Vocabulary.from_tokens([*BYTES, b"abcd", b"bc"])
     assert verdicts(Tokenizer(RankBpe(vocabulary))) == {b"abcd": ("whole", b"abcd")}
+
+
+def not_left_in_two_parts(vocabulary):
+    """Tokens of several bytes that lower ranks alone do not leave in two parts."""
+    _, token_ids = _core.recover_merges(vocabulary.blob, vocabulary.ends)
+    return set(memoryview(token_ids))
+
+
+def test_tokens_that_lower_ranks_do_not_make_as_llama3_has_them():
+    """``abc`` and ``pqrs`` wait for a higher rank; ``wxyz`` and ``hijk`` come to three parts whatever is merged."""
+    vocabulary = Vocabulary.from_tokens([*BYTES, b"abc", b"pqrs", b"wxyz", b"ab", b"pq", b"rs", b"xy", b"hijk", b"ij"])
+    abc, pqrs, wxyz, ab, pq, rs, _, hijk, _ = range(256, 265)
+    found = of_ranks(vocabulary)
+    assert not_left_in_two_parts(vocabulary) == {abc, pqrs, wxyz, hijk}
+    assert found.whole == (wxyz, hijk)
+    assert {(ab, ord("c"), abc), (pq, rs, pqrs)} < set(found.merges)
+    assert verdicts(Tokenizer(RankBpe(vocabulary))) == {b"wxyz": ("whole", b"wxyz"), b"hijk": ("whole", b"hijk")}
+    as_list = Tokenizer(MergeBpe(vocabulary, found.merges))
+    assert {token: layer for token, (layer, _) in verdicts(as_list).items()} == {b"wxyz": "merges", b"hijk": "merges"}
+
+
+def test_a_part_of_a_character_that_merging_does_not_come_to_needs_ill_formed_text():
+    """Pieces end between characters, so no completion is tried; an added token may cut one."""
+    vocabulary = Vocabulary.from_tokens([*BYTES, b"\xe8\xb0\xb0\xe8", b"\xb0\xb0"])
+    (said,) = [each for token, each in examined(vocabulary).items() if token == b"\xe8\xb0\xb0\xe8"]
+    assert (said.layer, said.witness) == ("ill-formed", b"\xe8\xb0\xb0\xe8")
+    assert said.reason == "merging does not come to it, and pieces of well-formed text end between characters"
+    cut = SpecialToken(b"\x80", 300, special=False)
+    said = examined(vocabulary, (cut,))[b"\xe8\xb0\xb0\xe8"]
+    assert (said.layer, said.witness) == ("completion", b"\xe8\xb0\xb0\xe8\x80\x80")
+
+
+def test_a_space_that_a_stage_puts_before_ill_formed_text():
+    made = Tokenizer(RankBpe(Vocabulary.from_tokens([*BYTES, b" \x81", b" \xe8"])), (PrefixSpace(), Split(r" ?\S+")))
+    assert verdicts(made) == {
+        b" \x81": ("ill-formed", b"\x81"),
+        b" \xe8": ("completion", b"\xe8\x80\x80"),
+    }
+
+
+def examined(vocabulary, special_tokens=()):
+    found = examine(Tokenizer(RankBpe(vocabulary), special_tokens=special_tokens))
+    return {found.contents[token_id]: verdict for token_id, verdict in found.verdicts.items()}
 
 
 def test_pieces_by_hand():
@@ -184,6 +228,9 @@ def test_llama3_has_tokens_that_are_whole_pieces_only(shared):
     whole = {token_id for token_id, verdict in found.verdicts.items() if verdict.layer == "whole"}
     assert whole == set(of_ranks(tokenizer.model.vocabulary).whole)
     assert len(whole) == 588
+    waiting = not_left_in_two_parts(tokenizer.model.vocabulary)
+    assert (len(waiting), len(waiting - whole)) == (678, 90)
+    assert whole < waiting
     # Without the look-up of whole pieces, no text becomes them.
     merged = load(shared / "vocabs" / "hf-llama3" / "tokenizer.json")
     assert {each.layer for each in examine(merged, whole).verdicts.values()} == {"whole"}
