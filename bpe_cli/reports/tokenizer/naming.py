@@ -20,9 +20,7 @@ _SHOWN = str.maketrans({"·": " ", "⏎": "\n", "→": "\t", "␍": "\r", "▁":
 """What blanks are shown as, here and elsewhere: a user may have copied it."""
 
 _MARKS = {"·": " ", "⏎": "\n", "→": "\t", "␍": "\r", "␡": "\x7f"}
-_ESCAPES = re.compile(
-    r"\\x([0-9a-f]{2})|<U\+(10[0-9A-F]{4}|[0-9A-F]{4,5})>|\\(.)|([·⏎→␡\u2400-\u241f])", re.DOTALL
-)
+_ESCAPES = re.compile(r"\\x([0-9a-f]{2})|<U\+(10[0-9A-F]{4}|[0-9A-F]{4,5})>|\\(.)|([·⏎→␡\u2400-\u241f])", re.DOTALL)
 
 
 def find_tokens(anatomy: Anatomy, name: str) -> list[int]:

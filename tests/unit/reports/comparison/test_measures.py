@@ -253,7 +253,7 @@ def test_word_types_are_those_of_the_head(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name, kept",
+    ("name", "kept"),
     [("llama2/tokenizer.model", 2), ("mistral-spm-v1", 2), ("phi-3-mini", 2), ("t5-small", 2), ("roberta-base", 2)],
 )
 def test_a_space_that_the_tokenizer_puts_is_the_one_before_a_word(shared, name, kept):
@@ -265,7 +265,9 @@ def test_a_space_that_the_tokenizer_puts_is_the_one_before_a_word(shared, name, 
 
 def test_words_in_a_small_vocabulary_with_a_dummy_prefix():
     pieces = ["<unk>", "▁", "▁low", "low", *"lower"]
-    model = Unigram(Vocabulary.from_tokens(piece.encode() for piece in pieces), array("d", bytes(8 * len(pieces))), unk_id=0)
+    model = Unigram(
+        Vocabulary.from_tokens(piece.encode() for piece in pieces), array("d", bytes(8 * len(pieces))), unk_id=0
+    )
     documents = [Block.of([b"low lower low"])]
     shares = {}
     for name, stage in {
