@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import PLAIN_WIDTH, json_text, note, stdout_console
+from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, json_text, note, stdout_console
 from bpe_cli.cli.pages import check_outputs, write_page
 from bpe_cli.errors import CheckFailed, UsageError
 
@@ -273,7 +273,9 @@ class Wanted:
         from rich.console import Console
 
         file = io.StringIO()
-        Console(file=file, width=PLAIN_WIDTH, color_system=None, highlight=False).print(self._tables(report, changes))
+        lines: Any = Unpadded(file)
+        console = Console(file=lines, width=PLAIN_WIDTH, color_system=None, highlight=False)
+        console.print(self._tables(report, changes))
         return file.getvalue()
 
     def _write(self, text: str) -> None:
