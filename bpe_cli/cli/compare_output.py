@@ -6,12 +6,12 @@ import io
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import PLAIN_WIDTH, json_text, note, stdout_console
+from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, json_text, note, stdout_console
 from bpe_cli.cli.outputs import STDOUT, check_kept, check_outputs
 from bpe_cli.cli.pages import write_page
 from bpe_cli.errors import CheckFailed, UsageError
@@ -297,9 +297,10 @@ class Wanted:
         from rich.console import Console
 
         file = io.StringIO()
-        system = "256" if color is options.Color.always else None
+        system: Literal["256"] | None = "256" if color is options.Color.always else None
+        lines: Any = Unpadded(file)
         console = Console(
-            file=file, width=PLAIN_WIDTH, color_system=system, force_terminal=bool(system), no_color=not system,
+            file=lines, width=PLAIN_WIDTH, color_system=system, force_terminal=bool(system), no_color=not system,
             highlight=False,
         )  # fmt: skip
         console.print(self._tables(report, changes))

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from bpe_cli.cli.options import Color
 from bpe_cli.errors import BpeError
@@ -69,12 +69,35 @@ def stdout_console(color: Color) -> Console:
     terminal = sys.stdout.isatty()
     columns = os.environ.get("COLUMNS", "")
     width = int(columns) if columns.isdecimal() and int(columns) else None if terminal else PLAIN_WIDTH
+    file: Any = None if terminal else Unpadded(sys.stdout)
     if color is Color.never:
-        return Console(width=width, no_color=True, color_system=None, highlight=False, soft_wrap=False)
+        return Console(file=file, width=width, no_color=True, color_system=None, highlight=False, soft_wrap=False)
     if color is Color.always:
         system = Console().color_system or "256"
-        return Console(width=width, force_terminal=True, no_color=False, color_system=system, highlight=False)  # type: ignore[arg-type]
-    return Console(width=width, highlight=False)
+        return Console(
+            file=file, width=width, force_terminal=True, no_color=False, highlight=False,
+            color_system=system,  # type: ignore[arg-type]
+        )  # fmt: skip
+    return Console(file=file, width=width, highlight=False)
+
+
+class Unpadded:
+    """Write lines without the blanks at their ends that fill tables up to the width of a terminal.
+
+    Blanks of texts are shown as marks, so none of these is lost.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        """Write to a file."""
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write text that ends where a line does."""
+        self._file.write("\n".join(line.rstrip(" ") for line in text.split("\n")))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -162,9 +162,10 @@ def _refuse_tokenizers(inputs: list[str]) -> None:
         UsageError: All inputs are tokenizers, or one is no file but a tokenizer's name.
     """
     if all(map(_is_tokenizer, inputs)):
+        options_of_compare = shlex.join(word for name in inputs for word in ("-t", name))
         raise UsageError(
             f"bpe inspect reports on one tokenizer at a time, and there are {len(inputs)}",
-            hint=f"set them side by side with bpe compare {shlex.join(word for name in inputs for word in ('-t', name))}",
+            hint=f"set them side by side with bpe compare {options_of_compare}",
         )
     named = next((name for name in inputs if not os.path.lexists(name) and _is_tokenizer(name)), None)
     if named is not None:

@@ -81,15 +81,15 @@ def _show_health(
     from bpe_cli.views.tokenizer.structure import findings_view, structure_view
     from bpe_cli.views.tokenizer.tables import vocabulary_view
 
-    sections = [
-        structure_view(structure, full=full),
+    first = [
         reachability_view(reachability, full=full),
         Text(),
         *([] if usage is None else [corpus_view(usage)]),
     ]
+    sections = [structure_view(structure, full=full)]
     console = stdout_console(color)
     console.print(findings_view(found), Text())
-    console.print(vocabulary_view(report, full=full, sections=sections))
+    console.print(vocabulary_view(report, full=full, first=first, sections=sections))
 
 
 def _show_tokens(

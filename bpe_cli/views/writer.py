@@ -100,6 +100,13 @@ class Folded:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         writer = Writer(options.max_width)
+        blanks = ""  # they go to the next line with what follows: at the end of one nobody sees them
         for character in self._text:
-            writer.put(character, PLAIN)
+            if character == " ":
+                blanks += character
+            else:
+                writer.put(blanks + character, PLAIN)
+                blanks = ""
+        if blanks:
+            writer.put(blanks, PLAIN)
         yield from writer.finish()

@@ -107,11 +107,7 @@ impl Stages {
     /// It is before a space between two ASCII letters: no stage that allows cuts looks across one.
     #[must_use]
     pub fn safe_cut(&self, text: &[u8]) -> usize {
-        if self.cuts {
-            between_letters(text)
-        } else {
-            0
-        }
+        if self.cuts { between_letters(text) } else { 0 }
     }
 
     /// The same where no token goes on across a mark (U+2581) behind another character: then a text that

@@ -142,7 +142,8 @@ def test_full_gives_a_witness_for_each_token_in_doubt(tmp_path):
         for options in ((), ("--full",))
     )
     assert "as in xing" not in short
-    assert "as in xing" in full and "as in xed" in full
+    assert "as in xing" in full
+    assert "as in xed" in full
     assert " special         1   if asked " in short
 
 
@@ -155,3 +156,11 @@ def test_tokens_of_one_text_are_named_as_they_are_written(tmp_path):
     (tmp_path / "vocab.txt").write_text("[UNK]\nthe\n##the\nt\n")
     told = call("inspect", "vocab.txt", "--token", "The", cwd=tmp_path).err
     assert 'there is "the" (id 1), "##the" (id 2)' in told
+
+
+def test_lines_end_without_blanks_outside_a_terminal(trained):
+    for columns in ("40", "100"):
+        shown = call("inspect", "t.json", cwd=trained, env={"COLUMNS": columns}).text
+        assert not [line for line in shown.split("\n") if line.endswith(" ")]
+    titles = [line for line in shown.split("\n") if line in ("Reachability", "Scripts", "Special tokens")]
+    assert titles == ["Reachability", "Scripts", "Special tokens"]

@@ -19,6 +19,7 @@ NEAR = 5
 _SHOWN = str.maketrans({"·": " ", "⏎": "\n", "→": "\t", "␍": "\r", "▁": " ", "Ġ": " ", "Ċ": "\n", "ĉ": "\t"})
 """What blanks are shown as, here and elsewhere: a user may have copied it."""
 
+# What reports show in the place of white space and what cannot be shown, to be read back.
 _MARKS = {"·": " ", "⏎": "\n", "→": "\t", "␍": "\r", "␡": "\x7f"}
 _ESCAPES = re.compile(r"\\x([0-9a-f]{2})|<U\+(10[0-9A-F]{4}|[0-9A-F]{4,5})>|\\(.)|([·⏎→␡\u2400-\u241f])", re.DOTALL)
 
@@ -29,8 +30,8 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
     Args:
         anatomy: The tokenizer.
         name: An id, as digits or ``id:N``; else a text: what tokens stand for, how they are written in the vocabulary
-            (``▁the``, ``Ġthe``, ``##s``), how they are shown (``·the``, ``\\xe8``), or a special token. ``text:`` before it makes sure that it is a text,
-            ``bytes:`` before it that it is hexadecimal digits.
+            (``▁the``, ``Ġthe``, ``##s``), how they are shown (``·the``, ``\\xe8``), or a special token.
+            ``text:`` before it makes sure that it is a text, ``bytes:`` that it is hexadecimal digits.
 
     Returns:
         At least one id, those first that are written so.
@@ -54,7 +55,7 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
     else:
         content = name.encode("utf-8", "surrogateescape")
     found = _of_content(anatomy, content)
-    if not found and not colon:
+    if not found and kind not in ("bytes", "text"):
         found = _of_content(anatomy, _as_shown(name))
     if not found:
         raise UsageError(f"no token is {quote(content)}", hint=_hint(anatomy, content))

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS, REACHABLE
 from bpe_cli.views.json_values import text_value
+from bpe_cli.views.layout import NARROW, Noted
 from bpe_cli.views.layout import table as new_table
 from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.visible import harmless, visible
@@ -33,7 +34,6 @@ _UNPROVEN: dict[Layer, str] = {"special": "if asked", "undecided": "unknown"}
 """What stands for yes and no in layers that have no proof either way."""
 
 _CELLS = 60
-_NARROW = 66
 
 
 def reachability_view(reachability: Reachability, *, full: bool = False) -> RenderableType:
@@ -41,7 +41,7 @@ def reachability_view(reachability: Reachability, *, full: bool = False) -> Rend
 
     With ``full``, all tokens but plain ones, and special ones, which are listed by themselves.
     """
-    parts: list[RenderableType] = [Text("Reachability", style="bold"), _Layers(reachability)]
+    parts: list[RenderableType] = [Text("Reachability", style="bold"), _layers(reachability)]
     shown: list[Verdict] = []
     more = 0
     for layer in (*_TELLING, *_WITNESSED) if full else _TELLING:
@@ -55,26 +55,12 @@ def reachability_view(reachability: Reachability, *, full: bool = False) -> Rend
     return Group(*parts)
 
 
-class _Layers:
-    """Show the layers; a narrow console has what they mean below the table."""
-
-    def __init__(self, reachability: Reachability) -> None:
-        self._counts = reachability.counts
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        wide = options.max_width >= _NARROW
-        table = new_table()
-        table.add_column("layer", no_wrap=True)
-        table.add_column("tokens", justify="right", no_wrap=True)
-        table.add_column("reachable", no_wrap=True)
-        if wide:
-            table.add_column("what it means", overflow="fold")
-        for layer, tokens in self._counts:
-            reached = "yes" if layer in REACHABLE else _UNPROVEN.get(layer, "no")
-            table.add_row(layer, whole(tokens), reached, *([LAYERS[layer]] if wide else []))
-        yield table
-        if not wide:
-            yield from (Text(f"{layer}: {LAYERS[layer]}") for layer, _ in self._counts)
+def _layers(reachability: Reachability) -> Noted:
+    table = Noted(("layer", "tokens", "reachable"), "what it means")
+    for layer, tokens in reachability.counts:
+        reached = "yes" if layer in REACHABLE else _UNPROVEN.get(layer, "no")
+        table.add_row(layer, whole(tokens), reached, note=LAYERS[layer])
+    return table
 
 
 class _Tokens:
@@ -87,10 +73,11 @@ class _Tokens:
         ]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if options.max_width < _NARROW:
+        if options.max_width < NARROW:
             for token_id, content, verdict in self._rows:
-                yield Text(f"\n{token_id}  {content}  {verdict.layer}")
+                yield Text(f"{token_id}  {content}  {verdict.layer}")
                 yield Text(_why(verdict))
+                yield Text()
             return
         table = new_table()
         table.add_column("id", justify="right", no_wrap=True)

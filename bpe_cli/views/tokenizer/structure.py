@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from bpe_cli.views.layout import Bar, Noted
 from bpe_cli.views.layout import table as new_table
 from bpe_cli.views.numbers import count, fraction, percent, whole
 from bpe_cli.views.visible import visible
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 SCRIPT_LIMIT = 12
 TOKEN_CELLS = 40
 TREE_CELLS = 160
-
-_BAR_CELLS = 30
 
 
 def findings_view(found: Sequence[Finding]) -> RenderableType:
@@ -71,10 +70,10 @@ def lengths_table(unit: str, bins: Sequence[LengthBin]) -> Table:
     table.add_column(unit, justify="right", no_wrap=True)
     table.add_column("tokens", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table.add_column("")
     for each in bins:
         span = f"{each.lowest}+" if each.highest is None else stretch(each.lowest, each.highest)
-        table.add_row(span, whole(each.tokens), percent(each.share), Text("█" * round(each.relative * _BAR_CELLS)))
+        table.add_row(span, whole(each.tokens), percent(each.share), Bar(each.relative))
     return table
 
 
@@ -159,23 +158,16 @@ def _merges(structure: Structure) -> RenderableType:
     depths.add_column("tokens", justify="right", no_wrap=True)
     for bin_ in shape.depth_bins:
         last = bin_.lowest if bin_.highest is None else bin_.highest
-        depths.add_row(stretch(bin_.lowest, last), whole(bin_.tokens), Text("█" * round(bin_.relative * _BAR_CELLS)))
-    deepest = new_table()
-    deepest.add_column("id", justify="right", no_wrap=True)
-    deepest.add_column("depth", justify="right", no_wrap=True)
-    deepest.add_column("deepest tokens and their trees", overflow="fold")
+        depths.add_row(stretch(bin_.lowest, last), whole(bin_.tokens), Bar(bin_.relative))
+    deepest = Noted(("id", "depth"), "deepest tokens and their trees")
     for each in structure.deepest:
         tree = bracketed(each.tree)
-        deepest.add_row(str(each.token.token_id), whole(each.depth), Text(f"{short(each.token.content)}\n{tree}"))
+        deepest.add_row(str(each.token.token_id), whole(each.depth), note=f"{short(each.token.content)}\n{tree}")
     return Group(Text(), facts, depths, *([deepest] if structure.deepest else []))
 
 
-def _cuts(structure: Structure) -> Table:
-    table = new_table()
-    table.add_column("a character is cut", overflow="fold")
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("of one byte", justify="right")
-    table.add_column("examples", overflow="fold")
+def _cuts(structure: Structure) -> Noted:
+    table = Noted(("a character is cut", "tokens", "of one byte"), "examples")
     names = {
         "starts inside": "at the start",
         "ends inside": "at the end",
@@ -183,33 +175,25 @@ def _cuts(structure: Structure) -> Table:
         "impossible": "in no UTF-8 text",
     }
     for cut in structure.cuts:
-        table.add_row(names[cut.name], whole(cut.tokens), whole(cut.single_bytes), listed(cut.examples[:3]))
+        table.add_row(names[cut.name], whole(cut.tokens), whole(cut.single_bytes), note=listed(cut.examples[:3]))
     return table
 
 
-def _white_space(structure: Structure) -> Table:
-    table = new_table()
-    table.add_column("runs of", no_wrap=True)
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("lengths", overflow="fold")
+def _white_space(structure: Structure) -> Noted:
+    table = Noted(("runs of", "tokens"), "lengths")
     for run in structure.white_space:
-        table.add_row(run.kind, whole(run.tokens), ", ".join(stretch(*each) for each in run.stretches))
+        table.add_row(run.kind, whole(run.tokens), note=", ".join(stretch(*each) for each in run.stretches))
     return table
 
 
-def _digits(structure: Structure) -> Table:
-    table = new_table()
-    table.add_column("digits", justify="right", no_wrap=True)
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("of", justify="right", no_wrap=True)
-    table.add_column("with space", justify="right")
-    table.add_column("without token", overflow="fold")
+def _digits(structure: Structure) -> Noted:
+    table = Noted(("digits", "tokens", "of", "with space"), "without token")
     for run in structure.digits:
         more = run.possible - run.present - len(run.missing) if run.missing else 0
         missing = ", ".join(run.missing) + (", …" if more else "")
         table.add_row(
-            str(run.length), whole(run.present), f"10^{run.length}" if run.length > 6 else whole(run.possible),
-            whole(run.present_spaced), missing,
+            str(run.length), whole(run.present), f"10^{run.length}" if run.length > 5 else whole(run.possible),
+            whole(run.present_spaced), note=missing, name=f"without token, {count(run.length, 'digit')}",
         )  # fmt: skip
     return table
 
@@ -227,13 +211,10 @@ def _duplicates(structure: Structure) -> Group:
     return Group(table, *examples, *([Text()] if examples else []))
 
 
-def _unseen(structure: Structure) -> Table:
-    table = new_table()
-    table.add_column("tokens with", overflow="fold")
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("examples", overflow="fold")
+def _unseen(structure: Structure) -> Noted:
+    table = Noted(("tokens with", "tokens"), "examples")
     for kind in structure.unseen:
-        table.add_row(kind.name, whole(kind.tokens), listed(kind.examples[:3]))
+        table.add_row(kind.name, whole(kind.tokens), note=listed(kind.examples[:3]))
     return table
 
 

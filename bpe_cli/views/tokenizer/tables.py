@@ -9,8 +9,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from bpe_cli.views.layout import Noted, yes
 from bpe_cli.views.layout import table as new_table
-from bpe_cli.views.layout import yes
 from bpe_cli.views.numbers import ABSENT, count, fraction, whole
 from bpe_cli.views.tokenizer.structure import lengths_table, short
 from bpe_cli.views.visible import harmless, visible
@@ -30,23 +30,28 @@ _NAME_CELLS = 34
 
 
 def vocabulary_view(
-    report: VocabularyReport, *, full: bool = False, sections: Sequence[RenderableType] = ()
+    report: VocabularyReport,
+    *,
+    full: bool = False,
+    first: Sequence[RenderableType] = (),
+    sections: Sequence[RenderableType] = (),
 ) -> RenderableType:
     """Show the report on a tokenizer; ``full`` lists all special tokens.
 
     Args:
         report: The report.
         full: Whether to list all special tokens and settings.
-        sections: What else there is to show, before the settings in the file.
+        first: What to show behind what the tokenizer is, before how its vocabulary is built.
+        sections: What else to show of how it is built, before long lists and the settings in the file.
     """
-    parts: list[RenderableType] = [_facts(report), Text()]
-    if report.special_tokens:
-        parts += [Text("Special tokens", style="bold"), *_special_tokens(report, full)]
+    parts: list[RenderableType] = [_facts(report), Text(), *first]
     if report.length_bins:
         parts += [Text("Length of ordinary tokens in bytes", style="bold"), lengths_table("bytes", report.length_bins)]
+    parts += sections
     if report.longest:
         parts += [Text("Longest tokens", style="bold"), _longest(report)]
-    parts += sections
+    if report.special_tokens:
+        parts += [Text("Special tokens", style="bold"), *_special_tokens(report, full)]
     if report.facts:
         parts += [Text("Settings in the file", style="bold"), *_stated(report, full)]
     return Group(*parts)
@@ -156,13 +161,9 @@ def _literal(value: Fact, full: bool = True) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _longest(report: VocabularyReport) -> Table:
-    table = new_table()
-    table.add_column("id", justify="right", no_wrap=True)
-    table.add_column("bytes", justify="right", no_wrap=True)
-    table.add_column("characters", justify="right", no_wrap=True)
-    table.add_column("token", overflow="fold")
+def _longest(report: VocabularyReport) -> Noted:
+    table = Noted(("id", "bytes", "characters"), "token")
     for token in report.longest:
         shown = Text(short(token.content, 2 * _NAME_CELLS))
-        table.add_row(str(token.token_id), whole(token.byte_count), whole(token.character_count), shown)
+        table.add_row(str(token.token_id), whole(token.byte_count), whole(token.character_count), note=shown)
     return table

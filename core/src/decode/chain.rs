@@ -233,6 +233,23 @@ impl Decoder {
         Self::new(spec)
     }
 
+    /// Whether what a string becomes depends on no other, but for the first string of all and for bytes
+    /// that are spelt out beside each other.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        let mut fused = false;
+        self.steps.iter().all(|step| match step {
+            Step::WordPiece { .. } | Step::Metaspace { .. } | Step::SpaceMarks { .. } => !fused,
+            Step::ByteFallback | Step::Replace(_) => !fused,
+            Step::Fuse => {
+                fused = true;
+                true
+            }
+            Step::Strip { stop, .. } => !fused || *stop == 0,
+            Step::ByteLevel | Step::Suffix(_) | Step::Ctc { .. } => false,
+        })
+    }
+
     /// Sends strings through the chain and joins what comes out.
     ///
     /// # Errors

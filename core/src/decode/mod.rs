@@ -24,7 +24,9 @@ pub struct SpecialTable<'a> {
 }
 
 impl<'a> SpecialTable<'a> {
-    fn get(&self, id: u32) -> Option<&'a [u8]> {
+    /// The bytes of a token, if it is one of these.
+    #[must_use]
+    pub fn get(&self, id: u32) -> Option<&'a [u8]> {
         let place = self.ids.binary_search(&id).ok()?;
         Strings {
             blob: self.blob,

@@ -254,7 +254,7 @@ def test_word_types_are_those_of_the_head(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name, kept",
+    ("name", "kept"),
     [("llama2/tokenizer.model", 2), ("mistral-spm-v1", 2), ("phi-3-mini", 2), ("t5-small", 2), ("roberta-base", 2)],
 )
 def test_a_space_that_the_tokenizer_puts_is_the_one_before_a_word(shared, name, kept):
