@@ -65,8 +65,12 @@ Markdown = Annotated[
     bool, typer.Option("--markdown", help="Print Markdown, for a pull request.", rich_help_panel=_OUTPUT)
 ]
 Csv = Annotated[
-    bool, typer.Option("--csv", help="Print CSV: a row per input and tokenizer, all metrics.", rich_help_panel=_OUTPUT)
-]
+    bool,
+    typer.Option(
+        "--csv", rich_help_panel=_OUTPUT,
+        help="Print CSV: all metrics, a row per input and tokenizer; the last input is total.",
+    ),
+]  # fmt: skip
 FailIf = Annotated[
     list[str] | None,
     typer.Option(
