@@ -29,7 +29,7 @@ EVIL = (
     "</div></section></main><plaintext>",
     "<iframe srcdoc='<script>parent.alert(6)</script>'></iframe>",
     "\u202eevil\u202c \u2066x\u2069 \u200f",
-    "nul\0 \x01\x1b[31m \x7f \x85\r\n\r\ufeff\ufffe\U0010ffff",
+    "nul\0 \x01\x1b[31m \x7f \x85 \x9b2J\r\n\r\ufeff\ufffe\U0010ffff",
     "\u2028\u2029 ${alert(7)} `{{7*7}}`",
     "<noscript><p title='</noscript><img src=x onerror=alert(8)>'>",
 )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bpe_cli.cli import compare_extras, compare_output, options, pages
+from bpe_cli.cli import compare_extras, compare_options, options, pages
+from bpe_cli.cli.compare_output import finish
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.outputs import read_inputs
 from bpe_cli.cli.reading import inputs_of
@@ -44,9 +45,9 @@ def run(
             help="A file or folder, an encoding or a model; repeat it for each.",
         ),
     ] = None,
-    baseline: compare_output.Baseline = None,
-    metric: compare_output.Metrics = None,
-    speed: compare_output.Speed = False,
+    baseline: compare_options.Baseline = None,
+    metric: compare_options.Metrics = None,
+    speed: compare_options.Speed = False,
     probe: compare_extras.ProbeNames = None,
     parallel: compare_extras.Parallel = None,
     pivot: compare_extras.Pivot = None,
@@ -54,14 +55,14 @@ def run(
     overlap: compare_extras.OverlapFlag = False,
     diff: compare_extras.Diff = False,
     diff_limit: compare_extras.DiffLimit = None,
-    json: compare_output.Json = False,
-    markdown: compare_output.Markdown = False,
-    csv: compare_output.Csv = False,
+    json: compare_options.Json = False,
+    markdown: compare_options.Markdown = False,
+    csv: compare_options.Csv = False,
     html: pages.Html = None,
-    output: compare_output.Output = None,
-    fail_if: compare_output.FailIf = None,
-    against: compare_output.Against = None,
-    max_regression: compare_output.MaxRegression = None,
+    output: compare_options.Output = None,
+    fail_if: compare_options.FailIf = None,
+    against: compare_options.Against = None,
+    max_regression: compare_options.MaxRegression = None,
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
@@ -94,7 +95,7 @@ def run(
     from bpe_cli.reports.comparison.comparing import compare
     from bpe_cli.reports.comparison.identity import Digests, Settings, identified
 
-    wanted = compare_output.Wanted.of(
+    wanted = compare_options.Wanted.of(
         json=json, markdown=markdown, csv=csv, html=html, output=output, metric=metric or (), speed=speed,
         fail_if=fail_if or (), against=against, max_regression=max_regression or (),
     )  # fmt: skip
@@ -133,7 +134,7 @@ def run(
     report = extras.added(report, models, specials, options.threads_of(threads))
     documents = source.documents if source else "whole"
     settings = Settings(documents, field if jsonl else None, specials if specials == "all" else tuple(specials))
-    wanted.finish(identified(report, models, digests, settings), color, quiet)
+    finish(wanted, identified(report, models, digests, settings), color, quiet)
 
 
 def _models(names: list[str], baseline: str | None, pattern: str | None) -> list[Tokenizer]:

@@ -61,7 +61,8 @@ Pairs = Annotated[
     str | None,
     typer.Option(
         "--pairs", metavar="FOLDER", rich_help_panel=_PANEL,
-        help="Objects for the data probe: each NAME.json with a NAME.yaml beside it.",
+        help="Objects for the data probe: each NAME.json with a NAME.yaml beside it. "
+        "That both say the same is not checked.",
     ),
 ]  # fmt: skip
 OverlapFlag = Annotated[
@@ -226,7 +227,7 @@ class Extras:
         if Probe.data in self.probes:
             from bpe_cli.reports.comparison.probes.data import pairs_of, probe_data
 
-            pairs = pairs_of(samples("pairs")) if self.pairs is None else pairs_of(_folder(self.pairs))
+            pairs = pairs_of(samples("pairs")) if self.pairs is None else pairs_of(_folder(self.pairs), self.pairs)
             if not pairs:
                 raise InputError(f"{self.pairs} has no NAME.json with a NAME.yaml beside it")
             source = BUILT_IN if self.pairs is None else self.pairs

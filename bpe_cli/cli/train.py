@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from bpe_cli.trainers.base import Trained
 
 NAME = "train"
-EPILOG = (
-    "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one machine."
-)
+EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one does."
 
 _MODEL = "Model"
 _STAGES = "Normalizer and pre-tokenizer"
@@ -272,11 +270,9 @@ def run(
     from bpe_cli.trainers import TRAINERS, sentencepiece
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
 
-    trainer = TRAINERS[algorithm]
     check_compat(algorithm, compat)
     by_sentencepiece = compat == Compat.sentencepiece and algorithm.value in sentencepiece.MODELS
-    if by_sentencepiece:
-        trainer = sentencepiece
+    trainer = sentencepiece if by_sentencepiece else TRAINERS[algorithm]
     if help_algorithm:
         print(help_of(algorithm, trainer))
         return
@@ -302,7 +298,9 @@ def run(
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
     if from_counts and (inputs or text is not None):
         raise UsageError("--from-counts takes the place of text: give one or the other")
-    check_outputs([("-o", output), ("--counts-out", counts_out)])
+    outputs = [("-o", output), ("--counts-out", counts_out)]
+    check_outputs(outputs)
+    check_kept(outputs, (("the counts", path) for path in from_counts or ()))
     codes = algorithm == Algorithm.bpe and compat == Compat.subword_nmt
     file_format = format_.value if format_ else "subword-nmt" if codes else "bpe.json"
     if not counting_only:
@@ -315,7 +313,7 @@ def run(
         lines = lines or (trainer.documents(settings) == "lines" and not jsonl)
         source = options.source_of(inputs, text, lines, jsonl, field, block_size)
         found = inputs_of(source, quiet)
-        check_kept([("-o", output), ("--counts-out", counts_out)], read_inputs(found))
+        check_kept(outputs, read_inputs(found))
         counts = _count(source, found, trainer, settings, memory, number, quiet)
         if given["pattern"] and not counting_only:  # a shard may have nothing for it
             check_matches(counts, str(given["pattern"]))

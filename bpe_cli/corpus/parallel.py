@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 LARGEST = 256 << 20
 """Bytes that one file may have: it is held whole."""
 
+_LONGEST_NAME = 64
+"""Characters of a language's name at most."""
+
+_MOST_LANGUAGES = 2000
+"""FLORES+ has 228."""
+
 _NAMED = re.compile(r"([\w-]{1,32})=(.+)", re.ASCII | re.DOTALL)
 _HINT = 'as in {"en": "Good morning.", "de": "Guten Morgen."} on each line, or a line of names with tabs between'
 
@@ -77,23 +83,61 @@ def _json_lines(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        row = _object(line, f"{name}:{number}")
+        where = f"{name}:{number}"
+        row = _object(line, where)
         found = {key: value for key, value in row.items() if key != "id" and isinstance(value, str)}
         if not texts:
+            _check_languages(list(found), where)
             texts = {key: [] for key in found}
+        for key in texts or row:  # without a text yet, any may have been meant for one
+            if key != "id" and key in row and key not in found:
+                raise InputError(f"{where}: the value of {key[:_LONGEST_NAME]} is no text", hint=_HINT)
         if found.keys() != texts.keys():
-            odd = ", ".join(sorted(found.keys() ^ texts.keys()))
+            odd = ", ".join(key[:_LONGEST_NAME] for key in sorted(found.keys() ^ texts.keys())[:10])
             raise InputError(f"{name}:{number} has not the languages of the first line: {odd}", hint=_HINT)
         for key, value in found.items():
             texts[key].append(value.encode("utf-8", "replace"))  # a lone surrogate is no text
     return texts
 
 
+def _check_languages(names: Sequence[str], where: str) -> None:
+    """Make sure that names can be those of languages: a file of something else has long lines.
+
+    Raises:
+        InputError: They cannot.
+    """
+    if len(names) > _MOST_LANGUAGES:
+        raise InputError(f"{where} has {len(names):,} languages, more than {_MOST_LANGUAGES:,}", hint=_HINT)
+    long = next((name for name in names if len(name) > _LONGEST_NAME), None)
+    if long is not None:
+        raise InputError(
+            f"{where}: {long[:20]!r}... is no name of a language: it has {len(long):,} characters", hint=_HINT
+        )
+
+
 def _object(line: bytes, where: str) -> dict[str, Any]:
+    """Read a JSON object, in which no key stands twice: one of the values would be lost.
+
+    Raises:
+        InputError: It is none.
+    """
+    import json
+
     import orjson
+
+    def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in items:
+            if key in found:
+                raise InputError(f"{where} has the key {key[:_LONGEST_NAME]} twice", hint=_HINT)
+            found[key] = value
+        return found
 
     try:
         row = orjson.loads(line)
+        json.loads(line, object_pairs_hook=unique, parse_int=float)
+    except RecursionError as error:
+        raise InputError(f"{where} is nested too deeply", hint=_HINT) from error
     except ValueError as error:
         raise InputError(f"{where} is not JSON: {error}", hint=_HINT) from error
     if not isinstance(row, dict):
@@ -105,6 +149,7 @@ def _tabs(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
     header = [cell.decode("utf-8", "backslashreplace").strip() for cell in lines[0].split(b"\t")]
     if len(header) < 2 or not all(header) or len(set(header)) < len(header):
         raise InputError(f"{name}:1 does not name the languages", hint=_HINT)
+    _check_languages(header, f"{name}:1")
     columns: list[list[bytes]] = [[] for _ in header]
     for number, line in enumerate(lines[1:], 2):
         cells = line.split(b"\t")

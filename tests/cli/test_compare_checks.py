@@ -199,6 +199,7 @@ def test_csv(folder):
     assert [(row["input"], row["tokenizer"], row["tokens"]) for row in rows] == [
         ("en.txt", "gpt2", "11"), ("en.txt", "o200k_base", "10"),
         ("'=1+1.txt", "gpt2", "2"), ("'=1+1.txt", "o200k_base", "2"),
+        ("total", "gpt2", "13"), ("total", "o200k_base", "12"),
     ]  # fmt: skip
     assert set(METRICS) <= set(rows[0])
 

@@ -130,5 +130,5 @@ def test_json_that_is_none(folder):
     (folder / "a.json").write_text("{")
     (folder / "a.yaml").write_text("k: 1\n")
     result = call("compare", "--pairs", ".", cwd=folder)
-    assert result.err.startswith("error: a.json is not JSON: ")
+    assert result.err.startswith("error: ./a.json is not JSON: ")
     assert result.err != error("")

@@ -45,6 +45,7 @@ INSPECT = ("inspect", "in.txt", "-t", "t.json")
         (("encode", "./", "-t", "t.json", "-o", "en.txt"), "-o would replace the input ./en.txt"),
         (("decode", "ids", "-t", "t.json", "-o", "./ids"), "-o would replace the input ids"),
         (("train", "in.txt", "-s", "258", "-o", "hard.txt"), "-o would replace the input in.txt"),
+        (("train", "--from-counts", "ids", "-s", "258", "-o", "./ids"), "-o would replace the counts"),
         (("convert", "t.json", "-o", "./t.json"), "-o would replace the tokenizer"),
     ],
     ids=str,

@@ -1,7 +1,9 @@
 r"""Write any text as markup in which nothing acts: every text of a page goes through ``escape`` or ``marked``.
 
-A browser gives back from ``marked`` exactly the text (when it is copied, say), with three exceptions that HTML cannot
-hold: NUL, bytes that are not UTF-8, and the surrogates among these stand there as ``\x00``, ``\xff``. What has no shape
+A browser gives back from ``marked`` exactly the text (when it is copied, say), but for what HTML cannot hold: NUL and
+bytes that are not UTF-8, the surrogates among these too. Nor does a page hold the controls U+0080 to U+009F: no
+reference means them, and as they are one of them would command a terminal that the page is printed to. All of these
+stand there as their bytes, ``\x00``, ``\xff``, ``\xc2\x9b``. What has no shape
 of its own stands in an element of its own, whose mark comes from the style sheet.
 """
 
@@ -86,9 +88,9 @@ def _mark(match: regex.Match[str]) -> str:
     if 0xDC80 <= code <= 0xDCFF:
         written = "".join(f"\\x{ord(each) - 0xDC00:02x}" for each in found)
         return f'<i class="x">{written}</i>'
-    if not code:
-        return '<i class="x">\\x00</i>'
-    # A reference to one of U+0080 to U+009F means another character, for history's sake.
+    # A reference to NUL means U+FFFD; one to U+0080 to U+009F another character, for history's sake.
+    if not code or 0x80 <= code < 0xA0:
+        written = "".join(f"\\x{byte:02x}" for byte in character.encode())
+        return f'<i class="x">{written}</i>'
     mark = _CONTROLS[code] if code < 32 else f"U+{code:04X}"
-    raw = character if 0x80 <= code < 0xA0 else f"&#x{code:x};"
-    return f'<i class="m" data-m="{mark}">{raw}</i>'
+    return f'<i class="m" data-m="{mark}">&#x{code:x};</i>'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -92,8 +93,15 @@ def _yaml_per(layout: str, sums: Sequence[int]) -> float | None:
     return sums[LAYOUTS.index("yaml")] / other if other else None
 
 
-def pairs_of(files: dict[str, bytes]) -> list[Pair]:
+def pairs_of(files: dict[str, bytes], folder: str = "") -> list[Pair]:
     """Pair the files of a folder: ``a.json`` with ``a.yaml`` (or ``a.yml``); others are left alone.
+
+    Args:
+        files: Their contents by their names.
+        folder: The folder's name, for messages.
+
+    Raises:
+        InputError: One of a pair is not UTF-8, or what should be JSON is not.
 
     >>> [pair.name for pair in pairs_of({"a.json": b"1", "a.yml": b"1", "b.json": b"2"})]
     ['a']
@@ -102,10 +110,29 @@ def pairs_of(files: dict[str, bytes]) -> list[Pair]:
     for name in sorted(files):
         stem, dot, ending = name.rpartition(".")
         if dot and ending.lower() == "json":
-            yaml = files.get(f"{stem}.yaml", files.get(f"{stem}.yml"))
+            yaml = next((each for each in (f"{stem}.yaml", f"{stem}.yml") if each in files), None)
             if yaml is not None:
-                found.append(Pair(stem, files[name], yaml))
+                _check_json(_text(files[name], os.path.join(folder, name)), os.path.join(folder, name))
+                _text(files[yaml], os.path.join(folder, yaml))
+                found.append(Pair(stem, files[name], files[yaml]))
     return found
+
+
+def _text(data: bytes, name: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is not UTF-8 from byte {error.start:,} on") from error
+
+
+def _check_json(text: str, name: str) -> None:
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is no value")
+
+    try:
+        json.loads(text, parse_constant=refuse, parse_int=float)  # float: an integer may have any number of digits
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name} is not JSON: {error}") from error
 
 
 def probe_data(
@@ -136,11 +163,8 @@ def _sums(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 def _written(pair: Pair) -> list[bytes]:
     """Give an object in each of ``LAYOUTS``."""
-    try:
-        text = pair.json.decode()
-        json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{pair.name}.json is not JSON: {error}") from error
+    text = _text(pair.json, f"{pair.name}.json")
+    _check_json(text, f"{pair.name}.json")
     laid_out = (lay_out(text, indent).encode() for indent in (None, "  ", "    ", "\t"))
     return [pair.json, *laid_out, pair.yaml]
 

@@ -20,7 +20,7 @@ def read_back(text: bytes) -> bytes:
         ("\t\n", '<i class="h">\t</i><i class="n">\n</i>'),
         ("\r\x1b", '<i class="m" data-m="CR">&#xd;</i><i class="m" data-m="ESC">&#x1b;</i>'),
         ("\x00\udce8\udcb0", '<i class="x">\\x00</i><i class="x">\\xe8\\xb0</i>'),
-        ("\x85\u202e", '<i class="m" data-m="U+0085">\x85</i><i class="m" data-m="U+202E">&#x202e;</i>'),
+        ("\x85\u202e", '<i class="x">\\xc2\\x85</i><i class="m" data-m="U+202E">&#x202e;</i>'),
         ("👨\u200d👩", "👨\u200d👩"),
         ("👨🏽\u200d❤\ufe0f\u200d👩", "👨🏽\u200d❤\ufe0f\u200d👩"),
         ("a\u200db", 'a<i class="m" data-m="U+200D">&#x200d;</i>b'),
@@ -40,6 +40,11 @@ def test_combining_marks_do_not_pile_up():
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_text_is_read_back(text):
     assert read_back(text) == text
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=0xA0)))
+def test_a_page_commands_no_terminal(text):
+    assert not set(marked(text)) & set(map(chr, [*range(9), *range(11, 32), *range(0x7F, 0xA0)]))
 
 
 @given(st.sampled_from(["<script>", "</script>", "<!--", "-->", "]]>", "&#0;", "&lt;", "' onclick='", "\0", "\r\n"]))

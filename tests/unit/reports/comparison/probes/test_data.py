@@ -79,5 +79,25 @@ def test_pairs_by_name():
 
 @pytest.mark.parametrize("json_text", [b"{", b"\xff", b"", b"[" * 100_000])
 def test_what_is_no_json_is_refused(json_text):
-    with pytest.raises(InputError, match=r"a\.json is not JSON"):
+    with pytest.raises(InputError, match=r"a\.json is not (JSON|UTF-8)"):
         probe_data([tiny()], [Pair("a", json_text, b"")])
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"x.json": b"{", "x.yml": b"a"}, "pr2/x.json is not JSON: Expecting property name"),
+        ({"x.json": b"[NaN]", "x.yml": b"a"}, "pr2/x.json is not JSON: NaN is no value"),
+        ({"x.json": b'"\xff"', "x.yml": b"a"}, "pr2/x.json is not UTF-8 from byte 1 on"),
+        ({"x.json": b"1", "x.yml": b"a: \xff"}, "pr2/x.yml is not UTF-8 from byte 3 on"),
+        ({"x.json": b"[" * 10**5, "x.yaml": b"a"}, "pr2/x.json is not JSON: "),
+    ],
+)
+def test_messages_name_the_file_in_its_folder(files, message):
+    with pytest.raises(InputError) as error:
+        pairs_of(files, "pr2")
+    assert error.value.message.startswith(message)
+
+
+def test_long_numbers_are_json():
+    assert pairs_of({"x.json": b"9" * 5000, "x.yaml": b"a", "y.json": b"not paired"})
