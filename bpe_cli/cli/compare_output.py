@@ -281,10 +281,10 @@ class Wanted:
         from rich.console import Console
 
         file = io.StringIO()
-        system = "256" if color is options.Color.always else None
+        wanted = color is options.Color.always
         console = Console(
-            file=file, width=PLAIN_WIDTH, color_system=system, force_terminal=bool(system), no_color=not system,
-            highlight=False,
+            file=file, width=PLAIN_WIDTH, color_system="256" if wanted else None, force_terminal=wanted,
+            no_color=not wanted, highlight=False,
         )  # fmt: skip
         console.print(self._tables(report, changes))
         return file.getvalue()
