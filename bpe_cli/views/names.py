@@ -18,9 +18,9 @@ _SAME_EVERYWHERE = ("tokenizer.json", "tokenizer.model", "tokenizer.bin", "vocab
 def short_names(names: Sequence[str]) -> list[str]:
     """Write each name harmlessly, a long one by the shortest end that tells it from the others.
 
-    >>> short_names(["gpt2", "a/b.json", "/home/me/vocabs/t5-small", "/home/me/vocabs/llama/tokenizer.model"])
+    >>> short_names(["gpt2", "a/b.json", "/data/vocabs/t5-small", "/data/vocabs/llama/tokenizer.model"])
     ['gpt2', 'a/b.json', 't5-small', 'llama/tokenizer.model']
-    >>> short_names(["/home/me/2024/runs/a.json", "/home/me/2025/runs/a.json"])
+    >>> short_names(["/data/2024/runs/a.json", "/data/2025/runs/a.json"])
     ['2024/runs/a.json', '2025/runs/a.json']
     """
     shown = [harmless(name) for name in names]
@@ -53,8 +53,8 @@ def _tells_nothing(parts: Sequence[str]) -> bool:
 def full_names(names: Sequence[str], shorter: Sequence[str]) -> list[str]:
     """Say what the short names stand for, those that are not the whole.
 
-    >>> full_names(["gpt2", "/home/me/vocabs/t5-small"], ["gpt2", "t5-small"])
-    ['t5-small: /home/me/vocabs/t5-small']
+    >>> full_names(["gpt2", "/data/vocabs/t5-small"], ["gpt2", "t5-small"])
+    ['t5-small: /data/vocabs/t5-small']
     """
     return [f"{short}: {harmless(name)}" for name, short in zip(names, shorter, strict=True) if short != harmless(name)]
 

@@ -106,7 +106,7 @@ def _part(part: Heading | Line | Sheet) -> str:
         return f"#### {_words(part.text)}"
     if isinstance(part, Line):
         return _words(part.text)
-    return _table([_cell(text) for text in part.headers], part.right, (map(_cell, row) for row in part.rows))
+    return _table([_cell(text) for text in part.headers], part.right, ([*map(_cell, row)] for row in part.rows))
 
 
 def _words(text: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
 from rich.cells import cell_len
 
 from bpe_cli.blocks import Block
@@ -19,8 +21,14 @@ from bpe_cli.reports.comparison.probes.languages import probe_languages
 from bpe_cli.reports.comparison.probes.numbers import probe_numbers
 from bpe_cli.reports.comparison.sampling import Sample
 from bpe_cli.views.comparison.as_json import comparison_json
+from bpe_cli.views.comparison.as_markdown import comparison_markdown
 from bpe_cli.views.comparison.extras import extras_view
+from bpe_cli.views.comparison.grid import Grid
+from bpe_cli.views.comparison.plain import Heading, Sheet, taken_apart
+from bpe_cli.views.page.comparison import comparison_page
+from bpe_cli.views.page.rendered import rendered
 from tests.unit.reports.comparison.tiny import tiny
+from tests.unit.views.comparison.test_files import HOSTILE_NAMES, tokens_of
 from tests.unit.views.golden import CONSOLES, check, render
 
 FIRST = tiny(b"ab", b"cd", b"abcd", "и".encode(), b"12", name="first")
@@ -124,3 +132,32 @@ def test_json_of_what_is_no_text():
     report = replace(compare([tiny()], []), disagreements=tuple(disagreements([tiny(), tiny(b"\xff\xfe", pattern=r"(?s).+")], sample)))  # fmt: skip  # noqa: E501
     (found,) = comparison_json(report)["disagreements"]
     assert found["differences"][0]["text"] == {"bytes": "fffe"}
+
+
+@given(HOSTILE_NAMES, HOSTILE_NAMES)
+@settings(max_examples=30, deadline=None)
+def test_markdown_and_page_hold_names_as_text(report, first, second):
+    """Names stand in headings, sentences and tables there, and become neither markup nor more cells."""
+    text = comparison_markdown(replace(report, tokenizers=(first, second), rows=()))
+    assert "<details>" not in text
+    kinds = {token.type for token in tokens_of(text)}
+    assert not {"link_open", "image", "em_open", "strong_open", "fence", "bullet_list_open"} & kinds
+    outside = re.sub(r"(`+)[^`]*\1|<code>.*?</code>", "", text)
+    assert not re.search(r"@|#\d|https?:|www\.|<", outside)
+    for table in re.findall(r"(?:^\|.*\n)+", outside, re.MULTILINE):
+        assert len({line.count("|") for line in table.splitlines()}) == 1
+    page = "".join(comparison_page(replace(report, tokenizers=(first, second), rows=(), passages=())))
+    assert page.count("<h2>") == len([part for part in taken_apart(extras_view(report)) if isinstance(part, Heading)])
+    assert "<b>" not in page
+
+
+def test_a_table_taken_apart():
+    grid = Grid("", ["a", "b"], [[("x", ["1", "2"])], [("y y", ["3", ""])]], first=("bytes", ["5", "6"]))
+    (sheet,) = taken_apart(grid)
+    assert sheet == Sheet(
+        ("", "bytes", "a", "b"),
+        (False, True, True, True),
+        (("x", "5", "1", "2"), ("y y", "6", "3", "")),
+        frozenset({0}),
+    )
+    assert "".join(rendered(grid)).startswith('<div class="scroll" role="region" tabindex="0" aria-label=""><table>')
