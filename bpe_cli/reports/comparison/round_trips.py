@@ -25,7 +25,7 @@ class RoundTrips:
         checked: Documents that were decoded.
         failed: Those of them that were others then.
 
-    Memory: a document in parts and its ids, and what it decodes to.
+    Memory: a document in parts and its ids; also what it decodes to, if its decoders look at all of a text.
     """
 
     def __init__(self, tokenizer: Tokenizer, threads: int) -> None:
