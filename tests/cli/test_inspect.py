@@ -109,7 +109,7 @@ def test_named_tokenizers(name):
 def test_without_a_text_and_without_a_name():
     result = run("inspect")
     assert (result.status, result.err) == (0, "")
-    assert "\nname                 o200k_base " in result.text
+    assert "\nname                 o200k_base\n" in result.text
 
 
 def test_a_pipe_is_a_text():

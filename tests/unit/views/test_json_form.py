@@ -91,8 +91,8 @@ def test_comparison():
     report = comparison_json(compared([TINY, FakeTokenizer(name="tokenizer")], [("a\udcff", [Block.of([b"abab"])])]))
     assert report["schema"] == "bpe.compare/2"
     assert report["tokenizers"] == [
-        {"name": "tiny", "vocab_size": 301, "fingerprint": None},
-        {"name": "tokenizer", "vocab_size": 256, "fingerprint": None},
+        {"name": "tiny", "vocab_size": 301, "vocabulary": 301, "fingerprint": None},
+        {"name": "tokenizer", "vocab_size": 256, "vocabulary": 256, "fingerprint": None},
     ]
     (row,) = report["inputs"]
     assert row["name"] == {"bytes": "61ff"}

@@ -28,7 +28,7 @@ from bpe_cli.reports.tokenizer.reachability.fallbacks import (
     why_nothing_unknown,
 )
 from bpe_cli.reports.tokenizer.reachability.normalizing import Normal
-from bpe_cli.reports.tokenizer.reachability.pieces import Pieces
+from bpe_cli.reports.tokenizer.reachability.pieces import Pieces, cuts_between_characters
 from bpe_cli.reports.tokenizer.reachability.searching import LONG_BYTES, LONGEST, Search
 from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS, Layer, Reachability, Verdict
 from bpe_cli.stages import ByteLevel, CharacterBpe, Metaspace, Prepend
@@ -223,7 +223,8 @@ class _Examination:
         partial = [token_id for token_id in suspects if not is_text(self.texts[token_id])]
         if not partial:
             return suspects
-        in_pieces = self._in_whole_pieces(partial)
+        # What merging does not come to is a whole piece or nothing.
+        in_pieces = self.unmerged.intersection(partial) if cuts_between_characters(self.tokenizer) else set()
         room, start = _MOST_COMPLETIONS, 0
         found = [each for each in partial if each not in in_pieces and len(self.texts[each]) <= LONGEST]
         for length in (_FEW, FIRST - _FEW, FIRST * 7, MOST):  # most are found among the first few
@@ -248,12 +249,6 @@ class _Examination:
                 )
                 self.verdicts[token_id] = Verdict(token_id, True, "ill-formed", self.ill_formed[token_id], reason)
         return self._still(suspects)
-
-    def _in_whole_pieces(self, partial: list[int]) -> set[int]:
-        """Give those tokens with parts of characters that merging does not come to: pieces hold whole characters."""
-        if not all(is_text(token.content) for token in self.special.values()):
-            return set()  # a token that begins or ends within a character cuts it
-        return self.unmerged.intersection(partial)
 
     def _completed_in_contexts(self, texts: dict[int, list[bytes]]) -> None:
         """Put text around completions, for the few that none of them alone keeps."""

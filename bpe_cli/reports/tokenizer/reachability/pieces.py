@@ -14,6 +14,7 @@ from bpe_cli.stages import (
     BertNormalizer,
     BertPreTokenizer,
     ByteLevel,
+    ByteLevelNormalizer,
     CharDelimiterSplit,
     Digits,
     Metaspace,
@@ -164,6 +165,18 @@ class Pieces:
         """Tell whether pieces that hold these characters are matches: no gap between matches holds them."""
         first = next((part[0] for part in inner if part), None)
         return first is not None and (invert or (is_settled(first) and factors.always_begins(first)))
+
+
+def cuts_between_characters(tokenizer: Tokenizer) -> bool:
+    """Tell whether pieces of well-formed text hold whole characters.
+
+    They may not where an added token begins or ends within one, or where a stage cuts text whose bytes are spelt
+    as characters.
+    """
+    spelt = any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer) or any(
+        isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer[:-1]
+    )
+    return not spelt and all(is_text(token.content) for token in tokenizer.special_tokens)
 
 
 def _inner(text: bytes) -> list[str]:

@@ -92,4 +92,6 @@ def compared(tokenizers, inputs):
 def _counted(name, tokenizers, documents):
     text = [document.decode("utf-8", "surrogateescape") for document in documents]
     counts = [sum(len(tokenizer.tokens(document)) for document in documents) for tokenizer in tokenizers]
-    return Row.of(name, len(documents), sum(map(len, documents)), sum(map(len, text)), counts)
+    made = Row.of(name, len(documents), sum(map(len, documents)), sum(map(len, text)), counts)
+    sized = zip(made.measures, tokenizers, strict=True)
+    return replace(made, measures=tuple(replace(each, vocab_size=tokenizer.vocab_size) for each, tokenizer in sized))

@@ -8,10 +8,13 @@ from bpe_cli import _core, load, named
 from bpe_cli.errors import InputError
 from bpe_cli.rank_merges import of_ranks
 from bpe_cli.reports.tokenizer.reachability import REACHABLE, examine
+from bpe_cli.reports.tokenizer.reachability.pieces import cuts_between_characters
 from bpe_cli.stages import (
     NFC,
     BertNormalizer,
     BertPreTokenizer,
+    ByteLevel,
+    ByteLevelNormalizer,
     CharacterBpe,
     MergeBpe,
     PrefixSpace,
@@ -85,6 +88,14 @@ def test_a_part_of_a_character_that_merging_does_not_come_to_needs_ill_formed_te
     cut = SpecialToken(b"\x80", 300, special=False)
     said = examined(vocabulary, (cut,))[b"\xe8\xb0\xb0\xe8"]
     assert (said.layer, said.witness) == ("completion", b"\xe8\xb0\xb0\xe8\x80\x80")
+
+
+def test_where_pieces_may_end_within_characters():
+    model = RankBpe(Vocabulary.from_tokens(BYTES))
+    assert cuts_between_characters(Tokenizer(model, (Split("a"), ByteLevel())))
+    assert not cuts_between_characters(Tokenizer(model, (ByteLevel(), Split("a"))))
+    assert not cuts_between_characters(Tokenizer(model, normalizer=(ByteLevelNormalizer(),)))
+    assert not cuts_between_characters(Tokenizer(model, special_tokens=(SpecialToken(b"\x80", 300, special=False),)))
 
 
 def test_a_space_that_a_stage_puts_before_ill_formed_text():
