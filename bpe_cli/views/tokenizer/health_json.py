@@ -7,16 +7,35 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.views.json_values import name_value, text_value
+from bpe_cli.views.tokenizer.as_json import vocabulary_json
+from bpe_cli.views.tokenizer.reachability import reachability_json
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.contents import NamedToken
     from bpe_cli.reports.tokenizer.corpus_report import CorpusReport
     from bpe_cli.reports.tokenizer.findings import Finding
+    from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import TokenCard
     from bpe_cli.reports.tokenizer.scripts import ScriptCount
     from bpe_cli.reports.tokenizer.structure import Structure, TreeNode
 
 TOKENS_SCHEMA = "bpe.inspect.tokens/1"
+
+
+def health_json(report: HealthReport, *, full: bool = False) -> dict[str, Any]:
+    """Give the report on a tokenizer.
+
+    Fields:
+        Those of ``vocabulary_json``, and ``findings``, ``structure``, ``reachability`` and ``corpus`` (null without a
+        corpus): see ``findings_json``, ``structure_json``, ``reachability_json`` and ``corpus_json``.
+    """
+    return {
+        **vocabulary_json(report.vocabulary),
+        "findings": findings_json(report.findings),
+        "structure": structure_json(report.structure),
+        "reachability": reachability_json(report.reachability, full=full),
+        "corpus": None if report.corpus is None else corpus_json(report.corpus),
+    }
 
 
 def findings_json(found: Sequence[Finding]) -> list[dict[str, Any]]:
