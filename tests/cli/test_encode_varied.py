@@ -308,7 +308,7 @@ def test_nbest_of_several_documents(folder):
 
 def test_nbest_of_next_to_nothing(folder):
     empty = call("inspect", "-T", "", "-t", "unigram.json", "--nbest", "5", cwd=folder)
-    assert empty == (0, b"1  0.0000  \n1 segmentation of the 5 asked for: no more exist\n", "")
+    assert empty == (0, b"1  0.0000\n1 segmentation of the 5 asked for: no more exist\n", "")
     # A character by itself has one segmentation, with the blank's mark before it.
     assert call("inspect", "-T", "l", "-t", "unigram.json", "--nbest", "5", "--json", cwd=folder).status == 0
 
