@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.aligning import Segment, Span, cut_words, segments, segments_at, unseen, words_of
+from bpe_cli.reports.comparison.boundaries import Segment, Span, cut_words, segments, segments_at, unseen, words_of
 from bpe_cli.reports.comparison.cutting import Cutter
 
 if TYPE_CHECKING:

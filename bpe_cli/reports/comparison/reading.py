@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import itertools
 import operator
-import re
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -13,17 +12,13 @@ from dataclasses import dataclass
 
 from bpe_cli import _core
 from bpe_cli.blocks import Block
+from bpe_cli.reports.white_space import UP_TO_LAST
 
 WORD_BYTES = 4 << 20
 """Different words are looked for among so many bytes of an input."""
 
 _SLICE = 1 << 20
 _MOST_TYPES_BYTES = 1 << 30  # more than the words of WORD_BYTES can take
-
-# Up to the end of the last white space: Unicode's White_Space in UTF-8.
-_LAST_WHITE_SPACE = re.compile(
-    rb"(?s).*(?:[\t-\r ]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80)"
-)
 
 
 class FanOut:
@@ -148,7 +143,7 @@ class Head:
         data, ends = bytes(self._data), self._ends
         if self._open:
             start = ends[-2] if len(ends) > 1 else 0
-            last = _LAST_WHITE_SPACE.match(data, start)
+            last = UP_TO_LAST.match(data, start)
             end = last.end() if last is not None else start
             data, ends = data[:end], array("Q", [*ends[:-1], end])
         counts = _core.Counts(_MOST_TYPES_BYTES)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bpe_cli.reports.tokenizer.contents import Contents, NamedToken
+from bpe_cli.reports.white_space import WHITE_SPACE
 
 DIGIT_LENGTHS = 3
 """Numbers of so many digits are asked for in any case; longer ones only if there are any."""
@@ -91,11 +92,11 @@ def stretches_of(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
     return tuple(stretches)
 
 
-def white_space_runs(contents: Contents, white_space: frozenset[str]) -> tuple[WhiteSpaceRun, ...]:
+def white_space_runs(contents: Contents) -> tuple[WhiteSpaceRun, ...]:
     """Count the tokens that are only white space, by kind, in the order of kinds."""
     lengths: dict[str, list[int]] = defaultdict(list)
     for text in contents.texts.values():
-        if text[0] in white_space and white_space.issuperset(text):
+        if text[0] in WHITE_SPACE and WHITE_SPACE.issuperset(text):
             unit = text[:2] if text.startswith("\r\n") else text[0]
             times = len(text) // len(unit)
             kind = _SPACES.get(unit)
@@ -137,7 +138,7 @@ def _missing(present: set[bytes], length: int) -> Iterable[str]:
                 return
 
 
-def long_repeats(contents: Contents, white_space: frozenset[str]) -> tuple[int, tuple[Repeat, ...]]:
+def long_repeats(contents: Contents) -> tuple[int, tuple[Repeat, ...]]:
     """Find the tokens that repeat one thing, white space aside: how many, and the longest of each thing."""
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     total = 0
@@ -145,7 +146,7 @@ def long_repeats(contents: Contents, white_space: frozenset[str]) -> tuple[int, 
         # A text that is its unit again and again meets itself shifted by one unit.
         if len(text) >= FEWEST_REPEATS and (size := (text + text).find(text, 1)) * FEWEST_REPEATS <= len(text):
             unit = text[:size]
-            if not white_space.issuperset(unit):
+            if not WHITE_SPACE.issuperset(unit):
                 total += 1
                 found[unit].append((len(text), token_id))
     repeats = []

@@ -21,7 +21,6 @@ from bpe_cli.reports.tokenizer.runs import (
 )
 from bpe_cli.reports.tokenizer.scripts import Scripts, count_scripts
 from bpe_cli.reports.tokenizer.unseen import Unseen, count_unseen
-from bpe_cli.reports.tokenizer.vocabulary_report import WHITE_SPACE
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -122,7 +121,7 @@ def examine_structure(anatomy: Anatomy) -> Structure:
     contents, tree = anatomy.contents, anatomy.tree
     shape = shape_of(tree, contents.meanings) if tree else None
     lengths = Counter(map(len, contents.texts.values()))
-    repeat_count, repeats = long_repeats(contents, WHITE_SPACE)
+    repeat_count, repeats = long_repeats(contents)
     return Structure(
         token_count=len(contents.meanings),
         single_bytes=len({content for content in contents.meanings.values() if len(content) == 1}),
@@ -135,7 +134,7 @@ def examine_structure(anatomy: Anatomy) -> Structure:
             for token_id, depth in (shape.deepest if shape else ())
         ),
         cuts=count_cuts(contents),
-        white_space=white_space_runs(contents, WHITE_SPACE),
+        white_space=white_space_runs(contents),
         digits=digit_runs(contents),
         duplicates=count_duplicates(contents),
         unseen=count_unseen(contents),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.patterns import name_of
 from bpe_cli.reports.tokenizer.contents import Contents, read_contents
 from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
+from bpe_cli.reports.white_space import WHITE_SPACE
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
 
@@ -25,12 +26,6 @@ LONGEST = 10
 
 UNUSED_RANGES = 20
 """How many stretches of unused ids are reported."""
-
-WHITE_SPACE = frozenset(
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-"""Unicode's property White_Space: what ``\\s`` is in split patterns (``str.isspace`` adds U+001C to 1F)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.alignment import deviation, stretches
 from bpe_cli.reports.comparison.choosing import best_of, differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.side_by_side import deviation, stretches
 from bpe_cli.views.comparison.extras import extras_view
 from bpe_cli.views.comparison.values import digits_of, doubt_of, interval_text, mark_of, remarks, sums, value_text
 from bpe_cli.views.names import full_names, short_names

@@ -18,7 +18,7 @@ from bpe_cli.reports.tokenizer.runs import digit_runs, long_repeats, stretches_o
 from bpe_cli.reports.tokenizer.scripts import count_scripts, scripts_of
 from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
 from bpe_cli.reports.tokenizer.unseen import count_unseen
-from bpe_cli.reports.tokenizer.vocabulary_report import WHITE_SPACE, describe
+from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import RankBpe, SpecialToken, WordLevel
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
@@ -109,7 +109,7 @@ def test_cuts():
 
 def test_white_space():
     texts = [" ", "  ", "    ", "\t", "\n", "\n\n", "\r\n", "\r\n\r\n", "\r\r", " \n", "\u3000", "a", " a"]
-    runs = white_space_runs(contents_of(*texts), WHITE_SPACE)
+    runs = white_space_runs(contents_of(*texts))
     assert [(run.kind, run.tokens, run.stretches, run.longest) for run in runs] == [
         ("spaces", 3, ((1, 2), (4, 4)), 4), ("tabs", 1, ((1, 1),), 1), ("newlines", 2, ((1, 2),), 2),
         ("carriage returns", 1, ((2, 2),), 2), ("CR LF pairs", 2, ((1, 2),), 2), ("mixed", 2, ((1, 2),), 2),
@@ -136,7 +136,7 @@ def test_digits():
 
 def test_repeats():
     texts = ["----", "---", "-" * 20, "=-=-=-=-", "=-=-=-", "    ", "abababababab", "=" * 4 + "-", "谁谁谁谁", "0000"]
-    count, repeats = long_repeats(contents_of(*texts), WHITE_SPACE)
+    count, repeats = long_repeats(contents_of(*texts))
     assert count == 6
     assert [(each.unit, each.tokens, each.longest.token_id, each.times) for each in repeats] == [
         ("-", 2, 2, 20), ("ab", 1, 6, 6), ("谁", 1, 8, 4), ("=-", 1, 3, 4), ("0", 1, 9, 4),

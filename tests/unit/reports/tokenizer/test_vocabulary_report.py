@@ -1,7 +1,8 @@
 import time
 
 from bpe_cli.patterns import PATTERNS
-from bpe_cli.reports.tokenizer.vocabulary_report import WHITE_SPACE, describe
+from bpe_cli.reports.tokenizer.vocabulary_report import describe
+from bpe_cli.reports.white_space import WHITE_SPACE
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
+
+from bpe_cli.reports.white_space import STRETCH
 
 Span = tuple[int, int]
 """Where something begins and ends, in bytes."""
 
 Segment = tuple[int, int, tuple[int, ...], tuple[int, ...]]
 """Where a segment begins and ends in its text, and where the tokens of each tokenizer end in it."""
-
-# Unicode's White_Space in UTF-8. No character's bytes can be found inside of another's.
-_BLANK = re.compile(
-    rb"(?:[\t-\r ]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80)+"
-)
 
 
 def unseen(ends: list[int], size: int) -> set[int]:
@@ -93,7 +89,7 @@ def words_of(text: bytes) -> list[Span]:
     >>> words_of("a\u3000bc\n".encode())
     [(0, 1), (4, 6)]
     """
-    blanks = [match.span() for match in _BLANK.finditer(text)]
+    blanks = [match.span() for match in STRETCH.finditer(text)]
     starts = [0, *(end for _, end in blanks)]
     ends = [*(start for start, _ in blanks), len(text)]
     return [span for span in zip(starts, ends, strict=True) if span[0] < span[1]]
