@@ -8,7 +8,7 @@ use crate::models::cache::{self, PieceCache};
 use crate::parallel::{self, Documents, Segment, Task};
 use crate::parts::{self, Encoded, Part};
 use crate::special::SpecialMatcher;
-use crate::split::Scanner;
+use crate::split::{AT_A_TIME, Scanner};
 
 /// A compiled tokenizer: immutable but for working memory, shared by threads.
 #[derive(Debug)]
@@ -253,16 +253,23 @@ impl Engine {
         part: &mut Part,
         keep: bool,
     ) -> Result<()> {
-        let mut result = Ok(());
-        self.scanner.for_each_piece(&text[start..end], |from, to| {
-            if result.is_ok() {
-                result = self.encode_piece(text, start + from, start + to, worker, &mut part.ids);
-                if !keep && part.ids.len() > 1 << 12 {
-                    part.forget();
-                }
+        let mut ends = self.scanner.ends(&text[start..end]);
+        let mut room = [0; AT_A_TIME];
+        let mut from = start;
+        loop {
+            let found = ends.fill(&mut room);
+            if found == 0 {
+                return Ok(());
             }
-        });
-        result
+            for end in &room[..found] {
+                let to = start + end;
+                self.encode_piece(text, from, to, worker, &mut part.ids)?;
+                from = to;
+            }
+            if !keep {
+                part.forget();
+            }
+        }
     }
 
     /// Appends the ids of the piece at `start..end`.

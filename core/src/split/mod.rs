@@ -134,16 +134,32 @@ impl Scanner {
         }
     }
 
+    /// Give what finds the ends of a text's pieces, some at a time.
+    #[must_use]
+    #[inline]
+    pub fn ends<'t>(&self, text: &'t [u8]) -> Ends<'t> {
+        Ends {
+            rule: self.0,
+            text,
+            at: 0,
+        }
+    }
+
     /// Call `f(start, end)` for every piece, in order.
     #[inline]
-    pub fn for_each_piece(&self, text: &[u8], f: impl FnMut(usize, usize)) {
-        match self.0 {
-            None => run(text, |_| text.len(), f),
-            Some((WordRule::Spaced, rules)) => run(text, |at| Spaced::piece(rules, text, at), f),
-            Some((WordRule::Prefixed, rules)) => {
-                run(text, |at| Prefixed::piece(rules, text, at), f)
+    pub fn for_each_piece(&self, text: &[u8], mut f: impl FnMut(usize, usize)) {
+        let mut ends = self.ends(text);
+        let mut room = [0; AT_A_TIME];
+        let mut start = 0;
+        loop {
+            let found = ends.fill(&mut room);
+            if found == 0 {
+                return;
             }
-            Some((WordRule::Cased, rules)) => run(text, |at| Cased::piece(rules, text, at), f),
+            for &end in &room[..found] {
+                f(start, end);
+                start = end;
+            }
         }
     }
 
@@ -179,14 +195,57 @@ impl Scanner {
     }
 }
 
-/// Call `f` for every piece that `piece` finds.
-#[inline]
-fn run(text: &[u8], piece: impl Fn(usize) -> usize, mut f: impl FnMut(usize, usize)) {
-    let mut start = 0;
-    while start < text.len() {
-        let end = piece(start);
-        debug_assert!(start < end && end <= text.len());
-        f(start, end);
-        start = end;
+/// How many ends are found at a time: few enough to stay in the nearest cache, many enough that what
+/// is done once for all of them costs nothing.
+pub const AT_A_TIME: usize = 256;
+
+/// Finds the ends of a text's pieces, some at a time, so that the loops that use them know the next
+/// pieces ahead.
+#[derive(Clone, Debug)]
+pub struct Ends<'t> {
+    rule: Option<(WordRule, Rules)>,
+    text: &'t [u8],
+    at: usize,
+}
+
+impl Ends<'_> {
+    /// Write the ends of the next pieces and give their number: as many as there is room for, or as the
+    /// text has left.
+    #[inline]
+    pub fn fill(&mut self, room: &mut [usize]) -> usize {
+        let (text, at) = (self.text, self.at);
+        let (found, at) = match self.rule {
+            None => fill(text, at, room, |_| text.len()),
+            Some((WordRule::Spaced, rules)) => {
+                fill(text, at, room, |at| Spaced::piece(rules, text, at))
+            }
+            Some((WordRule::Prefixed, rules)) => {
+                fill(text, at, room, |at| Prefixed::piece(rules, text, at))
+            }
+            Some((WordRule::Cased, rules)) => {
+                fill(text, at, room, |at| Cased::piece(rules, text, at))
+            }
+        };
+        self.at = at;
+        found
     }
+}
+
+/// Write the ends that `piece` finds from `at` on: how many, and where the last one is.
+#[inline]
+fn fill(
+    text: &[u8],
+    mut at: usize,
+    room: &mut [usize],
+    piece: impl Fn(usize) -> usize,
+) -> (usize, usize) {
+    let mut found = 0;
+    while at < text.len() && found < room.len() {
+        let end = piece(at);
+        debug_assert!(at < end && end <= text.len());
+        room[found] = end;
+        found += 1;
+        at = end;
+    }
+    (found, at)
 }
