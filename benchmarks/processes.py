@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import sysconfig
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.libraries import Job
+from benchmarks.jobs import Job
 
 WORKER = Path(__file__).resolve().parent / "worker.py"
+STOPWATCH = WORKER.with_name("stopwatch.py")
 SECONDS = 900
 """After which a process is given up."""
 
@@ -71,6 +76,41 @@ def work(job: Job) -> dict[str, Any]:
     if answer.get("expected") is not None:
         answer["digest"] = answer["digest"] == answer["expected"]
     return answer
+
+
+def bpe_command() -> list[str]:
+    """Give the command as it is installed beside the interpreter, or else the module."""
+    installed = Path(sysconfig.get_path("scripts")) / "bpe"
+    return [str(installed)] if installed.exists() else [sys.executable, "-m", "bpe_cli"]
+
+
+def timed(command: Sequence[str], threads: int, limit: int = SECONDS) -> dict[str, Any]:
+    """Run a command to its end and give its wall and CPU seconds and its peak memory, as the system tells them.
+
+    Raises:
+        WorkerFailed: It failed, or took longer than ``limit`` seconds.
+    """
+    with tempfile.TemporaryDirectory(prefix="bpe-bench-") as folder:
+        errors = Path(folder, "errors")
+        done = run([sys.executable, "-S", "-E", str(STOPWATCH), str(limit), str(errors), *command], threads)
+        taken: dict[str, Any] = json.loads(done.stdout)
+        code = taken.pop("code")
+        if code == -signal.SIGKILL and taken["wall"] >= limit:
+            raise WorkerFailed(f"took longer than {limit} s")
+        if code < 0:
+            raise WorkerFailed(f"killed by signal {-code}")
+        if code:
+            raise WorkerFailed(one_line(errors.read_text(encoding="utf-8", errors="replace")))
+    return taken
+
+
+def digest_of_file(path: Path) -> str:
+    """Give the hash of a file, as workers give it of ids."""
+    digest = hashlib.sha256(path.stat().st_size.to_bytes(8, "little"))
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def start(command: Sequence[str], line: str, runs: int) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import machine, render, results, texts
-from benchmarks.plan import DEFAULT_ENCODINGS, FEWEST, OPERATIONS, Options, Plan
+from benchmarks.operations import OPERATIONS
+from benchmarks.plan import TOKENIZERS, Options, Plan
 from benchmarks.processes import WorkerFailed, children_cpu
-from bpe_cli.encodings import ENCODINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXTS = (*texts.BENCH_TEXTS, texts.EVERYWHERE)
@@ -43,16 +43,15 @@ def measure(options: Options, folder: Path) -> dict[str, Any]:
     prepared = texts.prepare(options.texts, folder, ROOT, options.limit)
     if not prepared:
         raise WorkerFailed(f"there is no text called {' or '.join(options.texts)} on this machine")
-    plan = Plan(options, prepared, folder)
-    plan.refer()
+    plan = Plan(options, prepared, folder, ROOT)
     entries = list(plan.entries())
     spent["preparing"] = time.perf_counter() - began
-    say(f"{len(entries)} processes a round; texts and reference ids took {spent['preparing']:.0f} s")
+    say(f"{len(entries)} processes a round; texts and tokenizers took {spent['preparing']:.0f} s")
     rounds = 0
     for number in range(options.repetitions):
         due = [entry for entry in entries if entry.rounds > number]
         elapsed, estimate = time.perf_counter() - began, sum(entry.seconds for entry in due)
-        if options.minutes is not None and number >= FEWEST and elapsed + estimate > 60 * options.minutes:
+        if options.minutes is not None and number and elapsed + estimate > 60 * options.minutes:
             say(f"round {number + 1} would take {estimate:.0f} s more than there is time for: left out")
             break
         for entry in due:
@@ -75,7 +74,6 @@ def measure(options: Options, folder: Path) -> dict[str, Any]:
         | {"total": round(time.perf_counter() - began, 1), "cpu": round(children_cpu(), 1)},
         "versions": {"python": sys.version.split()[0], **plan.versions},
         "core": machine.core_build(),
-        "reference": plan.reference_library,
         "texts": {text.name: text.describe() for text in prepared},
     }
     return results.build(head, [cell for entry in entries for cell in entry.cells.values()])
@@ -84,13 +82,13 @@ def measure(options: Options, folder: Path) -> dict[str, Any]:
 def options_of(arguments: argparse.Namespace) -> Options:
     """Turn the command line into what a round is to be."""
     mode = "quick" if arguments.quick else "full" if arguments.full else "default"
-    limits = {"quick": 4_000_000, "default": 20_000_000, "full": None}
+    limits = {"quick": 4_000_000, "default": 36_000_000, "full": None}
     return Options(
         mode=mode,
         repetitions=arguments.repetitions or (1 if arguments.quick else 5),
         operations=tuple(name for name in OPERATIONS if name in (arguments.only or OPERATIONS)),
         texts=tuple(name for name in TEXTS if name in (arguments.text or TEXTS)),
-        encodings=tuple(arguments.encoding or DEFAULT_ENCODINGS),
+        tokenizers=tuple(name for name in TOKENIZERS if name in (arguments.tokenizer or TOKENIZERS)),
         limit=limits[mode],
         minutes=arguments.minutes if mode == "default" else None,
     )
@@ -102,16 +100,14 @@ def main() -> int:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="one repetition on 4 MB of each text: a sanity check")
     size.add_argument("--full", action="store_true", help="all of each text, trained on too: takes long")
-    parser.add_argument("--repetitions", type=int, metavar="N", help="rounds (5; training and decoding get 3)")
-    parser.add_argument("--only", action="append", choices=OPERATIONS, help="measure this only (repeatable)")
+    parser.add_argument("--repetitions", type=int, metavar="N", help="rounds (5; what takes long gets fewer)")
+    parser.add_argument("--only", action="append", choices=list(OPERATIONS), help="measure this only (repeatable)")
     parser.add_argument("--text", action="append", choices=TEXTS, help="repeatable")
-    parser.add_argument(
-        "--encoding", action="append", choices=sorted(ENCODINGS), metavar="NAME", help="repeatable; default cl100k_base"
-    )
-    parser.add_argument("--minutes", type=float, default=9.0, help="drop rounds over 3 rather than take longer (9)")
+    parser.add_argument("--tokenizer", action="append", choices=TOKENIZERS, help="repeatable")
+    parser.add_argument("--minutes", type=float, default=9.0, help="drop rounds rather than take longer (9)")
     parser.add_argument("-o", "--output", type=Path, help="where to write (default: benchmarks/results.json)")
     arguments = parser.parse_args()
-    partial = arguments.quick or arguments.only or arguments.text or arguments.encoding or arguments.repetitions
+    partial = arguments.quick or arguments.only or arguments.text or arguments.tokenizer or arguments.repetitions
     output = arguments.output or (None if partial else results.PATH)
     if output is None:
         say("note: results.json holds whole rounds only; this one is shown and not stored (-o stores it)")

@@ -20,6 +20,9 @@ DOCUMENT_BYTES = 8192
 BENCH_TEXTS = ("english", "code", "chinese", "multilingual")
 """Texts that lie beside the repository on some machines, as NAME.txt.xz."""
 
+LINE = "The quick brown fox jumps over the lazy dog, 12345 times: 你好, мир!"
+"""What a process encodes that is measured by its start."""
+
 EVERYWHERE = "python"
 """The text that every machine has."""
 
@@ -73,9 +76,13 @@ def stride_for(size: int, wanted: int | None) -> int:
     return 1 if wanted is None else max(1, round(size / wanted))
 
 
+SPELT_SPECIAL = (b"<s>", b"</s>", b"<unk>", b"<pad>", b"<|endoftext|>", b"<|", b"[UNK]", b"[SEP]", b"[CLS]", b"[MASK]")
+"""Special tokens that a text may spell: several libraries make control tokens of them, which is another text then."""
+
+
 def usable(data: bytes) -> bool:
-    """Tell whether all libraries can take a document: not empty, no NUL, valid UTF-8."""
-    if not data or SEPARATOR in data:
+    """Tell whether all libraries can take a document: not empty, no NUL, no special token spelt out, valid UTF-8."""
+    if not data or SEPARATOR in data or any(special in data for special in SPELT_SPECIAL):
         return False
     try:
         data.decode("utf-8")
@@ -109,6 +116,25 @@ def store(name: str, documents: Iterable[bytes], source: str, folder: Path) -> T
     path.write_bytes(data)
     size = len(data) - (len(parts) - 1)
     return Text(name, path, source, size, len(parts), hashlib.sha256(data).hexdigest())
+
+
+def shortened(text: Text, size: int, folder: Path) -> Text:
+    """Store the first documents of a text, about so many bytes."""
+    documents, taken = [], 0
+    for document in read(text.path):
+        if taken >= size:
+            break
+        documents.append(document)
+        taken += len(document)
+    return store(f"{text.name} {size // 1_000_000} MB", documents, f"the first {size // 1_000_000} MB of it", folder)
+
+
+def running(text: Text, folder: Path) -> Path:
+    """Store a text as one document, without NULs, and give the file."""
+    path = folder / f"{text.name} running.txt"
+    if not path.exists():
+        path.write_bytes(text.path.read_bytes().replace(SEPARATOR, b""))
+    return path
 
 
 def read(path: Path, stride: int = 1) -> list[bytes]:

@@ -17,7 +17,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import texts
-from benchmarks.libraries import LIBRARIES, Job, Task
+from benchmarks.jobs import Job, Task
+from benchmarks.libraries import LIBRARIES
 
 
 def peak_memory() -> int | None:
@@ -56,6 +57,8 @@ def task_of(job: Job) -> tuple[Task, int, int]:
         The task, and the bytes and documents that it is about.
     """
     make = getattr(LIBRARIES[job.library], job.operation)
+    if job.operation == "load":
+        return make(job), Path(job.tokenizer_json).stat().st_size, 1
     documents = texts.read(Path(job.text), job.stride)
     size, number = sum(map(len, documents)), len(documents)
     if job.operation == "decode":
@@ -68,7 +71,7 @@ def task_of(job: Job) -> tuple[Task, int, int]:
 
 def look_at(job: Job, result: Any) -> dict[str, object]:
     """Say what a run gave: the number of tokens, and a hash to compare with that of others."""
-    if job.operation == "encode":
+    if job.operation in ("encode", "load"):
         if job.ids:
             Path(job.ids).write_bytes(result.tobytes())
         return {"tokens": len(result), "digest": digest_of([result.tobytes()])}

@@ -1,0 +1,30 @@
+"""What is measured, operation by operation.
+
+Each says which processes belong to a round (``entries``) and what the right answer of one is
+(``expected``: a digest or None, and whose it is).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.operations.decoding import Decode
+from benchmarks.operations.encoding import Count, Encode
+from benchmarks.operations.growth import Growth
+from benchmarks.operations.learning import LearnModels
+from benchmarks.operations.starting import Load, Start
+from benchmarks.operations.training import Train
+from benchmarks.operations.whole import Whole
+
+OPERATIONS: dict[str, Any] = {
+    "encode": Encode(),
+    "count": Count(),
+    "whole": Whole(),
+    "decode": Decode(),
+    "train": Train(),
+    "learn": LearnModels(),
+    "start": Start(),
+    "load": Load(),
+    "growth": Growth(),
+}
+"""All of them, in the order of the page."""

@@ -1,0 +1,97 @@
+"""Text in memory to ids in memory, cold and warm; and to the number of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from benchmarks.entries import Entry
+from benchmarks.libraries import LIBRARIES, OURS
+from benchmarks.vocabularies import Vocabulary
+
+FIRST_ENCODING = "cl100k_base"
+"""The encoding that all libraries are measured with; of the others, those that may be the fastest."""
+
+PASSES = 3
+STAGED_TEXTS = ("english", "chinese")
+STAGED_STRIDE = 4
+"""Tokenizers with stages take every 4th document: the libraries beside us are that much slower."""
+
+ENGLISH_ONLY = ("t5", "xlnet")
+
+
+class Encode:
+    """Encode each text: once cold, then warm."""
+
+    def entries(self, plan: Any) -> Iterator[Entry]:
+        """Give the processes of a round."""
+        for vocabulary in plan.vocabularies.values():
+            for text in plan.texts.values():
+                if vocabulary.kind != "byte-level" and not self._is_staged_text(vocabulary, text.name, plan):
+                    continue
+                for threads in plan.threads if vocabulary.name == FIRST_ENCODING else (1,):
+                    for name, way in self.ways(vocabulary):
+                        stride = self.stride_of(name, vocabulary)
+                        job = vocabulary.job(
+                            operation="encode", library=name, way=way, threads=threads, passes=PASSES,
+                            text=str(text.path), stride=stride,
+                        )  # fmt: skip
+                        phases = ("cold", "warm")
+                        entry = plan.entry(job, text.name, vocabulary.name, phases, plan.options.repetitions)
+                        entry.stride = stride
+                        yield entry
+
+    @staticmethod
+    def _is_staged_text(vocabulary: Vocabulary, text: str, plan: Any) -> bool:
+        wanted = [name for name in STAGED_TEXTS if name in plan.texts] or list(plan.texts)
+        return text in (wanted[:1] if vocabulary.name in ENGLISH_ONLY else wanted)
+
+    @staticmethod
+    def ways(vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
+        """Give (library, way) of all that are measured with a tokenizer."""
+        byte_level = vocabulary.kind == "byte-level"
+        for name, library in LIBRARIES.items():
+            if "encode" not in library.operations or vocabulary.kind not in library.kinds:
+                continue
+            if byte_level and library.slow and vocabulary.name != FIRST_ENCODING:
+                continue
+            needs_json = name in ("tokenizers", "tokie") or (name in ("splintr", "gigatoken") and not byte_level)
+            if needs_json and not vocabulary.tokenizer_json:
+                continue
+            if name == "sentencepiece" and not vocabulary.sentencepiece:
+                continue
+            # A file is read whole, so a part of a text is given as buffers.
+            yield from ((name, way) for way in library.ways if byte_level or way != "file")
+
+    @staticmethod
+    def stride_of(library: str, vocabulary: Vocabulary) -> int:
+        """Say which every n-th document a library takes."""
+        own = LIBRARIES[library].stride
+        return own if vocabulary.kind == "byte-level" else max(STAGED_STRIDE, own)
+
+    def expected(self, plan: Any, entry: Entry, _: Sequence[Entry]) -> tuple[object, str]:
+        """Give the reference's ids."""
+        cell = entry.first
+        reference, library = plan.reference(cell.text, cell.tokenizer, entry.stride)
+        return reference["digest"], f"the ids of {library}"
+
+
+class Count:
+    """Count the tokens of each text, which only we can without making ids."""
+
+    def entries(self, plan: Any) -> Iterator[Entry]:
+        """Give the processes of a round."""
+        vocabulary = plan.vocabularies.get(FIRST_ENCODING)
+        if vocabulary is None:
+            return
+        for text in plan.texts.values():
+            for threads in plan.threads:
+                job = vocabulary.job(
+                    operation="count", library=OURS, threads=threads, passes=PASSES, text=str(text.path)
+                )
+                yield plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), plan.options.repetitions)
+
+    def expected(self, plan: Any, entry: Entry, _: Sequence[Entry]) -> tuple[object, str]:
+        """Give the number of the reference's ids."""
+        reference, library = plan.reference(entry.first.text, entry.first.tokenizer, 1)
+        return reference["tokens"], f"the number of ids of {library}"

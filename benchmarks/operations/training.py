@@ -1,0 +1,86 @@
+"""Byte-level BPE, documents in memory to merges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmarks.entries import Entry, first_digest
+from benchmarks.jobs import Job
+from benchmarks.libraries import LIBRARIES, OURS, TRAINING_RULES
+from benchmarks.processes import WorkerFailed, work
+
+PATTERN = "gpt2"
+"""The only pattern that all trainers know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """On what to train: every n-th document of a text; how many tokens; with how many threads."""
+
+    text: str
+    stride: int
+    vocab_size: int
+    threads: tuple[int, ...]
+    slow: bool = True
+    rounds: int = 5
+
+
+TRAININGS = (
+    Training("english", 2, 32_000, (1, 2)),
+    Training("english", 2, 100_000, (2,), slow=False, rounds=3),
+    Training("code", 2, 32_000, (2,), slow=False),
+    Training("chinese", 6, 32_000, (2,), rounds=3),  # the rivals need long for it
+    Training("multilingual", 4, 32_000, (2,), slow=False, rounds=3),
+)
+
+
+class Train:
+    """Train byte-level BPE."""
+
+    def trainings(self, plan: Any) -> list[Training]:
+        """Give what is trained on the texts that there are."""
+        chosen = [training for training in TRAININGS if training.text in plan.texts]
+        return chosen or [Training(name, 1, 32_000, (1, 2)) for name in plan.texts]
+
+    def job(self, plan: Any, training: Training, **what: Any) -> Job:
+        """Give a job that trains."""
+        from bpe_cli import PATTERNS
+
+        return Job(
+            operation="train", text=str(plan.texts[training.text].path), stride=training.stride,
+            pattern=PATTERNS[PATTERN].regex, vocab_size=training.vocab_size, **what,
+        )  # fmt: skip
+
+    def entries(self, plan: Any) -> Iterator[Entry]:
+        """Give the processes of a round."""
+        for training in self.trainings(plan):
+            for threads in training.threads:
+                if threads not in plan.threads:
+                    continue
+                for name, library in LIBRARIES.items():
+                    if "train" not in library.operations or (library.slow and not training.slow):
+                        continue
+                    job = self.job(plan, training, library=name, threads=threads)
+                    rounds = min(1 if library.slow else training.rounds, plan.options.repetitions)
+                    size = f"{training.vocab_size // 1000}k"
+                    yield plan.entry(job, training.text, size, ("",), rounds)
+
+    def expected(self, plan: Any, entry: Entry, entries: Sequence[Entry]) -> tuple[object, str]:
+        """Give the merges of the library that everybody trusts under the same rule of ties."""
+        rules = TRAINING_RULES[entry.first.library]
+        if rules == "hf":
+            digest, library = first_digest(entries, ("tokenizers", "gigatoken", OURS), entry)
+            return digest, f"the merges of {library}"
+        # It breaks ties in its own way, in which we can train too.
+        with suppress(WorkerFailed):
+            cell = entry.first
+            training = next(
+                training for training in self.trainings(plan)
+                if (training.text, f"{training.vocab_size // 1000}k") == (cell.text, cell.tokenizer)
+            )  # fmt: skip
+            job = replace(self.job(plan, training, library=OURS, threads=cell.threads), rules=rules)
+            return work(job)["digest"], f"the merges of bpe under the rules of {rules}"
+        return None, ""

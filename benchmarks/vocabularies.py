@@ -1,0 +1,88 @@
+"""The tokenizers that texts are encoded with: each in all the files that libraries load it from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.jobs import Job
+
+BYTE_LEVEL = ("cl100k_base", "o200k_base", "gpt2", "llama3")
+"""Byte-level encodings; llama3 lies beside the repository on some machines, the others are built in."""
+
+GIGATOKEN_SCHEMES: dict[str, str] = {"gpt2": "gpt2", "cl100k_base": "gpt4", "o200k_base": "o200k"}
+
+LLAMA3 = Path("llama3-tiktoken", "tokenizer.model")
+
+STAGED = {
+    "bert": ("wordpiece", Path("bert-base-uncased", "vocab.txt"), "tokenizers"),
+    "t5": ("unigram", Path("t5-small", "tokenizer.json"), "tokenizers"),
+    "xlnet": ("unigram", Path("xlnet-base-cased", "spiece.model"), "sentencepiece"),
+    "llama2": ("sentencepiece", Path("llama2", "tokenizer.model"), "sentencepiece"),
+    "mistral": ("sentencepiece", Path("mistral-spm-v1", "tokenizer.model.v1"), "sentencepiece"),
+}
+"""Tokenizers with stages before their model: the kind, the file that lies beside the repository, who is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A tokenizer and the files that hold it; ``""`` for what cannot hold it.
+
+    ``kind`` is ``byte-level``, ``wordpiece``, ``unigram`` or ``sentencepiece`` (pairs of characters by
+    scores); ``reference`` the library whose ids are right; the rest is as in :class:`Job`.
+    """
+
+    name: str
+    kind: str
+    reference: str
+    load: str
+    pattern: str = ""
+    scheme: str = ""
+    ranks: str = ""
+    tokenizer_json: str = ""
+    sentencepiece: str = ""
+
+    def job(self, **what: Any) -> Job:
+        """Give a job with this tokenizer."""
+        return Job(
+            tokenizer=self.name, kind=self.kind, load=self.load, pattern=self.pattern, scheme=self.scheme,
+            ranks=self.ranks, tokenizer_json=self.tokenizer_json, sentencepiece=self.sentencepiece, **what,
+        )  # fmt: skip
+
+
+def prepare(name: str, folder: Path, repository: Path) -> Vocabulary | None:
+    """Write a tokenizer's files; None if the machine has not what it is made from."""
+    from bpe_cli import PATTERNS, dump, load, named
+
+    vocabularies = repository.parent / "shared" / "vocabs"
+    ranks, hf_json = folder / f"{name}.tiktoken", folder / f"{name}.json"
+    if name in STAGED:
+        kind, path, reference = STAGED[name]
+        source = vocabularies / path
+        if not source.is_file():
+            return None
+        if source.suffix == ".json":
+            hf_json = source
+        elif name != "xlnet":  # whose rules Hugging Face's library would apply in another way
+            hf_json.write_bytes(dump(load(source), "tokenizer.json")[""])
+        return Vocabulary(
+            name, kind, reference, str(source), tokenizer_json=str(hf_json) if hf_json.is_file() else "",
+            sentencepiece=str(source) if reference == "sentencepiece" else "",
+        )  # fmt: skip
+    if name == "llama3":
+        source = vocabularies / LLAMA3
+        if not source.is_file():
+            return None
+        pattern = PATTERNS["llama3"].regex
+        hf_json = vocabularies / "hf-llama3" / "tokenizer.json"
+        return Vocabulary(
+            name, "byte-level", "tiktoken", str(source), pattern, ranks=str(source), tokenizer_json=str(hf_json)
+        )
+    tokenizer = named(name)
+    ranks.write_bytes(dump(tokenizer, "tiktoken")[""])
+    hf_json.write_bytes(dump(tokenizer, "tokenizer.json")[""])
+    return Vocabulary(
+        name, "byte-level", "tiktoken", name, tokenizer.patterns[0], GIGATOKEN_SCHEMES[name],
+        ranks=str(ranks), tokenizer_json=str(hf_json),
+    )  # fmt: skip
