@@ -14,7 +14,8 @@ Cell = dict[str, Any]
 
 TEXT_NAMES = {"english": "English", "chinese": "Chinese", "python": "Python sources"}
 PHASES = {"cold": "first pass", "warm": "later passes", "": ""}
-UNITS = {"decode": "M tokens/s", "train": "s", "start": "ms"}
+UNITS = {"decode": "M tokens/s", "train": "s", "learn": "s", "start": "ms", "load": "ms"}
+"""Of what operations show that is not MB/s."""
 
 # -- numbers ---------------------------------------------------------------------------------------
 
@@ -63,8 +64,9 @@ def shown(cell: Cell) -> str:
     """Give a cell's figure in its unit, or why it has none."""
     if cell["speed"] is None:
         return str(cell["status"])
-    if cell["operation"] in ("train", "start"):
-        figure = number(cell["wall_seconds"]["median"] * (1 if cell["operation"] == "train" else 1000))
+    unit = UNITS.get(cell["operation"])
+    if unit in ("s", "ms"):
+        figure = number(cell["wall_seconds"]["median"] * (1 if unit == "s" else 1000))
     else:
         figure = number(cell["speed"] / 1e6)
     return figure if cell["status"] in ("same", "baseline") else f"({figure}: {cell['status']})"
@@ -126,21 +128,30 @@ def name_of(cell: Cell) -> str:
     return f"{cell['library']} ({cell['way']})" if cell["way"] else cell["library"]
 
 
+def titled(cell: Cell, names: dict[str, str]) -> str:
+    """Give the library with its version, and its way."""
+    return names.get(cell["library"], cell["library"]) + (f" ({cell['way']})" if cell["way"] else "")
+
+
 def best_of(cells: list[Cell]) -> Cell | None:
     """Give the fastest cell, one with the right result if there is any."""
     return max(cells, key=lambda cell: (cell["status"] == "same", cell["speed"] or 0), default=None)
 
 
-def label(comparison: Cell, *, several_tokenizers: bool) -> str:
+def label(comparison: Cell) -> str:
     """Name a row."""
-    operation, threads = comparison["operation"], comparison["threads"]
-    tokenizer = f" {comparison['tokenizer']}" if several_tokenizers and operation != "train" else ""
-    if operation == "start":
-        words = ["start-up", f"{'`bpe encode`' if 'command' in comparison['ours'] else 'library'}{tokenizer}"]
-    else:
-        words = [f"{operation} {text_name(comparison['text'])}{tokenizer}"]
-        words += [PHASES[comparison["phase"]]] if comparison["phase"] else []
-        words += [f"{threads} threads"] if threads > 1 else []
+    operation, threads, tokenizer = comparison["operation"], comparison["threads"], comparison["tokenizer"]
+    text = text_name(comparison["text"])
+    what = {
+        "start": f"start-up, {'`bpe encode -T`' if 'command' in comparison['ours'] else 'library'}, {tokenizer}",
+        "load": f"load the {text} of {tokenizer}",
+        "whole": f"`bpe encode FILE --to bin`, {text}, {tokenizer}",
+        "train": f"train BPE {tokenizer} on {text}",
+        "learn": f"learn {tokenizer} on {text}",
+    }
+    words = [what.get(operation, f"{operation} {text}, {tokenizer}")]
+    words += [PHASES[comparison["phase"]]] if comparison["phase"] and operation != "load" else []
+    words += [f"{threads} threads"] if threads > 1 else []
     return ", ".join([*words, UNITS.get(operation, "MB/s")])
 
 

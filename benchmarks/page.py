@@ -11,25 +11,41 @@ from benchmarks.forms import Cell
 SECTIONS = {
     "encode": "Encode",
     "count": "Count",
+    "whole": "A file to a file of ids",
     "decode": "Decode",
     "train": "Train",
+    "learn": "Learn WordPiece and Unigram",
     "start": "Start",
+    "load": "Load",
 }
 COLUMNS = ("runs", "wall s, least–most", "CPU s", "CPU s per 100 MB", "MB", "tokens", "peak MB", "result")
 EXPLANATIONS = {
     "encode": """\
 Text in memory to ids in memory. *First pass*: of a fresh process, with the tokenizer loaded and nothing cached, as a
 command runs. *Later passes*: the same text again. A slow library takes every n-th document only, as the column MB
-says.""",
+says. bert is bert-base-uncased (WordPiece), t5 and xlnet are Unigram, llama2 and mistral (v1) SentencePiece's BPE; they
+are encoded with their normalizers. With the encodings beside cl100k_base only those libraries are measured that may
+be the fastest.""",
     "count": """\
 Tokens counted without making ids. No other library does that: to count, they encode.""",
+    "whole": """\
+Whole processes: start, load the encoding, read a file, write its ids as u32 to a file. Ours is `bpe encode FILE --to
+bin` on running text; the others are short scripts on documents with a NUL between them, so that they can use their
+threads.""",
     "decode": """\
 Ids, in the type that suits the library, to bytes or text. One thread.""",
     "train": """\
 Byte-level BPE with GPT-2's pattern, documents in memory to merges. Libraries with the same tie-breaks must learn the
 same tokens in the same order. Seconds: less is better.""",
+    "learn": """\
+Whole processes, a file to a tokenizer, on nine tenths of the documents. What was learnt counts if it does as well as
+the other's on the last tenth: the log-likelihood a byte of Unigram, the tokens a byte of WordPiece. Seconds: less is
+better.""",
     "start": """\
 From the start of a process to its end: one line of text into ids on stdout. Milliseconds: less is better.""",
+    "load": """\
+A `tokenizer.json` of 16 MB from a file to a tokenizer that has encoded its first letter. Milliseconds: less is
+better.""",
 }
 
 
@@ -47,10 +63,11 @@ def render(round_: dict[str, Any]) -> str:
     parts.append(
         f"`make bench` repeats all this; it took {round_['seconds']['total'] / 60:.1f} minutes. Every figure is the "
         "median of processes started for it; before a speed counts, what the library gave is compared with what "
-        f"{round_['reference']} gives. What is measured how, and what is known about the limits: "
+        "the library gives that everybody trusts. What is measured how, and what is known about the limits: "
         "[benchmarks/NOTES.md](../benchmarks/NOTES.md)."
     )
     parts.append(forms.standing(round_["comparisons"]))
+    parts.append("![Speed of encoding by text](benchmarks-speed.svg)")
     texts = [
         [
             forms.text_name(name),
@@ -67,7 +84,31 @@ def render(round_: dict[str, Any]) -> str:
         if compared:
             parts += [f"## {title}", EXPLANATIONS[operation]]
             parts += list(tables_of(round_, operation, compared, names))
+    parts += growth_of(round_)
     return "\n\n".join(parts) + "\n"
+
+
+def growth_of(round_: dict[str, Any]) -> Iterable[str]:
+    """Give the tables of how time and memory grow."""
+    if not round_["growth"]:
+        return
+    yield "## Growth"
+    yield (
+        "`bpe encode FILE --to bin` with o200k_base and `bpe train` (32,000 tokens) as whole processes, on more and "
+        "more of one English text; and texts that were made to be slow, each a single line, by the CPU time a byte "
+        "beside English."
+    )
+    yield "![Time and memory against the size of the input](benchmarks-growth.svg)"
+    head = ["", "text", "MB", "threads", "wall s", "CPU s", "CPU s per 100 MB", "peak MB", "of English"]
+    rows = [
+        [
+            item["phase"], item["text"], forms.number(item["bytes"] / 1e6), str(item["threads"]),
+            forms.number(item["wall"]), forms.number(item["cpu"]), forms.number(item["cpu_per_100_mb"]),
+            forms.number(item["peak_bytes"] / 1e6), f"{item['relative']:.2f}×" if item["relative"] else "",
+        ]
+        for item in round_["growth"]
+    ]  # fmt: skip
+    yield forms.table(head, rows, left=2)
 
 
 def tables_of(round_: dict[str, Any], operation: str, compared: list[Cell], names: dict[str, str]) -> Iterable[str]:
@@ -95,8 +136,8 @@ def tables_of(round_: dict[str, Any], operation: str, compared: list[Cell], name
 def row_of(cell: Cell, names: dict[str, str], ratios: dict[str, float | None]) -> list[str]:
     """Give a row of the page."""
     measured = cell["speed"] is not None
-    library = str(names.get(cell["library"], cell["library"])) + (f" ({cell['way']})" if cell["way"] else "")
-    runs = cell["operation"] == "start"
+    library = forms.titled(cell, names)
+    runs = cell["operation"] in ("start", "load")
     cpu, peak = cell["cpu_seconds"], cell["peak_bytes"]
     return [
         forms.text_name(cell["text"]),

@@ -89,9 +89,7 @@ class Plan:
         """Say whose ids are right: ours only if the library that everybody trusts is not installed."""
         return vocabulary.reference if self.versions[vocabulary.reference] else OURS
 
-    def reference(
-        self, text: str, tokenizer: str, stride: int, *, running: bool = False
-    ) -> tuple[dict[str, Any], str]:
+    def reference(self, text: str, tokenizer: str, stride: int, *, running: bool = False) -> tuple[dict[str, Any], str]:
         """Give what the reference makes of a text, and its name."""
         vocabulary, source = self.vocabularies[tokenizer], self.texts.get(text) or self.parts[text]
         library = self.reference_library(vocabulary)

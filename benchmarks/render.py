@@ -1,6 +1,6 @@
-"""Show results.json: a table in README.md between its markers, all of it in docs/benchmarks.md.
+"""Show results.json: a table in README.md between its markers, all of it in docs/benchmarks.md, two plots beside.
 
-``python benchmarks/render.py`` writes both, ``--check`` tells whether they are what it would write.
+``python benchmarks/render.py`` writes them, ``--check`` tells whether they are what it would write.
 Nothing is computed here but the form of numbers.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import forms, page, results
+from benchmarks import forms, page, plots, results
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- benchmarks:begin -->", "<!-- benchmarks:end -->"
@@ -22,47 +22,57 @@ README, PAGE = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
 README_ROWS: tuple[tuple[str, str, int], ...] = (
     ("encode", "cold", 1),
     ("encode", "warm", 1),
-    ("encode", "cold", 2),
+    ("whole", "", 1),
+    ("whole", "", 2),
     ("count", "cold", 1),
     ("decode", "warm", 1),
     ("train", "", 2),
+    ("learn", "", 2),
     ("start", "", 1),
+    ("load", "cold", 1),
 )
 """Operation, phase and threads of the README's rows; the page has the rest."""
+
+MORE = " With bytes, tokens, CPU time, memory, every library and encoding: [docs/benchmarks.md](docs/benchmarks.md)."
+OTHER_ENCODINGS = ("o200k_base", "gpt2", "llama3")
+"""Encodings whose rows of encoding are on the page alone."""
 
 
 def readme_block(round_: dict[str, Any]) -> str:
     """Give what stands between the README's markers."""
     names = forms.versions(round_)
-    libraries = [name for name in names if name != "python"]
     chosen = [
         item
         for row in README_ROWS
         for item in round_["comparisons"]
         if (item["operation"], item["phase"], item["threads"]) == row
+        and not (item["operation"] == "encode" and item["tokenizer"] in OTHER_ENCODINGS)
     ]
-    several = len({item["tokenizer"] for item in chosen if item["operation"] != "train"}) > 1
     rows = []
     for item in chosen:
         cells = forms.beside(round_, item)
-        fastest = max((cell["speed"] or 0 for cell in cells if cell["status"] == "same"), default=0)
-        row = [forms.label(item, several_tokenizers=several)]
-        for library in libraries:
-            cell = forms.best_of([cell for cell in cells if cell["library"] == library])
-            figure = "" if cell is None else forms.shown(cell)
-            row.append(f"**{figure}**" if cell and cell["status"] == "same" and cell["speed"] == fastest else figure)
-        rows.append([*row, forms.ratio_text(item["ratio"])])
-    encodings = sorted({cell["tokenizer"] for cell in round_["cells"] if cell["operation"] == "encode"})
+        ours = forms.best_of([cell for cell in cells if forms.name_of(cell) == item["ours"]])
+        rival = next((cell for cell in cells if forms.name_of(cell) == item["best_rival"]), None)
+        figures = ["" if cell is None else forms.shown(cell) for cell in (ours, rival)]
+        if item["ratio"] is not None and not forms.is_level(item["ratio"]):
+            better = 0 if item["ratio"] > 1 else 1
+            figures[better] = f"**{figures[better]}**"
+        which = "" if rival is None else forms.titled(rival, names)
+        rows.append([forms.label(item), *figures, which, forms.ratio_text(item["ratio"])])
     return "\n".join(
         [
             forms.MADE,
-            f"Ids of {', '.join(encodings) or 'no encoding'}; MB/s of UTF-8 text and M tokens/s: more is better; s and "
-            "ms: less is better. **Bold** is the fastest whose result is right; no other library counts without "
-            "making ids. " + forms.circumstances(round_),
+            "MB/s of UTF-8 text and M tokens/s: more is better; s and ms: less is better. Beside us stands the fastest "
+            "other library whose result is right, in its best way; no other counts without making ids. "
+            + forms.circumstances(round_),
             "",
-            forms.table(["", *(names[name] for name in libraries), "bpe against the best other"], rows),
+            forms.table(["", "bpe", "fastest other", "which", "bpe against it"], rows),
             "",
-            f"{forms.standing(chosen)} With bytes, tokens, CPU time, memory: [docs/benchmarks.md](docs/benchmarks.md).",
+            "![Speed of encoding by text](docs/benchmarks-speed.svg)",
+            "",
+            "![Time and memory against the size of the input](docs/benchmarks-growth.svg)",
+            "",
+            forms.standing(chosen) + MORE,
         ]
     )
 
@@ -76,7 +86,11 @@ def with_block(text: str, block: str) -> str | None:
 
 def contents_of(round_: dict[str, Any], readme: Path, page_path: Path) -> dict[Path, str]:
     """Give the files that a round is shown in, with their contents; the README only if it has the markers."""
-    contents = {page_path: page.render(round_)}
+    contents = {
+        page_path: page.render(round_),
+        page_path.with_name("benchmarks-speed.svg"): plots.speed(round_),
+        page_path.with_name("benchmarks-growth.svg"): plots.growth(round_),
+    }
     written = with_block(readme.read_text(encoding="utf-8"), readme_block(round_)) if readme.exists() else None
     if written is not None:
         contents[readme] = written

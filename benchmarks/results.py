@@ -116,7 +116,7 @@ def compare(cells: Sequence[Cell]) -> list[dict[str, object]]:
     """
     comparisons: list[dict[str, object]] = []
     for cell in cells:
-        if cell.library != OURS:
+        if cell.library != OURS or cell.operation == "growth":
             continue
         others = [rival for rival in rivals(cells, cell.measurement) if rival.status == RANKED and rival.speed]
         best = max(others, key=_speed, default=None)
@@ -128,6 +128,22 @@ def compare(cells: Sequence[Cell]) -> list[dict[str, object]]:
         entry["ratio"] = round(_speed(cell) / _speed(best), 4) if best and ranked else None
         comparisons.append(entry)
     return comparisons
+
+
+def growth(cells: Iterable[Cell]) -> list[dict[str, object]]:
+    """Give how our time and memory grow; of hostile texts, the CPU time a byte as a multiple of English's."""
+    measured = [cell for cell in cells if cell.operation == "growth" and cell.wall]
+    costs = {(cell.phase, cell.text): median(cell.cpu) / cell.bytes for cell in measured}
+    normal = costs.get(("hostile", "English"))
+    return [
+        {
+            "phase": cell.phase, "text": cell.text, "threads": cell.threads, "bytes": cell.bytes,
+            "wall": median(cell.wall), "cpu": round(median(cell.cpu), 4),
+            "cpu_per_100_mb": round(costs[cell.phase, cell.text] * 1e8, 4), "peak_bytes": median(cell.peak),
+            "relative": round(costs[cell.phase, cell.text] / normal, 3) if normal and cell.phase == "hostile" else None,
+        }
+        for cell in measured
+    ]  # fmt: skip
 
 
 def _speed(cell: Cell) -> float:
@@ -196,6 +212,7 @@ def build(head: dict[str, Any], cells: Sequence[Cell]) -> dict[str, Any]:
         "disturbed": disturbed(cells),
         "cells": [describe(cell) for cell in cells],
         "comparisons": compare(cells),
+        "growth": growth(cells),
     }
 
 

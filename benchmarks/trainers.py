@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import resource
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +22,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import machine, texts
+from benchmarks.processes import WorkerFailed, timed
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "trainers.json"
@@ -97,32 +95,14 @@ CASES = (
 
 
 def run(command: Sequence[str], limit: float) -> dict[str, Any]:
-    """Run a process and give what it took; ``seconds`` is None when it took longer than the limit."""
-    began = time.perf_counter()
-    null = os.open(os.devnull, os.O_WRONLY)
-    errors = tempfile.TemporaryFile()  # noqa: SIM115  # it goes away with the function
-    pid = os.posix_spawn(
-        command[0], list(command), os.environ,
-        file_actions=[(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, errors.fileno(), 2)],
-    )  # fmt: skip
-    os.close(null)
-    while True:
-        done, status, usage = os.wait4(pid, os.WNOHANG)
-        if done:
-            break
-        if time.perf_counter() - began > limit:
-            os.kill(pid, 9)
-            os.wait4(pid, 0)
-            return {"seconds": None, "note": f"stopped after {limit:.0f} s"}
-        time.sleep(0.05)
-    if os.waitstatus_to_exitcode(status) != 0:
-        errors.seek(0)
-        return {"seconds": None, "note": errors.read()[-300:].decode("utf-8", "replace").strip()}
+    """Run a process and give what it took; ``seconds`` is None when it failed or took longer than the limit."""
+    try:
+        taken = timed(command, threads=2, limit=int(limit))
+    except WorkerFailed as error:
+        return {"seconds": None, "note": str(error)}
     return {
-        "seconds": round(time.perf_counter() - began, 2),
-        "cpu": round(usage.ru_utime + usage.ru_stime, 2),
-        "megabytes": round(usage.ru_maxrss / 1024),
-    }
+        "seconds": round(taken["wall"], 2), "cpu": round(taken["cpu"], 2), "megabytes": round(taken["peak"] / 1e6),
+    }  # fmt: skip
 
 
 def measure(limit_bytes: int | None, chosen: Sequence[str], seconds: float) -> dict[str, Any]:
@@ -152,8 +132,6 @@ def measure(limit_bytes: int | None, chosen: Sequence[str], seconds: float) -> d
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": machine.describe(),
         "vocab_size": VOCAB_SIZE,
-        # What the system says of a process is never less than what its parent had when it was made.
-        "floor_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         "versions": {name: _version(name) for name in ("sentencepiece", "tokenizers", "subword-nmt")},
         "rows": rows,
     }
@@ -173,9 +151,8 @@ def page(results: dict[str, Any]) -> str:
         "",
         "Made by `benchmarks/trainers.py`; not to be edited. Whole processes, two threads where a library has them,",
         f"a vocabulary of {results['vocab_size']:,}; one run each, in one session: wall seconds / CPU seconds /",
-        "largest resident memory in MB (of a process that took less than the one that measures, the figure is that",
-        f"one's: {results['floor_megabytes']}). Rules differ between libraries; where ours are asked to be theirs, the",
-        "name says so.",
+        "largest resident memory in MB. Rules differ between libraries; where ours are asked to be theirs, the name",
+        "says so.",
         "",
         f"{results['date']}, {results['machine'].get('cpu', 'unknown processor')}; "
         + ", ".join(f"{name} {number}" for name, number in results["versions"].items() if number),

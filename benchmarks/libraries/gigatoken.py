@@ -74,8 +74,11 @@ import sys, gigatoken
 tokenizer = gigatoken.Tokenizer.from_tiktoken(sys.argv[4], pretokenizer=sys.argv[6], special_tokens={})
 """
     start = _LOADING + "print(*tokenizer.encode(sys.argv[2]))"
-    whole = _LOADING + """\
+    whole = (
+        _LOADING
+        + """\
 import awkward, numpy
 source = gigatoken.TextFileSource([sys.argv[7]], separator=b"\\0")
 encoded = tokenizer.encode_files(source, parallel=sys.argv[9] != "1")
 numpy.asarray(awkward.flatten(encoded), dtype=numpy.uint32).tofile(sys.argv[8])"""
+    )

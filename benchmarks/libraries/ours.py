@@ -28,7 +28,7 @@ class Bpe:
             tokenizer = named(job.load)
         else:
             tokenizer = load(job.load, pattern=job.pattern if job.ranks else None)
-        _ = tokenizer.runner.engine
+        tokenizer.encode("a")
         return tokenizer
 
     def encode(self, job: Job, documents: list[bytes]) -> Task:
@@ -56,7 +56,7 @@ class Bpe:
 
         def run() -> Any:
             tokenizer = load(job.tokenizer_json)
-            _ = tokenizer.runner.engine
+            tokenizer.encode("a")
             return tokenizer
 
         return Task(run, lambda tokenizer: array("I", tokenizer.encode(LINE)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ class Splintr:
             if not around:
                 return numbers
             kept = array("I")
-            for start, end in zip(ends, ends[1:], strict=False):
+            for start, end in itertools.pairwise(ends):
                 kept += numbers[start + before : end - after]
             return kept
 
@@ -53,9 +54,13 @@ class Splintr:
 
     _LOADING = """\
 import sys, splintr
-tokenizer = splintr.Tokenizer.from_bytes(open(sys.argv[4], "rb").read(), getattr(splintr, sys.argv[1].upper() + "_PATTERN"))
+pattern = getattr(splintr, sys.argv[1].upper() + "_PATTERN")
+tokenizer = splintr.Tokenizer.from_bytes(open(sys.argv[4], "rb").read(), pattern)
 """
     start = _LOADING + "print(*tokenizer.encode_ordinary(sys.argv[2]))"
-    whole = _LOADING + """\
+    whole = (
+        _LOADING
+        + """\
 documents = open(sys.argv[7], encoding="utf-8", newline="").read().split("\\0")
 open(sys.argv[8], "wb").write(tokenizer.encode_batch_flat(documents)[0])"""
+    )

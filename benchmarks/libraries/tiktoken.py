@@ -46,10 +46,13 @@ ranks = load_tiktoken_bpe(sys.argv[4])
 encoding = tiktoken.Encoding(sys.argv[1], pat_str=sys.argv[3], mergeable_ranks=ranks, special_tokens={})
 """
     start = _LOADING + "print(*encoding.encode_ordinary(sys.argv[2]))"
-    whole = _LOADING + """\
+    whole = (
+        _LOADING
+        + """\
 import os
 from array import array
 documents = open(sys.argv[7], encoding="utf-8", newline="").read().split("\\0")
 with open(sys.argv[8], "wb") as file:
     for ids in encoding.encode_ordinary_batch(documents, num_threads=int(sys.argv[9])):
         array("I", ids).tofile(file)"""
+    )

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from benchmarks import texts
@@ -93,8 +92,9 @@ class LearnModels:
         taken = timed(command, threads)
         learnt = load(target)
         answer = {
-            "bytes": source.stat().st_size, "documents": len(documents) - border, "tokens": len(learnt.vocabulary),
-            "passes": [taken], "peak": taken["peak"], "digest": quality(learnt, documents[:border]),
+            "bytes": source.stat().st_size, "documents": len(documents) - border,
+            "tokens": len(learnt.model.vocabulary), "passes": [taken], "peak": taken["peak"],
+            "digest": quality(learnt, documents[:border]),
         }  # fmt: skip
         for path in plan.folder.glob(f"{learning.algorithm}.*"):
             path.unlink()

@@ -54,9 +54,7 @@ class Whole:
                     yield Entry({"": cell}, rounds, partial(self.measure, plan, vocabulary, text, name, threads))
 
     @staticmethod
-    def measure(
-        plan: Any, vocabulary: Vocabulary, text: texts.Text, name: str, threads: int
-    ) -> dict[str, Any]:
+    def measure(plan: Any, vocabulary: Vocabulary, text: texts.Text, name: str, threads: int) -> dict[str, Any]:
         """Run one process and look at the file that it wrote."""
         target = plan.folder / "whole.ids"
         if name == OURS:

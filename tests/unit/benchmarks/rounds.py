@@ -30,6 +30,16 @@ def some_cells() -> list[Cell]:
         cell("train", "", "bpe", [0.5], threads=2, tokenizer="32k", tokens=32_000),
         cell("train", "", "rustbpe", [], threads=2, tokenizer="32k", status="not installed", note="", tokens=0),
         cell("train", "", "tokenizers", [5.0], threads=2, tokenizer="32k", tokens=32_000),
+        cell("learn", "", "bpe", [2.0], threads=2, tokenizer="unigram 32k", tokens=32_000),
+        cell("learn", "", "sentencepiece", [9.0], threads=2, tokenizer="unigram 32k", tokens=32_000),
+        *(
+            cell("growth", phase, "bpe", [seconds], text=f"{size} MB", bytes=size * 1_000_000, peak=[80_000_000])
+            for phase, size, seconds in (("encode", 1, 0.1), ("encode", 100, 0.5), ("train", 1, 0.2), ("train", 64, 2))
+        ),
+        *(
+            cell("growth", "hostile", "bpe", [seconds], text=name, bytes=20_000_000, peak=[80_000_000])
+            for name, seconds in (("English", 0.2), ("one letter", 0.5))
+        ),
         cell("start", "", "bpe", [0.2], way="command", text="one line", bytes=60, tokens=20),
         cell("start", "", "bpe", [0.04], way="library", text="one line", bytes=60, tokens=20),
         cell("start", "", "tiktoken", [0.1], text="one line", bytes=60, tokens=20),
@@ -45,8 +55,7 @@ def some_round(**more: Any) -> dict[str, Any]:
         "machine": {"cpu": "A CPU", "cores": 2, "instruction_sets": ["avx2"], "system": "Linux",
                     "architecture": "x86_64"},
         "versions": {"python": "3.12.1", "bpe": "0.1.0", "gigatoken": "0.10.0", "tiktoken": "0.14.0",
-                     "tokenizers": "0.23.3", "rustbpe": None},
-        "reference": "tiktoken",
+                     "tokenizers": "0.23.3", "sentencepiece": "0.2.3", "rustbpe": None},
         "texts": {"english": {"source": "english.txt", "bytes": 10_000_000, "documents": 1000, "sha256": "ab" * 32}},
     }  # fmt: skip
     return results.build(head | more, some_cells())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import platform
+from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import forms, page, render, results
+from benchmarks import forms, page, plots, render, results
 from tests.unit.benchmarks.rounds import some_round
 
 
@@ -28,22 +29,51 @@ def rows_of(markdown: str) -> dict[str, list[str]]:
 
 def test_readme_shows_won_and_lost_rows_alike():
     rows = rows_of(render.readme_block(some_round()))
-    assert rows["encode English, first pass, MB/s"] == [
-        "50.0", "**200**", "10.0", "(1,000: different)", "", "4.00× slower",
+    assert rows["encode English, cl100k_base, first pass, MB/s"] == [
+        "50.0", "**200**", "gigatoken 0.10.0 (file)", "4.00× slower",
     ]  # fmt: skip
-    assert rows["train English, 2 threads, s"] == ["**0.500**", "", "", "5.00", "not installed", "10.0× faster"]
-    assert rows["decode English, later passes, M tokens/s"] == ["**100**", "**100**", "failed", "", "", "level"]
-    assert rows["start-up, `bpe encode`, ms"][0:3] == ["200", "", "**100**"]
-    assert rows["start-up, library, ms"][0:3] == ["**40.0**", "", "100"]
+    assert rows["train BPE 32k on English, 2 threads, s"] == ["**0.500**", "5.00", "tokenizers 0.23.3", "10.0× faster"]
+    assert rows["decode English, cl100k_base, later passes, M tokens/s"][:2] == ["100", "100"]
+    assert rows["start-up, `bpe encode -T`, cl100k_base, ms"][:3] == ["200", "**100**", "tiktoken 0.14.0"]
+    assert rows["start-up, library, cl100k_base, ms"][:2] == ["**40.0**", "100"]
+    assert rows["learn unigram 32k on English, 2 threads, s"] == [
+        "**2.00**",
+        "9.00",
+        "sentencepiece 0.2.3",
+        "4.50× faster",
+    ]
 
 
 def test_readme_tallies():
-    assert "fastest in 3 of 6 rows, slower in 2, level in 1." in render.readme_block(some_round())
+    assert "fastest in 4 of 7 rows, slower in 2, level in 1." in render.readme_block(some_round())
 
 
-def test_versions_stand_in_the_head():
-    block = render.readme_block(some_round())
-    assert "| bpe 0.1.0 | gigatoken 0.10.0 | tiktoken 0.14.0 | tokenizers 0.23.3 | rustbpe |" in block
+def test_plots_show_the_figures_of_the_round():
+    speed = plots.speed(some_round())
+    for words in ("gigatoken 0.10.0", ">200<", "bpe 0.1.0", ">50.0<", "first pass"):
+        assert words in speed
+    assert "tokenizers" not in speed  # whose result was wrong
+    growth = plots.growth(some_round())
+    assert growth.count("<circle") == 8
+    assert "bpe encode" in growth
+    for picture in (speed, growth, plots.speed(with_version("<&>")), plots.growth(empty_round())):
+        ElementTree.fromstring(picture)
+
+
+def with_version(version):
+    round_ = some_round()
+    return round_ | {"versions": round_["versions"] | {"gigatoken": version}}
+
+
+def empty_round():
+    round_ = some_round()
+    return round_ | {"cells": [cell for cell in round_["cells"] if cell["operation"] != "growth"]}
+
+
+def test_page_shows_how_time_grows():
+    rows = [line for line in page.render(some_round()).splitlines() if line.startswith("| hostile")]
+    assert rows[0].endswith("| English | 20.0 | 1 | 0.200 | 0.200 | 1.00 | 80.0 | 1.00× |")
+    assert rows[1].endswith("| one letter | 20.0 | 1 | 0.500 | 0.500 | 2.50 | 80.0 | 2.50× |")
 
 
 def test_page_shows_every_cell_with_what_a_claim_needs():
@@ -82,13 +112,16 @@ def test_a_busy_machine_is_told_of():
     assert "Other programs ran" not in forms.circumstances(some_round())
 
 
-def test_several_tokenizers_are_told_apart():
+def test_encodings_beside_the_first_are_on_the_page_alone():
     round_ = some_round()
-    more = [dict(item, tokenizer="gpt2") for item in round_["comparisons"] if item["operation"] == "encode"]
-    round_["comparisons"] += more
-    round_["cells"] += [dict(item, tokenizer="gpt2") for item in round_["cells"] if item["operation"] == "encode"]
+    for other in ("gpt2", "bert"):
+        more = [dict(item, tokenizer=other) for item in some_round()["comparisons"] if item["operation"] == "encode"]
+        round_["comparisons"] += more
+        round_["cells"] += [dict(c, tokenizer=other) for c in some_round()["cells"] if c["operation"] == "encode"]
     rows = rows_of(render.readme_block(round_))
-    assert {"encode English cl100k_base, first pass, MB/s", "encode English gpt2, first pass, MB/s"} <= set(rows)
+    assert {f"encode English, {name}, first pass, MB/s" for name in ("cl100k_base", "bert")} <= set(rows)
+    assert "encode English, gpt2, first pass, MB/s" not in rows
+    assert "### Encode: gpt2, first pass, 1 thread" in page.render(round_)
 
 
 def test_write_then_check(files, tmp_path, capsys):

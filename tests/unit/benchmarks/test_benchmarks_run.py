@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -12,14 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import machine, plan, processes, texts, worker
-from benchmarks.libraries import LIBRARIES, OURS, TRAINING_RULES, Job
+from benchmarks import entries, machine, plan, processes, texts, vocabularies, worker
+from benchmarks.jobs import Job
+from benchmarks.libraries import LIBRARIES, OURS, TRAINING_RULES
+from benchmarks.operations import OPERATIONS, growth
+from benchmarks.operations.learning import LearnModels, quality
 from benchmarks.processes import WorkerFailed
 from bpe_cli import PATTERNS, named
 from tests.unit.benchmarks.rounds import cell
 
-DOCUMENTS = [b"Hello, world! <|endoftext|> 123\n", "你好\r\n".encode(), b"  x = [1, 2]\n\n"] * 5
-QUICK = plan.Options("quick", 2, plan.OPERATIONS, ("python",), ("cl100k_base",), 1_000_000, None)
+DOCUMENTS = [b"Hello, world! 123\n", "你好\r\n".encode(), b"  x = [1, 2]\n\n"] * 5
+QUICK = plan.Options("quick", 2, tuple(OPERATIONS), ("python",), ("cl100k_base", "o200k_base"), 1_000_000, None)
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def test_stored_text_comes_back(text):
     assert "path" not in text.describe()
 
 
-@pytest.mark.parametrize("data", [b"", b"a\0b", b"\xff"])
+@pytest.mark.parametrize("data", [b"", b"a\0b", b"\xff", b"the <s> tag"])
 def test_what_not_all_libraries_can_take_is_left_out(data):
     assert not texts.usable(data)
 
@@ -64,7 +66,7 @@ def test_the_text_that_every_machine_has(tmp_path, repository):
 def test_worker_encodes(text, tmp_path):
     ids = tmp_path / "ids"
     answer = processes.work(
-        Job("encode", OURS, encoding="cl100k_base", text=str(text.path), stride=2, passes=2, ids=str(ids))
+        Job("encode", OURS, load="cl100k_base", text=str(text.path), stride=2, passes=2, ids=str(ids))
     )
     tokenizer = named("cl100k_base")
     expected = array("I", [token for document in DOCUMENTS[::2] for token in tokenizer.encode(document)])
@@ -74,20 +76,20 @@ def test_worker_encodes(text, tmp_path):
     assert len(answer["passes"]) == 2
     assert answer["imported"] == []
     decoded = processes.work(
-        Job("decode", OURS, encoding="cl100k_base", text=str(text.path), stride=2, passes=2, ids=str(ids))
+        Job("decode", OURS, load="cl100k_base", text=str(text.path), stride=2, passes=2, ids=str(ids))
     )
     assert (decoded["digest"], decoded["tokens"]) == (True, len(expected))
 
 
 def test_worker_says_when_the_text_does_not_come_back(text, tmp_path):
     (tmp_path / "ids").write_bytes(array("I", [1, 2, 3]).tobytes())
-    job = Job("decode", OURS, encoding="cl100k_base", text=str(text.path), ids=str(tmp_path / "ids"))
+    job = Job("decode", OURS, load="cl100k_base", text=str(text.path), ids=str(tmp_path / "ids"))
     assert processes.work(job)["digest"] is False
 
 
 def test_worker_that_fails_gives_one_line_without_paths(text):
     with pytest.raises(WorkerFailed, match=r"^FileNotFoundError: .*'absent\.txt'$"):
-        processes.work(Job("encode", OURS, encoding="cl100k_base", text=str(text.path.with_name("absent.txt"))))
+        processes.work(Job("encode", OURS, load="cl100k_base", text=str(text.path.with_name("absent.txt"))))
 
 
 def test_a_command_that_is_not_there():
@@ -102,48 +104,71 @@ def test_last_line_of_stderr_is_the_reason():
         )
 
 
-def job_files(text, folder: Path) -> Job:
-    """Give a job that all libraries can load."""
-    return plan.Plan(QUICK, [text], folder).job("cl100k_base", operation="encode", library=OURS, text=str(text.path))
+def test_stopwatch_tells_what_a_process_took(tmp_path):
+    taken = processes.timed([sys.executable, "-c", "x = bytearray(50_000_000); print('noise')"], 1)
+    assert 50e6 < taken["peak"] < 200e6
+    assert 0 < taken["cpu"] <= taken["wall"] * 1.5
+    with pytest.raises(WorkerFailed, match=r"^Error: said so$"):
+        processes.timed([sys.executable, "-c", "import sys; sys.exit('Error: said so')"], 1)
+    with pytest.raises(WorkerFailed, match="took longer than 1 s"):
+        processes.timed([sys.executable, "-c", "import time; time.sleep(30)"], 1, limit=1)
+    with pytest.raises(WorkerFailed):
+        processes.timed([str(tmp_path / "absent")], 1)
+
+
+def test_a_file_has_the_digest_of_the_ids_in_it(tmp_path):
+    path = tmp_path / "ids"
+    path.write_bytes(array("I", [1, 2, 3]).tobytes())
+    assert processes.digest_of_file(path) == worker.digest_of([path.read_bytes()])
+
+
+def made_plan(text, folder: Path, repository: Path, **changes: object) -> plan.Plan:
+    """Give a plan on a made-up text."""
+    return plan.Plan(replace(QUICK, **changes), [text], folder, repository)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in LIBRARIES if name != OURS])
-def test_other_libraries_do_the_same_work(name, text, tmp_path):
+@pytest.mark.parametrize("name", [name for name in LIBRARIES if name not in (OURS, "rs_bpe")])
+def test_other_libraries_do_the_same_work(name, text, tmp_path, repository):
     library = LIBRARIES[name]
-    if importlib.util.find_spec(library.distribution) is None:
+    if machine.version_of(library.distribution) is None:
         pytest.skip(f"needs {library.distribution}, which make bench installs")
-    files = job_files(text, tmp_path)
-    ids = tmp_path / "ids"
-    ours = processes.work(replace(files, ids=str(ids)))
-    for operation in library.operations:
-        for way in library.ways if operation == "encode" else ("",):
-            job = replace(
-                files, operation=operation, library=name, way=way, ids=str(ids) if operation == "decode" else ""
-            )
-            if operation == "train":
-                rules = TRAINING_RULES[name]
-                # Not more than the text gives: gigatoken goes on with pairs that do not occur.
-                job = replace(job, vocab_size=280, pattern=PATTERNS["gpt2"].regex, rules=rules)
-                expected = processes.work(replace(job, library=OURS))["digest"]
-            else:
-                expected = True if operation == "decode" else ours["digest"]
-            answer = processes.work(job)
-            assert answer["digest"] == expected, (operation, way)
-            assert answer["imported"] == [], (operation, way)
+    wanted = {"byte-level": "cl100k_base", "wordpiece": "bert", "unigram": "xlnet", "sentencepiece": "llama2"}
+    for kind in library.kinds:
+        vocabulary = vocabularies.prepare(wanted[kind], tmp_path, repository)
+        if vocabulary is None or (kind == "unigram" and name != "sentencepiece"):
+            continue  # it lies beside the repository on some machines, and not all can read it
+        files = vocabulary.job(operation="encode", library=OURS, text=str(text.path))
+        ids = tmp_path / "ids"
+        ours = processes.work(replace(files, ids=str(ids)))
+        for operation in set(library.operations) & {"encode", "decode"}:
+            for way in library.ways if operation == "encode" and kind == "byte-level" else library.ways[-1:]:
+                job = replace(files, operation=operation, library=name, way=way, ids="")
+                expected = ours["digest"]
+                if operation == "decode":
+                    if kind != "byte-level":
+                        continue
+                    job, expected = replace(job, ids=str(ids)), True
+                answer = processes.work(job)
+                assert answer["digest"] == expected, (operation, kind, way)
+    if "train" in library.operations:
+        rules = TRAINING_RULES[name]
+        # Not more than the text gives: gigatoken goes on with pairs that do not occur.
+        job = Job("train", name, text=str(text.path), vocab_size=265, pattern=PATTERNS["gpt2"].regex, rules=rules)
+        assert processes.work(job)["digest"] == processes.work(replace(job, library=OURS))["digest"]
 
 
 # -- the plan --------------------------------------------------------------------------------------
 
 
-def answers(entry: plan.Entry, digest: object = "d") -> dict[str, object]:
+def answers(entry: entries.Entry, digest: object = "d") -> dict[str, object]:
     passes = [{"wall": 0.1 * number, "cpu": 0.05 * number} for number in (3, 2, 1)]
     return {"bytes": 10, "documents": 2, "tokens": 5, "digest": digest, "passes": passes, "peak": 1000}
 
 
 def test_first_pass_is_cold_the_others_are_warm():
     cells = {phase: cell("encode", phase, "tiktoken", []) for phase in ("cold", "warm")}
-    entry = plan.Entry(cells, 2, lambda: answers(entry))
+    entry = entries.Entry(cells, 2, lambda: answers(entry))
     entry.run()
     entry.run()
     assert cells["cold"].wall == pytest.approx([0.3, 0.3])
@@ -159,7 +184,7 @@ def test_a_failure_is_noted_once_and_not_repeated():
         calls.append(1)
         raise WorkerFailed("ValueError: no")
 
-    entry = plan.Entry({"": cell("train", "", "rustbpe", [])}, 3, fail)
+    entry = entries.Entry({"": cell("train", "", "rustbpe", [])}, 3, fail)
     entry.run()
     entry.run()
     assert calls == [1]
@@ -168,56 +193,112 @@ def test_a_failure_is_noted_once_and_not_repeated():
 
 def test_a_library_that_contradicts_itself_failed():
     digests = iter("ab")
-    entry = plan.Entry({"": cell("train", "", "rustbpe", [])}, 3, lambda: answers(entry, next(digests)))
+    entry = entries.Entry({"": cell("train", "", "rustbpe", [])}, 3, lambda: answers(entry, next(digests)))
     entry.run()
     entry.run()
     assert entry.first.status == "failed"
 
 
-def test_a_library_that_is_not_installed_is_recorded_and_not_run(text, tmp_path, monkeypatch):
+def test_a_library_that_is_not_installed_is_recorded_and_not_run(text, tmp_path, repository, monkeypatch):
     monkeypatch.setattr(machine, "version_of", lambda distribution: None if distribution != "bpe-cli" else "0.1.0")
-    made = plan.Plan(QUICK, [text], tmp_path)
-    assert made.reference_library == OURS
-    entries = list(made.entries())
-    absent = [entry for entry in entries if entry.first.library not in (OURS, "python")]
-    assert {entry.first.library for entry in absent} == set(LIBRARIES) - {OURS}
+    made = made_plan(text, tmp_path, repository)
+    assert made.reference_library(made.vocabularies["cl100k_base"]) == OURS
+    absent = [entry for entry in made.entries() if entry.first.library not in (OURS, "python")]
+    assert {"gigatoken", "fastokens", "tiktoken", "rustbpe", "rs_bpe"} <= {entry.first.library for entry in absent}
     for entry in absent:
         entry.run()
         assert all(cell.status == "not installed" and not cell.wall for cell in entry.cells.values())
 
 
-def test_plan_measures_everything_that_is_promised(text, tmp_path):
-    cells = [cell for entry in plan.Plan(QUICK, [text], tmp_path).entries() for cell in entry.cells.values()]
+def test_plan_measures_everything_that_is_promised(text, tmp_path, repository):
+    made = made_plan(text, tmp_path, repository)
+    cells = [cell for entry in made.entries() for cell in entry.cells.values()]
     measured = {(cell.operation, cell.phase, cell.library) for cell in cells}
-    for library in ("bpe", "tiktoken", "tokenizers", "gigatoken"):
-        assert {("encode", "cold", library), ("encode", "warm", library), ("start", "", library)} <= measured
-        assert ("decode", "warm", library) in measured
+    for library in ("bpe", "tiktoken", "tokenizers", "gigatoken", "fastokens", "splintr", "tokie"):
+        assert {("encode", "cold", library), ("encode", "warm", library)} <= measured
     for library in ("bpe", "tokenizers", "gigatoken", "rustbpe"):
         assert ("train", "", library) in measured
-    assert ("count", "cold", "bpe") in measured
+    for library in ("bpe", "tokenizers", "sentencepiece"):
+        assert ("learn", "", library) in measured
+    for library in ("bpe", "gigatoken", "fastokens", "splintr"):
+        assert ("whole", "", library) in measured
+    assert {("count", "cold", "bpe"), ("start", "", "rs_bpe"), ("load", "cold", "tokenizers")} <= measured
+    assert {("growth", phase, "bpe") for phase in ("encode", "train", "hostile")} <= measured
+    assert {name for name, _, _ in measured} == set(OPERATIONS)
     assert len({(cell.measurement, cell.name) for cell in cells}) == len(cells)
 
 
-def test_verdicts(text, tmp_path):
-    made = plan.Plan(replace(QUICK, operations=("encode", "start")), [text], tmp_path)
-    made.references = {("some", "cl100k_base", stride): {"digest": f"d{stride}"} for stride in (1, 4, 10)}
-    entries = list(made.entries())
-    for entry in entries:
-        wrong = entry.first.library == "gigatoken"
-        entry.digest = "1 2" if entry.first.operation == "start" else f"d{LIBRARIES[entry.first.library].stride}"
-        entry.digest = "wrong" if wrong else entry.digest
-    made.judge(entries)
-    for entry in entries:
+def test_tokenizers_with_stages_are_measured_where_they_lie(text, tmp_path, repository, shared):
+    made = made_plan(text, tmp_path, repository, operations=("encode",), tokenizers=plan.TOKENIZERS)
+    beside = {}
+    for entry in made.entries():
+        beside.setdefault(entry.first.tokenizer, set()).add(entry.first.library)
+    assert {"splintr", "tokie", "tokenizers"} < beside["bert"]
+    assert {"splintr", "tokie", "tokenizers"} < beside["t5"]
+    assert beside["xlnet"] == {"bpe", "sentencepiece"}
+    assert {"gigatoken", "splintr", "sentencepiece", "tokenizers"} < beside["llama2"]
+    assert {"bpe", "gigatoken", "fastokens"} == beside["llama3"]
+
+
+def test_verdicts(text, tmp_path, repository, monkeypatch):
+    made = made_plan(text, tmp_path, repository, operations=("encode", "start"))
+    monkeypatch.setattr(
+        made, "reference", lambda text, tokenizer, stride, **_: ({"digest": f"{text} {tokenizer} {stride}"}, "x")
+    )
+    measured = list(made.entries())
+    for entry in measured:
+        cell = entry.first
+        entry.digest = "1 2" if cell.operation == "start" else f"{cell.text} {cell.tokenizer} {entry.stride}"
+        entry.digest = "wrong" if cell.library == "gigatoken" else entry.digest
+    made.judge(measured)
+    for entry in measured:
         expected = {"gigatoken": "different", "python": "baseline"}.get(entry.first.library, "same")
         assert {cell.status for cell in entry.cells.values()} <= {expected, "not installed"}
+
+
+def test_what_was_learnt_is_judged_by_how_well_it_does():
+    tokenizer = named("gpt2")
+    assert quality(tokenizer, [b"hello world"]) == round(-2 / 11, 5)
+    assert LearnModels.accepts(-0.5, -0.5)
+    assert LearnModels.accepts(-0.4, -0.5)
+    assert LearnModels.accepts(-0.5005, -0.5)
+    assert not LearnModels.accepts(-0.51, -0.5)
+    assert not LearnModels.accepts(None, -0.5)
+
+
+@pytest.mark.parametrize("name", growth.HOSTILE)
+def test_hostile_texts_are_the_same_every_time(name, tmp_path):
+    for path in (tmp_path / "a", tmp_path / "b"):
+        growth.written(growth.HOSTILE[name], 3000, path)
+    data = (tmp_path / "a").read_bytes()
+    assert data == (tmp_path / "b").read_bytes()
+    assert 900 <= len(data) <= 3000
+
+
+def test_growing_text_has_the_size_that_was_asked_for(text, tmp_path):
+    target = tmp_path / "grown"
+    source = texts.running(text, tmp_path)
+    for size in (1, source.stat().st_size, 5 * source.stat().st_size + 3):
+        assert growth.repeated(source, size, target) == target.stat().st_size == size
+        assert source.read_bytes().startswith(target.read_bytes()[: source.stat().st_size])
+
+
+def test_whole_processes_write_what_the_reference_does(text, tmp_path, repository):
+    made = made_plan(text, tmp_path, repository, operations=("whole",), repetitions=1)
+    measured = [entry for entry in made.entries() if entry.first.library == OURS and entry.first.threads == 1]
+    for entry in measured:
+        entry.run()
+    made.judge(measured)
+    assert {entry.first.status for entry in measured} == {"same"}
+    assert all(entry.first.peak for entry in measured)
 
 
 def test_partial_rounds_do_not_replace_the_stored_one(tmp_path):
     script = Path(plan.__file__).with_name("run.py")
     done = subprocess.run(
-        [sys.executable, script, "--quick", "--only", "start", "--text", "python"],
+        [sys.executable, script, "--quick", "--only", "start", "--text", "python", "--tokenizer", "cl100k_base"],
         capture_output=True, encoding="utf-8", check=True, cwd=tmp_path,
     )  # fmt: skip
     assert "not stored" in done.stderr
-    assert "start-up, `bpe encode`, ms" in done.stdout
+    assert "start-up, `bpe encode -T`, cl100k_base, ms" in done.stdout
     assert "wrote" not in done.stderr
