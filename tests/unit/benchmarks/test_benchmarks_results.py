@@ -10,7 +10,7 @@ import pytest
 from benchmarks import results
 from tests.unit.benchmarks.rounds import cell, some_cells, some_round
 
-MODULES = ("forms", "libraries", "machine", "page", "plan", "processes", "render", "results", "texts", "worker")
+MODULES = ("forms", "machine", "page", "plan", "plots", "processes", "render", "results", "texts", "worker")
 
 
 @pytest.mark.parametrize("name", MODULES)
