@@ -13,6 +13,7 @@ mod cut;
 mod cutters;
 mod expression;
 mod joining;
+mod lanes;
 #[cfg(test)]
 mod oracle;
 mod rewriting;
@@ -25,6 +26,7 @@ pub mod visible;
 use serde::Deserialize;
 
 pub use class::UNICODE_VERSION;
+use lanes::{Machine, Progress};
 use scanner::{Cased, Prefixed, Rules, Spaced, Words};
 
 /// A pattern of GPT's families as data; the fields and values are those of `patterns.Scanner` in Python.
@@ -138,10 +140,17 @@ impl Scanner {
     #[must_use]
     #[inline]
     pub fn ends<'t>(&self, text: &'t [u8]) -> Ends<'t> {
+        self.ends_by(Machine::best(), text)
+    }
+
+    /// Give what finds the ends of a text's pieces with some of the machine's instructions.
+    #[inline]
+    fn ends_by<'t>(&self, machine: Machine, text: &'t [u8]) -> Ends<'t> {
         Ends {
             rule: self.0,
             text,
-            at: 0,
+            machine,
+            progress: Progress::default(),
         }
     }
 
@@ -205,7 +214,8 @@ pub const AT_A_TIME: usize = 256;
 pub struct Ends<'t> {
     rule: Option<(WordRule, Rules)>,
     text: &'t [u8],
-    at: usize,
+    machine: Machine,
+    progress: Progress,
 }
 
 impl Ends<'_> {
@@ -213,39 +223,25 @@ impl Ends<'_> {
     /// text has left.
     #[inline]
     pub fn fill(&mut self, room: &mut [usize]) -> usize {
-        let (text, at) = (self.text, self.at);
-        let (found, at) = match self.rule {
-            None => fill(text, at, room, |_| text.len()),
-            Some((WordRule::Spaced, rules)) => {
-                fill(text, at, room, |at| Spaced::piece(rules, text, at))
+        match &self.rule {
+            Some((words, rules)) => lanes::fill(
+                self.machine,
+                *words,
+                rules,
+                self.text,
+                &mut self.progress,
+                room,
+            ),
+            None => {
+                let text = std::mem::take(&mut self.text);
+                match room.first_mut() {
+                    Some(end) if !text.is_empty() => {
+                        *end = text.len();
+                        1
+                    }
+                    _ => 0,
+                }
             }
-            Some((WordRule::Prefixed, rules)) => {
-                fill(text, at, room, |at| Prefixed::piece(rules, text, at))
-            }
-            Some((WordRule::Cased, rules)) => {
-                fill(text, at, room, |at| Cased::piece(rules, text, at))
-            }
-        };
-        self.at = at;
-        found
+        }
     }
-}
-
-/// Write the ends that `piece` finds from `at` on: how many, and where the last one is.
-#[inline]
-fn fill(
-    text: &[u8],
-    mut at: usize,
-    room: &mut [usize],
-    piece: impl Fn(usize) -> usize,
-) -> (usize, usize) {
-    let mut found = 0;
-    while at < text.len() && found < room.len() {
-        let end = piece(at);
-        debug_assert!(at < end && end <= text.len());
-        room[found] = end;
-        found += 1;
-        at = end;
-    }
-    (found, at)
 }

@@ -1,0 +1,114 @@
+//! Looks at 64 bytes with AVX2, which nearly every x86 machine since 2013 has.
+
+use std::arch::x86_64::*;
+
+use super::super::bits::{LETTER, LOWER, NUMBER, SPACE, UPPER};
+use super::super::class;
+use super::level::{Kinds, Level, Long, Stretch};
+use super::portable;
+
+/// The level of AVX2; only a machine that has it makes a value.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Avx2(());
+
+/// 64 bytes in two halves.
+type Halves = [__m256i; 2];
+
+impl Avx2 {
+    /// Gives the level if the machine has it.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        (is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt"))
+        .then_some(Self(()))
+    }
+
+    #[inline(always)]
+    fn load_bytes(self, bytes: &[u8; 64]) -> Halves {
+        let (low, high) = bytes.split_at(32);
+        // SAFETY: both halves have 32 bytes; `self` proves the features, the loads need no alignment.
+        [low, high].map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) })
+    }
+
+    /// Moves the highest bit of each byte into one word.
+    #[inline(always)]
+    fn gather(self, halves: Halves) -> u64 {
+        // SAFETY: `self` proves the features.
+        let [low, high] = halves.map(|half| unsafe { _mm256_movemask_epi8(half) } as u32);
+        u64::from(high) << 32 | u64::from(low)
+    }
+
+    /// Finds the bytes that have the bit.
+    #[inline(always)]
+    fn having<const SHIFT: i32>(self, classes: Halves) -> u64 {
+        // SAFETY: `self` proves the features. Bits of the byte below come in lower than the highest.
+        self.gather(classes.map(|half| unsafe { _mm256_slli_epi16::<SHIFT>(half) }))
+    }
+}
+
+impl Level for Avx2 {
+    type Bytes = Halves;
+
+    #[inline(always)]
+    fn load(self, stretch: &Stretch) -> Halves {
+        self.load_bytes(stretch.first_chunk().expect("a stretch has more"))
+    }
+
+    #[inline(always)]
+    fn between(self, bytes: Halves, first: u8, last: u8) -> u64 {
+        if (first, last) == (0x80, 0xFF) {
+            return self.gather(bytes);
+        }
+        // SAFETY: `self` proves the features.
+        self.gather(bytes.map(|half| unsafe {
+            let above = _mm256_sub_epi8(half, _mm256_set1_epi8(first as i8));
+            let bound = _mm256_set1_epi8((last - first) as i8);
+            _mm256_cmpeq_epi8(_mm256_min_epu8(above, bound), above)
+        }))
+    }
+
+    #[inline(always)]
+    fn ascii(self, bytes: Halves) -> Kinds {
+        let upper = self.between(bytes, b'A', b'Z');
+        let lower = self.between(bytes, b'a', b'z');
+        Kinds {
+            letter: upper | lower,
+            upper,
+            lower,
+            number: self.between(bytes, b'0', b'9'),
+            space: self.between(bytes, b' ', b' ') | self.between(bytes, b'\t', b'\r'),
+        }
+    }
+
+    #[inline(always)]
+    fn long(self, stretch: &Stretch, bytes: Halves, long: &mut Long) -> Kinds {
+        // Ideographs and most syllables of Korean: letters without case, whatever the other bytes.
+        let letters = long.three & (self.between(bytes, 0xE5, 0xE9) | self.between(bytes, 0xEB, 0xEC));
+        long.three &= !letters;
+        let classes = self.load_bytes(&portable::long_classes(stretch, long));
+        long.three |= letters;
+        Kinds {
+            letter: letters | self.having::<{ shift(LETTER) }>(classes),
+            upper: letters | self.having::<{ shift(UPPER) }>(classes),
+            lower: letters | self.having::<{ shift(LOWER) }>(classes),
+            number: self.having::<{ shift(NUMBER) }>(classes),
+            space: self.having::<{ shift(SPACE) }>(classes),
+        }
+    }
+
+    #[inline(always)]
+    fn put(self, bits: u64, base: usize, room: &mut [usize]) {
+        portable::put(bits, base, room);
+    }
+}
+
+/// How far a class's bit is from the highest of its byte.
+const fn shift(bit: u8) -> i32 {
+    bit.leading_zeros() as i32
+}
+
+/// What the ideographs are to `long`.
+const _: () = assert!(class::CASELESS == LETTER | UPPER | LOWER);
