@@ -11,8 +11,7 @@ use super::bits::STRAY;
 include!(concat!(env!("OUT_DIR"), "/unicode_tables.rs"));
 
 /// The classes of the ASCII characters.
-#[cfg(target_arch = "x86_64")]
-pub(super) static ASCII: &[u8; 128] = BYTES.first_chunk().expect("there are 256 bytes");
+pub(super) const ASCII: &[u8; 128] = BYTES.first_chunk().expect("there are 256 bytes");
 
 /// The class of an ideograph: a letter without case.
 pub(super) const CASELESS: u8 = STRAY;

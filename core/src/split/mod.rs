@@ -15,6 +15,8 @@ mod expression;
 mod joining;
 mod lanes;
 #[cfg(test)]
+mod lanes_tests;
+#[cfg(test)]
 mod oracle;
 mod rewriting;
 mod scanner;
@@ -232,16 +234,13 @@ impl Ends<'_> {
                 &mut self.progress,
                 room,
             ),
-            None => {
-                let text = std::mem::take(&mut self.text);
-                match room.first_mut() {
-                    Some(end) if !text.is_empty() => {
-                        *end = text.len();
-                        1
-                    }
-                    _ => 0,
+            None => match room.first_mut() {
+                Some(end) if !self.text.is_empty() => {
+                    *end = std::mem::take(&mut self.text).len();
+                    1
                 }
-            }
+                _ => 0,
+            },
         }
     }
 }

@@ -30,22 +30,51 @@ impl Avx2 {
     fn load_bytes(self, bytes: &[u8; 64]) -> Halves {
         let (low, high) = bytes.split_at(32);
         // SAFETY: both halves have 32 bytes; `self` proves the features, the loads need no alignment.
-        [low, high].map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) })
+        unsafe {
+            [
+                _mm256_loadu_si256(low.as_ptr().cast()),
+                _mm256_loadu_si256(high.as_ptr().cast()),
+            ]
+        }
     }
 
     /// Moves the highest bit of each byte into one word.
     #[inline(always)]
-    fn gather(self, halves: Halves) -> u64 {
+    fn gather(self, [low, high]: Halves) -> u64 {
         // SAFETY: `self` proves the features.
-        let [low, high] = halves.map(|half| unsafe { _mm256_movemask_epi8(half) } as u32);
-        u64::from(high) << 32 | u64::from(low)
+        unsafe {
+            let low = _mm256_movemask_epi8(low) as u32;
+            let high = _mm256_movemask_epi8(high) as u32;
+            u64::from(high) << 32 | u64::from(low)
+        }
+    }
+
+    /// Finds the bytes of one half from `first` to `last`.
+    #[inline(always)]
+    fn half_between(self, half: __m256i, first: u8, last: u8) -> __m256i {
+        // SAFETY: `self` proves the features.
+        unsafe {
+            if first == last {
+                return _mm256_cmpeq_epi8(half, _mm256_set1_epi8(first as i8));
+            }
+            let above = _mm256_sub_epi8(half, _mm256_set1_epi8(first as i8));
+            let bound = _mm256_set1_epi8((last - first) as i8);
+            _mm256_cmpeq_epi8(_mm256_min_epu8(above, bound), above)
+        }
     }
 
     /// Finds the bytes that have the bit.
     #[inline(always)]
-    fn having<const SHIFT: i32>(self, classes: Halves) -> u64 {
-        // SAFETY: `self` proves the features. Bits of the byte below come in lower than the highest.
-        self.gather(classes.map(|half| unsafe { _mm256_slli_epi16::<SHIFT>(half) }))
+    fn having<const SHIFT: i32>(self, [low, high]: Halves) -> u64 {
+        // Bits of the byte below come in lower than the highest.
+        // SAFETY: `self` proves the features.
+        let shifted = unsafe {
+            [
+                _mm256_slli_epi16::<SHIFT>(low),
+                _mm256_slli_epi16::<SHIFT>(high),
+            ]
+        };
+        self.gather(shifted)
     }
 }
 
@@ -62,12 +91,11 @@ impl Level for Avx2 {
         if (first, last) == (0x80, 0xFF) {
             return self.gather(bytes);
         }
-        // SAFETY: `self` proves the features.
-        self.gather(bytes.map(|half| unsafe {
-            let above = _mm256_sub_epi8(half, _mm256_set1_epi8(first as i8));
-            let bound = _mm256_set1_epi8((last - first) as i8);
-            _mm256_cmpeq_epi8(_mm256_min_epu8(above, bound), above)
-        }))
+        let [low, high] = bytes;
+        self.gather([
+            self.half_between(low, first, last),
+            self.half_between(high, first, last),
+        ])
     }
 
     #[inline(always)]

@@ -37,15 +37,19 @@ impl Avx512 {
 
     #[inline(always)]
     fn kinds(self, classes: __m512i) -> Kinds {
-        // SAFETY: `self` proves the features.
-        let having = |bit: u8| unsafe { _mm512_test_epi8_mask(classes, _mm512_set1_epi8(bit as i8)) };
         Kinds {
-            letter: having(LETTER),
-            upper: having(UPPER),
-            lower: having(LOWER),
-            number: having(NUMBER),
-            space: having(SPACE),
+            letter: self.having(classes, LETTER),
+            upper: self.having(classes, UPPER),
+            lower: self.having(classes, LOWER),
+            number: self.having(classes, NUMBER),
+            space: self.having(classes, SPACE),
         }
+    }
+
+    #[inline(always)]
+    fn having(self, classes: __m512i, bit: u8) -> u64 {
+        // SAFETY: `self` proves the features.
+        unsafe { _mm512_test_epi8_mask(classes, _mm512_set1_epi8(bit as i8)) }
     }
 
     #[inline(always)]

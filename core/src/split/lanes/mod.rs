@@ -15,7 +15,7 @@ mod rules;
 mod window;
 mod words;
 
-use self::level::{Level, for_each_bit};
+use self::level::Level;
 use self::portable::Portable;
 use self::rules::Carry;
 use self::window::Window;

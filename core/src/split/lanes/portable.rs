@@ -8,31 +8,84 @@ use super::level::{Kinds, Level, Long, Stretch, for_each_bit};
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Portable;
 
+/// For every class, its bits apart: the bit of number n as the lowest bit of byte n.
+const APART: [u64; 256] = {
+    let mut apart = [0; 256];
+    let mut class = 0;
+    while class < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            apart[class] |= (class as u64 >> bit & 1) << (8 * bit);
+            bit += 1;
+        }
+        class += 1;
+    }
+    apart
+};
+
+/// For every byte, the bits of its class apart.
+static BYTES_APART: [u64; 256] = {
+    let mut apart = [0; 256];
+    let mut byte = 0;
+    while byte < 0x80 {
+        apart[byte] = APART[class::ASCII[byte] as usize];
+        byte += 1;
+    }
+    apart
+};
+
+/// For every class, its bits apart.
+static CLASSES_APART: [u64; 256] = APART;
+
+/// Finds the kinds of 64 bytes by a table of what each means.
+#[inline(always)]
+fn kinds(bytes: &[u8; 64], apart: &[u64; 256]) -> Kinds {
+    // Eight bytes at a time make a byte of each kind.
+    let mut rows = [[0; 8]; 8];
+    for (row, eight) in rows.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        let mut sum = 0;
+        for (place, &byte) in eight.iter().enumerate() {
+            sum |= apart[usize::from(byte)] << place;
+        }
+        *row = sum.to_le_bytes();
+    }
+    let column = |bit: u8| {
+        let bit = bit.trailing_zeros() as usize;
+        u64::from_le_bytes(std::array::from_fn(|row| rows[row][bit]))
+    };
+    Kinds {
+        letter: column(LETTER),
+        upper: column(UPPER),
+        lower: column(LOWER),
+        number: column(NUMBER),
+        space: column(SPACE),
+    }
+}
+
 /// The lowest bit of every byte.
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
+/// The highest bit of every byte.
+const HIGHS: u64 = ONES << 7;
 
-/// Moves a bit of each of 64 bytes into one word.
+/// Moves the highest bit of each of 64 bytes into one word.
 #[inline(always)]
-fn gather(bytes: &[u8; 64], bit: u8) -> u64 {
-    // The product has the lowest bits of all eight bytes in its highest byte, in order.
-    const IN_ORDER: u64 = 0x0102_0408_1020_4080;
-    let shift = bit.trailing_zeros();
-    let (words, _) = bytes.as_chunks::<8>();
+fn gather(words: &[u64; 8]) -> u64 {
+    // The product has the bits of all eight bytes in its highest byte, in order.
+    const IN_ORDER: u64 = 0x0002_0408_1020_4081;
     words.iter().rev().fold(0, |gathered, &word| {
-        let lowest = (u64::from_le_bytes(word) >> shift) & ONES;
-        gathered << 8 | lowest.wrapping_mul(IN_ORDER) >> 56
+        gathered << 8 | (word & HIGHS).wrapping_mul(IN_ORDER) >> 56
     })
 }
 
-/// Finds the kinds in classes.
+/// Sets the highest bit of the bytes that are `bound` or more, which is not 0.
 #[inline(always)]
-fn kinds(classes: &[u8; 64]) -> Kinds {
-    Kinds {
-        letter: gather(classes, LETTER),
-        upper: gather(classes, UPPER),
-        lower: gather(classes, LOWER),
-        number: gather(classes, NUMBER),
-        space: gather(classes, SPACE),
+fn at_least(word: u64, bound: u8) -> u64 {
+    // Seven bits a byte, so that the sum carries into the highest bit and no further.
+    let carried = (word & !HIGHS) + ONES * u64::from(0x80 - (bound & 0x7F));
+    if bound < 0x80 {
+        carried | word
+    } else {
+        carried & word
     }
 }
 
@@ -61,29 +114,34 @@ pub(super) fn long_classes(stretch: &Stretch, long: &mut Long) -> [u8; 64] {
 }
 
 impl Level for Portable {
-    type Bytes = [u8; 64];
+    type Bytes = [u64; 8];
 
     #[inline(always)]
-    fn load(self, stretch: &Stretch) -> [u8; 64] {
-        *stretch.first_chunk().expect("a stretch has more")
+    fn load(self, stretch: &Stretch) -> [u64; 8] {
+        let (words, _) = stretch.as_chunks();
+        std::array::from_fn(|i| u64::from_le_bytes(words[i]))
     }
 
     #[inline(always)]
-    fn between(self, bytes: [u8; 64], first: u8, last: u8) -> u64 {
-        gather(
-            &bytes.map(|byte| u8::from(byte.wrapping_sub(first) <= last - first)),
-            1,
-        )
+    fn between(self, words: [u64; 8], first: u8, last: u8) -> u64 {
+        gather(&words.map(|word| match last.checked_add(1) {
+            Some(past) => at_least(word, first) & !at_least(word, past),
+            None => at_least(word, first),
+        }))
     }
 
     #[inline(always)]
-    fn ascii(self, bytes: [u8; 64]) -> Kinds {
-        kinds(&bytes.map(class::of_byte))
+    fn ascii(self, words: [u64; 8]) -> Kinds {
+        let mut bytes = [0; 64];
+        for (eight, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *eight = word.to_le_bytes();
+        }
+        kinds(&bytes, &BYTES_APART)
     }
 
     #[inline(always)]
-    fn long(self, stretch: &Stretch, _: [u8; 64], long: &mut Long) -> Kinds {
-        kinds(&long_classes(stretch, long))
+    fn long(self, stretch: &Stretch, _: [u64; 8], long: &mut Long) -> Kinds {
+        kinds(&long_classes(stretch, long), &CLASSES_APART)
     }
 
     #[inline(always)]

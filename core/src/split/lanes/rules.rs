@@ -233,14 +233,13 @@ pub(super) struct Contracted {
     pub clear: u64,
 }
 
-/// Reads the contractions at `apostrophes`, for which `end` gives the offset behind one; `inside` is how
-/// many bytes behind the apostrophe no piece can begin.
+/// Reads the contractions at `apostrophes`, for which `end` gives the offset behind one: each a piece, or
+/// the suffix of one.
 #[inline(always)]
-pub(super) fn contractions(
+pub(super) fn contractions<const SUFFIX: bool>(
     window: &Window,
     at: usize,
     apostrophes: u64,
-    inside: usize,
     carry: &mut Carry,
     end: impl Fn(usize) -> Option<usize>,
 ) -> Contracted {
@@ -252,13 +251,12 @@ pub(super) fn contractions(
     }
     let (mut set, mut clear) = (u128::from(set), u128::from(clear));
     for_each_bit(apostrophes, |place| {
-        // A contraction ends a piece: what follows it is none that belongs to the same.
-        if set >> place & 1 == 0
-            && let Some(end) = end(at + place)
-        {
-            let end = end - at;
-            set |= 1 << end;
-            clear |= (1 << end) - (1 << (place + inside));
+        // A piece has one suffix: what follows that is none.
+        let is_taken = SUFFIX && set >> place & 1 == 1;
+        if !is_taken && let Some(end) = end(at + place) {
+            let first = place + usize::from(!SUFFIX);
+            set |= 1 << (end - at);
+            clear |= (1 << (end - at)) - (1 << first);
         }
     });
     (carry.set, carry.clear) = ((set >> window.step) as u64, (clear >> window.step) as u64);

@@ -85,7 +85,7 @@ fn uncased<const PREFIXED: bool>(
     if rules.contractions != Contractions::None {
         let apostrophes = window.apostrophe & symbols;
         let end = |at| contraction(*rules, text, at);
-        let contracted = contractions(window, at, apostrophes, 1, carry, end);
+        let contracted = contractions::<false>(window, at, apostrophes, carry, end);
         begins = begins & !contracted.clear | contracted.set;
     }
     begins
@@ -122,7 +122,7 @@ impl Lanes for Cased {
         if rules.contractions == Contractions::Suffix {
             let apostrophes = window.apostrophe & after(in_word, carry.word);
             let end = |at| Some(suffix(*rules, text, at)).filter(|&end| end > at);
-            let found = contractions(window, at, apostrophes, 0, carry, end);
+            let found = contractions::<true>(window, at, apostrophes, carry, end);
             (contracted, clear) = (found.set, found.clear);
         }
         begins |= capitals(window, at, in_word, contracted, carry, early);
