@@ -13,9 +13,6 @@ include!(concat!(env!("OUT_DIR"), "/unicode_tables.rs"));
 /// The classes of the ASCII characters.
 pub(super) const ASCII: &[u8; 128] = BYTES.first_chunk().expect("there are 256 bytes");
 
-/// The class of an ideograph: a letter without case.
-pub(super) const CASELESS: u8 = STRAY;
-
 /// Give the class of an ASCII character, or 0 for a byte that begins or continues a longer one.
 #[inline(always)]
 pub(super) fn of_byte(byte: u8) -> u8 {

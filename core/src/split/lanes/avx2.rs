@@ -3,9 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::super::bits::{LETTER, LOWER, NUMBER, SPACE, UPPER};
-use super::super::class;
-use super::level::{Kinds, Level, Long, Stretch};
-use super::portable;
+use super::level::{Ascii, Kinds, Leads, Level, Long, Stretch};
+use super::portable::{for_each_long, put};
 
 /// The level of AVX2; only a machine that has it makes a value.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +62,16 @@ impl Avx2 {
         }
     }
 
+    /// Finds the bytes from `first` to `last`.
+    #[inline(always)]
+    fn between(self, bytes: Halves, first: u8, last: u8) -> u64 {
+        let [low, high] = bytes;
+        self.gather([
+            self.half_between(low, first, last),
+            self.half_between(high, first, last),
+        ])
+    }
+
     /// Finds the bytes that have the bit.
     #[inline(always)]
     fn having<const SHIFT: i32>(self, [low, high]: Halves) -> u64 {
@@ -87,41 +96,51 @@ impl Level for Avx2 {
     }
 
     #[inline(always)]
-    fn between(self, bytes: Halves, first: u8, last: u8) -> u64 {
-        if (first, last) == (0x80, 0xFF) {
-            return self.gather(bytes);
-        }
-        let [low, high] = bytes;
-        self.gather([
-            self.half_between(low, first, last),
-            self.half_between(high, first, last),
-        ])
-    }
-
-    #[inline(always)]
-    fn ascii(self, bytes: Halves) -> Kinds {
+    fn ascii(self, bytes: Halves) -> Ascii {
         let upper = self.between(bytes, b'A', b'Z');
         let lower = self.between(bytes, b'a', b'z');
-        Kinds {
-            letter: upper | lower,
-            upper,
-            lower,
-            number: self.between(bytes, b'0', b'9'),
-            space: self.between(bytes, b' ', b' ') | self.between(bytes, b'\t', b'\r'),
+        let blank = self.between(bytes, b' ', b' ');
+        Ascii {
+            kinds: Kinds {
+                letter: upper | lower,
+                upper,
+                lower,
+                number: self.between(bytes, b'0', b'9'),
+                space: blank | self.between(bytes, b'\t', b'\r'),
+            },
+            newline: self.between(bytes, b'\n', b'\n') | self.between(bytes, b'\r', b'\r'),
+            blank,
+            apostrophe: self.between(bytes, b'\'', b'\''),
+            slash: self.between(bytes, b'/', b'/'),
+            high: self.gather(bytes),
         }
     }
 
     #[inline(always)]
-    fn long(self, stretch: &Stretch, bytes: Halves, long: &mut Long) -> Kinds {
-        // Ideographs and most syllables of Korean: letters without case, whatever the other bytes.
-        let letters = long.three & (self.between(bytes, 0xE5, 0xE9) | self.between(bytes, 0xEB, 0xEC));
-        long.three &= !letters;
-        let classes = self.load_bytes(&portable::long_classes(stretch, long));
-        long.three |= letters;
+    fn leads(self, bytes: Halves) -> Leads {
+        Leads {
+            continuing: self.between(bytes, 0x80, 0xBF),
+            two: self.between(bytes, 0xC2, 0xDF),
+            three: self.between(bytes, 0xE0, 0xEF),
+            four: self.between(bytes, 0xF0, 0xF4),
+            caseless: self.between(bytes, 0xE5, 0xE9) | self.between(bytes, 0xEB, 0xEC),
+            nearly_caseless: self.between(bytes, 0xE4, 0xE4),
+            hexagram: self.between(bytes, 0xB7, 0xB7),
+        }
+    }
+
+    #[inline(always)]
+    fn long(self, stretch: &Stretch, _: Halves, long: &mut Long) -> Kinds {
+        if long.two | long.three | long.four == 0 {
+            return Kinds::default();
+        }
+        let mut classes = [0; 64];
+        for_each_long(stretch, long, |place, class| classes[place] = class);
+        let classes = self.load_bytes(&classes);
         Kinds {
-            letter: letters | self.having::<{ shift(LETTER) }>(classes),
-            upper: letters | self.having::<{ shift(UPPER) }>(classes),
-            lower: letters | self.having::<{ shift(LOWER) }>(classes),
+            letter: self.having::<{ shift(LETTER) }>(classes),
+            upper: self.having::<{ shift(UPPER) }>(classes),
+            lower: self.having::<{ shift(LOWER) }>(classes),
             number: self.having::<{ shift(NUMBER) }>(classes),
             space: self.having::<{ shift(SPACE) }>(classes),
         }
@@ -129,7 +148,7 @@ impl Level for Avx2 {
 
     #[inline(always)]
     fn put(self, bits: u64, base: usize, room: &mut [usize]) {
-        portable::put(bits, base, room);
+        put(bits, base, room);
     }
 }
 
@@ -137,6 +156,3 @@ impl Level for Avx2 {
 const fn shift(bit: u8) -> i32 {
     bit.leading_zeros() as i32
 }
-
-/// What the ideographs are to `long`.
-const _: () = assert!(class::CASELESS == LETTER | UPPER | LOWER);

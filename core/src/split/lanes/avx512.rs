@@ -3,9 +3,9 @@
 
 use std::arch::x86_64::*;
 
-use super::super::bits::{LETTER, LOWER, NUMBER, SPACE, UPPER};
+use super::super::bits::{LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
 use super::super::class;
-use super::level::{Kinds, Level, Long, Stretch};
+use super::level::{Ascii, Kinds, Leads, Level, Long, Stretch};
 
 /// The level of AVX-512; only a machine that has it makes a value.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,16 @@ impl Avx512 {
         unsafe { _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8)) }
     }
 
+    /// Finds the bytes from `first` to `last`.
+    #[inline(always)]
+    fn between(self, bytes: __m512i, first: u8, last: u8) -> u64 {
+        // SAFETY: `self` proves the features.
+        unsafe {
+            let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first as i8));
+            _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((last - first) as i8))
+        }
+    }
+
     /// Looks up the lanes of `lanes`, by the low six bits of their `last` byte.
     #[inline(always)]
     fn look_up(self, classes: __m512i, lanes: u64, last: __m512i, block: &[u8; 64]) -> __m512i {
@@ -78,31 +88,37 @@ impl Level for Avx512 {
     }
 
     #[inline(always)]
-    fn between(self, bytes: __m512i, first: u8, last: u8) -> u64 {
-        if first == last {
-            return self.equal(bytes, first);
-        }
-        // SAFETY: `self` proves the features.
-        unsafe {
-            if (first, last) == (0x80, 0xFF) {
-                return _mm512_movepi8_mask(bytes);
-            }
-            let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first as i8));
-            _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((last - first) as i8))
+    fn ascii(self, bytes: __m512i) -> Ascii {
+        let (low, upper) = class::ASCII.split_at(64);
+        // SAFETY: both halves of the table have 64 bytes; `self` proves the features.
+        let (classes, high) = unsafe {
+            let low = _mm512_loadu_si512(low.as_ptr().cast());
+            let upper = _mm512_loadu_si512(upper.as_ptr().cast());
+            let high = _mm512_movepi8_mask(bytes);
+            let classes = _mm512_maskz_permutex2var_epi8(!high, low, bytes, upper);
+            (classes, high)
+        };
+        Ascii {
+            kinds: self.kinds(classes),
+            newline: self.having(classes, NEWLINE),
+            blank: self.equal(bytes, b' '),
+            apostrophe: self.equal(bytes, b'\''),
+            slash: self.equal(bytes, b'/'),
+            high,
         }
     }
 
     #[inline(always)]
-    fn ascii(self, bytes: __m512i) -> Kinds {
-        let (low, high) = class::ASCII.split_at(64);
-        // SAFETY: both halves of the table have 64 bytes; `self` proves the features.
-        let classes = unsafe {
-            let low = _mm512_loadu_si512(low.as_ptr().cast());
-            let high = _mm512_loadu_si512(high.as_ptr().cast());
-            let ascii = !_mm512_movepi8_mask(bytes);
-            _mm512_maskz_permutex2var_epi8(ascii, low, bytes, high)
-        };
-        self.kinds(classes)
+    fn leads(self, bytes: __m512i) -> Leads {
+        Leads {
+            continuing: self.between(bytes, 0x80, 0xBF),
+            two: self.between(bytes, 0xC2, 0xDF),
+            three: self.between(bytes, 0xE0, 0xEF),
+            four: self.between(bytes, 0xF0, 0xF4),
+            caseless: self.between(bytes, 0xE5, 0xE9) | self.between(bytes, 0xEB, 0xEC),
+            nearly_caseless: self.equal(bytes, 0xE4),
+            hexagram: self.equal(bytes, 0xB7),
+        }
     }
 
     /// Characters that begin alike share one look-up: all of one script in a few rounds.
@@ -121,16 +137,7 @@ impl Level for Avx512 {
         }
         if long.three != 0 {
             let third = self.load_from(stretch, 2);
-            // Ideographs and most syllables of Korean: letters without case, whatever the other bytes.
-            let mut letters = self.between(bytes, 0xE5, 0xE9) | self.between(bytes, 0xEB, 0xEC);
-            letters |= self.equal(bytes, 0xE4) & !self.equal(second, 0xB7);
-            letters &= long.three;
-            // SAFETY: `self` proves the features.
-            classes = unsafe {
-                let letter = _mm512_set1_epi8(class::CASELESS as i8);
-                _mm512_mask_mov_epi8(classes, letters, letter)
-            };
-            let mut left = long.three & !letters;
+            let mut left = long.three;
             while left != 0 {
                 let at = left.trailing_zeros() as usize;
                 let (a, b) = (stretch[at], stretch[at + 1]);

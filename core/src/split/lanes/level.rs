@@ -19,6 +19,40 @@ pub(super) struct Kinds {
     pub space: u64,
 }
 
+/// Which of 64 bytes are ASCII characters of a kind, and which are no ASCII.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ascii {
+    pub kinds: Kinds,
+    /// `\r` and `\n`.
+    pub newline: u64,
+    /// The space.
+    pub blank: u64,
+    pub apostrophe: u64,
+    pub slash: u64,
+    /// Bytes from 0x80 on.
+    pub high: u64,
+}
+
+/// Which of 64 bytes may begin a character of more than one byte, by what they are alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Leads {
+    /// Bytes that can only stand inside of one: 80 to BF.
+    pub continuing: u64,
+    /// C2 to DF.
+    pub two: u64,
+    /// E0 to EF.
+    pub three: u64,
+    /// F0 to F4.
+    pub four: u64,
+    /// Those of three bytes that are letters without case, whatever the other bytes: E5 to E9 begin
+    /// ideographs, EB and EC syllables of Korean.
+    pub caseless: u64,
+    /// E4, of which the same is true but where B7 follows (hexagrams).
+    pub nearly_caseless: u64,
+    /// B7.
+    pub hexagram: u64,
+}
+
 /// The bytes that well-formed characters of more than one byte begin with, by their number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Long {
@@ -35,11 +69,11 @@ pub(super) trait Level: Copy {
     /// Loads the first 64 bytes.
     fn load(self, stretch: &Stretch) -> Self::Bytes;
 
-    /// Finds the bytes from `first` to `last`.
-    fn between(self, bytes: Self::Bytes, first: u8, last: u8) -> u64;
+    /// Finds the ASCII characters; no other byte is of any kind.
+    fn ascii(self, bytes: Self::Bytes) -> Ascii;
 
-    /// Finds the kinds of ASCII characters; no other byte is of any.
-    fn ascii(self, bytes: Self::Bytes) -> Kinds;
+    /// Finds the bytes that may be of longer characters.
+    fn leads(self, bytes: Self::Bytes) -> Leads;
 
     /// Finds the kinds of the characters that begin at the bytes of `long`, and takes those out of it
     /// that are ill-formed for what their first two bytes are. Only the first byte of each gets bits.

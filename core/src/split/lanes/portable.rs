@@ -1,116 +1,128 @@
 //! Looks at 64 bytes in plain Rust, for machines without the instructions of the other levels.
 
-use super::super::bits::{LETTER, LOWER, NUMBER, SPACE, UPPER};
+use super::super::bits::{LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
 use super::super::class;
-use super::level::{Kinds, Level, Long, Stretch, for_each_bit};
+use super::level::{Ascii, Kinds, Leads, Level, Long, Stretch, for_each_bit};
 
 /// The level that every machine has.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Portable;
 
-/// For every class, its bits apart: the bit of number n as the lowest bit of byte n.
-const APART: [u64; 256] = {
-    let mut apart = [0; 256];
-    let mut class = 0;
-    while class < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            apart[class] |= (class as u64 >> bit & 1) << (8 * bit);
-            bit += 1;
-        }
-        class += 1;
-    }
-    apart
-};
+/// Eight kinds of eight bytes: a byte for each kind, in it a bit for each of the bytes.
+type Row = u64;
 
-/// For every byte, the bits of its class apart.
-static BYTES_APART: [u64; 256] = {
-    let mut apart = [0; 256];
-    let mut byte = 0;
-    while byte < 0x80 {
-        apart[byte] = APART[class::ASCII[byte] as usize];
-        byte += 1;
+/// Gives the row of one character, the first of eight bytes, which is of the kinds that are true.
+const fn row(kinds: [bool; 8]) -> Row {
+    let mut row = 0;
+    let mut kind = 0;
+    while kind < 8 {
+        row |= (kinds[kind] as u64) << (8 * kind);
+        kind += 1;
     }
-    apart
-};
-
-/// For every class, its bits apart.
-static CLASSES_APART: [u64; 256] = APART;
-
-/// Finds the kinds of 64 bytes by a table of what each means.
-#[inline(always)]
-fn kinds(bytes: &[u8; 64], apart: &[u64; 256]) -> Kinds {
-    // Eight bytes at a time make a byte of each kind.
-    let mut rows = [[0; 8]; 8];
-    for (row, eight) in rows.iter_mut().zip(bytes.as_chunks::<8>().0) {
-        let mut sum = 0;
-        for (place, &byte) in eight.iter().enumerate() {
-            sum |= apart[usize::from(byte)] << place;
-        }
-        *row = sum.to_le_bytes();
-    }
-    let column = |bit: u8| {
-        let bit = bit.trailing_zeros() as usize;
-        u64::from_le_bytes(std::array::from_fn(|row| rows[row][bit]))
-    };
-    Kinds {
-        letter: column(LETTER),
-        upper: column(UPPER),
-        lower: column(LOWER),
-        number: column(NUMBER),
-        space: column(SPACE),
-    }
+    row
 }
 
-/// The lowest bit of every byte.
-const ONES: u64 = u64::from_ne_bytes([1; 8]);
+/// The rows of bytes: upper, lower, number, space, newline, blank, apostrophe, slash.
+static BYTES: [Row; 256] = {
+    let mut rows = [0; 256];
+    let mut byte = 0;
+    while byte < 0x80 {
+        let class = class::ASCII[byte];
+        rows[byte] = row([
+            class & UPPER != 0,
+            class & LOWER != 0,
+            class & NUMBER != 0,
+            class & SPACE != 0,
+            class & NEWLINE != 0,
+            byte == b' ' as usize,
+            byte == b'\'' as usize,
+            byte == b'/' as usize,
+        ]);
+        byte += 1;
+    }
+    rows
+};
+
+/// The rows of bytes that are no ASCII: the fields of [`Leads`], in order.
+static LEADS: [Row; 256] = {
+    let mut rows = [0; 256];
+    let mut byte = 0x80;
+    while byte < 256 {
+        rows[byte] = row([
+            byte <= 0xBF,
+            0xC2 <= byte && byte <= 0xDF,
+            0xE0 <= byte && byte <= 0xEF,
+            0xF0 <= byte && byte <= 0xF4,
+            0xE5 <= byte && byte <= 0xE9 || byte == 0xEB || byte == 0xEC,
+            byte == 0xE4,
+            byte == 0xB7,
+            false,
+        ]);
+        byte += 1;
+    }
+    rows
+};
+
+/// The rows of classes: upper, lower, number, space, letter.
+static CLASSES: [Row; 256] = {
+    let mut rows = [0; 256];
+    let mut class = 0;
+    while class < 256 {
+        rows[class] = row([
+            class as u8 & UPPER != 0,
+            class as u8 & LOWER != 0,
+            class as u8 & NUMBER != 0,
+            class as u8 & SPACE != 0,
+            class as u8 & LETTER != 0,
+            false,
+            false,
+            false,
+        ]);
+        class += 1;
+    }
+    rows
+};
+
+/// Gives the words of the eight kinds of 64 bytes: the eight rows of eight bytes, columns for rows.
+#[inline(always)]
+fn columns(mut rows: [Row; 8]) -> [u64; 8] {
+    // Blocks of four bytes change places, then of two, then bytes.
+    for (distance, mask) in [
+        (4, 0x0000_0000_FFFF_FFFF),
+        (2, 0x0000_FFFF_0000_FFFF),
+        (1, 0x00FF_00FF_00FF_00FF),
+    ] {
+        for first in (0..8).filter(|first| first & distance == 0) {
+            let (a, b) = (rows[first], rows[first + distance]);
+            let bits = 8 * distance;
+            let moved = (a >> bits ^ b) & mask;
+            rows[first] = a ^ moved << bits;
+            rows[first + distance] = b ^ moved;
+        }
+    }
+    rows
+}
+
+/// Looks up the rows of 64 bytes, and turns them into words of their kinds.
+#[inline(always)]
+fn look_up(words: [u64; 8], table: &[Row; 256]) -> [u64; 8] {
+    columns(words.map(|word| {
+        let bytes = word.to_le_bytes().into_iter().enumerate();
+        bytes.fold(0, |row, (place, byte)| row | table[usize::from(byte)] << place)
+    }))
+}
+
 /// The highest bit of every byte.
-const HIGHS: u64 = ONES << 7;
+const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 
 /// Moves the highest bit of each of 64 bytes into one word.
 #[inline(always)]
-fn gather(words: &[u64; 8]) -> u64 {
+fn gather(words: [u64; 8]) -> u64 {
     // The product has the bits of all eight bytes in its highest byte, in order.
     const IN_ORDER: u64 = 0x0002_0408_1020_4081;
     words.iter().rev().fold(0, |gathered, &word| {
         gathered << 8 | (word & HIGHS).wrapping_mul(IN_ORDER) >> 56
     })
-}
-
-/// Sets the highest bit of the bytes that are `bound` or more, which is not 0.
-#[inline(always)]
-fn at_least(word: u64, bound: u8) -> u64 {
-    // Seven bits a byte, so that the sum carries into the highest bit and no further.
-    let carried = (word & !HIGHS) + ONES * u64::from(0x80 - (bound & 0x7F));
-    if bound < 0x80 {
-        carried | word
-    } else {
-        carried & word
-    }
-}
-
-/// Gives the classes of the characters that begin at the bytes of `long`, each in the place of its first
-/// byte; takes the ill-formed out of it.
-#[inline(always)]
-pub(super) fn long_classes(stretch: &Stretch, long: &mut Long) -> [u8; 64] {
-    let mut classes = [0; 64];
-    for_each_bit(long.two, |at| {
-        classes[at] = class::of_two([stretch[at], stretch[at + 1]]);
-    });
-    let mut ill_formed = 0;
-    for_each_bit(long.three, |at| {
-        let class = class::of_three([stretch[at], stretch[at + 1], stretch[at + 2]]);
-        classes[at] = class;
-        ill_formed |= u64::from(class == 0) << at;
-    });
-    long.three &= !ill_formed;
-    for_each_bit(long.four, |at| {
-        let class = class::of_four([stretch[at], stretch[at + 1], stretch[at + 2], stretch[at + 3]]);
-        classes[at] = class;
-        ill_formed |= u64::from(class == 0) << at;
-    });
-    long.four &= !ill_formed;
-    classes
 }
 
 impl Level for Portable {
@@ -123,31 +135,101 @@ impl Level for Portable {
     }
 
     #[inline(always)]
-    fn between(self, words: [u64; 8], first: u8, last: u8) -> u64 {
-        gather(&words.map(|word| match last.checked_add(1) {
-            Some(past) => at_least(word, first) & !at_least(word, past),
-            None => at_least(word, first),
-        }))
+    fn ascii(self, words: [u64; 8]) -> Ascii {
+        let [
+            upper,
+            lower,
+            number,
+            space,
+            newline,
+            blank,
+            apostrophe,
+            slash,
+        ] = look_up(words, &BYTES);
+        let is_ascii = words.iter().fold(0, |all, word| all | word) & HIGHS == 0;
+        Ascii {
+            kinds: Kinds {
+                letter: upper | lower,
+                upper,
+                lower,
+                number,
+                space,
+            },
+            newline,
+            blank,
+            apostrophe,
+            slash,
+            high: if is_ascii { 0 } else { gather(words) },
+        }
     }
 
     #[inline(always)]
-    fn ascii(self, words: [u64; 8]) -> Kinds {
-        let mut bytes = [0; 64];
-        for (eight, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-            *eight = word.to_le_bytes();
+    fn leads(self, words: [u64; 8]) -> Leads {
+        let [
+            continuing,
+            two,
+            three,
+            four,
+            caseless,
+            nearly_caseless,
+            hexagram,
+            _,
+        ] = look_up(words, &LEADS);
+        Leads {
+            continuing,
+            two,
+            three,
+            four,
+            caseless,
+            nearly_caseless,
+            hexagram,
         }
-        kinds(&bytes, &BYTES_APART)
     }
 
     #[inline(always)]
     fn long(self, stretch: &Stretch, _: [u64; 8], long: &mut Long) -> Kinds {
-        kinds(&long_classes(stretch, long), &CLASSES_APART)
+        if long.two | long.three | long.four == 0 {
+            return Kinds::default();
+        }
+        let mut rows = [0; 8];
+        for_each_long(stretch, long, |place, class| {
+            rows[place / 8] |= CLASSES[usize::from(class)] << (place % 8);
+        });
+        let [upper, lower, number, space, letter, ..] = columns(rows);
+        Kinds {
+            letter,
+            upper,
+            lower,
+            number,
+            space,
+        }
     }
 
     #[inline(always)]
     fn put(self, bits: u64, base: usize, room: &mut [usize]) {
         put(bits, base, room);
     }
+}
+
+/// Calls `f` with the place and the class of the characters that begin at the bytes of `long`, in any
+/// order; takes the ill-formed out of it, whose class is 0.
+#[inline(always)]
+pub(super) fn for_each_long(stretch: &Stretch, long: &mut Long, mut f: impl FnMut(usize, u8)) {
+    let at = |place: usize| stretch[place];
+    for_each_bit(long.two, |i| f(i, class::of_two([at(i), at(i + 1)])));
+    let mut ill_formed = 0;
+    for_each_bit(long.three, |i| {
+        let class = class::of_three([at(i), at(i + 1), at(i + 2)]);
+        f(i, class);
+        ill_formed |= u64::from(class == 0) << i;
+    });
+    for_each_bit(long.four, |i| {
+        let class = class::of_four([at(i), at(i + 1), at(i + 2), at(i + 3)]);
+        f(i, class);
+        ill_formed |= u64::from(class == 0) << i;
+    });
+    long.three &= !ill_formed;
+    long.four &= !ill_formed;
 }
 
 /// Writes the places of bits four at a time, because loops of a varying number of rounds are

@@ -51,25 +51,24 @@ impl Window {
             }
         };
         let bytes = level.load(stretch);
-        let kinds = level.ascii(bytes);
+        let ascii = level.ascii(bytes);
         let mut window = Self {
-            letter: kinds.letter,
-            upper: kinds.upper,
-            lower: kinds.lower,
-            number: kinds.number,
-            space: kinds.space,
+            letter: ascii.kinds.letter,
+            upper: ascii.kinds.upper,
+            lower: ascii.kinds.lower,
+            number: ascii.kinds.number,
+            space: ascii.kinds.space,
             symbol: 0,
-            newline: level.between(bytes, b'\n', b'\n') | level.between(bytes, b'\r', b'\r'),
-            blank: level.between(bytes, b' ', b' '),
-            apostrophe: level.between(bytes, b'\'', b'\''),
-            slash: level.between(bytes, b'/', b'/'),
+            newline: ascii.newline,
+            blank: ascii.blank,
+            apostrophe: ascii.apostrophe,
+            slash: ascii.slash,
             inner: 0,
             beyond: 0,
             step: 63,
         };
-        let high = level.between(bytes, 0x80, 0xFF);
-        if high != 0 {
-            window.add_long(level, stretch, bytes, high);
+        if ascii.high != 0 {
+            window.add_long(level, stretch, bytes, ascii.high);
         }
         if text.len() < 64 {
             window.step = text.len();
@@ -82,29 +81,34 @@ impl Window {
     /// Adds the characters that are not ASCII.
     #[inline(always)]
     fn add_long<L: Level>(&mut self, level: L, stretch: &Stretch, bytes: L::Bytes, high: u64) {
-        // Whether the byte that is so far behind continues a character.
-        let continuing = level.between(bytes, 0x80, 0xBF);
+        let leads = level.leads(bytes);
+        // Whether the byte that is one, two, three behind continues a character.
         let behind = |place: usize| u64::from(stretch[place] & 0xC0 == 0x80);
-        let one = continuing >> 1 | behind(64) << 63;
+        let one = leads.continuing >> 1 | behind(64) << 63;
         let two = one >> 1 | behind(65) << 63;
         let three = two >> 1 | behind(66) << 63;
+
+        let all_three = leads.three & one & two;
+        let hexagram = leads.hexagram >> 1 | u64::from(stretch[64] == 0xB7) << 63;
+        let caseless = all_three & (leads.caseless | leads.nearly_caseless & !hexagram);
         let mut long = Long {
-            two: level.between(bytes, 0xC2, 0xDF) & one,
-            three: level.between(bytes, 0xE0, 0xEF) & one & two,
-            four: level.between(bytes, 0xF0, 0xF4) & one & two & three,
+            two: leads.two & one,
+            three: all_three & !caseless,
+            four: leads.four & one & two & three,
         };
         let kinds = level.long(stretch, bytes, &mut long);
+        long.three |= caseless;
 
         let begins = long.two | long.three | long.four;
         let third = (long.three | long.four) << 2;
         let inner = begins << 1 | third | long.four << 3;
-        // A byte that is no part of a character is a letter without case.
-        let stray = high & !begins & !inner;
+        // A byte that is no part of a character is a letter without case, too.
+        let caseless = caseless | caseless << 1 | caseless << 2 | high & !begins & !inner;
         // The sum runs from each first byte through the bytes inside of its character.
         let whole = |first: u64| first | inner & !(inner.wrapping_add(first << 1 & inner));
-        self.letter |= whole(kinds.letter) | stray;
-        self.upper |= whole(kinds.upper) | stray;
-        self.lower |= whole(kinds.lower) | stray;
+        self.letter |= whole(kinds.letter) | caseless;
+        self.upper |= whole(kinds.upper) | caseless;
+        self.lower |= whole(kinds.lower) | caseless;
         self.number |= whole(kinds.number);
         self.space |= whole(kinds.space);
         self.inner = inner;
