@@ -39,7 +39,11 @@ pub(super) fn read_long(text: &[u8], at: usize) -> (u8, usize) {
         }
         _ => (0, 1),
     };
-    if class == 0 { (STRAY, 1) } else { (class, length) }
+    if class == 0 {
+        (STRAY, 1)
+    } else {
+        (class, length)
+    }
 }
 
 /// Give the class of a character of two bytes, the first of which is C2 to DF and the last continues.

@@ -9,8 +9,13 @@ use super::lanes::Machine;
 use super::tests::{Random, SYMBOLS, for_each_string, patterns};
 use super::{Contractions, Scanner, ScannerSpec, Tail, WordRule};
 
+/// Every kind of instructions that the machine has, and none.
+fn machines() -> impl Iterator<Item = Option<Machine>> {
+    Machine::all().map(Some).chain([None])
+}
+
 /// Gives every end, `size` at a time.
-fn ends(scanner: &Scanner, machine: Machine, text: &[u8], size: usize) -> Vec<usize> {
+fn ends(scanner: &Scanner, machine: Option<Machine>, text: &[u8], size: usize) -> Vec<usize> {
     let mut ends = scanner.ends_by(machine, text);
     let mut all = Vec::new();
     let mut room = vec![usize::MAX; size];
@@ -28,7 +33,7 @@ fn ends(scanner: &Scanner, machine: Machine, text: &[u8], size: usize) -> Vec<us
 /// Holds every machine to the scanner of a character at a time.
 fn check(name: &str, scanner: &Scanner, text: &[u8]) {
     let expected: Vec<usize> = scanner.pieces(text).map(|(_, end)| end).collect();
-    for machine in Machine::all() {
+    for machine in machines() {
         let found = ends(scanner, machine, text, 256);
         if found != expected {
             let differs = found.iter().zip(&expected).position(|(a, b)| a != b);
@@ -164,7 +169,10 @@ fn agrees_on_the_corpora_cut_anywhere() {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora");
     let mut texts = Vec::new();
     for folder in std::fs::read_dir(corpora).expect("the corpora are in the repository") {
-        for file in std::fs::read_dir(folder.unwrap().path()).into_iter().flatten() {
+        for file in std::fs::read_dir(folder.unwrap().path())
+            .into_iter()
+            .flatten()
+        {
             let mut text = std::fs::read(file.unwrap().path()).unwrap();
             text.truncate(10_000);
             texts.push(text);
@@ -187,7 +195,7 @@ fn every_room_is_filled() {
     for (name, scanner, _) in patterns() {
         let text = random_runs(&mut random, 60);
         let expected: Vec<usize> = scanner.pieces(&text).map(|(_, end)| end).collect();
-        for machine in Machine::all() {
+        for machine in machines() {
             for size in 1..=80 {
                 assert_eq!(
                     ends(&scanner, machine, &text, size),
@@ -210,12 +218,13 @@ fn every_room_is_filled() {
 fn long_runs_take_linear_time_however_they_are_asked_for() {
     for (name, scanner, _) in patterns() {
         for unit in [
-            " ", "\n", "\n ", "1", "²", "'", "a", "aA", "A", "ʰA", "\u{301}", "\u{A0}", "!", "\n/", "字", "'s",
+            " ", "\n", "\n ", "1", "²", "'", "a", "aA", "A", "ʰA", "\u{301}", "\u{A0}", "!", "\n/",
+            "字", "'s",
         ] {
             for around in ["", "\n", "ʰ", "!"] {
                 let text = [around, &unit.repeat(100_000), around].concat();
                 check(name, &scanner, text.as_bytes());
-                for machine in Machine::all() {
+                for machine in machines() {
                     let last = ends(&scanner, machine, text.as_bytes(), 1).pop();
                     assert_eq!(last, Some(text.len()));
                 }

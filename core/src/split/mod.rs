@@ -142,12 +142,13 @@ impl Scanner {
     #[must_use]
     #[inline]
     pub fn ends<'t>(&self, text: &'t [u8]) -> Ends<'t> {
-        self.ends_by(Machine::best(), text)
+        self.ends_by((text.len() > FEW_BYTES).then(Machine::best), text)
     }
 
-    /// Give what finds the ends of a text's pieces with some of the machine's instructions.
+    /// Give what finds the ends of a text's pieces with some of the machine's instructions, or a
+    /// character at a time.
     #[inline]
-    fn ends_by<'t>(&self, machine: Machine, text: &'t [u8]) -> Ends<'t> {
+    fn ends_by<'t>(&self, machine: Option<Machine>, text: &'t [u8]) -> Ends<'t> {
         Ends {
             rule: self.0,
             text,
@@ -210,13 +211,17 @@ impl Scanner {
 /// is done once for all of them costs nothing.
 pub const AT_A_TIME: usize = 256;
 
+/// In a text of no more bytes, the pieces are found sooner a character at a time than in windows.
+const FEW_BYTES: usize = 48;
+
 /// Finds the ends of a text's pieces, some at a time, so that the loops that use them know the next
 /// pieces ahead.
 #[derive(Clone, Debug)]
 pub struct Ends<'t> {
     rule: Option<(WordRule, Rules)>,
     text: &'t [u8],
-    machine: Machine,
+    /// What windows are looked at with; None for one character at a time.
+    machine: Option<Machine>,
     progress: Progress,
 }
 
@@ -225,22 +230,21 @@ impl Ends<'_> {
     /// text has left.
     #[inline]
     pub fn fill(&mut self, room: &mut [usize]) -> usize {
-        match &self.rule {
-            Some((words, rules)) => lanes::fill(
-                self.machine,
-                *words,
-                rules,
-                self.text,
-                &mut self.progress,
-                room,
-            ),
-            None => match room.first_mut() {
-                Some(end) if !self.text.is_empty() => {
-                    *end = std::mem::take(&mut self.text).len();
-                    1
-                }
-                _ => 0,
-            },
+        let (text, progress) = (self.text, &mut self.progress);
+        match (&self.rule, self.machine) {
+            (Some((words, rules)), Some(machine)) => {
+                lanes::fill(machine, *words, rules, text, progress, room)
+            }
+            (Some((WordRule::Spaced, rules)), None) => {
+                progress.fill_by(text, room, |at| Spaced::piece(*rules, text, at))
+            }
+            (Some((WordRule::Prefixed, rules)), None) => {
+                progress.fill_by(text, room, |at| Prefixed::piece(*rules, text, at))
+            }
+            (Some((WordRule::Cased, rules)), None) => {
+                progress.fill_by(text, room, |at| Cased::piece(*rules, text, at))
+            }
+            (None, _) => progress.fill_by(text, room, |_| text.len()),
         }
     }
 }

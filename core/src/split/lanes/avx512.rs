@@ -156,10 +156,8 @@ impl Level for Avx512 {
             while left != 0 {
                 let at = left.trailing_zeros() as usize;
                 let (a, b, c) = (stretch[at], stretch[at + 1], stretch[at + 2]);
-                let alike = left
-                    & self.equal(bytes, a)
-                    & self.equal(second, b)
-                    & self.equal(third, c);
+                let alike =
+                    left & self.equal(bytes, a) & self.equal(second, b) & self.equal(third, c);
                 match class::block_of_four(a, b, c) {
                     Some(block) => classes = self.look_up(classes, alike, fourth, block),
                     None => long.four &= !alike,

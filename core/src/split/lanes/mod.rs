@@ -20,10 +20,10 @@ use self::portable::Portable;
 use self::rules::Carry;
 use self::window::Window;
 use self::words::Lanes;
-use super::WordRule;
-use super::scanner::{Cased, Prefixed, Rules, Spaced};
 #[cfg(target_arch = "x86_64")]
 use self::{avx2::Avx2, avx512::Avx512};
+use super::WordRule;
+use super::scanner::{Cased, Prefixed, Rules, Spaced};
 
 /// The instructions that a machine has.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,10 @@ impl Machine {
         ];
         #[cfg(not(target_arch = "x86_64"))]
         let others = [];
-        others.into_iter().flatten().chain([Self::Portable(Portable)])
+        others
+            .into_iter()
+            .flatten()
+            .chain([Self::Portable(Portable)])
     }
 
     /// Gives the best that this machine has.
@@ -66,6 +69,28 @@ pub(super) struct Progress {
     carry: Carry,
 }
 
+impl Progress {
+    /// Writes the ends that `piece` finds, which gives the end of the piece that starts at an offset, and
+    /// gives their number.
+    #[inline]
+    pub fn fill_by(
+        &mut self,
+        text: &[u8],
+        room: &mut [usize],
+        piece: impl Fn(usize) -> usize,
+    ) -> usize {
+        let mut found = 0;
+        while self.at < text.len() && found < room.len() {
+            let end = piece(self.at);
+            debug_assert!(self.at < end && end <= text.len());
+            room[found] = end;
+            found += 1;
+            self.at = end;
+        }
+        found
+    }
+}
+
 /// Writes the ends of the next pieces and gives their number: as many as there is room for, or as the
 /// text has left.
 #[inline]
@@ -77,6 +102,9 @@ pub(super) fn fill(
     progress: &mut Progress,
     room: &mut [usize],
 ) -> usize {
+    if progress.at == text.len() && progress.bits == 0 {
+        return 0;
+    }
     match machine {
         Machine::Portable(level) => fill_words(level, words, rules, text, progress, room),
         // SAFETY: the level is the proof that the machine has these instructions.
@@ -102,7 +130,9 @@ fn fill_avx2(
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+)]
 fn fill_avx512(
     level: Avx512,
     words: WordRule,
@@ -169,7 +199,12 @@ fn fill_room<L: Level, W: Lanes>(
         }
         let window = Window::look(level, text, at);
         let mut early = None;
-        bits = W::begins(rules, text, at, &window, &mut carry, &mut early) & window.decided();
+        bits = if window.is_plain() {
+            W::begins(rules, text, at, &window.plain(), &mut carry, &mut early)
+        } else {
+            W::begins(rules, text, at, &window, &mut carry, &mut early)
+        };
+        bits &= window.decided();
         if at == 0 {
             // No piece ends where the text begins.
             bits &= !1;

@@ -108,7 +108,9 @@ fn columns(mut rows: [Row; 8]) -> [u64; 8] {
 fn look_up(words: [u64; 8], table: &[Row; 256]) -> [u64; 8] {
     columns(words.map(|word| {
         let bytes = word.to_le_bytes().into_iter().enumerate();
-        bytes.fold(0, |row, (place, byte)| row | table[usize::from(byte)] << place)
+        bytes.fold(0, |row, (place, byte)| {
+            row | table[usize::from(byte)] << place
+        })
     }))
 }
 

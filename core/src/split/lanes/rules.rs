@@ -75,11 +75,16 @@ pub(super) fn numbers(rules: &Rules, window: &Window, carry: &mut Carry) -> u64 
     if rules.max_digits == 1 {
         return number & !window.inner;
     }
+    let follows = carry.number & number;
+    carry.number = window.last(number);
     if number & window.inner != 0 {
-        return count_numbers(rules, window, carry);
+        let firsts = number & !window.inner & window.decided();
+        let (begins, numbers) = count_numbers(firsts, runs, rules.max_digits, carry.numbers);
+        carry.numbers = numbers;
+        return begins;
     }
     let mut begins = runs;
-    if carry.number & number != 0 {
+    if follows != 0 {
         let left = rules.max_digits - carry.numbers;
         if number.trailing_ones() as usize > left {
             begins |= 1 << left;
@@ -95,30 +100,26 @@ pub(super) fn numbers(rules: &Rules, window: &Window, carry: &mut Carry) -> u64 
         begins |= next;
         next = next << rules.max_digits & full;
     }
-    carry.number = window.last(number);
     // Where there is no beginning, the number means nothing: a run that fills a window has some.
     let last = 63 - (begins & window.decided() | 1).leading_zeros() as usize;
     carry.numbers = window.step - last;
     begins
 }
 
-/// Does what [`numbers`] does, one character after the other.
+/// Does what [`numbers`] does, one character after the other; `count` is how many numbers the open piece
+/// has, before and after.
 #[cold]
 #[inline(never)]
-fn count_numbers(rules: &Rules, window: &Window, carry: &mut Carry) -> u64 {
+fn count_numbers(firsts: u64, runs: u64, max: usize, mut count: usize) -> (u64, usize) {
     let mut begins = 0;
-    let mut follows = after(window.number, carry.number);
-    follows &= window.number;
-    for_each_bit(window.number & !window.inner & window.decided(), |at| {
-        if follows >> at & 1 == 1 && carry.numbers < rules.max_digits {
-            carry.numbers += 1;
-        } else {
+    for_each_bit(firsts, |at| {
+        if runs >> at & 1 == 1 || count == max {
             begins |= 1 << at;
-            carry.numbers = 1;
+            count = 0;
         }
+        count += 1;
     });
-    carry.number = window.last(window.number);
-    begins
+    (begins, count)
 }
 
 /// Gives the beginnings of pieces in runs of white space; `space` and `newline` are without tails.
@@ -135,7 +136,7 @@ pub(super) fn white_space(
     // The last character of a run goes with what follows, where something does.
     let mut last = space & !((space | window.beyond) >> 1);
     if last & window.inner != 0 {
-        last = first_bytes(window, last);
+        last = first_bytes(last, window.inner, window.decided());
     }
     let mut begins = space & !after(space, carry.space);
     carry.space = window.last(space);
@@ -143,7 +144,11 @@ pub(super) fn white_space(
         return begins | last;
     }
     let others = space & !newline;
-    let stop = if rules.final_space { newline | window.beyond } else { newline };
+    let stop = if rules.final_space {
+        newline | window.beyond
+    } else {
+        newline
+    };
     begins |= last & !newline;
     begins |= settle(
         others & after(newline, carry.newline) & window.decided(),
@@ -177,7 +182,17 @@ pub(super) fn settle(
     if dropped == 0 && !is_beyond && held.is_none() {
         return from;
     }
-    settle_rest(open, dropped, is_beyond, at, held, early)
+    let settled = settle_rest(open, dropped, is_beyond, at, *held);
+    *held = settled.held;
+    *early = early.or(settled.early);
+    settled.begins
+}
+
+/// What [`settle`] comes to.
+struct Settled {
+    begins: u64,
+    held: Option<usize>,
+    early: Option<usize>,
 }
 
 /// Does what [`settle`] does when not all stand.
@@ -187,39 +202,33 @@ fn settle_rest(
     dropped: u64,
     is_beyond: bool,
     at: usize,
-    held: &mut Option<usize>,
-    early: &mut Option<usize>,
-) -> u64 {
+    before: Option<usize>,
+) -> Settled {
     let highest = |bits: u64| 63 - bits.leading_zeros() as usize;
     for_each_bit(dropped, |end| {
         open &= !(1 << highest(open & !(u64::MAX << end)));
     });
-    let before = held.take();
-    if is_beyond {
+    let held = is_beyond.then(|| {
         let place = highest(open);
         open &= !(1 << place);
-        *held = match before {
-            Some(before) if place == 0 => Some(before),
-            _ => Some(at + place),
-        };
-        if place == 0 {
-            return open;
-        }
+        before.filter(|_| place == 0).unwrap_or(at + place)
+    });
+    // What was held is the lowest bit, if it is not dropped and not held again.
+    let early = before.filter(|_| open & 1 == 1);
+    Settled {
+        begins: open & !u64::from(before.is_some()),
+        held,
+        early,
     }
-    if before.is_some() && open & 1 == 1 {
-        *early = before;
-        open &= !1;
-    }
-    open
 }
 
 /// Moves bits of the last bytes of characters to their first.
 #[cold]
 #[inline(never)]
-fn first_bytes(window: &Window, last: u64) -> u64 {
-    let mut moved = last & !window.inner;
-    for_each_bit(last & window.inner & window.decided(), |place| {
-        let first = 63 - (!window.inner & !(u64::MAX << place)).leading_zeros();
+fn first_bytes(last: u64, inner: u64, decided: u64) -> u64 {
+    let mut moved = last & !inner;
+    for_each_bit(last & inner & decided, |place| {
+        let first = 63 - (!inner & !(u64::MAX << place)).leading_zeros();
         moved |= 1 << first;
     });
     moved

@@ -116,6 +116,24 @@ impl Window {
         self.step = 63 - (!inner).leading_zeros() as usize;
     }
 
+    /// Tells whether this is 64 bytes of ASCII, as most windows of most texts are.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.inner == 0 && self.beyond == 0 && self.step == 63
+    }
+
+    /// Gives the same window if it [is plain](Self::is_plain), in a form that the compiler sees it by: the
+    /// algebra becomes half as long.
+    #[inline(always)]
+    pub fn plain(&self) -> Self {
+        Self {
+            inner: 0,
+            beyond: 0,
+            step: 63,
+            ..*self
+        }
+    }
+
     /// The bytes that are decided.
     #[inline(always)]
     pub fn decided(&self) -> u64 {
