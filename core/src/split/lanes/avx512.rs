@@ -189,6 +189,9 @@ impl Level for Avx512 {
     }
 }
 
+/// Eight places fill a vector: what `put` stores.
+const _: () = assert!(size_of::<[usize; 8]>() == size_of::<__m512i>());
+
 /// The number of every byte.
 static PLACES: [u8; 64] = {
     let mut places = [0; 64];
