@@ -10,6 +10,9 @@ use super::bits::STRAY;
 
 include!(concat!(env!("OUT_DIR"), "/unicode_tables.rs"));
 
+/// The classes of the ASCII characters.
+pub(super) const ASCII: &[u8; 128] = BYTES.first_chunk().expect("there are 256 bytes");
+
 /// Give the class of an ASCII character, or 0 for a byte that begins or continues a longer one.
 #[inline(always)]
 pub(super) fn of_byte(byte: u8) -> u8 {
@@ -28,25 +31,72 @@ pub(super) fn read(text: &[u8], at: usize) -> (u8, usize) {
 /// Read the character at `at`, where no ASCII character stands.
 #[inline(always)]
 pub(super) fn read_long(text: &[u8], at: usize) -> (u8, usize) {
-    let class = |number: u16, last: u8| BLOCKS[usize::from(number)][low_bits(last)];
-    match text[at..] {
-        [a @ 0xE0..=0xEF, b, c, ..] if continues(b) && continues(c) => {
-            let class = class(THREE[usize::from(a & 0xF) << 6 | low_bits(b)], c);
-            // 0 is an overlong form or a surrogate.
-            if class == 0 { (STRAY, 1) } else { (class, 3) }
-        }
-        [a @ 0xC2..=0xDF, b, ..] if continues(b) => (class(TWO[usize::from(a & 0x1F)], b), 2),
+    let (class, length) = match text[at..] {
+        [a @ 0xE0..=0xEF, b, c, ..] if continues(b) && continues(c) => (of_three([a, b, c]), 3),
+        [a @ 0xC2..=0xDF, b, ..] if continues(b) => (of_two([a, b]), 2),
         [a @ 0xF0..=0xF4, b, c, d, ..] if continues(b) && continues(c) && continues(d) => {
-            let block = usize::from(a & 7) << 12 | low_bits(b) << 6 | low_bits(c);
-            // The table begins behind the three-byte characters; outside it are overlong forms and
-            // numbers over U+10FFFF.
-            match block.checked_sub(0x1_0000 >> 6).and_then(|i| FOUR.get(i)) {
-                Some(&number) => (class(number, d), 4),
-                None => (STRAY, 1),
-            }
+            (of_four([a, b, c, d]), 4)
         }
-        _ => (STRAY, 1),
+        _ => (0, 1),
+    };
+    if class == 0 {
+        (STRAY, 1)
+    } else {
+        (class, length)
     }
+}
+
+/// Give the class of a character of two bytes, the first of which is C2 to DF and the last continues.
+#[inline(always)]
+pub(super) fn of_two([a, b]: [u8; 2]) -> u8 {
+    block_of_two(a)[low_bits(b)]
+}
+
+/// Give the class of a character of three bytes, the first of which is E0 to EF and the last two
+/// continue, or 0 for an overlong form or a surrogate.
+#[inline(always)]
+pub(super) fn of_three([a, b, c]: [u8; 3]) -> u8 {
+    BLOCKS[usize::from(THREE[place_of_three(a, b)])][low_bits(c)]
+}
+
+/// Give the class of a character of four bytes, the first of which is F0 to F4 and the last three
+/// continue, or 0 for an overlong form or a number over U+10FFFF.
+#[inline(always)]
+pub(super) fn of_four([a, b, c, d]: [u8; 4]) -> u8 {
+    block_of_four(a, b, c).map_or(0, |block| block[low_bits(d)])
+}
+
+/// Give the classes of the two-byte characters that begin with `a`, by the low six bits of the second.
+#[inline(always)]
+pub(super) fn block_of_two(a: u8) -> &'static [u8; 64] {
+    &BLOCKS[usize::from(TWO[usize::from(a & 0x1F)])]
+}
+
+/// Give the classes of the three-byte characters that begin with `a` and `b`, by the low six bits of
+/// the third, or None where all are ill-formed.
+#[inline(always)]
+pub(super) fn block_of_three(a: u8, b: u8) -> Option<&'static [u8; 64]> {
+    // Block 0 is that of overlong forms and surrogates.
+    match THREE[place_of_three(a, b)] {
+        0 => None,
+        number => Some(&BLOCKS[usize::from(number)]),
+    }
+}
+
+/// Give the classes of the four-byte characters that begin with `a`, `b` and `c`, by the low six bits
+/// of the fourth, or None where all are ill-formed.
+#[inline(always)]
+pub(super) fn block_of_four(a: u8, b: u8, c: u8) -> Option<&'static [u8; 64]> {
+    let place = usize::from(a & 7) << 12 | low_bits(b) << 6 | low_bits(c);
+    // The table begins behind the three-byte characters; outside it are overlong forms and numbers over
+    // U+10FFFF.
+    let number = FOUR.get(place.checked_sub(0x1_0000 >> 6)?)?;
+    Some(&BLOCKS[usize::from(*number)])
+}
+
+#[inline(always)]
+fn place_of_three(a: u8, b: u8) -> usize {
+    usize::from(a & 0xF) << 6 | low_bits(b)
 }
 
 /// Give the class of the character that starts at `at`, or None when what follows the text decides.

@@ -13,6 +13,9 @@ mod cut;
 mod cutters;
 mod expression;
 mod joining;
+mod lanes;
+#[cfg(test)]
+mod lanes_tests;
 #[cfg(test)]
 mod oracle;
 mod rewriting;
@@ -25,6 +28,7 @@ pub mod visible;
 use serde::Deserialize;
 
 pub use class::UNICODE_VERSION;
+use lanes::{Machine, Progress};
 use scanner::{Cased, Prefixed, Rules, Spaced, Words};
 
 /// A pattern of GPT's families as data; the fields and values are those of `patterns.Scanner` in Python.
@@ -138,10 +142,18 @@ impl Scanner {
     #[must_use]
     #[inline]
     pub fn ends<'t>(&self, text: &'t [u8]) -> Ends<'t> {
+        self.ends_by((text.len() > FEW_BYTES).then(Machine::best), text)
+    }
+
+    /// Give what finds the ends of a text's pieces with some of the machine's instructions, or a
+    /// character at a time.
+    #[inline]
+    fn ends_by<'t>(&self, machine: Option<Machine>, text: &'t [u8]) -> Ends<'t> {
         Ends {
             rule: self.0,
             text,
-            at: 0,
+            machine,
+            progress: Progress::default(),
         }
     }
 
@@ -199,13 +211,18 @@ impl Scanner {
 /// is done once for all of them costs nothing.
 pub const AT_A_TIME: usize = 256;
 
+/// In a text of no more bytes, the pieces are found sooner a character at a time than in windows.
+const FEW_BYTES: usize = 48;
+
 /// Finds the ends of a text's pieces, some at a time, so that the loops that use them know the next
 /// pieces ahead.
 #[derive(Clone, Debug)]
 pub struct Ends<'t> {
     rule: Option<(WordRule, Rules)>,
     text: &'t [u8],
-    at: usize,
+    /// What windows are looked at with; None for one character at a time.
+    machine: Option<Machine>,
+    progress: Progress,
 }
 
 impl Ends<'_> {
@@ -213,39 +230,21 @@ impl Ends<'_> {
     /// text has left.
     #[inline]
     pub fn fill(&mut self, room: &mut [usize]) -> usize {
-        let (text, at) = (self.text, self.at);
-        let (found, at) = match self.rule {
-            None => fill(text, at, room, |_| text.len()),
-            Some((WordRule::Spaced, rules)) => {
-                fill(text, at, room, |at| Spaced::piece(rules, text, at))
+        let (text, progress) = (self.text, &mut self.progress);
+        match (&self.rule, self.machine) {
+            (Some((words, rules)), Some(machine)) => {
+                lanes::fill(machine, *words, rules, text, progress, room)
             }
-            Some((WordRule::Prefixed, rules)) => {
-                fill(text, at, room, |at| Prefixed::piece(rules, text, at))
+            (Some((WordRule::Spaced, rules)), None) => {
+                progress.fill_by(text, room, |at| Spaced::piece(*rules, text, at))
             }
-            Some((WordRule::Cased, rules)) => {
-                fill(text, at, room, |at| Cased::piece(rules, text, at))
+            (Some((WordRule::Prefixed, rules)), None) => {
+                progress.fill_by(text, room, |at| Prefixed::piece(*rules, text, at))
             }
-        };
-        self.at = at;
-        found
+            (Some((WordRule::Cased, rules)), None) => {
+                progress.fill_by(text, room, |at| Cased::piece(*rules, text, at))
+            }
+            (None, _) => progress.fill_by(text, room, |_| text.len()),
+        }
     }
-}
-
-/// Write the ends that `piece` finds from `at` on: how many, and where the last one is.
-#[inline]
-fn fill(
-    text: &[u8],
-    mut at: usize,
-    room: &mut [usize],
-    piece: impl Fn(usize) -> usize,
-) -> (usize, usize) {
-    let mut found = 0;
-    while at < text.len() && found < room.len() {
-        let end = piece(at);
-        debug_assert!(at < end && end <= text.len());
-        room[found] = end;
-        found += 1;
-        at = end;
-    }
-    (found, at)
 }

@@ -279,7 +279,7 @@ fn numbers(rules: Rules, text: &[u8], mut at: usize) -> usize {
 
 /// Give the end of a contraction that is a piece by itself and starts at `at`.
 #[inline(always)]
-fn contraction(rules: Rules, text: &[u8], at: usize) -> Option<usize> {
+pub(super) fn contraction(rules: Rules, text: &[u8], at: usize) -> Option<usize> {
     match rules.contractions {
         Contractions::None | Contractions::Suffix => None,
         Contractions::Exact | Contractions::Folded if text[at] != b'\'' => None,
@@ -290,7 +290,7 @@ fn contraction(rules: Rules, text: &[u8], at: usize) -> Option<usize> {
 
 /// Give the end of the contraction at `at` if the rules make it part of the word that ends there.
 #[inline(always)]
-fn suffix(rules: Rules, text: &[u8], at: usize) -> usize {
+pub(super) fn suffix(rules: Rules, text: &[u8], at: usize) -> usize {
     if at < text.len() && text[at] == b'\'' && rules.contractions == Contractions::Suffix {
         contraction_end(text, at, CASE_BIT).unwrap_or(at)
     } else {

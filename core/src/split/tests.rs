@@ -6,7 +6,7 @@ use super::Scanner;
 use super::oracle::{self, Term};
 
 /// At least one of each kind of character that a pattern tells apart, and bytes that are part of none.
-const SYMBOLS: [&[u8]; 24] = [
+pub(super) const SYMBOLS: [&[u8]; 24] = [
     b"A",
     b"a",
     "ʰ".as_bytes(),
@@ -36,7 +36,7 @@ const SYMBOLS: [&[u8]; 24] = [
 const KINDS: &[&[u8]] = SYMBOLS.split_at(14).0;
 
 /// Every named pattern: its scanner, and its expression for the oracle.
-fn patterns() -> Vec<(&'static str, Scanner, Vec<Vec<Term>>)> {
+pub(super) fn patterns() -> Vec<(&'static str, Scanner, Vec<Vec<Term>>)> {
     let pattern =
         |name, json, alternatives| (name, Scanner::from_json(json).unwrap(), alternatives);
     vec![
@@ -88,7 +88,7 @@ fn scanner(name: &str) -> Scanner {
 }
 
 /// Call `f` with every string of a number of symbols.
-fn for_each_string(symbols: &[&[u8]], length: usize, f: &mut impl FnMut(&[u8])) {
+pub(super) fn for_each_string(symbols: &[&[u8]], length: usize, f: &mut impl FnMut(&[u8])) {
     fn extend(symbols: &[&[u8]], room: usize, text: &mut Vec<u8>, f: &mut impl FnMut(&[u8])) {
         if room == 0 {
             return f(text);
@@ -103,10 +103,10 @@ fn for_each_string(symbols: &[&[u8]], length: usize, f: &mut impl FnMut(&[u8])) 
 }
 
 /// A small random number generator (xorshift), the same on every run.
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
