@@ -30,7 +30,7 @@ use cells::Cells;
 use neighbours::Neighbours;
 pub use options::{Decoration, Options, Tie, Training, Vetoes};
 use pairs::{Pairs, pack};
-use sieve::Sieve;
+use sieve::{RARE, Sieve};
 use tokens::Tokens;
 
 /// How much rarer than the most frequent pair those are that are kept with it.
@@ -94,15 +94,13 @@ impl Trainer {
         self.cells
             .compact(|left, right, count| sieve.add(pack(left, right), count));
         let least = (sieve.most() / SPREAD).min(highest).max(lowest);
+        sieve.divide(least);
         let (pairs, tokens) = (&mut self.pairs, &self.tokens);
         pairs.least = least;
         self.cells.for_each_pair(|left, right, count, place| {
-            if sieve.bound(pack(left, right)) >= least
-                && let Some(number) = pairs.take_in(left, right, tokens)
-            {
-                let pair = &mut pairs.all[number as usize];
-                pair.count += count;
-                pair.places.push(place);
+            let entry = sieve.entry(pack(left, right));
+            if *entry != RARE {
+                pairs.count(left, right, count, place, entry, tokens);
             }
         });
         pairs.forget_rare();

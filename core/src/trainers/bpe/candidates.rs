@@ -69,14 +69,13 @@ fn candidate(tie: Tie, number: u32, pairs: &mut Pairs, cells: &Cells) -> Candida
         Tie::LargestText => 0,
         Tie::FirstSeen => {
             pair.sort();
-            while let Some(&place) = pair.places.get(pair.gone)
+            while let Some(&place) = pair.places.get(pair.gone as usize)
                 && !cells.stands(pair.left, pair.right, place)
             {
                 pair.gone += 1;
             }
-            pair.places
-                .get(pair.gone)
-                .map_or(u64::MAX, |&place| place.into())
+            let first = pair.places.get(pair.gone as usize);
+            first.map_or(u64::MAX, |&place| place.into())
         }
     };
     Candidate {

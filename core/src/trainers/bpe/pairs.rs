@@ -25,7 +25,7 @@ pub(super) struct Pair {
     /// False if its right or left token was made anew, and its places found in two passes.
     pub sorted: bool,
     /// Places before this one in the list are known to be gone.
-    pub gone: usize,
+    pub gone: u32,
 }
 
 impl Pair {
@@ -70,8 +70,30 @@ impl Pairs {
         number.filter(|&number| number != VETOED)
     }
 
-    /// The number of a pair, which is taken in if it is new; None if it is vetoed.
+    /// Counts an occurrence of a pair; `known` is the number of one that has been looked for in its stead.
     #[inline]
+    pub fn count(
+        &mut self,
+        left: u32,
+        right: u32,
+        count: u64,
+        place: u32,
+        known: &mut u32,
+        tokens: &Tokens,
+    ) {
+        let is_same = |pair: &Pair| pair.left == left && pair.right == right;
+        if !self.all.get(*known as usize).is_some_and(is_same) {
+            let Some(number) = self.take_in(left, right, tokens) else {
+                return;
+            };
+            *known = number;
+        }
+        let pair = &mut self.all[*known as usize];
+        pair.count += count;
+        pair.places.push(place);
+    }
+
+    /// The number of a pair, which is taken in if it is new; None if it is vetoed.
     pub fn take_in(&mut self, left: u32, right: u32, tokens: &Tokens) -> Option<u32> {
         let number = match self.numbers.entry(pack(left, right)) {
             Entry::Occupied(known) => *known.get(),

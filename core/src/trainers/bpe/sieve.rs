@@ -1,13 +1,21 @@
-//! An upper bound of every pair's count in little memory: counts by hash, so that rare pairs, which are
-//! most of them, need not be told apart.
+//! An upper bound of every pair's count in little memory, so that rare pairs, which are most of them, need
+//! not be told apart: counts are summed up by hash.
+//!
+//! Once all pairs are counted, each sum gives way to what is known of the pairs with its hash: that they
+//! are rare, or the number of one of them.
 
-/// Most entries: 8 MiB.
+/// Most entries: 4 MiB, and most pairs still have one to themselves when it matters.
 const MOST: usize = 1 << 20;
 
-/// Sums of the counts of pairs with one hash.
+/// Instead of a sum: all pairs with this hash are rare.
+pub(super) const RARE: u32 = u32::MAX;
+/// Instead of a sum: some pair with this hash may be frequent.
+pub(super) const UNKNOWN: u32 = u32::MAX - 1;
+
+/// An entry for each hash.
 #[derive(Debug)]
 pub(super) struct Sieve {
-    sums: Vec<u64>,
+    entries: Vec<u32>,
     shift: u32,
 }
 
@@ -16,32 +24,55 @@ impl Sieve {
     pub fn new(cells: usize) -> Self {
         let size = (cells / 4).next_power_of_two().clamp(1 << 10, MOST);
         Self {
-            sums: vec![0; size],
+            entries: vec![0; size],
             shift: 64 - size.trailing_zeros(),
         }
     }
 
+    /// The entry of a pair.
     #[inline]
-    fn place(&self, pair: u64) -> usize {
+    pub fn entry(&mut self, pair: u64) -> &mut u32 {
         // The top bits of a product depend on all bits of the pair.
-        (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        let hash = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift;
+        &mut self.entries[hash as usize]
     }
 
-    /// Counts a pair.
+    /// Counts a pair; from 2^32 on a sum stays what it is.
     #[inline]
     pub fn add(&mut self, pair: u64, count: u64) {
-        let place = self.place(pair);
-        self.sums[place] += count;
+        let sum = self.entry(pair);
+        *sum = sum.saturating_add(count.min(u32::MAX.into()) as u32);
     }
 
-    /// What a pair's count is at most.
-    #[inline]
-    pub fn bound(&self, pair: u64) -> u64 {
-        self.sums[self.place(pair)]
-    }
-
-    /// What any pair's count is at most.
+    /// What any pair's count is at most, if that is less than 2^32.
     pub fn most(&self) -> u64 {
-        self.sums.iter().copied().max().unwrap_or(0)
+        self.entries.iter().copied().max().unwrap_or(0).into()
+    }
+
+    /// Ends counting: pairs that occur less than so often are rare.
+    pub fn divide(&mut self, least: u64) {
+        let least = least.min(u32::MAX.into()) as u32;
+        for entry in &mut self.entries {
+            *entry = if *entry < least { RARE } else { UNKNOWN };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_frequent_is_called_rare() {
+        let mut sieve = Sieve::new(0);
+        let count = |pair: u64| 1 + pair % 7 * u64::from(u32::MAX / 5);
+        for pair in 0..5000 {
+            sieve.add(pair << 20, count(pair));
+        }
+        assert_eq!(sieve.most(), u32::MAX.into());
+        sieve.divide(u64::from(u32::MAX) + 1);
+        for pair in (0..5000).filter(|&pair| count(pair) > u32::MAX.into()) {
+            assert_eq!(*sieve.entry(pair << 20), UNKNOWN);
+        }
     }
 }
