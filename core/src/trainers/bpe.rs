@@ -93,7 +93,9 @@ impl Trainer {
         let mut sieve = Sieve::new(self.cells.len());
         self.cells
             .compact(|left, right, count| sieve.add(pack(left, right), count));
-        let least = (sieve.most() / SPREAD).min(highest).max(lowest);
+        let least = (sieve.most() / SPREAD)
+            .min(highest)
+            .max(lowest);
         sieve.divide(least);
         let (pairs, tokens) = (&mut self.pairs, &self.tokens);
         pairs.least = least;

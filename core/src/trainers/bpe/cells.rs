@@ -10,6 +10,7 @@
 //! are few of those, and no cell needs to know its piece.
 
 use crate::error::{Error, Result};
+use crate::prefetch::prefetch;
 
 /// Between pieces; ids are lower.
 pub(in crate::trainers) const SEPARATOR: u32 = SPAN - 1;
@@ -218,19 +219,6 @@ impl Cells {
             at = end;
         }
     }
-}
-
-/// Asks for a cell that will soon be read, if there is a way to.
-#[inline]
-fn prefetch(cells: &[u32], at: usize) {
-    #[cfg(target_arch = "x86_64")]
-    if at < cells.len() {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the address is inside the slice, and a prefetch reads nothing that a program sees.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(cells.as_ptr().add(at).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (cells, at);
 }
 
 #[cfg(test)]

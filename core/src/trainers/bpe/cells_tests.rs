@@ -18,7 +18,10 @@ fn laid_out(pieces: &Pieces) -> Cells {
 /// Every pair: left, right, count.
 fn pairs_of(pieces: &Pieces) -> Vec<(u32, u32, u64)> {
     let of_piece = |(piece, count): &(Vec<u32>, u64)| -> Vec<_> {
-        piece.windows(2).map(|pair| (pair[0], pair[1], *count)).collect()
+        piece
+            .windows(2)
+            .map(|pair| (pair[0], pair[1], *count))
+            .collect()
     };
     pieces.iter().flat_map(of_piece).collect()
 }

@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 
+use super::Trainer;
 use super::cells::{Cells, SEPARATOR};
 use super::neighbours::Neighbours;
 use super::options::{Options, Tie};
 use super::pairs::Pairs;
 use super::tokens::Tokens;
-use super::Trainer;
 use crate::error::{Error, Result};
 use crate::trainers::alphabet::Alphabet;
 
@@ -94,10 +94,7 @@ impl Trainer {
 
 /// Gives pieces by falling count, so that the cells of equally frequent ones lie together; or as they
 /// came, where the first place of a pair decides.
-fn in_order<'a, T>(
-    pieces: impl Iterator<Item = (&'a [T], u64)>,
-    tie: Tie,
-) -> Vec<(&'a [T], u64)> {
+fn in_order<'a, T>(pieces: impl Iterator<Item = (&'a [T], u64)>, tie: Tie) -> Vec<(&'a [T], u64)> {
     let mut pieces: Vec<_> = pieces.collect();
     if tie != Tie::FirstSeen {
         pieces.sort_by_key(|&(_, count)| Reverse(count));

@@ -62,7 +62,9 @@ impl Neighbours {
             let tally = &mut self.tallies[token as usize];
             if let Some(number) = pair_of(pairs, token, tally.count) {
                 tally.pair = number + 1;
-                pairs.all[number as usize].places.reserve_exact(tally.places as usize);
+                pairs.all[number as usize]
+                    .places
+                    .reserve_exact(tally.places as usize);
                 grown.push(number);
             }
         }

@@ -143,9 +143,7 @@ impl Pairs {
             numbers,
             least,
         } = self;
-        numbers.retain(|_, &mut number| {
-            number == VETOED || all[number as usize].count >= *least
-        });
+        numbers.retain(|_, &mut number| number == VETOED || all[number as usize].count >= *least);
         for pair in all {
             if pair.count < *least {
                 pair.places = Vec::new();
