@@ -29,7 +29,7 @@ use candidates::Candidates;
 use cells::Cells;
 use neighbours::Neighbours;
 pub use options::{Decoration, Options, Tie, Training, Vetoes};
-use pairs::{Pairs, pack};
+use pairs::{Pair, Pairs, pack};
 use sieve::{RARE, Sieve};
 use tokens::Tokens;
 
@@ -59,7 +59,8 @@ impl Trainer {
         let mut training = Training::default();
         let mut candidates = self.find_pairs(self.minimum, u64::MAX);
         while self.tokens.len() < self.vocab_size && training.merges.len() < self.max_merges {
-            let Some(best) = candidates.pop(&mut self.pairs, &self.cells, &self.tokens) else {
+            let best = candidates.pop(&mut self.pairs, &self.cells, &self.tokens);
+            let Some(best) = best.filter(|best| best.count >= self.minimum) else {
                 if self.pairs.least <= self.minimum {
                     training.exhausted = true;
                     break;
@@ -67,8 +68,7 @@ impl Trainer {
                 candidates = self.find_pairs(self.minimum, self.pairs.least / 2);
                 continue;
             };
-            let pair = &self.pairs.all[best as usize];
-            let (left, right, count) = (pair.left, pair.right, pair.count);
+            let Pair { left, right, .. } = self.pairs.all[best.pair as usize];
             let (product, made) = self.tokens.product(left, right)?;
             if made && self.pairs.least > 1 {
                 candidates = self.find_pairs(1, 1);
@@ -77,7 +77,7 @@ impl Trainer {
                 candidates.push(pair, &mut self.pairs, &self.cells, &self.tokens);
             }
             training.merges.push([left, right, product]);
-            training.counts.push(count);
+            training.counts.push(best.count);
             if training.merges.len().is_multiple_of(256) {
                 progress(self.tokens.len())?;
             }
@@ -90,12 +90,10 @@ impl Trainer {
     /// Finds the pairs that are frequent enough; how often that is lies between `lowest` and `highest`.
     fn find_pairs(&mut self, lowest: u64, highest: u64) -> Candidates {
         self.pairs = Pairs::new();
-        let mut sieve = Sieve::new(self.cells.len());
+        let mut sieve = Sieve::new(self.cells.len(), self.tokens.len());
         self.cells
             .compact(|left, right, count| sieve.add(pack(left, right), count));
-        let least = (sieve.most() / SPREAD)
-            .min(highest)
-            .max(lowest);
+        let least = (sieve.most() / SPREAD).min(highest).max(lowest);
         sieve.divide(least);
         let (pairs, tokens) = (&mut self.pairs, &self.tokens);
         pairs.least = least;

@@ -8,11 +8,11 @@ use crate::trainers::heap::Heap;
 
 /// A pair as the heap knows it: `count` and `tie` may be out of date, but never put it too far back.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
-    count: u64,
+pub(super) struct Candidate {
+    pub count: u64,
     /// Of equally frequent pairs the lowest is first: both ids, or the first place.
     tie: u64,
-    pair: u32,
+    pub pair: u32,
 }
 
 /// The pairs in the order in which they are merged.
@@ -45,7 +45,7 @@ impl Candidates {
 
     /// Takes out the best pair. Counts only sink and first places only move back after a pair was pushed,
     /// so none is overlooked.
-    pub fn pop(&mut self, pairs: &mut Pairs, cells: &Cells, tokens: &Tokens) -> Option<u32> {
+    pub fn pop(&mut self, pairs: &mut Pairs, cells: &Cells, tokens: &Tokens) -> Option<Candidate> {
         let tie = self.tie;
         loop {
             let known = self.heap.pop(|a, b| before(tie, a, b, pairs, tokens))?;
@@ -54,7 +54,7 @@ impl Candidates {
                 continue;
             }
             if (now.count, now.tie) == (known.count, known.tie) {
-                return Some(now.pair);
+                return Some(now);
             }
             self.heap.push(now, |a, b| before(tie, a, b, pairs, tokens));
         }

@@ -7,6 +7,9 @@
 /// Most entries: 4 MiB, and most pairs still have one to themselves when it matters.
 const MOST: usize = 1 << 20;
 
+/// Fewest entries.
+const FEWEST: usize = 1 << 10;
+
 /// Instead of a sum: all pairs with this hash are rare.
 pub(super) const RARE: u32 = u32::MAX;
 /// Instead of a sum: some pair with this hash may be frequent.
@@ -20,9 +23,11 @@ pub(super) struct Sieve {
 }
 
 impl Sieve {
-    /// Starts empty, for a corpus of so many cells.
-    pub fn new(cells: usize) -> Self {
-        let size = (cells / 4).next_power_of_two().clamp(1 << 10, MOST);
+    /// Starts empty, for a corpus of so many cells with so many different tokens: what has few different
+    /// pairs needs few entries, which stay near the processor.
+    pub fn new(cells: usize, tokens: usize) -> Self {
+        let different = (cells / 4).min(tokens.saturating_mul(tokens));
+        let size = different.clamp(FEWEST, MOST).next_power_of_two();
         Self {
             entries: vec![0; size],
             shift: 64 - size.trailing_zeros(),
@@ -64,15 +69,15 @@ mod tests {
 
     #[test]
     fn nothing_frequent_is_called_rare() {
-        let mut sieve = Sieve::new(0);
+        let mut sieve = Sieve::new(0, 0);
         let count = |pair: u64| 1 + pair % 7 * u64::from(u32::MAX / 5);
         for pair in 0..5000 {
             sieve.add(pair << 20, count(pair));
         }
-        assert_eq!(sieve.most(), u32::MAX.into());
+        assert_eq!(sieve.most(), u64::from(u32::MAX));
         sieve.divide(u64::from(u32::MAX) + 1);
         for pair in (0..5000).filter(|&pair| count(pair) > u32::MAX.into()) {
-            assert_eq!(*sieve.entry(pair << 20), UNKNOWN);
+            assert_eq!(*sieve.entry(pair << 20), UNKNOWN, "{pair}");
         }
     }
 }
