@@ -3,24 +3,33 @@
 //! Invariant: the order and the counts depend on the documents alone, not on threads or blocks. So
 //! counting on many machines and merging in order gives what one machine gives.
 
+mod places;
+mod recent;
+mod saved;
+
 use std::hash::BuildHasher as _;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
 
 use crate::cutting::{ByScanner, ByStages, Cutter};
 use crate::error::{Error, Result};
+use crate::models::cache;
 use crate::parallel::{self, Documents, Task};
+use crate::prefetch::prefetch;
 use crate::special::SpecialMatcher;
 use crate::split::Scanner;
 use crate::stages::Stages;
+use places::Places;
+use recent::Counter;
 
 /// Counts of pieces.
 #[derive(Debug)]
 pub struct Counts {
     arena: Vec<u8>,
     entries: Vec<Entry>,
-    table: HashTable<u32>,
+    places: Places,
     /// Random for each process: text cannot be written to collide. No result depends on it.
     hasher: RandomState,
     max_bytes: usize,
@@ -35,6 +44,9 @@ struct Entry {
     length: u32,
 }
 
+/// Memory of a piece besides its bytes: its entry, and about two slots.
+const BYTES_EACH: usize = size_of::<Entry>() + 16;
+
 impl Counts {
     /// Starts empty; `max_bytes` bounds the memory of pieces and table together.
     #[must_use]
@@ -42,7 +54,7 @@ impl Counts {
         Self {
             arena: Vec::new(),
             entries: Vec::new(),
-            table: HashTable::new(),
+            places: Places::new(),
             hasher: RandomState::default(),
             max_bytes,
             total: 0,
@@ -86,11 +98,35 @@ impl Counts {
     /// How often a piece occurs.
     #[must_use]
     pub fn count_of(&self, piece: &[u8]) -> u64 {
-        let hash = self.hasher.hash_one(piece);
-        let place = self.table.find(hash, |&place| {
+        let place = self.find(piece, self.hash(piece));
+        place.map_or(0, |place| self.entries[place as usize].count)
+    }
+
+    fn find(&self, piece: &[u8], hash: u64) -> Option<u32> {
+        self.places.find(hash, |place| {
             slice(&self.arena, &self.entries[place as usize]) == piece
-        });
-        place.map_or(0, |&place| self.entries[place as usize].count)
+        })
+    }
+
+    #[inline]
+    fn hash(&self, piece: &[u8]) -> u64 {
+        match cache::key(piece, 0, piece.len()) {
+            Some(key) => self.hash_short(key),
+            None => self.hasher.hash_one(piece),
+        }
+    }
+
+    #[inline]
+    fn hash_short(&self, key: u128) -> u64 {
+        self.hasher.hash_one(key)
+    }
+
+    /// Asks for the entry that a hash likely leads to.
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        if let Some(place) = self.places.guess(hash) {
+            prefetch(&self.entries, place as usize);
+        }
     }
 
     /// Adds occurrences of a piece.
@@ -98,53 +134,56 @@ impl Counts {
     /// # Errors
     /// [`Error::Memory`] if it is a new one and the bound would be passed.
     pub fn add(&mut self, piece: &[u8], count: u64) -> Result<()> {
+        self.add_hashed(piece, count, self.hash(piece))
+    }
+
+    fn add_hashed(&mut self, piece: &[u8], count: u64, hash: u64) -> Result<()> {
         if piece.is_empty() || count == 0 {
             return Ok(());
         }
-        let Self {
-            arena,
-            entries,
-            table,
-            hasher,
-            ..
-        } = self;
-        let hash = hasher.hash_one(piece);
-        let found = table.find(hash, |&place| {
-            slice(arena, &entries[place as usize]) == piece
-        });
-        let overflow = || Error::Invalid("a count passes 2^64".to_owned());
-        let total = self.total.checked_add(count).ok_or_else(overflow)?;
-        let bytes = count.checked_mul(piece.len() as u64).ok_or_else(overflow)?;
-        let total_bytes = self.total_bytes.checked_add(bytes).ok_or_else(overflow)?;
-        if let Some(&place) = found {
-            entries[place as usize].count += count;
-            (self.total, self.total_bytes) = (total, total_bytes);
-            return Ok(());
+        let totals = count
+            .checked_mul(piece.len() as u64)
+            .and_then(|bytes| self.totals_with(count, bytes))
+            .ok_or_else(overflow)?;
+        let place = self.place_of(piece, hash)?;
+        self.entries[place as usize].count += count;
+        (self.total, self.total_bytes) = totals;
+        Ok(())
+    }
+
+    /// The totals when so many pieces with so many bytes are added; None if they pass 2^64.
+    fn totals_with(&self, pieces: u64, bytes: u64) -> Option<(u64, u64)> {
+        let total = self.total.checked_add(pieces)?;
+        Some((total, self.total_bytes.checked_add(bytes)?))
+    }
+
+    /// The place of a piece, which is taken in if it is new; its count is not touched.
+    fn place_of(&mut self, piece: &[u8], hash: u64) -> Result<u32> {
+        if let Some(place) = self.find(piece, hash) {
+            return Ok(place);
         }
-        let used = arena.len() + piece.len() + (entries.len() + 1) * (size_of::<Entry>() + 8);
-        if used > self.max_bytes || entries.len() >= u32::MAX as usize {
+        let used = self.arena.len() + piece.len() + (self.unique() + 1) * BYTES_EACH;
+        if used > self.max_bytes || self.unique() >= u32::MAX as usize {
             let limit = match self.max_bytes >> 20 {
                 0 => format!("{} KiB", self.max_bytes >> 10),
                 mebibytes => format!("{mebibytes} MiB"),
             };
             return Err(Error::Memory(format!(
                 "{} different pieces take more than {limit} of memory",
-                entries.len() + 1,
+                self.unique() + 1,
             )));
         }
         let length = u32::try_from(piece.len())
             .map_err(|_| Error::Invalid("a piece of text is longer than 4 GiB".to_owned()))?;
-        let place = entries.len() as u32;
-        entries.push(Entry {
-            count,
-            start: arena.len() as u64,
+        let place = self.unique() as u32;
+        self.entries.push(Entry {
+            count: 0,
+            start: self.arena.len() as u64,
             length,
         });
-        arena.extend_from_slice(piece);
-        let rehash = |&place: &u32| hasher.hash_one(slice(arena, &entries[place as usize]));
-        table.insert_unique(hash, place, rehash);
-        (self.total, self.total_bytes) = (total, total_bytes);
-        Ok(())
+        self.arena.extend_from_slice(piece);
+        self.places.insert(hash, place);
+        Ok(place)
     }
 
     /// Splits the documents of a block and counts their pieces; special tokens are not counted.
@@ -193,50 +232,59 @@ impl Counts {
 
     fn add_tasks(&mut self, tasks: &[Task], cutter: &impl Cutter, threads: usize) -> Result<()> {
         if threads == 1 || tasks.len() < 2 {
-            return tasks
-                .iter()
-                .try_for_each(|task| cutter.cut(task, |piece, _| self.add(piece, 1)));
+            let mut counter = Counter::new(std::mem::replace(self, Self::new(0)));
+            let cut = tasks.iter().try_for_each(|task| {
+                cutter.cut(task, |text, start, ends| counter.add(text, start, ends))
+            });
+            let finished;
+            (*self, finished) = counter.finish();
+            return cut.and(finished);
         }
-        // Each thread keeps, for each of its pieces, where it saw it first: threads take tasks in
-        // ascending order, so that is the smallest offset. Sorting by it restores the text's order.
-        let max_bytes = self.max_bytes;
+        // A thread takes tasks in ascending order: what is new to it in a task lies together. Those of all
+        // threads, in order of the tasks, are in order of first occurrence.
         let found = std::sync::Mutex::new(Vec::new());
-        let hasher = || (Counts::new(max_bytes), Vec::new());
-        parallel::run(
+        let numbers = AtomicUsize::new(0);
+        let worker = || {
+            let number = numbers.fetch_add(1, Ordering::Relaxed);
+            (number, Counter::new(Self::new(self.max_bytes)))
+        };
+        let news = parallel::run(
             tasks,
             threads,
-            hasher,
-            |(counts, firsts): &mut (Counts, Vec<usize>), task| {
-                cutter.cut(task, |piece, offset| {
-                    counts.add(piece, 1)?;
-                    if firsts.len() < counts.unique() {
-                        firsts.push(offset);
-                    }
-                    Ok(())
-                })
+            worker,
+            |(number, counter): &mut (usize, Counter), task| {
+                let before = counter.unique();
+                cutter.cut(task, |text, start, ends| counter.add(text, start, ends))?;
+                Ok((*number, before..counter.unique()))
             },
-            |own| {
+            |(number, counter)| {
                 if let Ok(mut found) = found.lock() {
-                    found.push(own);
+                    found.push((number, counter.finish()));
                 }
             },
         )?;
-        let found = found
+        let mut found = found
             .into_inner()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut order: Vec<(usize, usize, usize)> = Vec::new();
-        for (thread, (_, firsts)) in found.iter().enumerate() {
-            order.extend(
-                firsts
-                    .iter()
-                    .enumerate()
-                    .map(|(place, &first)| (first, thread, place)),
-            );
+        found.sort_unstable_by_key(|&(number, _)| number);
+        for (number, places) in news {
+            self.add_places(&found[number].1.0, places)?;
         }
-        order.sort_unstable();
-        for (_, thread, place) in order {
-            if let Some((piece, count)) = found[thread].0.get(place) {
-                self.add(piece, count)?;
+        Ok(())
+    }
+
+    /// Adds some of another's counts.
+    fn add_places(&mut self, other: &Self, places: Range<usize>) -> Result<()> {
+        let mut hashes = [0; 64];
+        for start in places.clone().step_by(hashes.len()) {
+            let some = &other.entries[start..places.end.min(start + hashes.len())];
+            for (entry, hash) in some.iter().zip(&mut hashes) {
+                *hash = self.hash(slice(&other.arena, entry));
+                self.places.prefetch(*hash);
+            }
+            for (number, entry) in some.iter().enumerate() {
+                self.prefetch(hashes[(number + 6) % hashes.len()]);
+                self.add_hashed(slice(&other.arena, entry), entry.count, hashes[number])?;
             }
         }
         Ok(())
@@ -271,9 +319,7 @@ impl Counts {
     /// # Errors
     /// [`Error::Memory`] when the bound is passed.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
-        other
-            .iter()
-            .try_for_each(|(piece, count)| self.add(piece, count))
+        self.add_places(other, 0..other.unique())
     }
 
     /// All different pieces, one after the other, each with a prefix; and where each ends.
@@ -288,81 +334,16 @@ impl Counts {
         let ends = ends.collect();
         (bytes, ends)
     }
+}
 
-    /// Serialises: for each piece a LEB128 length, a LEB128 count, the bytes.
-    #[must_use]
-    pub fn dump(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.arena.len() + 4 * self.entries.len());
-        for (piece, count) in self.iter() {
-            write_number(&mut bytes, piece.len() as u64);
-            write_number(&mut bytes, count);
-            bytes.extend_from_slice(piece);
-        }
-        bytes
-    }
-
-    /// Reads what [`Counts::dump`] wrote.
-    ///
-    /// # Errors
-    /// Names the byte where the data is cut, a length lies, or a piece stands twice.
-    pub fn load(bytes: &[u8], max_bytes: usize) -> Result<Self> {
-        let mut counts = Self::new(max_bytes);
-        let mut at = 0;
-        while at < bytes.len() {
-            let begin = at;
-            let broken =
-                |what: &str| Error::Invalid(format!("{what} at byte {begin} of the counts"));
-            let length = read_number(bytes, &mut at).ok_or_else(|| broken("a length is cut"))?;
-            let count = read_number(bytes, &mut at).ok_or_else(|| broken("a count is cut"))?;
-            let end = usize::try_from(length)
-                .ok()
-                .and_then(|length| at.checked_add(length));
-            let piece = end
-                .and_then(|end| bytes.get(at..end))
-                .ok_or_else(|| broken("a length lies"))?;
-            if piece.is_empty() || count == 0 {
-                return Err(broken("an empty piece or count stands"));
-            }
-            let before = counts.unique();
-            counts.add(piece, count)?;
-            if counts.unique() == before {
-                return Err(broken("a piece stands for the second time"));
-            }
-            at += piece.len();
-        }
-        Ok(counts)
-    }
+fn overflow() -> Error {
+    Error::Invalid("a count passes 2^64".to_owned())
 }
 
 #[inline]
 fn slice<'a>(arena: &'a [u8], entry: &Entry) -> &'a [u8] {
     let start = entry.start as usize;
     &arena[start..start + entry.length as usize]
-}
-
-fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn read_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = *bytes.get(*at)?;
-        *at += 1;
-        let bits = u64::from(byte & 0x7F);
-        if shift == 63 && bits > 1 {
-            return None;
-        }
-        number |= bits << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

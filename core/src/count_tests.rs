@@ -46,9 +46,11 @@ fn threads_change_nothing() {
     let scanner = Scanner::from_json(LLAMA3).unwrap();
     let line = |n: u32| {
         format!(
-            "line {n}: {} and {}\n",
+            "line {n}: {} and {} {}word{}\n",
             n.wrapping_mul(2_654_435_761),
-            n % 97
+            n % 97,
+            ["a", "averyveryverylong"][n as usize % 2],
+            char::from(b'a' + (n % 23) as u8)
         )
     };
     let long: Vec<u8> = (0..60_000).flat_map(|n| line(n).into_bytes()).collect();
@@ -70,6 +72,15 @@ fn threads_change_nothing() {
         };
         let one = count(1);
         assert!(one.len() > 100);
+        if !prefix_space {
+            let mut plain = Counts::new(1 << 30);
+            for document in &documents {
+                scanner.for_each_piece(document, |from, to| {
+                    plain.add(&document[from..to], 1).unwrap();
+                });
+            }
+            assert_eq!(one, items(&plain));
+        }
         assert_eq!(one, count(2));
         assert_eq!(one, count(7));
     }
@@ -108,6 +119,31 @@ proptest! {
             prop_assert_eq!(items(&Counts::load(&counts.dump(), 1 << 20).unwrap()), items(&counts));
         }
     }
+}
+
+#[test]
+fn pieces_that_take_each_other_s_slots_are_counted() {
+    let scanner = Scanner::from_json(LLAMA3).unwrap();
+    let letters = |n: u32| [0, 5, 10, 15].map(|shift| char::from(b'a' + (n >> shift) as u8 % 26));
+    let word = |n: u32| std::iter::once(' ').chain(letters(n)).collect::<String>();
+    let draws = (0..150_000_u32).map(|n| n.wrapping_mul(2_654_435_761) >> (12 + n % 4 * 4));
+    let text: String = draws.map(word).collect();
+    let ends = [text.len() as u64];
+    let block = Documents {
+        text: text.as_bytes(),
+        ends: &ends,
+        continued: false,
+    };
+    let mut counts = Counts::new(1 << 30);
+    counts.add_block(&scanner, None, false, &block, 1).unwrap();
+    let mut plain = Counts::new(1 << 30);
+    for (from, to) in scanner.pieces(text.as_bytes()) {
+        plain.add(&text.as_bytes()[from..to], 1).unwrap();
+    }
+    assert!(plain.unique() > 40_000, "{}", plain.unique());
+    assert_eq!(items(&counts), items(&plain));
+    let totals = |counts: &Counts| (counts.total(), counts.total_bytes());
+    assert_eq!(totals(&counts), totals(&plain));
 }
 
 #[test]

@@ -5,14 +5,18 @@ use crate::normalize::Context;
 use crate::parallel::{self, Documents, Segment, Task};
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
-use crate::split::{Scanner, visible};
+use crate::split::{AT_A_TIME, Scanner, visible};
 use crate::stages::Stages;
 
 /// Cuts tasks into pieces.
 pub trait Cutter: Sync {
-    /// Calls `each` with every piece of a task, in order, and an offset in the block that never falls
-    /// and is a piece's own or that of the stretch of text it is from.
-    fn cut(&self, task: &Task, each: impl FnMut(&[u8], usize) -> Result<()>) -> Result<()>;
+    /// Calls `each` with all pieces of a task, in order, some at a time that follow each other: a text,
+    /// where in it the first begins, and where each ends. None is empty.
+    fn cut(
+        &self,
+        task: &Task,
+        each: impl FnMut(&[u8], usize, &[usize]) -> Result<()>,
+    ) -> Result<()>;
 }
 
 /// Cuts by a scanner.
@@ -28,7 +32,11 @@ pub struct ByScanner<'a> {
 }
 
 impl Cutter for ByScanner<'_> {
-    fn cut(&self, task: &Task, mut each: impl FnMut(&[u8], usize) -> Result<()>) -> Result<()> {
+    fn cut(
+        &self,
+        task: &Task,
+        mut each: impl FnMut(&[u8], usize, &[usize]) -> Result<()>,
+    ) -> Result<()> {
         stretches(self.documents, task, self.matcher, |range, continued| {
             let spaced; // owns the text if a space goes before it
             let mut text = &self.documents.text[range.clone()];
@@ -37,14 +45,17 @@ impl Cutter for ByScanner<'_> {
                 spaced = [b" ", text].concat();
                 text = &spaced;
             }
-            let offset = |at: usize| range.start + at.saturating_sub(usize::from(prefixed));
-            let mut result = Ok(());
-            self.scanner.for_each_piece(text, |from, to| {
-                if result.is_ok() {
-                    result = each(&text[from..to], offset(from));
-                }
-            });
-            result
+            let mut ends = self.scanner.ends(text);
+            let mut room = [0; AT_A_TIME];
+            let mut start = 0;
+            loop {
+                let found = ends.fill(&mut room);
+                let Some(&last) = room[..found].last() else {
+                    return Ok(());
+                };
+                each(text, start, &room[..found])?;
+                start = last;
+            }
         })
     }
 }
@@ -60,7 +71,11 @@ pub struct ByStages<'a> {
 }
 
 impl Cutter for ByStages<'_> {
-    fn cut(&self, task: &Task, mut each: impl FnMut(&[u8], usize) -> Result<()>) -> Result<()> {
+    fn cut(
+        &self,
+        task: &Task,
+        mut each: impl FnMut(&[u8], usize, &[usize]) -> Result<()>,
+    ) -> Result<()> {
         let mut pieces = Pieces::default();
         let mut spelt = Vec::new();
         stretches(self.documents, task, self.matcher, |range, continued| {
@@ -83,12 +98,16 @@ impl Cutter for ByStages<'_> {
             self.stages.pre_tokenize(&mut pieces, context)?;
             let bytes = pieces.text.bytes();
             pieces.ranges.iter().try_for_each(|piece| {
-                if !pieces.visible {
-                    return each(&bytes[piece.clone()], range.start);
+                let (mut text, mut start, mut end) = (bytes, piece.start, piece.end);
+                if pieces.visible {
+                    spelt.clear();
+                    visible::decode(&bytes[piece.clone()], &mut spelt);
+                    (text, start, end) = (&spelt, 0, spelt.len());
                 }
-                spelt.clear();
-                visible::decode(&bytes[piece.clone()], &mut spelt);
-                each(&spelt, range.start)
+                if start < end {
+                    each(text, start, &[end])?;
+                }
+                Ok(())
             })
         })
     }

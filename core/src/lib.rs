@@ -17,6 +17,7 @@ pub mod normalize;
 mod parallel;
 pub mod parts;
 pub mod pipeline;
+mod prefetch;
 #[cfg(feature = "python")]
 mod py;
 pub mod special;

@@ -178,7 +178,8 @@ def test_the_four_sentences_as_characters():
 
 def small_corpus(draw: random.Random, letters: str) -> dict[bytes, int]:
     words = {
-        "".join(draw.choices(letters, k=draw.randint(1, 8))): draw.randint(1, 4) for _ in range(draw.randint(1, 7))
+        "".join(draw.choices(letters, k=draw.randint(1, 8))): draw.randint(1, 4) << draw.choice([0, 0, 0, 6, 12])
+        for _ in range(draw.randint(1, 7))
     }
     return {word.encode(): count for word, count in words.items()}
 

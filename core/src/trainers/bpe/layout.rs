@@ -1,38 +1,37 @@
-//! Lays the pieces out as cells, with what is written around their symbols, and finds the first pairs.
+//! Lays the pieces out as cells, with what is written around their symbols.
 
-use hashbrown::HashMap;
+use std::cmp::Reverse;
 
-use super::options::Options;
-use super::{INTERIOR, LAST, SEPARATOR, Trainer};
+use super::Trainer;
+use super::cells::{Cells, SEPARATOR};
+use super::neighbours::Neighbours;
+use super::options::{Options, Tie};
+use super::pairs::Pairs;
+use super::tokens::Tokens;
 use crate::error::{Error, Result};
-use crate::trainers::alphabet::{Alphabet, Ids};
+use crate::trainers::alphabet::Alphabet;
 
 impl Trainer {
-    /// Lays out (piece, count) and finds the pairs.
+    /// Lays out (piece, count).
     ///
     /// # Errors
-    /// Settings that contradict themselves, or a corpus beyond 2^31 symbols.
+    /// Settings that contradict themselves, or a corpus beyond 2^32 symbols.
     pub fn new<'a>(
         pieces: impl Iterator<Item = (&'a [u8], u64)>,
         options: &Options,
     ) -> Result<Self> {
         let mut trainer = Self::without_pieces(options)?;
-        let mut alphabet = Alphabet::new(options, &trainer.ids)?;
-        let most = match alphabet {
-            Alphabet::Bytes(_) => INTERIOR as usize,
-            Alphabet::Spelt(_) => LAST as usize,
-        };
-        for (piece, count) in pieces {
-            alphabet.lay_out(piece, SEPARATOR, &mut trainer.cells);
-            trainer.end_piece(count, most)?;
+        let mut alphabet = Alphabet::new(options, &trainer.tokens.ids)?;
+        for (piece, count) in in_order(pieces, options.tie) {
+            let lay_out = |cells: &mut Vec<u32>| alphabet.lay_out(piece, SEPARATOR, cells);
+            trainer.cells.push(count, lay_out)?;
         }
         trainer.take_symbols(alphabet, &options.symbols);
-        trainer.find_pairs();
         Ok(trainer)
     }
 
-    /// Lays out (tokens, count) of pieces that are segmented already and finds the pairs: training goes
-    /// on from there. A token without text divides its piece, and no merge takes it.
+    /// Lays out (tokens, count) of pieces that are segmented already: training goes on from there. A token
+    /// without text divides its piece, and no merge takes it.
     ///
     /// # Errors
     /// As [`Trainer::new`], or an id that no initial token has.
@@ -41,67 +40,37 @@ impl Trainer {
         options: &Options,
     ) -> Result<Self> {
         let mut trainer = Self::without_pieces(options)?;
-        for (tokens, count) in pieces {
-            for &id in tokens {
-                let token = options.initial.get(id as usize);
-                let Some(token) = token else {
-                    let sentence = format!("a piece has the id {id}, which no initial token has");
-                    return Err(Error::Invalid(sentence));
-                };
-                let divides = token.is_empty();
-                trainer.cells.push(if divides { SEPARATOR } else { id });
+        let cell_of = |&id: &u32| match options.initial.get(id as usize) {
+            Some(token) if token.is_empty() => Ok(SEPARATOR),
+            Some(_) => Ok(id),
+            None => {
+                let sentence = format!("a piece has the id {id}, which no initial token has");
+                Err(Error::Invalid(sentence))
             }
-            trainer.end_piece(count, LAST as usize)?;
+        };
+        for (tokens, count) in in_order(pieces, options.tie) {
+            let laid_out = tokens.iter().map(cell_of).collect::<Result<Vec<u32>>>()?;
+            trainer.cells.push(count, |cells| cells.extend(laid_out))?;
         }
-        // A cell is what a piece had at the beginning, however long; so lengths go by place.
-        trainer.lengths.fill(1);
-        trainer.spans = vec![1; trainer.cells.len()];
-        trainer.find_pairs();
+        // A symbol is what a piece had at the beginning, however long.
+        trainer.tokens.lengths.fill(1);
         Ok(trainer)
     }
 
     /// Takes what holds for any text.
     fn without_pieces(options: &Options) -> Result<Self> {
         options.check()?;
-        let mut ids = Ids::default();
-        for (id, token) in options.initial.iter().enumerate() {
-            if !token.is_empty() && ids.insert(token.clone(), id as u32).is_some() {
-                return Err(Error::Invalid(format!(
-                    "the initial token {id} stands there twice"
-                )));
-            }
-        }
         Ok(Self {
             tie: options.tie,
             vocab_size: options.vocab_size,
             max_merges: options.max_merges.unwrap_or(usize::MAX),
             minimum: options.min_frequency.max(1),
-            vetoes: options.vetoes.clone(),
-            prefix: options.decoration.prefix.clone(),
-            cells: vec![SEPARATOR],
-            spans: Vec::new(),
-            piece_of: vec![0],
-            counts: Vec::new(),
-            tokens: options.initial.clone(),
-            ids,
-            lengths: vec![0; options.initial.len()],
-            pairs: Vec::new(),
-            numbers: HashMap::default(),
-            grown: Vec::new(),
+            cells: Cells::new(),
+            tokens: Tokens::new(options)?,
+            pairs: Pairs::new(),
+            before: Neighbours::default(),
+            after: Neighbours::default(),
         })
-    }
-
-    /// Ends the piece whose symbols were laid out last.
-    fn end_piece(&mut self, count: u64, most: usize) -> Result<()> {
-        if self.cells.len() >= most {
-            let sentence = format!("the different pieces have more than {most} symbols");
-            return Err(Error::Invalid(sentence));
-        }
-        self.piece_of
-            .resize(self.cells.len() + 1, self.counts.len() as u32);
-        self.cells.push(SEPARATOR);
-        self.counts.push(count);
-        Ok(())
     }
 
     /// Makes tokens of all symbols, and gives them their length.
@@ -109,32 +78,28 @@ impl Trainer {
         match alphabet {
             Alphabet::Bytes(_) => {
                 for &symbol in symbols {
-                    self.lengths[symbol as usize] = 1;
+                    self.tokens.lengths[symbol as usize] = 1;
                 }
             }
             Alphabet::Spelt(spelling) => {
-                for token in spelling.settle(SEPARATOR, &mut self.cells) {
-                    self.ids.insert(token.clone(), self.tokens.len() as u32);
-                    self.tokens.push(token);
+                let cells = self.cells.symbols();
+                self.tokens.extend(spelling.settle(SEPARATOR, cells));
+                for &cell in cells.iter().filter(|&&cell| cell != SEPARATOR) {
+                    self.tokens.lengths[cell as usize] = 1;
                 }
-                self.lengths.resize(self.tokens.len(), 0);
-                for &cell in self.cells.iter().filter(|&&cell| cell != SEPARATOR) {
-                    self.lengths[cell as usize] = 1;
-                }
-                self.spans = vec![1; self.cells.len()];
             }
         }
     }
+}
 
-    fn find_pairs(&mut self) {
-        for at in 1..self.cells.len().saturating_sub(1) {
-            let (left, right) = (self.cells[at], self.cells[at + 1]);
-            if left != SEPARATOR && right != SEPARATOR {
-                self.add(left, right, at as u32);
-            }
-        }
-        self.take_grown();
+/// Gives pieces by falling count, so that the cells of equally frequent ones lie together; or as they
+/// came, where the first place of a pair decides.
+fn in_order<'a, T>(pieces: impl Iterator<Item = (&'a [T], u64)>, tie: Tie) -> Vec<(&'a [T], u64)> {
+    let mut pieces: Vec<_> = pieces.collect();
+    if tie != Tie::FirstSeen {
+        pieces.sort_by_key(|&(_, count)| Reverse(count));
     }
+    pieces
 }
 
 #[cfg(test)]

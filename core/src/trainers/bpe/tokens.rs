@@ -1,0 +1,96 @@
+//! The vocabulary while it grows: texts, ids and lengths of tokens, and what no merge may make of them.
+
+use super::options::{Options, Vetoes};
+use crate::error::{Error, Result};
+use crate::trainers::alphabet::Ids;
+use crate::trainers::bpe::cells::SEPARATOR;
+
+/// Tokens by id.
+#[derive(Debug)]
+pub(super) struct Tokens {
+    pub texts: Vec<Vec<u8>>,
+    pub ids: Ids,
+    /// Length of each in symbols, as it was first made; 0: it has not been made.
+    pub lengths: Vec<u32>,
+    prefix: Vec<u8>,
+    vetoes: Vetoes,
+}
+
+impl Tokens {
+    /// Takes the initial ones.
+    ///
+    /// # Errors
+    /// Names one that stands there twice.
+    pub fn new(options: &Options) -> Result<Self> {
+        let mut ids = Ids::default();
+        for (id, token) in options.initial.iter().enumerate() {
+            if !token.is_empty() && ids.insert(token.clone(), id as u32).is_some() {
+                return Err(Error::Invalid(format!(
+                    "the initial token {id} stands there twice"
+                )));
+            }
+        }
+        Ok(Self {
+            texts: options.initial.clone(),
+            ids,
+            lengths: vec![0; options.initial.len()],
+            prefix: options.decoration.prefix.clone(),
+            vetoes: options.vetoes.clone(),
+        })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Adds symbols that no initial token is.
+    pub fn extend(&mut self, symbols: Vec<Vec<u8>>) {
+        for symbol in symbols {
+            self.ids.insert(symbol.clone(), self.texts.len() as u32);
+            self.texts.push(symbol);
+        }
+        self.lengths.resize(self.texts.len(), 0);
+    }
+
+    /// Whether two may be merged.
+    pub fn allow(&self, left: u32, right: u32) -> bool {
+        let length =
+            u64::from(self.lengths[left as usize]) + u64::from(self.lengths[right as usize]);
+        self.vetoes.allow_length(length)
+            && (!self.vetoes.read_text() || self.vetoes.allow_text(&self.join(left, right)))
+    }
+
+    /// The text of a product.
+    fn join(&self, left: u32, right: u32) -> Vec<u8> {
+        let right = &self.texts[right as usize][..];
+        let right = right.strip_prefix(&self.prefix[..]).unwrap_or(right);
+        [&self.texts[left as usize][..], right].concat()
+    }
+
+    /// The id of the token that two become, and whether the corpus may have it already: it is a new one,
+    /// unless there is one with this text.
+    ///
+    /// # Errors
+    /// There is no id left.
+    pub fn product(&mut self, left: u32, right: u32) -> Result<(u32, bool)> {
+        let text = self.join(left, right);
+        let next = self.texts.len() as u32;
+        if next >= SEPARATOR {
+            return Err(Error::Invalid(
+                "there are more than 2 billion tokens".to_owned(),
+            ));
+        }
+        let id = *self.ids.entry(text.clone()).or_insert(next);
+        if id == next {
+            self.texts.push(text);
+            self.lengths.push(0);
+        }
+        let made = self.lengths[id as usize] > 0;
+        if !made {
+            let length = self.lengths[left as usize] + self.lengths[right as usize];
+            self.lengths[id as usize] = length;
+        }
+        Ok((id, made))
+    }
+}
