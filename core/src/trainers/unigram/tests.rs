@@ -3,7 +3,6 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::models::unigram::lattice::UNKNOWN;
 
 fn options(vocab_size: usize) -> Options {
     Options {
@@ -200,22 +199,31 @@ proptest! {
         let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
         let counted = Words::new(pieces, &options).unwrap();
         let found: Pieces<f64> = seeds::find(&counted, &options).unwrap();
-        let fast = em::expect(&found, &counted, 1);
+        let lattices = Lattices::new(&counted, &found, 1).unwrap();
+        let packing = lattices.packing();
+        let fast = em::expect(&found, &lattices, 1);
         let mut exact = vec![0.0; found.len()];
-        for number in 0..counted.len() {
-            let (word, count) = counted.get(number);
-            exact::expect_word(&found, word, count, &mut exact, None);
+        for word in lattices.words() {
+            exact::expect_word(&found, word, packing, &mut exact, None);
         }
         for (fast, exact) in fast.iter().zip(&exact) {
             prop_assert!((fast - exact).abs() <= 1e-9 * exact.max(1.0), "{fast} {exact}");
         }
-        for (id, alternative) in prune::alternatives(&found, 1).iter().enumerate() {
-            let score = |ids: &[u32]| ids.iter().map(|&id| found.score(id)).sum::<f64>();
-            if let prune::Alternative::Without(others) = alternative {
-                prop_assert!(!others.contains(&(id as u32)) && !others.contains(&UNKNOWN));
-                prop_assert!(score(others) <= found.scores()[id] + 1e-9);
-            }
+        let (mut viterbi, mut others, mut homes) = (prune::Viterbi::default(), Vec::new(), 0);
+        for shard in lattices.shards() {
+            lattices.homes(shard, |home| {
+                homes += 1;
+                let alternative = prune::alternative(&found, packing, home, &mut viterbi, &mut others);
+                if alternative == prune::Alternative::Without {
+                    let text: Vec<u8> = others.iter().rev().flat_map(|&id| found.get(id)).copied().collect();
+                    assert_eq!(text, found.get(home.id));
+                    assert!(!others.contains(&home.id));
+                    let score = others.iter().map(|&id| found.score(id)).sum::<f64>();
+                    assert!(score <= found.scores()[home.id] + 1e-9);
+                }
+            });
         }
+        prop_assert_eq!(homes, found.len());
     }
 }
 

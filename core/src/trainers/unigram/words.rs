@@ -8,11 +8,13 @@ use hashbrown::HashTable;
 
 use super::Options;
 use crate::error::{Error, Result};
-use crate::text::{characters, read_char};
-use crate::trainers::valid_piece::{BOUNDARY, LEFT_OUT, MARK, Rules};
+use crate::text::{character_len, characters, read_char};
+use crate::trainers::valid_piece::{BOUNDARY, Class, LEFT_OUT, MARK, Rules, class_of};
 
 /// What stands for a character that is left out: a byte that no character has.
 const GAP: u8 = 0xFF;
+/// A longer word is cut, in characters. Nobody writes one; text without any blank has some.
+const LONGEST: usize = 4096;
 /// What follows a word: several things.
 pub const MANY: u32 = u32::MAX;
 
@@ -49,30 +51,27 @@ impl Words {
         let sentences = options.single_precision;
         let usable = pieces.filter(|(piece, _)| !sentences || !has(piece, LEFT_OUT));
         let chosen = choose_characters(usable.clone(), options);
-        let is_chosen: HashMap<char, ()> = chosen.iter().map(|&(c, _)| (c, ())).collect();
+        let classes = Classes::new(&chosen);
         let mut collector = Collector::default();
         let mut buffer = Vec::new();
-        for (number, (piece, count)) in usable.enumerate() {
-            buffer.clear();
-            for (at, bytes) in characters(piece) {
-                match read_char(piece, at).0 {
-                    Some(character) if is_chosen.contains_key(&character) => {
-                        buffer.extend_from_slice(bytes);
+        for (piece, count) in usable {
+            match sentences {
+                true => {
+                    buffer.clear();
+                    for (at, bytes) in characters(piece) {
+                        match classes.get(piece, at) {
+                            Some(_) => buffer.extend_from_slice(bytes),
+                            None => buffer.push(GAP),
+                        }
                     }
-                    _ => buffer.push(GAP),
+                    // All sentences end in the same way.
+                    if options.rules.split_by_whitespace {
+                        collector.add_split(&buffer, count, 0, options.rules)?;
+                    } else {
+                        collector.add(&buffer, count, 0)?;
+                    }
                 }
-            }
-            let own = match sentences {
-                // All sentences end in the same way.
-                true => 0,
-                false if count > 1 || number as u32 >= MANY - OWN => MANY,
-                // No two words have the same number, so that those that share an end have many.
-                false => OWN + number as u32,
-            };
-            if sentences && options.rules.split_by_whitespace {
-                collector.add_split(&buffer, count, own, options.rules)?;
-            } else {
-                collector.add(&buffer, count, own)?;
+                false => collector.add_joined(piece, count, &classes, options.rules)?,
             }
         }
         Ok(collector.finish(chosen))
@@ -97,6 +96,18 @@ impl Words {
     /// What follows a word: a number for it, or [`MANY`].
     pub fn next(&self, number: usize) -> u32 {
         self.next[number]
+    }
+
+    /// The numbers of the words in one of so many parts of about as many bytes.
+    pub fn range(&self, part: usize, parts: usize) -> std::ops::Range<usize> {
+        let border = |part: usize| {
+            let bytes = self.blob.len() as u128 * part as u128 / parts as u128;
+            match part == parts {
+                true => self.len(),
+                false => self.ends.partition_point(|&end| end as u128 <= bytes),
+            }
+        };
+        border(part)..border(part + 1)
     }
 
     /// Bytes of all words together.
@@ -168,6 +179,40 @@ fn choose_characters<'a>(
     chosen
 }
 
+/// The classes of the characters that have tokens.
+struct Classes {
+    ascii: [Option<Class>; 128],
+    others: HashMap<char, Class, RandomState>,
+}
+
+impl Classes {
+    fn new(chosen: &[(char, u64)]) -> Self {
+        let mut classes = Self {
+            ascii: [None; 128],
+            others: HashMap::default(),
+        };
+        for &(character, _) in chosen {
+            let class = class_of(character);
+            match classes.ascii.get_mut(character as usize) {
+                Some(place) => *place = Some(class),
+                None => {
+                    classes.others.insert(character, class);
+                }
+            }
+        }
+        classes
+    }
+
+    /// The class of the character at a place of a text, if it has a token.
+    #[inline]
+    fn get(&self, text: &[u8], at: usize) -> Option<Class> {
+        match self.ascii.get(text[at] as usize) {
+            Some(&class) => class,
+            None => self.others.get(&read_char(text, at).0?).copied(),
+        }
+    }
+}
+
 /// Words while they are counted.
 #[derive(Default)]
 struct Collector {
@@ -224,6 +269,38 @@ impl Collector {
             hasher.hash_one(&blob[Self::word(blob, ends, place)])
         });
         Ok(())
+    }
+
+    /// Cuts a piece where no token goes on, and adds the words. Characters that are left out are no part
+    /// of any.
+    fn add_joined(&mut self, piece: &[u8], count: u64, classes: &Classes, rules: Rules) -> Result<()> {
+        let (mut start, mut length, mut last) = (0, 0, Class::Never);
+        let mut at = 0;
+        while at < piece.len() {
+            let class = classes.get(piece, at).unwrap_or(Class::Never);
+            if length == LONGEST || !rules.may_join(last, class) {
+                self.add_word(&piece[start..at], count)?;
+                (start, length) = (at, 0);
+            }
+            at += character_len(piece, at);
+            if class == Class::Never {
+                start = at;
+            } else {
+                length += 1;
+            }
+            last = class;
+        }
+        self.add_word(&piece[start..], count)
+    }
+
+    /// Adds a word whose end is followed by something of its own if it occurs once.
+    fn add_word(&mut self, word: &[u8], count: u64) -> Result<()> {
+        let next = match count {
+            // No two words have the same number, so that those that share an end have many.
+            1 => OWN.saturating_add(self.counts.len() as u32),
+            _ => MANY,
+        };
+        self.add(word, count, next)
     }
 
     /// Splits a sentence before its marks (or after them) and adds the words.
