@@ -643,9 +643,10 @@ def resume_bpe(
         ValueError: The arrays contradict each other, an id is none, or a token stands twice.
     """
 
-def character_counts(counts: Counts) -> list[tuple[str, int]]:
-    """Give each character of the pieces with its count, the most frequent first, equals by code point.
+def character_counts(counts: Counts) -> list[tuple[str, int, bool, bool]]:
+    """Give the characters of the pieces, the most frequent first, equals by code point.
 
+    Each with its count, whether a piece begins with it, and whether it stands behind the beginning of one.
     Bytes that are no part of UTF-8 are left out.
     """
 

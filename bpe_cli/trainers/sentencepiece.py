@@ -118,7 +118,7 @@ def alphabet(counts: _core.Counts, options: Options) -> list[tuple[str, int]]:
     Characters are taken, the required ones first, until those taken make up the coverage; shares are
     compared as f32, as SentencePiece does.
     """
-    counted = [(text, n) for text, n in _core.character_counts(counts) if text not in "\0 "]
+    counted = [(text, n) for text, n, *_ in _core.character_counts(counts) if text not in "\0 "]
     known = dict(counted)
     total = sum(known.values())
     if total == 0:

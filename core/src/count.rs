@@ -8,6 +8,7 @@ use std::hash::BuildHasher as _;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
+use crate::chunks::{self, ByBlanks};
 use crate::cutting::{ByScanner, ByStages, Cutter};
 use crate::error::{Error, Result};
 use crate::parallel::{self, Documents, Task};
@@ -183,6 +184,16 @@ impl Counts {
     ) -> Result<()> {
         documents.check()?;
         let tasks = parallel::tasks(documents, |text| stages.safe_cut(text), matcher);
+        if let Some(blanks) = stages.blanks() {
+            let mut stretches = Self::new(usize::MAX);
+            let cutter = ByBlanks {
+                documents,
+                blanks,
+                matcher,
+            };
+            stretches.add_tasks(&tasks, &cutter, threads)?;
+            return chunks::add(self, stages, &stretches);
+        }
         let cutter = ByStages {
             documents,
             stages,
@@ -191,7 +202,7 @@ impl Counts {
         self.add_tasks(&tasks, &cutter, threads)
     }
 
-    fn add_tasks(&mut self, tasks: &[Task], cutter: &impl Cutter, threads: usize) -> Result<()> {
+    pub(crate) fn add_tasks(&mut self, tasks: &[Task], cutter: &impl Cutter, threads: usize) -> Result<()> {
         if threads == 1 || tasks.len() < 2 {
             return tasks
                 .iter()

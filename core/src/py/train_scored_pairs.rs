@@ -6,26 +6,19 @@ use super::arrays::U64Array;
 use super::counts::Counts;
 use super::to_python;
 use crate::error::Error;
+use crate::trainers::letters;
 use crate::trainers::scored_pairs::{Options, Trainer};
 use crate::trainers::valid_piece::Rules;
 
-/// Gives each character of the pieces with its count, the most frequent first, equals by code point. A
-/// byte that is no part of UTF-8 is left out.
+/// Gives each character of the pieces with its count, the most frequent first, equals by code point, and
+/// whether a piece begins with it and whether one has it behind its beginning. A byte that is no part of
+/// UTF-8 is left out.
 #[pyfunction]
-pub fn character_counts(py: Python<'_>, counts: &Counts) -> Vec<(char, u64)> {
-    py.detach(|| {
-        let mut found = std::collections::BTreeMap::<char, u64>::new();
-        for (piece, count) in counts.lock().iter() {
-            for chunk in piece.utf8_chunks() {
-                for character in chunk.valid().chars() {
-                    *found.entry(character).or_default() += count;
-                }
-            }
-        }
-        let mut found: Vec<(char, u64)> = found.into_iter().collect();
-        found.sort_by_key(|&(character, count)| (std::cmp::Reverse(count), character));
-        found
-    })
+pub fn character_counts(py: Python<'_>, counts: &Counts) -> Vec<(char, u64, bool, bool)> {
+    let found = py.detach(|| letters::of(counts.lock().iter())).into_iter();
+    found
+        .map(|(character, letter)| (character, letter.count, letter.begins, letter.stands_inside))
+        .collect()
 }
 
 /// Learns merges of characters by SentencePiece's rules.

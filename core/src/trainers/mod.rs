@@ -4,6 +4,7 @@ mod alphabet;
 pub mod bpe;
 mod heap;
 pub mod joining;
+pub mod letters;
 pub mod likelihood;
 pub mod ngrams;
 mod ranking;
