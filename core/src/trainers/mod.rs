@@ -4,6 +4,7 @@ mod alphabet;
 pub mod bpe;
 mod heap;
 pub mod joining;
+mod joints;
 pub mod letters;
 pub mod likelihood;
 pub mod ngrams;

@@ -8,8 +8,9 @@ use hashbrown::HashTable;
 
 use super::Options;
 use crate::error::{Error, Result};
-use crate::text::{character_len, characters, read_char};
-use crate::trainers::valid_piece::{BOUNDARY, Class, LEFT_OUT, MARK, Rules, class_of};
+use crate::text::{characters, read_char};
+use crate::trainers::joints::{Joints, Tally};
+use crate::trainers::valid_piece::{BOUNDARY, LEFT_OUT, MARK, Rules};
 
 /// What stands for a character that is left out: a byte that no character has.
 const GAP: u8 = 0xFF;
@@ -18,6 +19,8 @@ const LONGEST: usize = 4096;
 /// What follows a word: several things.
 pub const MANY: u32 = u32::MAX;
 
+/// What follows a sentence: in all the same.
+const END: u32 = 0;
 /// From here on: a word that occurs once, with a number of its own. Below are characters.
 const OWN: u32 = 1 << 21;
 
@@ -51,30 +54,66 @@ impl Words {
         let sentences = options.single_precision;
         let usable = pieces.filter(|(piece, _)| !sentences || !has(piece, LEFT_OUT));
         let chosen = choose_characters(usable.clone(), options);
-        let classes = Classes::new(&chosen);
+        if !sentences {
+            let joints = Joints::new(chosen.iter().map(|&(c, _)| c), options.rules, LONGEST);
+            let mut tally = Tally::default();
+            for (piece, count) in usable {
+                let mut at = 0;
+                while let Some(range) = joints.next(piece, at) {
+                    at = range.end;
+                    tally.add(&piece[range], count);
+                }
+            }
+            return Self::sorted(tally.words, chosen);
+        }
+        let is_chosen: HashMap<char, (), RandomState> = chosen.iter().map(|&(c, _)| (c, ())).collect();
         let mut collector = Collector::default();
         let mut buffer = Vec::new();
         for (piece, count) in usable {
-            match sentences {
-                true => {
-                    buffer.clear();
-                    for (at, bytes) in characters(piece) {
-                        match classes.get(piece, at) {
-                            Some(_) => buffer.extend_from_slice(bytes),
-                            None => buffer.push(GAP),
-                        }
+            buffer.clear();
+            for (at, bytes) in characters(piece) {
+                match read_char(piece, at).0 {
+                    Some(character) if is_chosen.contains_key(&character) => {
+                        buffer.extend_from_slice(bytes);
                     }
-                    // All sentences end in the same way.
-                    if options.rules.split_by_whitespace {
-                        collector.add_split(&buffer, count, 0, options.rules)?;
-                    } else {
-                        collector.add(&buffer, count, 0)?;
-                    }
+                    _ => buffer.push(GAP),
                 }
-                false => collector.add_joined(piece, count, &classes, options.rules)?,
+            }
+            if options.rules.split_by_whitespace {
+                collector.add_split(&buffer, count, options.rules)?;
+            } else {
+                collector.add(&buffer, count, END)?;
             }
         }
         Ok(collector.finish(chosen))
+    }
+
+    /// Sorts words that are counted. What follows a word that occurs once is its own, and not that of
+    /// another one with the same end.
+    fn sorted(mut counted: Vec<(&[u8], u64)>, characters: Vec<(char, u64)>) -> Result<Self> {
+        if counted.iter().map(|(word, _)| word.len()).sum::<usize>() >= u32::MAX as usize {
+            return Err(too_much());
+        }
+        counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let mut words = Self {
+            characters,
+            ..Self::default()
+        };
+        for (number, (word, count)) in counted.into_iter().enumerate() {
+            let next = match count {
+                1 => OWN.saturating_add(number as u32),
+                _ => MANY,
+            };
+            words.push(word, count, next);
+        }
+        Ok(words)
+    }
+
+    fn push(&mut self, word: &[u8], count: u64, next: u32) {
+        self.blob.extend_from_slice(word);
+        self.ends.push(self.blob.len());
+        self.counts.push(count);
+        self.next.push(next);
     }
 
     /// How many different words there are.
@@ -179,40 +218,6 @@ fn choose_characters<'a>(
     chosen
 }
 
-/// The classes of the characters that have tokens.
-struct Classes {
-    ascii: [Option<Class>; 128],
-    others: HashMap<char, Class, RandomState>,
-}
-
-impl Classes {
-    fn new(chosen: &[(char, u64)]) -> Self {
-        let mut classes = Self {
-            ascii: [None; 128],
-            others: HashMap::default(),
-        };
-        for &(character, _) in chosen {
-            let class = class_of(character);
-            match classes.ascii.get_mut(character as usize) {
-                Some(place) => *place = Some(class),
-                None => {
-                    classes.others.insert(character, class);
-                }
-            }
-        }
-        classes
-    }
-
-    /// The class of the character at a place of a text, if it has a token.
-    #[inline]
-    fn get(&self, text: &[u8], at: usize) -> Option<Class> {
-        match self.ascii.get(text[at] as usize) {
-            Some(&class) => class,
-            None => self.others.get(&read_char(text, at).0?).copied(),
-        }
-    }
-}
-
 /// Words while they are counted.
 #[derive(Default)]
 struct Collector {
@@ -256,9 +261,7 @@ impl Collector {
             return Ok(());
         }
         if blob.len() + word.len() >= u32::MAX as usize {
-            return Err(Error::Invalid(
-                "there is too much text to train on at once: 4 GiB of different words".to_owned(),
-            ));
+            return Err(too_much());
         }
         let place = counts.len() as u32;
         blob.extend_from_slice(word);
@@ -271,40 +274,8 @@ impl Collector {
         Ok(())
     }
 
-    /// Cuts a piece where no token goes on, and adds the words. Characters that are left out are no part
-    /// of any.
-    fn add_joined(&mut self, piece: &[u8], count: u64, classes: &Classes, rules: Rules) -> Result<()> {
-        let (mut start, mut length, mut last) = (0, 0, Class::Never);
-        let mut at = 0;
-        while at < piece.len() {
-            let class = classes.get(piece, at).unwrap_or(Class::Never);
-            if length == LONGEST || !rules.may_join(last, class) {
-                self.add_word(&piece[start..at], count)?;
-                (start, length) = (at, 0);
-            }
-            at += character_len(piece, at);
-            if class == Class::Never {
-                start = at;
-            } else {
-                length += 1;
-            }
-            last = class;
-        }
-        self.add_word(&piece[start..], count)
-    }
-
-    /// Adds a word whose end is followed by something of its own if it occurs once.
-    fn add_word(&mut self, word: &[u8], count: u64) -> Result<()> {
-        let next = match count {
-            // No two words have the same number, so that those that share an end have many.
-            1 => OWN.saturating_add(self.counts.len() as u32),
-            _ => MANY,
-        };
-        self.add(word, count, next)
-    }
-
     /// Splits a sentence before its marks (or after them) and adds the words.
-    fn add_split(&mut self, sentence: &[u8], count: u64, own: u32, rules: Rules) -> Result<()> {
+    fn add_split(&mut self, sentence: &[u8], count: u64, rules: Rules) -> Result<()> {
         let mut mark = [0; 4];
         let mark = MARK.encode_utf8(&mut mark).as_bytes();
         let mut start = 0;
@@ -328,7 +299,7 @@ impl Collector {
             }
             after_mark = is_mark;
         }
-        self.add(&sentence[start..], count, own)
+        self.add(&sentence[start..], count, END)
     }
 
     fn finish(self, characters: Vec<(char, u64)>) -> Words {
@@ -343,11 +314,13 @@ impl Collector {
             ..Words::default()
         };
         for place in order {
-            words.blob.extend_from_slice(word(place));
-            words.ends.push(words.blob.len());
-            words.counts.push(self.counts[place as usize]);
-            words.next.push(self.next[place as usize]);
+            words.push(word(place), self.counts[place as usize], self.next[place as usize]);
         }
         words
     }
+}
+
+fn too_much() -> Error {
+    let sentence = "there is too much text to train on at once: 4 GiB of different words";
+    Error::Invalid(sentence.to_owned())
 }
