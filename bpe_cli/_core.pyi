@@ -650,6 +650,18 @@ def character_counts(counts: Counts) -> list[tuple[str, int, bool, bool]]:
     Bytes that are no part of UTF-8 are left out.
     """
 
+def most_frequent(counts: Counts, min_frequency: int, limit: int | None) -> list[tuple[bytes, int]]:
+    """Give the pieces that occur often enough, the most frequent first, of equals that of lower bytes.
+
+    No more than ``limit``, unless it is None.
+    """
+
+def most_frequent_words(counts: Counts, characters: str, limit: int) -> list[tuple[str, int]]:
+    """Give the words that are spelt with these characters alone, the most frequent first.
+
+    Of equals that of lower bytes comes first. Bytes that are no part of UTF-8 count as U+FFFD.
+    """
+
 def train_scored_pairs(
     counts: Counts,
     *,

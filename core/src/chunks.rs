@@ -12,104 +12,130 @@
 //!
 //! [`ByStages`]: crate::cutting::ByStages
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::count::Counts;
-use crate::cutting::{Cutter, context_of, stretches};
+use crate::cutting::{context_of, stretches};
 use crate::error::{Error, Result};
 use crate::normalize::Context;
-use crate::parallel::{Documents, Task};
+use crate::parallel::{self, Documents, Task};
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
 use crate::split::visible;
 use crate::stages::Stages;
+use crate::stretches::Stretches;
 
-/// Begins the key of a stretch that does not go on from a text before it with a blank; its context
-/// stands behind. No blank is this byte.
-const MARKED: u8 = 0xFF;
-
-/// Cuts documents before blanks.
-pub struct ByBlanks<'a> {
+/// A block that is cut before blanks.
+pub struct Chunks<'a> {
     /// The block.
     pub documents: &'a Documents<'a>,
-    /// Where to cut.
+    /// What the stretches go through.
+    pub stages: &'a Stages,
+    /// Where to cut: see [`Stages::blanks`].
     pub blanks: &'static [u8],
     /// What is taken out.
     pub matcher: Option<&'a SpecialMatcher>,
 }
 
-impl Cutter for ByBlanks<'_> {
-    fn cut(&self, task: &Task, mut each: impl FnMut(&[u8], usize) -> Result<()>) -> Result<()> {
+impl Chunks<'_> {
+    /// Counts the pieces of tasks.
+    ///
+    /// # Errors
+    /// As [`Counts::add_staged`].
+    pub fn count(&self, counts: &mut Counts, tasks: &[Task], threads: usize) -> Result<()> {
+        let begin = || Stretches::new(self.documents.text);
+        if threads <= 1 || tasks.len() < 2 {
+            let mut own = begin();
+            tasks.iter().try_for_each(|task| self.cut(task, &mut own))?;
+            return self.rewrite(own, |piece, count, _| counts.add(piece, count));
+        }
+        // As in `Counts::add_tasks`: where each thread saw its pieces first tells the order of all.
+        let found = Mutex::new(Vec::new());
+        let limit = counts.max_bytes();
+        parallel::run(
+            tasks,
+            threads,
+            begin,
+            |own, task| self.cut(task, own),
+            |own| {
+                let (mut counts, mut firsts) = (Counts::new(limit), Vec::new());
+                let result = self.rewrite(own, |piece, count, first| {
+                    counts.add(piece, count)?;
+                    if firsts.len() < counts.unique() {
+                        firsts.push(first);
+                    }
+                    Ok(())
+                });
+                if let Ok(mut found) = found.lock() {
+                    found.push(result.map(|()| (counts, firsts)));
+                }
+            },
+        )?;
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        counts.add_found(&found.into_iter().collect::<Result<Vec<_>>>()?)
+    }
+
+    /// Counts the stretches of a task.
+    fn cut(&self, task: &Task, own: &mut Stretches<'_>) -> Result<()> {
         let mut is_blank = [false; 256];
         for &blank in self.blanks {
             is_blank[blank as usize] = true;
         }
-        let mut key = Vec::new();
+        let behind = Context {
+            continued: true,
+            first: false,
+        };
         stretches(self.documents, task, self.matcher, |range, continued| {
-            let context = context_of(self.documents, &range, continued);
-            let text = &self.documents.text[range.clone()];
-            let mut start = 0;
-            loop {
-                let rest = &text[start..];
-                let blanks = rest.iter().take_while(|&&byte| is_blank[byte as usize]).count();
-                let length = rest[blanks..]
-                    .iter()
-                    .position(|&byte| is_blank[byte as usize])
-                    .map_or(rest.len(), |length| blanks + length);
-                let stretch = &rest[..length];
-                if start > 0 || (continued && blanks > 0) {
-                    each(stretch, range.start + start)?;
-                } else {
-                    key.clear();
-                    key.extend([MARKED, u8::from(context.continued), u8::from(context.first)]);
-                    key.extend_from_slice(stretch);
-                    each(&key, range.start)?;
+            let text = &self.documents.text[..range.end];
+            let mut context = context_of(self.documents, &range, continued);
+            let mut start = range.start;
+            while start < range.end {
+                let mut end = start;
+                while end < range.end && is_blank[text[end] as usize] {
+                    end += 1;
                 }
-                start += length;
-                if start == text.len() {
-                    return Ok(());
+                while end < range.end && !is_blank[text[end] as usize] {
+                    end += 1;
                 }
+                own.add(start..end, context);
+                context = behind;
+                start = end;
             }
+            Ok(())
         })
     }
-}
 
-/// Sends each stretch that [`ByBlanks`] cut through the stages, and counts its pieces as often as it
-/// occurs.
-///
-/// # Errors
-/// As [`Counts::add_staged`].
-pub fn add(counts: &mut Counts, stages: &Stages, stretches: &Counts) -> Result<()> {
-    let mut pieces = Pieces::default();
-    let mut spelt = Vec::new();
-    for (key, count) in stretches.iter() {
-        let (context, text) = match *key {
-            [MARKED, continued, first, ref text @ ..] => {
-                let (continued, first) = (continued != 0, first != 0);
-                (Context { continued, first }, text)
+    /// Sends each stretch through the stages; calls `each` with a piece, how often it occurs there, and
+    /// where the stretch stood first.
+    fn rewrite(
+        &self,
+        stretches: Stretches<'_>,
+        mut each: impl FnMut(&[u8], u64, usize) -> Result<()>,
+    ) -> Result<()> {
+        let mut pieces = Pieces::default();
+        let mut spelt = Vec::new();
+        for (range, context, count) in stretches.finish() {
+            if u32::try_from(range.len()).is_err() {
+                let sentence = "a text without a safe place to cut it is longer than 4 GiB";
+                return Err(Error::Invalid(sentence.to_owned()));
             }
-            _ => {
-                let context = Context { continued: true, first: false };
-                (context, key)
-            }
-        };
-        if u32::try_from(text.len()).is_err() {
-            let sentence = "a text without a safe place to cut it is longer than 4 GiB";
-            return Err(Error::Invalid(sentence.to_owned()));
-        }
-        pieces.text.reset(text, false);
-        stages.normalize(&mut pieces.text, context)?;
-        stages.pre_tokenize(&mut pieces, context)?;
-        let bytes = pieces.text.bytes();
-        for piece in &pieces.ranges {
-            if pieces.visible {
-                spelt.clear();
-                visible::decode(&bytes[piece.clone()], &mut spelt);
-                counts.add(&spelt, count)?;
-            } else {
-                counts.add(&bytes[piece.clone()], count)?;
+            let first = range.start;
+            pieces.text.reset(&self.documents.text[range], false);
+            self.stages.normalize(&mut pieces.text, context)?;
+            self.stages.pre_tokenize(&mut pieces, context)?;
+            let bytes = pieces.text.bytes();
+            for piece in &pieces.ranges {
+                if pieces.visible {
+                    spelt.clear();
+                    visible::decode(&bytes[piece.clone()], &mut spelt);
+                    each(&spelt, count, first)?;
+                } else {
+                    each(&bytes[piece.clone()], count, first)?;
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]

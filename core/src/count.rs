@@ -8,7 +8,7 @@ use std::hash::BuildHasher as _;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-use crate::chunks::{self, ByBlanks};
+use crate::chunks::Chunks;
 use crate::cutting::{ByScanner, ByStages, Cutter};
 use crate::error::{Error, Result};
 use crate::parallel::{self, Documents, Task};
@@ -49,6 +49,11 @@ impl Counts {
             total: 0,
             total_bytes: 0,
         }
+    }
+
+    /// How many bytes pieces and table may take.
+    pub(crate) fn max_bytes(&self) -> usize {
+        self.max_bytes
     }
 
     /// Number of different pieces.
@@ -185,14 +190,13 @@ impl Counts {
         documents.check()?;
         let tasks = parallel::tasks(documents, |text| stages.safe_cut(text), matcher);
         if let Some(blanks) = stages.blanks() {
-            let mut stretches = Self::new(usize::MAX);
-            let cutter = ByBlanks {
+            let chunks = Chunks {
                 documents,
+                stages,
                 blanks,
                 matcher,
             };
-            stretches.add_tasks(&tasks, &cutter, threads)?;
-            return chunks::add(self, stages, &stretches);
+            return chunks.count(self, &tasks, threads);
         }
         let cutter = ByStages {
             documents,
@@ -202,7 +206,12 @@ impl Counts {
         self.add_tasks(&tasks, &cutter, threads)
     }
 
-    pub(crate) fn add_tasks(&mut self, tasks: &[Task], cutter: &impl Cutter, threads: usize) -> Result<()> {
+    pub(crate) fn add_tasks(
+        &mut self,
+        tasks: &[Task],
+        cutter: &impl Cutter,
+        threads: usize,
+    ) -> Result<()> {
         if threads == 1 || tasks.len() < 2 {
             return tasks
                 .iter()
@@ -235,6 +244,12 @@ impl Counts {
         let found = found
             .into_inner()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.add_found(&found)
+    }
+
+    /// Adds what several threads found: their counts, and where in the text each of their pieces stood
+    /// first. The order is that of the text.
+    pub(crate) fn add_found(&mut self, found: &[(Self, Vec<usize>)]) -> Result<()> {
         let mut order: Vec<(usize, usize, usize)> = Vec::new();
         for (thread, (_, firsts)) in found.iter().enumerate() {
             order.extend(

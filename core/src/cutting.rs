@@ -88,7 +88,11 @@ impl Cutter for ByStages<'_> {
 }
 
 /// What a stretch of text is a part of.
-pub(crate) fn context_of(documents: &Documents<'_>, range: &std::ops::Range<usize>, continued: bool) -> Context {
+pub(crate) fn context_of(
+    documents: &Documents<'_>,
+    range: &std::ops::Range<usize>,
+    continued: bool,
+) -> Context {
     let begins = || range.start == 0 || documents.ends.binary_search(&(range.start as u64)).is_ok();
     let first = !continued && begins();
     Context { continued, first }

@@ -23,5 +23,6 @@ mod py;
 pub mod special;
 pub mod split;
 pub mod stages;
+mod stretches;
 pub mod text;
 pub mod trainers;

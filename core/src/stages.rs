@@ -132,7 +132,7 @@ impl Stages {
     }
 }
 
-/// The blanks at which every piece ends, after normalizers that look at no blank and across none: what
+/// The blanks before which every piece ends, after normalizers that look at no blank and across none: what
 /// they do to a character depends on combining marks behind it at most, and a blank stands alone.
 fn blanks(spec: &Spec) -> Option<&'static [u8]> {
     let looks_at_none = |normalizer: &normalize::Spec| {
@@ -151,9 +151,13 @@ fn blanks(spec: &Spec) -> Option<&'static [u8]> {
         return None;
     }
     match spec.pre_tokenizers[..] {
-        [stage::Spec::BertPreTokenizer {} | stage::Spec::Whitespace {} | stage::Spec::WhitespaceSplit {}] => {
-            Some(b" \t\n\r")
-        }
+        [
+            stage::Spec::BertPreTokenizer {}
+            | stage::Spec::Whitespace {}
+            | stage::Spec::WhitespaceSplit {},
+        ] => Some(b" \t\n\r"),
+        // Each character is a piece.
+        [stage::Spec::FixedLength { length: 1 }] => Some(b" \t\n\r"),
         [stage::Spec::Metaspace { split: true, .. }] => Some(b" "),
         _ => None,
     }

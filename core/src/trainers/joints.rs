@@ -115,7 +115,19 @@ mod tests {
     fn cuts_where_no_token_goes_on() {
         let text = "▁foo(bar1,é\u{301})▁日本ごx\u{2585}\u{2585}q";
         let joints = Joints::new(text.chars(), Rules::default(), 99);
-        let expected = ["▁foo", "(", "bar", "1", ",", "é\u{301})", "▁日本ご", "x", "\u{2585}", "\u{2585}", "q"];
+        let expected = [
+            "▁foo",
+            "(",
+            "bar",
+            "1",
+            ",",
+            "é\u{301})",
+            "▁日本ご",
+            "x",
+            "\u{2585}",
+            "\u{2585}",
+            "q",
+        ];
         assert_eq!(cut(&joints, text), expected);
         let few = Joints::new("ao".chars(), Rules::default(), 1);
         assert_eq!(cut(&few, "▁foobar"), ["o", "o", "a"]);

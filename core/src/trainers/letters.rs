@@ -43,7 +43,10 @@ pub fn of<'a>(words: impl Iterator<Item = (&'a [u8], u64)>) -> Vec<(char, Letter
     }
     let ascii = ascii.into_iter().enumerate();
     let ascii = ascii.map(|(byte, letter)| (char::from(byte as u8), letter));
-    let mut all: Vec<(char, Letter)> = ascii.filter(|(_, letter)| letter.count > 0).chain(others).collect();
+    let mut all: Vec<(char, Letter)> = ascii
+        .filter(|(_, letter)| letter.count > 0)
+        .chain(others)
+        .collect();
     all.sort_unstable_by_key(|&(character, letter)| (std::cmp::Reverse(letter.count), character));
     all
 }
@@ -55,7 +58,11 @@ mod tests {
     #[test]
     fn knows_where_letters_stand() {
         let words: [(&[u8], u64); 3] = [("añb".as_bytes(), 2), (b"b", 3), (b"\xffc", 1)];
-        let letter = |count, begins, stands_inside| Letter { count, begins, stands_inside };
+        let letter = |count, begins, stands_inside| Letter {
+            count,
+            begins,
+            stands_inside,
+        };
         assert_eq!(
             of(words.into_iter()),
             [

@@ -2,6 +2,7 @@
 
 mod alphabet;
 pub mod bpe;
+pub mod frequent;
 mod heap;
 pub mod joining;
 mod joints;

@@ -158,7 +158,9 @@ impl Trainer {
         for (number, (word, weight)) in tally.words.into_iter().enumerate() {
             trainer.weights.push(weight);
             let known = word.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
-            trainer.cells.extend(known.filter_map(|character| ids.get(&character)));
+            trainer
+                .cells
+                .extend(known.filter_map(|character| ids.get(&character)));
             trainer.cells.push(SEPARATOR);
             trainer.words.resize(trainer.cells.len(), number as u32);
             if trainer.cells.len() >= INTERIOR as usize {

@@ -62,7 +62,12 @@ mod tests {
         for threads in [1, 3] {
             let mut numbers: Vec<usize> = (0..100).collect();
             super::change(&mut numbers, threads, |number| *number *= 2);
-            assert!(numbers.iter().enumerate().all(|(at, &number)| number == 2 * at));
+            assert!(
+                numbers
+                    .iter()
+                    .enumerate()
+                    .all(|(at, &number)| number == 2 * at)
+            );
         }
     }
 

@@ -253,12 +253,21 @@ mod tests {
             };
             for number in 0..8usize.pow(4) {
                 for length in 2..=4 {
-                    let piece: Vec<Class> = (0..length).map(|at| classes[number >> (3 * at) & 7]).collect();
-                    let joined = piece.windows(2).all(|pair| rules.may_join(pair[0], pair[1]));
+                    let piece: Vec<Class> = (0..length)
+                        .map(|at| classes[number >> (3 * at) & 7])
+                        .collect();
+                    let joined = piece
+                        .windows(2)
+                        .all(|pair| rules.may_join(pair[0], pair[1]));
                     assert!(joined || !rules.allow(&piece), "{rules:?} {piece:?}");
-                    let exact = length > 2 || rules.allow(&piece) || piece.contains(&Class::Other(INHERITED));
+                    let exact = length > 2
+                        || rules.allow(&piece)
+                        || piece.contains(&Class::Other(INHERITED));
                     // With marks or inherited scripts there may be more around that makes it a token.
-                    assert!(exact || !joined || piece.contains(&Class::Mark), "{rules:?} {piece:?}");
+                    assert!(
+                        exact || !joined || piece.contains(&Class::Mark),
+                        "{rules:?} {piece:?}"
+                    );
                 }
             }
         }

@@ -40,7 +40,10 @@ pub fn expect(pieces: &Pieces<f64>, lattices: &Lattices, threads: usize) -> Vec<
                 exact::expect_word(pieces, word, packing, &mut logarithmic, None);
             }
         }
-        let mut expected: Vec<f64> = weights[..pieces.len()].iter().map(|weight| weight.expected).collect();
+        let mut expected: Vec<f64> = weights[..pieces.len()]
+            .iter()
+            .map(|weight| weight.expected)
+            .collect();
         for (total, value) in expected.iter_mut().zip(logarithmic) {
             *total += value;
         }
@@ -143,10 +146,14 @@ pub fn maximise<T: Real>(
     if (kept as usize) < pieces.len() {
         lattices.rename(&new_ids, kept as usize, threads);
     }
-    Ok(Pieces::new((0..pieces.len()).filter(|&id| new_ids[id] != GONE).map(|id| {
-        let score = T::round(digamma(expected[id].wide()) - whole.wide());
-        (pieces.get(id), score)
-    })))
+    Ok(Pieces::new(
+        (0..pieces.len())
+            .filter(|&id| new_ids[id] != GONE)
+            .map(|id| {
+                let score = T::round(digamma(expected[id].wide()) - whole.wide());
+                (pieces.get(id), score)
+            }),
+    ))
 }
 
 /// The derivative of log gamma, for positive numbers.

@@ -15,7 +15,13 @@ const COUNTS_UNKNOWN: Option<usize> = Some(0);
 pub fn expect<T: Real>(pieces: &Pieces<T>, lattices: &Lattices) -> Vec<T> {
     let mut expected = vec![T::default(); pieces.len()];
     for word in lattices.words() {
-        expect_word(pieces, word, lattices.packing(), &mut expected, COUNTS_UNKNOWN);
+        expect_word(
+            pieces,
+            word,
+            lattices.packing(),
+            &mut expected,
+            COUNTS_UNKNOWN,
+        );
     }
     expected
 }
@@ -45,7 +51,9 @@ pub fn expect_word<T: Real>(
     let (mut last, mut start) = (word.edges.len(), word.characters);
     while last > 0 {
         start -= 1;
-        let singles = word.edges[..last].iter().rposition(|&edge| packing.length(edge) == 1);
+        let singles = word.edges[..last]
+            .iter()
+            .rposition(|&edge| packing.length(edge) == 1);
         let first = singles.unwrap_or(0);
         for &edge in &word.edges[first..last] {
             if let Some(sum) = behind[start + packing.length(edge)] {
@@ -107,7 +115,13 @@ pub fn frequencies<T: Real>(pieces: &Pieces<T>, lattices: &Lattices) -> Vec<T> {
     let mut lattice = Lattice::default();
     let mut path = Vec::new();
     for word in lattices.words() {
-        fill(&mut lattice, pieces, lattices.packing(), word.edges, word.characters);
+        fill(
+            &mut lattice,
+            pieces,
+            lattices.packing(),
+            word.edges,
+            word.characters,
+        );
         lattice.best(&mut path);
         for place in path.iter().filter_map(|node| place_of(pieces, node)) {
             frequencies[place] = frequencies[place].plus(T::round(word.count as f64));

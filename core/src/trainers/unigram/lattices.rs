@@ -193,7 +193,9 @@ impl Lattices {
     /// # Errors
     /// When there are too many tokens for their length, or they have too many bytes.
     pub fn new<T: Real>(words: &Words, pieces: &Pieces<T>, threads: usize) -> Result<Self> {
-        let mut keys: Vec<(&[u8], u32)> = (0..pieces.len()).map(|id| (pieces.get(id), id as u32)).collect();
+        let mut keys: Vec<(&[u8], u32)> = (0..pieces.len())
+            .map(|id| (pieces.get(id), id as u32))
+            .collect();
         if !keys.is_sorted() {
             keys.sort_unstable();
         }

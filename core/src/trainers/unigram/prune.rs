@@ -62,7 +62,9 @@ pub fn prune<T: Precision>(
         new_ids[id] = new as u32;
     }
     lattices.rename(&new_ids, kept.len(), threads);
-    Ok(Pieces::new(kept.iter().map(|&id| (pieces.get(id), pieces.scores()[id]))))
+    Ok(Pieces::new(
+        kept.iter().map(|&id| (pieces.get(id), pieces.scores()[id])),
+    ))
 }
 
 /// Says of each token what becomes of it, at its home.

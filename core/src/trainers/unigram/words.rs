@@ -66,7 +66,8 @@ impl Words {
             }
             return Self::sorted(tally.words, chosen);
         }
-        let is_chosen: HashMap<char, (), RandomState> = chosen.iter().map(|&(c, _)| (c, ())).collect();
+        let is_chosen: HashMap<char, (), RandomState> =
+            chosen.iter().map(|&(c, _)| (c, ())).collect();
         let mut collector = Collector::default();
         let mut buffer = Vec::new();
         for (piece, count) in usable {
@@ -314,7 +315,11 @@ impl Collector {
             ..Words::default()
         };
         for place in order {
-            words.push(word(place), self.counts[place as usize], self.next[place as usize]);
+            words.push(
+                word(place),
+                self.counts[place as usize],
+                self.next[place as usize],
+            );
         }
         words
     }
