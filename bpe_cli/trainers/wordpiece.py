@@ -8,6 +8,7 @@ three vocabularies: ``rule`` says which. All of them are encoded in the same way
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -38,6 +39,8 @@ _MAX_FREQUENCY = 10_000_000
 _ITERATIONS = 4
 _MAX_WORD_LENGTH = 50
 _MAX_WORDS = 5_000_000
+
+_STRAY = re.compile("[\udc80-\udcff]")  # how Python reads a byte that is no part of UTF-8
 
 _MIN_FREQUENCY: dict[Rule, int] = {"frequency": 2, "score": 5, "tensorflow": 10}
 
