@@ -643,10 +643,23 @@ def resume_bpe(
         ValueError: The arrays contradict each other, an id is none, or a token stands twice.
     """
 
-def character_counts(counts: Counts) -> list[tuple[str, int]]:
-    """Give each character of the pieces with its count, the most frequent first, equals by code point.
+def character_counts(counts: Counts) -> list[tuple[str, int, bool, bool]]:
+    """Give the characters of the pieces, the most frequent first, equals by code point.
 
+    Each with its count, whether a piece begins with it, and whether it stands behind the beginning of one.
     Bytes that are no part of UTF-8 are left out.
+    """
+
+def most_frequent(counts: Counts, min_frequency: int, limit: int | None) -> list[tuple[bytes, int]]:
+    """Give the pieces that occur often enough, the most frequent first, of equals that of lower bytes.
+
+    No more than ``limit``, unless it is None.
+    """
+
+def most_frequent_words(counts: Counts, characters: str, limit: int) -> list[tuple[str, int]]:
+    """Give the words that are spelt with these characters alone, the most frequent first.
+
+    Of equals that of lower bytes comes first. Bytes that are no part of UTF-8 count as U+FFFD.
     """
 
 def train_scored_pairs(

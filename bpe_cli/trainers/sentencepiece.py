@@ -38,7 +38,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.pieces import CONTROL, MARK, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import Front, Progress, Trained, pieces_of, small
+from bpe_cli.trainers.base import Front, Progress, Trained, small
 from bpe_cli.trainers.sampling import sample, without
 from bpe_cli.trainers.sentencepiece_options import MODELS, Options, meta_pieces
 from bpe_cli.trainers.unigram import refusal
@@ -118,7 +118,7 @@ def alphabet(counts: _core.Counts, options: Options) -> list[tuple[str, int]]:
     Characters are taken, the required ones first, until those taken make up the coverage; shares are
     compared as f32, as SentencePiece does.
     """
-    counted = [(text, n) for text, n in _core.character_counts(counts) if text not in "\0 "]
+    counted = [(text, n) for text, n, *_ in _core.character_counts(counts) if text not in "\0 "]
     known = dict(counted)
     total = sum(known.values())
     if total == 0:
@@ -194,7 +194,8 @@ def learn(counts: _core.Counts, options: Options, progress: Progress | None = No
     if options.model == "char":
         counted, total = characters, sum(n for _, n in characters)
     else:
-        counted, total = _words(counts, {text for text, _ in characters})
+        spelling = "".join(text for text, _ in characters)
+        counted, total = _core.most_frequent_words(counts, spelling, max(room, 0)), counts.total
     pieces = [(text, _single(_log(n) - _log(total))) for text, n in counted[:room]]
     noun = "character" if options.model == "char" else "word"
     return Learnt(pieces, (plural(len(pieces), noun),), f"there are no more {noun}s" if len(pieces) < room else None)
@@ -207,16 +208,6 @@ def _log(number: int) -> float:
     segmentation that has it can be told from another.
     """
     return _single(math.log(_single(number or 0.5)))
-
-
-def _words(counts: _core.Counts, known: set[str]) -> tuple[list[tuple[str, int]], int]:
-    """Give the words whose characters all have pieces, the most frequent first; and how many all are."""
-    words: dict[str, int] = {}
-    for piece, n in pieces_of(counts).items():
-        text = piece.decode("utf-8", "replace")
-        words[text] = words.get(text, 0) + n
-    ordered = sorted(words.items(), key=lambda item: (-item[1], item[0].encode()))
-    return [(text, n) for text, n in ordered if known.issuperset(text)], sum(words.values())
 
 
 def _unigram(counts: _core.Counts, options: Options, progress: Progress | None, threads: int) -> Learnt:

@@ -24,7 +24,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import frequent
-from bpe_cli.trainers.base import Front, Progress, Trained, pieces_of, small
+from bpe_cli.trainers.base import Front, Progress, Trained, small
 from bpe_cli.vocabulary import Vocabulary
 
 Rule = Literal["whitespace", "punctuation", "space", "pattern"]
@@ -114,9 +114,8 @@ def train(
 def _choose(counts: _core.Counts, options: WordOptions) -> Vocabulary:
     if counts.unique == 0:
         raise TrainingError("there is nothing to train on: the corpus has no words")
-    return frequent.number(
-        frequent.by_count(pieces_of(counts), options.min_frequency), options.contents, options.vocab_size
-    )
+    words = _core.most_frequent(counts, options.min_frequency, options.vocab_size)
+    return frequent.number((word for word, _ in words), options.contents, options.vocab_size)
 
 
 def untrained(options: WordOptions) -> Tokenizer:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -162,28 +161,15 @@ def front(options: Options) -> Front:
 
 def alphabet_of(counts: _core.Counts, options: Options) -> Alphabet:
     """Find the letters of a corpus that have a token. A byte that is no part of UTF-8 is no letter."""
-    totals: Counter[str] = Counter()
-    first: set[str] = set()
-    inside: set[str] = set()
-    for start in range(0, counts.unique, 1 << 16):
-        for piece, count in counts.items(start, 1 << 16):
-            word = piece.decode("utf-8", "surrogateescape")
-            first.add(word[0])
-            inside.update(word[1:])
-            for letter in word:
-                totals[letter] += count
-    letters = sorted(
-        (letter for letter in totals if not _STRAY.match(letter)),
-        key=lambda letter: (-totals[letter], letter),
-    )[: options.most_letters]
+    letters = _core.character_counts(counts)[: options.most_letters]
+    first = {letter for letter, _, begins, _ in letters if begins}
+    inside = {letter for letter, *_, stands_inside in letters if stands_inside}
     if options.has_all_letters:
-        first = inside = set(letters)
+        first = inside = first | inside
     elif options.learner == "frequency":
-        first = set(letters)
+        first |= inside
     prefix = options.continuing_subword_prefix
-    return Alphabet(
-        tuple(sorted(first.intersection(letters))), tuple(prefix + c for c in sorted(inside.intersection(letters)))
-    )
+    return Alphabet(tuple(sorted(first)), tuple(prefix + letter for letter in sorted(inside)))
 
 
 def train(

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
 
+use crate::chunks::Chunks;
 use crate::cutting::{ByScanner, ByStages, Cutter};
 use crate::error::{Error, Result};
 use crate::models::cache;
@@ -60,6 +61,11 @@ impl Counts {
             total: 0,
             total_bytes: 0,
         }
+    }
+
+    /// How many bytes pieces and table may take.
+    pub(crate) fn max_bytes(&self) -> usize {
+        self.max_bytes
     }
 
     /// Number of different pieces.
@@ -222,6 +228,15 @@ impl Counts {
     ) -> Result<()> {
         documents.check()?;
         let tasks = parallel::tasks(documents, |text| stages.safe_cut(text), matcher);
+        if let Some(blanks) = stages.blanks() {
+            let chunks = Chunks {
+                documents,
+                stages,
+                blanks,
+                matcher,
+            };
+            return chunks.count(self, &tasks, threads);
+        }
         let cutter = ByStages {
             documents,
             stages,
@@ -230,7 +245,12 @@ impl Counts {
         self.add_tasks(&tasks, &cutter, threads)
     }
 
-    fn add_tasks(&mut self, tasks: &[Task], cutter: &impl Cutter, threads: usize) -> Result<()> {
+    pub(crate) fn add_tasks(
+        &mut self,
+        tasks: &[Task],
+        cutter: &impl Cutter,
+        threads: usize,
+    ) -> Result<()> {
         if threads == 1 || tasks.len() < 2 {
             let mut counter = Counter::new(std::mem::replace(self, Self::new(0)));
             let cut = tasks.iter().try_for_each(|task| {

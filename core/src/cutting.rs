@@ -83,14 +83,7 @@ impl Cutter for ByStages<'_> {
                 let sentence = "a text without a safe place to cut it is longer than 4 GiB";
                 return Err(Error::Invalid(sentence.to_owned()));
             }
-            let first = !continued
-                && (range.start == 0
-                    || self
-                        .documents
-                        .ends
-                        .binary_search(&(range.start as u64))
-                        .is_ok());
-            let context = Context { continued, first };
+            let context = context_of(self.documents, &range, continued);
             pieces
                 .text
                 .reset(&self.documents.text[range.clone()], false);
@@ -113,8 +106,19 @@ impl Cutter for ByStages<'_> {
     }
 }
 
+/// What a stretch of text is a part of.
+pub(crate) fn context_of(
+    documents: &Documents<'_>,
+    range: &std::ops::Range<usize>,
+    continued: bool,
+) -> Context {
+    let begins = || range.start == 0 || documents.ends.binary_search(&(range.start as u64)).is_ok();
+    let first = !continued && begins();
+    Context { continued, first }
+}
+
 /// Calls `each` with every stretch of text of a task, and whether it goes on from text before it.
-fn stretches(
+pub(crate) fn stretches(
     documents: &Documents<'_>,
     task: &Task,
     matcher: Option<&SpecialMatcher>,

@@ -4,6 +4,7 @@
 //! environment, or knows a format or a model by name. All of Python is in `py`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod chunks;
 pub mod count;
 mod cutting;
 pub mod decode;
@@ -23,5 +24,6 @@ mod py;
 pub mod special;
 pub mod split;
 pub mod stages;
+mod stretches;
 pub mod text;
 pub mod trainers;

@@ -28,6 +28,7 @@ pub struct Stages {
     pre_tokenizers: Vec<PreTokenizer>,
     cuts: bool,
     marks: bool,
+    blanks: Option<&'static [u8]>,
 }
 
 impl Stages {
@@ -36,6 +37,7 @@ impl Stages {
     /// # Errors
     /// Says which stage cannot be, and why.
     pub fn new(spec: Spec) -> Result<Self> {
+        let blanks = blanks(&spec);
         let marked = spec.pre_tokenizers.is_empty() && normalize::marks_spaces(&spec.normalizers);
         let normalizers: Vec<_> = spec
             .normalizers
@@ -55,6 +57,7 @@ impl Stages {
             pre_tokenizers,
             cuts,
             marks,
+            blanks,
         })
     }
 
@@ -101,6 +104,13 @@ impl Stages {
             .try_for_each(|pre_tokenizer| pre_tokenizer.split(pieces, context))
     }
 
+    /// Gives the blanks before each of which a text can be cut, whatever stands around, and the parts go
+    /// through the stages as in [`Stages::safe_cut`]; None if not all of that is known of these stages.
+    #[must_use]
+    pub fn blanks(&self) -> Option<&'static [u8]> {
+        self.blanks
+    }
+
     /// Gives the last offset at which a text can be cut, whatever follows, and each part go through the
     /// stages by itself (the later one with [`Context::continued`]); 0 when there is none.
     ///
@@ -119,6 +129,37 @@ impl Stages {
         } else {
             0
         }
+    }
+}
+
+/// The blanks before which every piece ends, after normalizers that look at no blank and across none: what
+/// they do to a character depends on combining marks behind it at most, and a blank stands alone.
+fn blanks(spec: &Spec) -> Option<&'static [u8]> {
+    let looks_at_none = |normalizer: &normalize::Spec| {
+        matches!(
+            normalizer,
+            normalize::Spec::Nfc {}
+                | normalize::Spec::Nfd {}
+                | normalize::Spec::Nfkc {}
+                | normalize::Spec::Nfkd {}
+                | normalize::Spec::Lowercase {}
+                | normalize::Spec::StripAccents {}
+                | normalize::Spec::BertNormalizer { .. }
+        )
+    };
+    if !spec.normalizers.iter().all(looks_at_none) {
+        return None;
+    }
+    match spec.pre_tokenizers[..] {
+        [
+            stage::Spec::BertPreTokenizer {}
+            | stage::Spec::Whitespace {}
+            | stage::Spec::WhitespaceSplit {},
+        ] => Some(b" \t\n\r"),
+        // Each character is a piece.
+        [stage::Spec::FixedLength { length: 1 }] => Some(b" \t\n\r"),
+        [stage::Spec::Metaspace { split: true, .. }] => Some(b" "),
+        _ => None,
     }
 }
 

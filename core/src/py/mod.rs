@@ -64,7 +64,9 @@ mod _core {
     #[pymodule_export]
     use super::train_max_match::{MaxMatchTraining, count_ngrams, train_max_match};
     #[pymodule_export]
-    use super::train_scored_pairs::{character_counts, train_scored_pairs};
+    use super::train_scored_pairs::{
+        character_counts, most_frequent, most_frequent_words, train_scored_pairs,
+    };
     #[pymodule_export]
     use super::train_unigram::{UnigramTraining, train_unigram};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! Training of merges by SentencePiece's rules.
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use super::arrays::U64Array;
 use super::counts::Counts;
@@ -8,23 +9,56 @@ use super::to_python;
 use crate::error::Error;
 use crate::trainers::scored_pairs::{Options, Trainer};
 use crate::trainers::valid_piece::Rules;
+use crate::trainers::{frequent, letters};
 
-/// Gives each character of the pieces with its count, the most frequent first, equals by code point. A
-/// byte that is no part of UTF-8 is left out.
+/// Gives each character of the pieces with its count, the most frequent first, equals by code point, and
+/// whether a piece begins with it and whether one has it behind its beginning. A byte that is no part of
+/// UTF-8 is left out.
 #[pyfunction]
-pub fn character_counts(py: Python<'_>, counts: &Counts) -> Vec<(char, u64)> {
-    py.detach(|| {
-        let mut found = std::collections::BTreeMap::<char, u64>::new();
-        for (piece, count) in counts.lock().iter() {
-            for chunk in piece.utf8_chunks() {
-                for character in chunk.valid().chars() {
-                    *found.entry(character).or_default() += count;
-                }
-            }
-        }
-        let mut found: Vec<(char, u64)> = found.into_iter().collect();
-        found.sort_by_key(|&(character, count)| (std::cmp::Reverse(count), character));
+pub fn character_counts(py: Python<'_>, counts: &Counts) -> Vec<(char, u64, bool, bool)> {
+    let found = py.detach(|| letters::of(counts.lock().iter())).into_iter();
+    found
+        .map(|(character, letter)| (character, letter.count, letter.begins, letter.stands_inside))
+        .collect()
+}
+
+/// Gives the most frequent pieces, of equals that of lower bytes first.
+#[pyfunction]
+#[pyo3(signature = (counts, min_frequency, limit))]
+pub fn most_frequent<'py>(
+    py: Python<'py>,
+    counts: &Counts,
+    min_frequency: u64,
+    limit: Option<usize>,
+) -> Vec<(Bound<'py, PyBytes>, u64)> {
+    let found: Vec<(Vec<u8>, u64)> = py.detach(|| {
+        let counts = counts.lock();
+        let found = frequent::most(counts.iter(), min_frequency, limit.unwrap_or(usize::MAX));
         found
+            .into_iter()
+            .map(|(piece, count)| (piece.to_vec(), count))
+            .collect()
+    });
+    let found = found.into_iter();
+    found
+        .map(|(piece, count)| (PyBytes::new(py, &piece), count))
+        .collect()
+}
+
+/// Gives the most frequent words that are spelt with these characters alone.
+#[pyfunction]
+pub fn most_frequent_words(
+    py: Python<'_>,
+    counts: &Counts,
+    characters: &str,
+    limit: usize,
+) -> Vec<(String, u64)> {
+    py.detach(|| {
+        let counts = counts.lock();
+        let found = frequent::spelt_with(counts.iter(), characters, limit).into_iter();
+        found
+            .map(|(word, count)| (word.into_owned(), count))
+            .collect()
     })
 }
 

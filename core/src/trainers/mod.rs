@@ -2,8 +2,11 @@
 
 mod alphabet;
 pub mod bpe;
+pub mod frequent;
 mod heap;
 pub mod joining;
+mod joints;
+pub mod letters;
 pub mod likelihood;
 pub mod ngrams;
 mod ranking;

@@ -18,6 +18,7 @@ use std::collections::BinaryHeap;
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 
+use super::joints::{Joints, Tally};
 use super::valid_piece::{Class, Rules, class_of};
 use crate::error::{Error, Result};
 
@@ -98,8 +99,9 @@ pub struct Trainer {
     wanted: usize,
     min_frequency: u64,
     cells: Vec<u32>,
-    /// Where each piece begins in `cells`, and how often it occurs.
-    starts: Vec<u32>,
+    /// The number of the word that each cell is part of.
+    words: Vec<u32>,
+    /// How often each word occurs.
     weights: Vec<u64>,
     tokens: Vec<Token>,
     pairs: Vec<Pair>,
@@ -135,7 +137,7 @@ impl Trainer {
             wanted: options.merges,
             min_frequency: options.min_frequency.max(1),
             cells: vec![SEPARATOR],
-            starts: Vec::new(),
+            words: vec![0],
             weights: Vec::new(),
             tokens,
             pairs: Vec::new(),
@@ -143,17 +145,24 @@ impl Trainer {
             heap: BinaryHeap::new(),
             made: HashSet::default(),
         };
+        // No pair that is ever merged lies across a joint.
+        let joints = Joints::new(options.alphabet.iter().copied(), options.rules, usize::MAX);
+        let mut tally = Tally::default();
         for (piece, weight) in pieces {
-            trainer.starts.push(trainer.cells.len() as u32);
-            trainer.weights.push(weight);
-            for chunk in piece.utf8_chunks() {
-                let known = |character: char| ids.get(&character).copied().unwrap_or(SEPARATOR);
-                trainer.cells.extend(chunk.valid().chars().map(known));
-                trainer
-                    .cells
-                    .extend(chunk.invalid().iter().map(|_| SEPARATOR));
+            let mut at = 0;
+            while let Some(range) = joints.next(piece, at) {
+                at = range.end;
+                tally.add(&piece[range], weight);
             }
+        }
+        for (number, (word, weight)) in tally.words.into_iter().enumerate() {
+            trainer.weights.push(weight);
+            let known = word.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+            trainer
+                .cells
+                .extend(known.filter_map(|character| ids.get(&character)));
             trainer.cells.push(SEPARATOR);
+            trainer.words.resize(trainer.cells.len(), number as u32);
             if trainer.cells.len() >= INTERIOR as usize {
                 return Err(Error::Invalid(
                     "there are 2^32 characters in different pieces or more".to_owned(),
@@ -296,8 +305,7 @@ impl Trainer {
     }
 
     fn weight(&self, place: u32) -> u64 {
-        let piece = self.starts.partition_point(|&start| start <= place) - 1;
-        self.weights[piece]
+        self.weights[self.words[place as usize] as usize]
     }
 
     /// Merges a pair wherever it stands, and finds the pairs that come of it.

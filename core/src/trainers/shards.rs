@@ -36,8 +36,41 @@ pub fn run<R: Send>(count: usize, threads: usize, work: impl Fn(usize) -> R + Sy
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// Changes each of some items, on up to `threads` threads.
+pub fn change<T: Send>(items: &mut [T], threads: usize, work: impl Fn(&mut T) + Sync) {
+    if threads <= 1 || items.len() <= 1 {
+        return items.iter_mut().for_each(work);
+    }
+    let threads = threads.min(items.len());
+    let waiting = Mutex::new(items.iter_mut());
+    let take = || waiting.lock().ok().and_then(|mut waiting| waiting.next());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(item) = take() {
+                    work(item);
+                }
+            });
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn changes_all() {
+        for threads in [1, 3] {
+            let mut numbers: Vec<usize> = (0..100).collect();
+            super::change(&mut numbers, threads, |number| *number *= 2);
+            assert!(
+                numbers
+                    .iter()
+                    .enumerate()
+                    .all(|(at, &number)| number == 2 * at)
+            );
+        }
+    }
+
     #[test]
     fn keeps_the_order() {
         for threads in [1, 3] {

@@ -125,6 +125,35 @@ impl Rules {
         true
     }
 
+    /// Whether some token may have these two characters side by side. A text can be cut where none may:
+    /// no token goes on there.
+    #[must_use]
+    pub fn may_join(&self, left: Class, right: Class) -> bool {
+        if left == Class::Never || right == Class::Never {
+            return false;
+        }
+        if left == Class::Mark || right == Class::Mark {
+            let only_marks = self.allow_whitespace_only_pieces && left == right;
+            let stands_apart = match self.treat_whitespace_as_suffix {
+                false => right == Class::Mark,
+                true => left == Class::Mark,
+            };
+            return only_marks || !(self.split_by_whitespace && stands_apart);
+        }
+        let is_digit = |class| matches!(class, Class::Digit(_));
+        if self.split_digits && (is_digit(left) || is_digit(right)) {
+            return false;
+        }
+        // An inherited script is that of some character before.
+        let script = |class| match class {
+            Class::Digit(script) if self.split_by_number => Some(script),
+            Class::Other(script) if script != INHERITED => Some(script),
+            _ => None,
+        };
+        !self.split_by_unicode_script
+            || script(left).is_none_or(|left| script(right).is_none_or(|right| left == right))
+    }
+
     /// Whether the mark may stand at a place: at the beginning, or without splitting not at the end;
     /// with marks at the end of words the other way round.
     fn allow_mark(&self, place: usize, length: usize) -> bool {
@@ -204,6 +233,44 @@ mod tests {
             ..usual
         };
         assert!(allows(mixed, "it's1б"));
+    }
+
+    /// What no token may have side by side is in no token: for all rules, all texts of up to 4 characters.
+    #[test]
+    fn joins_whatever_a_token_may_have() {
+        let characters = ['▁', 'a', 'б', '1', '.', '\u{301}', 'カ', LEFT_OUT];
+        let classes = characters.map(class_of);
+        for bits in 0..64u8 {
+            let is_set = |bit: u8| bits >> bit & 1 == 1;
+            let rules = Rules {
+                max_length: 4,
+                split_by_whitespace: is_set(0),
+                split_by_unicode_script: is_set(1),
+                split_by_number: is_set(2),
+                split_digits: is_set(3),
+                treat_whitespace_as_suffix: is_set(4),
+                allow_whitespace_only_pieces: is_set(5),
+            };
+            for number in 0..8usize.pow(4) {
+                for length in 2..=4 {
+                    let piece: Vec<Class> = (0..length)
+                        .map(|at| classes[number >> (3 * at) & 7])
+                        .collect();
+                    let joined = piece
+                        .windows(2)
+                        .all(|pair| rules.may_join(pair[0], pair[1]));
+                    assert!(joined || !rules.allow(&piece), "{rules:?} {piece:?}");
+                    let exact = length > 2
+                        || rules.allow(&piece)
+                        || piece.contains(&Class::Other(INHERITED));
+                    // With marks or inherited scripts there may be more around that makes it a token.
+                    assert!(
+                        exact || !joined || piece.contains(&Class::Mark),
+                        "{rules:?} {piece:?}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Expectation maximisation: how often each token is expected to occur, and new scores from that.
 
-use super::pieces::{Pieces, UNKNOWN};
-use super::words::Words;
-use super::{exact, shards_of};
+use super::exact;
+use super::lattices::{GONE, Lattices, Packing, WordLattice};
+use super::pieces::Pieces;
 use crate::error::{Error, Result};
 use crate::models::unigram::real::Real;
 use crate::trainers::shards;
@@ -12,57 +12,40 @@ const RARE: f64 = 0.5;
 /// Below this a word's probability has lost digits to underflow; it is worked out in logarithms.
 const TOO_SMALL: f64 = 1e-200;
 
-/// An occurrence of a token in a word.
-struct Edge {
-    start: u32,
-    end: u32,
-    id: u32,
+/// What forward-backward needs to know of a token and learns of it, side by side in memory.
+#[derive(Clone, Copy, Debug)]
+struct Weight {
+    probability: f64,
+    expected: f64,
 }
 
 /// Gives how often each token is expected to occur: forward-backward over each word, with probabilities
 /// themselves where they are not too small.
-pub fn expect(pieces: &Pieces<f64>, words: &Words, threads: usize) -> Vec<f64> {
-    let probabilities: Vec<f64> = pieces.scores().iter().map(|score| score.exp()).collect();
-    let unknown = pieces.unknown().exp();
-    let shards = shards_of(words.len());
-    let parts = shards::run(shards, threads, |shard| {
-        let mut expected = vec![0.0; pieces.len()];
-        let mut edges: Vec<Edge> = Vec::new();
-        let (mut before, mut behind): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
-        for number in (shard..words.len()).step_by(shards) {
-            let (word, count) = words.get(number);
-            edges.clear();
-            before.clear();
-            before.resize(word.len() + 1, 0.0);
-            before[0] = 1.0;
-            pieces.each_in(word, |start, end, id| {
-                let probability = *probabilities.get(id as usize).unwrap_or(&unknown);
-                before[end] += before[start] * probability;
-                edges.push(Edge {
-                    start: start as u32,
-                    end: end as u32,
-                    id,
-                });
-            });
-            let whole = before[word.len()];
-            if whole < TOO_SMALL {
-                exact::expect_word(pieces, word, count, &mut expected, None);
-                continue;
+pub fn expect(pieces: &Pieces<f64>, lattices: &Lattices, threads: usize) -> Vec<f64> {
+    let scores = pieces.scores().iter().copied().chain([pieces.unknown()]);
+    let fresh: Vec<Weight> = scores
+        .map(|score| Weight {
+            probability: score.exp(),
+            expected: 0.0,
+        })
+        .collect();
+    let packing = lattices.packing();
+    let parts = shards::run(lattices.shards().len(), threads, |number| {
+        let mut weights = fresh.clone();
+        let mut logarithmic = Vec::new();
+        let mut places = Places::default();
+        for word in lattices.shards()[number].words() {
+            if !places.expect(&mut weights, word, packing) {
+                logarithmic.resize(pieces.len(), 0.0);
+                exact::expect_word(pieces, word, packing, &mut logarithmic, None);
             }
-            behind.clear();
-            behind.resize(word.len() + 1, 0.0);
-            behind[word.len()] = 1.0;
-            let share = count as f64 / whole;
-            for &Edge { start, end, id } in edges.iter().rev() {
-                let rest = behind[end as usize];
-                if id == UNKNOWN {
-                    behind[start as usize] += unknown * rest;
-                    continue;
-                }
-                let weight = probabilities[id as usize] * rest;
-                behind[start as usize] += weight;
-                expected[id as usize] += share * before[start as usize] * weight;
-            }
+        }
+        let mut expected: Vec<f64> = weights[..pieces.len()]
+            .iter()
+            .map(|weight| weight.expected)
+            .collect();
+        for (total, value) in expected.iter_mut().zip(logarithmic) {
+            *total += value;
         }
         expected
     });
@@ -76,18 +59,83 @@ pub fn expect(pieces: &Pieces<f64>, words: &Words, threads: usize) -> Vec<f64> {
     sum
 }
 
-/// Gives the tokens that are expected often enough, with new scores. Instead of log(c) - log(sum) these
-/// are digamma(c) - digamma(sum): a sparse prior (Liang and Klein, ACL 2007 tutorial).
+/// The probabilities of all before each place of a word, and of all behind it.
+#[derive(Default)]
+struct Places {
+    before: Vec<f64>,
+    behind: Vec<f64>,
+}
+
+impl Places {
+    /// Adds what is expected in a word; gives false, and adds nothing, if its probability is too small.
+    fn expect(&mut self, weights: &mut [Weight], word: WordLattice<'_>, packing: Packing) -> bool {
+        let count = word.count as f64;
+        if let [edge] = *word.edges {
+            // The whole word is one token, whatever its probability.
+            weights[packing.id(edge)].expected += count;
+            return true;
+        }
+        let length = word.characters + 1;
+        if self.before.len() < length {
+            self.before.resize(length, 0.0);
+            self.behind.resize(length, 0.0);
+        }
+        let (before, behind) = (&mut self.before[..length], &mut self.behind[..length]);
+        before.fill(0.0);
+        before[0] = 1.0;
+        let (mut at, mut left) = (0, 1.0);
+        for &edge in word.edges {
+            let length = packing.length(edge);
+            if length == 1 {
+                left = before[at];
+                at += 1;
+            }
+            before[at - 1 + length] += left * weights[packing.id(edge)].probability;
+        }
+        let whole = before[word.characters];
+        if whole < TOO_SMALL {
+            return false;
+        }
+        behind[word.characters] = 1.0;
+        let share = count / whole;
+        let (mut at, mut sum) = (word.characters, 0.0);
+        for &edge in word.edges.iter().rev() {
+            let length = packing.length(edge);
+            let weight = &mut weights[packing.id(edge)];
+            let rest = weight.probability * behind[at - 1 + length];
+            weight.expected += share * before[at - 1] * rest;
+            sum += rest;
+            if length == 1 {
+                at -= 1;
+                behind[at] = sum;
+                sum = 0.0;
+            }
+        }
+        true
+    }
+}
+
+/// Drops the tokens that are not expected often enough, and gives the others new scores. Instead of
+/// log(c) - log(sum) these are digamma(c) - digamma(sum): a sparse prior (Liang and Klein, ACL 2007
+/// tutorial).
 ///
 /// # Errors
-/// As [`Pieces::new`]; when nothing is left.
-pub fn maximise<T: Real>(pieces: &Pieces<T>, expected: &[T]) -> Result<Pieces<T>> {
-    let is_kept = |&id: &usize| expected[id].wide() >= RARE;
+/// When nothing is left.
+pub fn maximise<T: Real>(
+    pieces: &Pieces<T>,
+    lattices: &mut Lattices,
+    expected: &[T],
+    threads: usize,
+) -> Result<Pieces<T>> {
     let mut sum = T::default();
     let mut kept = 0;
-    for id in (0..pieces.len()).filter(is_kept) {
-        sum = sum.plus(expected[id]);
-        kept += 1;
+    let mut new_ids = vec![GONE; pieces.len()];
+    for (id, &often) in expected.iter().enumerate() {
+        if often.wide() >= RARE {
+            sum = sum.plus(often);
+            new_ids[id] = kept;
+            kept += 1;
+        }
     }
     if kept == 0 {
         return Err(Error::Invalid(
@@ -95,10 +143,17 @@ pub fn maximise<T: Real>(pieces: &Pieces<T>, expected: &[T]) -> Result<Pieces<T>
         ));
     }
     let whole = T::round(digamma(sum.wide()));
-    Pieces::new((0..pieces.len()).filter(is_kept).map(|id| {
-        let score = T::round(digamma(expected[id].wide()) - whole.wide());
-        (pieces.get(id), score)
-    }))
+    if (kept as usize) < pieces.len() {
+        lattices.rename(&new_ids, kept as usize, threads);
+    }
+    Ok(Pieces::new(
+        (0..pieces.len())
+            .filter(|&id| new_ids[id] != GONE)
+            .map(|id| {
+                let score = T::round(digamma(expected[id].wide()) - whole.wide());
+                (pieces.get(id), score)
+            }),
+    ))
 }
 
 /// The derivative of log gamma, for positive numbers.

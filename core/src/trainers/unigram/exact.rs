@@ -1,24 +1,27 @@
 //! The steps of training in logarithms, token by token, rounding where SentencePiece rounds.
 
-use super::pieces::{Pieces, UNKNOWN};
+use super::lattices::{Home, Lattices, Packing, WordLattice};
+use super::pieces::Pieces;
 use super::prune::Alternative;
-use super::shards_of;
-use super::words::Words;
 use crate::error::Result;
-use crate::models::unigram::lattice::Lattice;
+use crate::models::unigram::lattice::{Lattice, Node};
 use crate::models::unigram::real::Real;
-use crate::trainers::shards;
 
 /// The token to which unknown characters are counted: a slip of the original, which gives them the
 /// number that stands for the unknown token in other places.
 const COUNTS_UNKNOWN: Option<usize> = Some(0);
 
 /// Gives how often each token is expected to occur.
-pub fn expect<T: Real>(pieces: &Pieces<T>, words: &Words) -> Vec<T> {
+pub fn expect<T: Real>(pieces: &Pieces<T>, lattices: &Lattices) -> Vec<T> {
     let mut expected = vec![T::default(); pieces.len()];
-    for number in 0..words.len() {
-        let (word, count) = words.get(number);
-        expect_word(pieces, word, count, &mut expected, COUNTS_UNKNOWN);
+    for word in lattices.words() {
+        expect_word(
+            pieces,
+            word,
+            lattices.packing(),
+            &mut expected,
+            COUNTS_UNKNOWN,
+        );
     }
     expected
 }
@@ -26,46 +29,48 @@ pub fn expect<T: Real>(pieces: &Pieces<T>, words: &Words) -> Vec<T> {
 /// Adds how often each token is expected to occur in a word that occurs so often.
 pub fn expect_word<T: Real>(
     pieces: &Pieces<T>,
-    word: &[u8],
-    count: u64,
+    word: WordLattice<'_>,
+    packing: Packing,
     expected: &mut [T],
     unknown: Option<usize>,
 ) {
     // Sums over the segmentations before and behind each place, None where there is none yet.
-    let mut before: Vec<Option<T>> = vec![None; word.len() + 1];
-    let mut behind: Vec<Option<T>> = vec![None; word.len() + 1];
+    let mut before: Vec<Option<T>> = vec![None; word.characters + 1];
+    let mut behind: Vec<Option<T>> = vec![None; word.characters + 1];
     before[0] = Some(T::default());
-    behind[word.len()] = Some(T::default());
-    let mut edges: Vec<(usize, usize, u32)> = Vec::new();
+    behind[word.characters] = Some(T::default());
     let add = |sum: &mut Option<T>, term: T| {
         *sum = Some(sum.map_or(term, |sum| sum.log_add(term)));
     };
-    pieces.each_in(word, |start, end, id| {
+    for (start, edge) in packing.placed(word.edges) {
         if let Some(sum) = before[start] {
-            add(&mut before[end], pieces.score(id).plus(sum));
+            let term = pieces.score(packing.id(edge)).plus(sum);
+            add(&mut before[start + packing.length(edge)], term);
         }
-        edges.push((start, end, id));
-    });
-    let mut last = edges.len();
+    }
+    let (mut last, mut start) = (word.edges.len(), word.characters);
     while last > 0 {
-        let start = edges[last - 1].0;
-        let first = edges[..last].partition_point(|edge| edge.0 < start);
-        for &(_, end, id) in &edges[first..last] {
-            if let Some(sum) = behind[end] {
-                add(&mut behind[start], pieces.score(id).plus(sum));
+        start -= 1;
+        let singles = word.edges[..last]
+            .iter()
+            .rposition(|&edge| packing.length(edge) == 1);
+        let first = singles.unwrap_or(0);
+        for &edge in &word.edges[first..last] {
+            if let Some(sum) = behind[start + packing.length(edge)] {
+                let term = pieces.score(packing.id(edge)).plus(sum);
+                add(&mut behind[start], term);
             }
         }
         last = first;
     }
-    let Some(whole) = before[word.len()] else {
+    let Some(whole) = before[word.characters] else {
         return;
     };
-    let count = T::round(count as f64).wide();
-    for (start, end, id) in edges {
-        let place = match id {
-            UNKNOWN => unknown,
-            id => Some(id as usize),
-        };
+    let count = T::round(word.count as f64).wide();
+    for (start, edge) in packing.placed(word.edges) {
+        let id = packing.id(edge);
+        let place = if id < pieces.len() { Some(id) } else { unknown };
+        let end = start + packing.length(edge);
         if let (Some(place), Some(left), Some(right)) = (place, before[start], behind[end]) {
             let share = left.plus(pieces.score(id)).plus(right).minus(whole);
             let total = &mut expected[place];
@@ -74,68 +79,78 @@ pub fn expect_word<T: Real>(
     }
 }
 
-/// Fills a lattice with the tokens of a text.
-fn fill<T: Real>(lattice: &mut Lattice<T>, pieces: &Pieces<T>, text: &[u8]) {
-    lattice.reset(text.len());
-    pieces.each_in(text, |start, end, id| {
-        lattice.push(start, end, id, pieces.score(id));
-    });
+/// Fills a lattice with the edges that lie in its first `length` places.
+fn fill<T: Real>(
+    lattice: &mut Lattice<T>,
+    pieces: &Pieces<T>,
+    packing: Packing,
+    edges: &[u32],
+    length: usize,
+) {
+    lattice.reset(length);
+    for (start, edge) in packing.placed(edges) {
+        let end = start + packing.length(edge);
+        if start >= length {
+            break;
+        }
+        if end <= length {
+            let id = packing.id(edge);
+            lattice.push(start, end, id as u32, pieces.score(id));
+        }
+    }
     lattice.close();
 }
 
+/// Where tokens that nothing is expected of are counted.
+fn place_of<T: Real>(pieces: &Pieces<T>, node: &Node<T>) -> Option<usize> {
+    match node.id as usize {
+        id if id < pieces.len() => Some(id),
+        _ => COUNTS_UNKNOWN,
+    }
+}
+
 /// Gives how often each token occurs in the best segmentations.
-pub fn frequencies<T: Real>(pieces: &Pieces<T>, words: &Words) -> Vec<T> {
+pub fn frequencies<T: Real>(pieces: &Pieces<T>, lattices: &Lattices) -> Vec<T> {
     let mut frequencies = vec![T::default(); pieces.len()];
     let mut lattice = Lattice::default();
     let mut path = Vec::new();
-    for number in 0..words.len() {
-        let (word, count) = words.get(number);
-        fill(&mut lattice, pieces, word);
+    for word in lattices.words() {
+        fill(
+            &mut lattice,
+            pieces,
+            lattices.packing(),
+            word.edges,
+            word.characters,
+        );
         lattice.best(&mut path);
-        for node in &path {
-            let place = match node.id {
-                UNKNOWN => COUNTS_UNKNOWN,
-                id => Some(id as usize),
-            };
-            if let Some(place) = place {
-                frequencies[place] = frequencies[place].plus(T::round(count as f64));
-            }
+        for place in path.iter().filter_map(|node| place_of(pieces, node)) {
+            frequencies[place] = frequencies[place].plus(T::round(word.count as f64));
         }
     }
     frequencies
 }
 
-/// Gives how each token is segmented otherwise.
+/// Says how a token of so many characters is segmented otherwise; into what is put into `others`.
 ///
 /// # Errors
 /// As [`Lattice::nbest`].
-pub fn alternatives<T: Real>(pieces: &Pieces<T>, threads: usize) -> Result<Vec<Alternative>> {
-    let shards = shards_of(pieces.len());
-    let parts = shards::run(shards, threads, |shard| {
-        let mut lattice = Lattice::default();
-        let ids = shard * pieces.len() / shards..(shard + 1) * pieces.len() / shards;
-        ids.map(|id| {
-            fill(&mut lattice, pieces, pieces.get(id));
-            let best = lattice.nbest(2)?;
-            Ok(match &best[..] {
-                [(first, _), (second, _)] if first.len() == 1 => {
-                    let ids = second.iter().map(|node| node.id);
-                    // Unknown characters count as they do elsewhere.
-                    let place = |id| match (id, COUNTS_UNKNOWN) {
-                        (UNKNOWN, Some(place)) => place as u32,
-                        _ => id,
-                    };
-                    Alternative::Without(ids.map(place).collect())
-                }
-                [_, _] => Alternative::Better,
-                _ => Alternative::None,
-            })
-        })
-        .collect::<Result<Vec<_>>>()
-    });
-    let mut all = Vec::with_capacity(pieces.len());
-    for part in parts {
-        all.extend(part?);
-    }
-    Ok(all)
+pub fn alternative<T: Real>(
+    pieces: &Pieces<T>,
+    packing: Packing,
+    home: Home<'_>,
+    others: &mut Vec<usize>,
+) -> Result<Alternative> {
+    let mut lattice = Lattice::default();
+    fill(&mut lattice, pieces, packing, home.edges, home.length);
+    let best = lattice.nbest(2)?;
+    Ok(match &best[..] {
+        [(first, _), (second, _)] if first.len() == 1 => {
+            others.clear();
+            // Unknown characters count as they do elsewhere.
+            others.extend(second.iter().filter_map(|node| place_of(pieces, node)));
+            Alternative::Without
+        }
+        [_, _] => Alternative::Better,
+        _ => Alternative::None,
+    })
 }

@@ -8,6 +8,7 @@
 mod em;
 mod exact;
 mod finish;
+mod lattices;
 mod pieces;
 mod prune;
 mod seeds;
@@ -18,6 +19,7 @@ mod words;
 
 pub use textbook::{Textbook, train as train_textbook};
 
+use self::lattices::{Home, Lattices, Packing};
 use self::pieces::Pieces;
 use self::words::Words;
 use super::valid_piece::Rules;
@@ -133,21 +135,22 @@ fn run<T: Precision>(
     progress: &mut dyn FnMut(usize, usize) -> Result<()>,
 ) -> Result<Training> {
     let mut pieces: Pieces<T> = seeds::find(words, options)?;
+    let mut lattices = Lattices::new(words, &pieces, options.threads)?;
     let seeds = pieces.len();
     let desired = (options.vocab_size as f64 * 1.1) as usize;
     let rounds = rounds(seeds, desired, options.shrinking_factor);
     for round in 0.. {
         for _ in 0..options.sub_iterations {
             progress(round.min(rounds), rounds + 1)?;
-            let expected = T::expect(&pieces, words, options.threads);
-            pieces = em::maximise(&pieces, &expected)?;
+            let expected = T::expect(&pieces, &lattices, options.threads);
+            pieces = em::maximise(&pieces, &mut lattices, &expected, options.threads)?;
         }
         if pieces.len() <= desired {
             break;
         }
         progress(round.min(rounds), rounds + 1)?;
         let kept = ((options.shrinking_factor * pieces.len() as f64) as usize).max(desired);
-        pieces = prune::prune(&pieces, words, kept, options.threads)?;
+        pieces = prune::prune(&pieces, &mut lattices, kept, options.threads)?;
         // The original stops here, with the scores from before the pruning; they are made anew else.
         if T::EXACT && pieces.len() <= desired {
             break;
@@ -170,54 +173,71 @@ fn rounds(seeds: usize, desired: usize, factor: f64) -> usize {
     rounds
 }
 
-/// How many shards so many items are worked on in: a number that does not depend on the threads.
-fn shards_of(items: usize) -> usize {
-    (items / 256).clamp(1, 16)
-}
-
 /// A precision, and what is done differently in it.
 trait Precision: Real {
     /// Whether sums have to be rounded in the order of the one who does it in this precision.
     const EXACT: bool;
 
     /// How often each token is expected to occur.
-    fn expect(pieces: &Pieces<Self>, words: &Words, threads: usize) -> Vec<Self>;
+    fn expect(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
 
     /// How often each token occurs in the best segmentations.
-    fn frequencies(pieces: &Pieces<Self>, words: &Words, threads: usize) -> Vec<Self>;
+    fn frequencies(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self>;
 
-    /// How each token is segmented, if it is not its own best segmentation, or without it.
-    fn alternatives(pieces: &Pieces<Self>, threads: usize) -> Result<Vec<prune::Alternative>>;
+    /// How a token is segmented, if it is not its own best segmentation, or without it; into what is
+    /// put into `others`.
+    ///
+    /// # Errors
+    /// When the search takes too much memory.
+    fn alternative(
+        pieces: &Pieces<Self>,
+        packing: Packing,
+        home: Home<'_>,
+        viterbi: &mut prune::Viterbi,
+        others: &mut Vec<usize>,
+    ) -> Result<prune::Alternative>;
 }
 
 impl Precision for f32 {
     const EXACT: bool = true;
 
-    fn expect(pieces: &Pieces<Self>, words: &Words, _threads: usize) -> Vec<Self> {
-        exact::expect(pieces, words)
+    fn expect(pieces: &Pieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
+        exact::expect(pieces, lattices)
     }
 
-    fn frequencies(pieces: &Pieces<Self>, words: &Words, _threads: usize) -> Vec<Self> {
-        exact::frequencies(pieces, words)
+    fn frequencies(pieces: &Pieces<Self>, lattices: &Lattices, _threads: usize) -> Vec<Self> {
+        exact::frequencies(pieces, lattices)
     }
 
-    fn alternatives(pieces: &Pieces<Self>, threads: usize) -> Result<Vec<prune::Alternative>> {
-        exact::alternatives(pieces, threads)
+    fn alternative(
+        pieces: &Pieces<Self>,
+        packing: Packing,
+        home: Home<'_>,
+        _viterbi: &mut prune::Viterbi,
+        others: &mut Vec<usize>,
+    ) -> Result<prune::Alternative> {
+        exact::alternative(pieces, packing, home, others)
     }
 }
 
 impl Precision for f64 {
     const EXACT: bool = false;
 
-    fn expect(pieces: &Pieces<Self>, words: &Words, threads: usize) -> Vec<Self> {
-        em::expect(pieces, words, threads)
+    fn expect(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
+        em::expect(pieces, lattices, threads)
     }
 
-    fn frequencies(pieces: &Pieces<Self>, words: &Words, threads: usize) -> Vec<Self> {
-        prune::frequencies(pieces, words, threads)
+    fn frequencies(pieces: &Pieces<Self>, lattices: &Lattices, threads: usize) -> Vec<Self> {
+        prune::frequencies(pieces, lattices, threads)
     }
 
-    fn alternatives(pieces: &Pieces<Self>, threads: usize) -> Result<Vec<prune::Alternative>> {
-        Ok(prune::alternatives(pieces, threads))
+    fn alternative(
+        pieces: &Pieces<Self>,
+        packing: Packing,
+        home: Home<'_>,
+        viterbi: &mut prune::Viterbi,
+        others: &mut Vec<usize>,
+    ) -> Result<prune::Alternative> {
+        Ok(prune::alternative(pieces, packing, home, viterbi, others))
     }
 }

@@ -72,7 +72,9 @@ pub fn find<T: Precision>(words: &Words, options: &Options) -> Result<Pieces<T>>
     if !T::EXACT {
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     }
-    Pieces::new(all.iter().map(|(piece, score)| (&piece[..], *score)))
+    Ok(Pieces::new(
+        all.iter().map(|(piece, score)| (&piece[..], *score)),
+    ))
 }
 
 impl<'a> Suffixes<'a> {

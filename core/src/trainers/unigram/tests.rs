@@ -3,7 +3,6 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::models::unigram::lattice::UNKNOWN;
 
 fn options(vocab_size: usize) -> Options {
     Options {
@@ -165,19 +164,118 @@ fn substrings(words: &[(String, u64)], rules: Rules) -> HashMap<String, u64> {
     counts
 }
 
+/// Words in parts that no token goes beyond, each counted once.
+fn parted(words: &[(String, u64)], rules: Rules) -> Vec<(String, u64)> {
+    let mut parts: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
+    for (word, count) in words {
+        let mut part = String::new();
+        for character in word.chars() {
+            let class = crate::trainers::valid_piece::class_of;
+            if part
+                .chars()
+                .last()
+                .is_some_and(|last| !rules.may_join(class(last), class(character)))
+            {
+                *parts.entry(std::mem::take(&mut part)).or_default() += count;
+            }
+            part.push(character);
+        }
+        *parts.entry(part).or_default() += count;
+    }
+    parts.into_iter().collect()
+}
+
+/// How often tokens are expected, by all segmentations of whole words.
+fn expected_by_definition(words: &[(String, u64)], found: &Pieces<f64>) -> Vec<f64> {
+    fn walk(
+        rest: &str,
+        so_far: f64,
+        path: &mut Vec<usize>,
+        found: &Pieces<f64>,
+        each: &mut dyn FnMut(f64, &[usize]),
+    ) {
+        if rest.is_empty() {
+            return each(so_far, path);
+        }
+        for id in (0..found.len()).filter(|&id| rest.as_bytes().starts_with(found.get(id))) {
+            path.push(id);
+            walk(
+                &rest[found.get(id).len()..],
+                so_far * found.score(id).exp(),
+                path,
+                found,
+                each,
+            );
+            path.pop();
+        }
+    }
+    let mut expected = vec![0.0; found.len()];
+    for (word, count) in words {
+        let (mut whole, mut shares) = (0.0, vec![0.0; found.len()]);
+        walk(
+            word,
+            1.0,
+            &mut Vec::new(),
+            found,
+            &mut |probability, path| {
+                whole += probability;
+                path.iter().for_each(|&id| shares[id] += probability);
+            },
+        );
+        for (total, share) in expected.iter_mut().zip(shares) {
+            *total += *count as f64 * share / whole;
+        }
+    }
+    expected
+}
+
 proptest! {
+    /// Words are cut, and their lattices thinned out; what is expected is as if neither were done.
+    #[test]
+    fn expects_what_whole_words_have(
+        words in proptest::collection::btree_map("▁?[ab.1]{1,8}", 1u64..4, 1..8),
+        dropped in 0u64..u64::MAX,
+    ) {
+        let words: Vec<(String, u64)> = words.into_iter().collect();
+        let options = options(99);
+        let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
+        let counted = Words::new(pieces, &options).unwrap();
+        let found: Pieces<f64> = seeds::find(&counted, &options).unwrap();
+        let mut lattices = Lattices::new(&counted, &found, 1).unwrap();
+        // Some tokens go, but no character.
+        let stays = |id: usize| found.get(id).len() == 1 || found.get(id) == "▁".as_bytes() || dropped >> (id % 64) & 1 == 1;
+        let kept: Vec<usize> = (0..found.len()).filter(|&id| stays(id)).collect();
+        let mut new_ids = vec![lattices::GONE; found.len()];
+        for (new, &id) in kept.iter().enumerate() {
+            new_ids[id] = new as u32;
+        }
+        lattices.rename(&new_ids, kept.len(), 1);
+        let left = Pieces::new(kept.iter().map(|&id| (found.get(id), found.score(id))));
+        let expected = expected_by_definition(&words, &left);
+        for (fast, slow) in em::expect(&left, &lattices, 1).iter().zip(&expected) {
+            prop_assert!((fast - slow).abs() <= 1e-9 * slow.max(1.0), "{fast} {slow}");
+        }
+        let homes: usize = lattices.shards().iter().map(|shard| {
+            let mut homes = 0;
+            lattices.homes(shard, |_| homes += 1);
+            homes
+        }).sum();
+        prop_assert_eq!(homes, left.len());
+    }
+
     #[test]
     fn finds_the_substrings(
-        words in proptest::collection::btree_map("▁?[abé]{1,9}", 1u64..4, 1..12),
+        words in proptest::collection::btree_map("▁?[abé.1]{1,9}", 1u64..4, 1..12),
         max_length in 1usize..8,
     ) {
         let words: Vec<(String, u64)> = words.into_iter().collect();
         let mut options = options(99);
         options.rules.max_length = max_length;
+        let cut = parted(&words, options.rules);
         let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
         let counted = Words::new(pieces, &options).unwrap();
         let found: Pieces<f64> = seeds::find(&counted, &options).unwrap();
-        let expected = substrings(&words, options.rules);
+        let expected = substrings(&cut, options.rules);
         let characters = counted.characters.len();
         prop_assert_eq!(found.len(), expected.len() + characters);
         let total: u64 = expected.iter().map(|(text, count)| count * text.chars().count() as u64).sum::<u64>()
@@ -200,22 +298,31 @@ proptest! {
         let pieces = words.iter().map(|(word, count)| (word.as_bytes(), *count));
         let counted = Words::new(pieces, &options).unwrap();
         let found: Pieces<f64> = seeds::find(&counted, &options).unwrap();
-        let fast = em::expect(&found, &counted, 1);
+        let lattices = Lattices::new(&counted, &found, 1).unwrap();
+        let packing = lattices.packing();
+        let fast = em::expect(&found, &lattices, 1);
         let mut exact = vec![0.0; found.len()];
-        for number in 0..counted.len() {
-            let (word, count) = counted.get(number);
-            exact::expect_word(&found, word, count, &mut exact, None);
+        for word in lattices.words() {
+            exact::expect_word(&found, word, packing, &mut exact, None);
         }
         for (fast, exact) in fast.iter().zip(&exact) {
             prop_assert!((fast - exact).abs() <= 1e-9 * exact.max(1.0), "{fast} {exact}");
         }
-        for (id, alternative) in prune::alternatives(&found, 1).iter().enumerate() {
-            let score = |ids: &[u32]| ids.iter().map(|&id| found.score(id)).sum::<f64>();
-            if let prune::Alternative::Without(others) = alternative {
-                prop_assert!(!others.contains(&(id as u32)) && !others.contains(&UNKNOWN));
-                prop_assert!(score(others) <= found.scores()[id] + 1e-9);
-            }
+        let (mut viterbi, mut others, mut homes) = (prune::Viterbi::default(), Vec::new(), 0);
+        for shard in lattices.shards() {
+            lattices.homes(shard, |home| {
+                homes += 1;
+                let alternative = prune::alternative(&found, packing, home, &mut viterbi, &mut others);
+                if alternative == prune::Alternative::Without {
+                    let text: Vec<u8> = others.iter().rev().flat_map(|&id| found.get(id)).copied().collect();
+                    assert_eq!(text, found.get(home.id));
+                    assert!(!others.contains(&home.id));
+                    let score = others.iter().map(|&id| found.score(id)).sum::<f64>();
+                    assert!(score <= found.scores()[home.id] + 1e-9);
+                }
+            });
         }
+        prop_assert_eq!(homes, found.len());
     }
 }
 

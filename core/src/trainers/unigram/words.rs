@@ -9,13 +9,18 @@ use hashbrown::HashTable;
 use super::Options;
 use crate::error::{Error, Result};
 use crate::text::{characters, read_char};
+use crate::trainers::joints::{Joints, Tally};
 use crate::trainers::valid_piece::{BOUNDARY, LEFT_OUT, MARK, Rules};
 
 /// What stands for a character that is left out: a byte that no character has.
 const GAP: u8 = 0xFF;
+/// A longer word is cut, in characters. Nobody writes one; text without any blank has some.
+const LONGEST: usize = 4096;
 /// What follows a word: several things.
 pub const MANY: u32 = u32::MAX;
 
+/// What follows a sentence: in all the same.
+const END: u32 = 0;
 /// From here on: a word that occurs once, with a number of its own. Below are characters.
 const OWN: u32 = 1 << 21;
 
@@ -49,10 +54,23 @@ impl Words {
         let sentences = options.single_precision;
         let usable = pieces.filter(|(piece, _)| !sentences || !has(piece, LEFT_OUT));
         let chosen = choose_characters(usable.clone(), options);
-        let is_chosen: HashMap<char, ()> = chosen.iter().map(|&(c, _)| (c, ())).collect();
+        if !sentences {
+            let joints = Joints::new(chosen.iter().map(|&(c, _)| c), options.rules, LONGEST);
+            let mut tally = Tally::default();
+            for (piece, count) in usable {
+                let mut at = 0;
+                while let Some(range) = joints.next(piece, at) {
+                    at = range.end;
+                    tally.add(&piece[range], count);
+                }
+            }
+            return Self::sorted(tally.words, chosen);
+        }
+        let is_chosen: HashMap<char, (), RandomState> =
+            chosen.iter().map(|&(c, _)| (c, ())).collect();
         let mut collector = Collector::default();
         let mut buffer = Vec::new();
-        for (number, (piece, count)) in usable.enumerate() {
+        for (piece, count) in usable {
             buffer.clear();
             for (at, bytes) in characters(piece) {
                 match read_char(piece, at).0 {
@@ -62,20 +80,41 @@ impl Words {
                     _ => buffer.push(GAP),
                 }
             }
-            let own = match sentences {
-                // All sentences end in the same way.
-                true => 0,
-                false if count > 1 || number as u32 >= MANY - OWN => MANY,
-                // No two words have the same number, so that those that share an end have many.
-                false => OWN + number as u32,
-            };
-            if sentences && options.rules.split_by_whitespace {
-                collector.add_split(&buffer, count, own, options.rules)?;
+            if options.rules.split_by_whitespace {
+                collector.add_split(&buffer, count, options.rules)?;
             } else {
-                collector.add(&buffer, count, own)?;
+                collector.add(&buffer, count, END)?;
             }
         }
         Ok(collector.finish(chosen))
+    }
+
+    /// Sorts words that are counted. What follows a word that occurs once is its own, and not that of
+    /// another one with the same end.
+    fn sorted(mut counted: Vec<(&[u8], u64)>, characters: Vec<(char, u64)>) -> Result<Self> {
+        if counted.iter().map(|(word, _)| word.len()).sum::<usize>() >= u32::MAX as usize {
+            return Err(too_much());
+        }
+        counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let mut words = Self {
+            characters,
+            ..Self::default()
+        };
+        for (number, (word, count)) in counted.into_iter().enumerate() {
+            let next = match count {
+                1 => OWN.saturating_add(number as u32),
+                _ => MANY,
+            };
+            words.push(word, count, next);
+        }
+        Ok(words)
+    }
+
+    fn push(&mut self, word: &[u8], count: u64, next: u32) {
+        self.blob.extend_from_slice(word);
+        self.ends.push(self.blob.len());
+        self.counts.push(count);
+        self.next.push(next);
     }
 
     /// How many different words there are.
@@ -97,6 +136,18 @@ impl Words {
     /// What follows a word: a number for it, or [`MANY`].
     pub fn next(&self, number: usize) -> u32 {
         self.next[number]
+    }
+
+    /// The numbers of the words in one of so many parts of about as many bytes.
+    pub fn range(&self, part: usize, parts: usize) -> std::ops::Range<usize> {
+        let border = |part: usize| {
+            let bytes = self.blob.len() as u128 * part as u128 / parts as u128;
+            match part == parts {
+                true => self.len(),
+                false => self.ends.partition_point(|&end| end as u128 <= bytes),
+            }
+        };
+        border(part)..border(part + 1)
     }
 
     /// Bytes of all words together.
@@ -211,9 +262,7 @@ impl Collector {
             return Ok(());
         }
         if blob.len() + word.len() >= u32::MAX as usize {
-            return Err(Error::Invalid(
-                "there is too much text to train on at once: 4 GiB of different words".to_owned(),
-            ));
+            return Err(too_much());
         }
         let place = counts.len() as u32;
         blob.extend_from_slice(word);
@@ -227,7 +276,7 @@ impl Collector {
     }
 
     /// Splits a sentence before its marks (or after them) and adds the words.
-    fn add_split(&mut self, sentence: &[u8], count: u64, own: u32, rules: Rules) -> Result<()> {
+    fn add_split(&mut self, sentence: &[u8], count: u64, rules: Rules) -> Result<()> {
         let mut mark = [0; 4];
         let mark = MARK.encode_utf8(&mut mark).as_bytes();
         let mut start = 0;
@@ -251,7 +300,7 @@ impl Collector {
             }
             after_mark = is_mark;
         }
-        self.add(&sentence[start..], count, own)
+        self.add(&sentence[start..], count, END)
     }
 
     fn finish(self, characters: Vec<(char, u64)>) -> Words {
@@ -266,11 +315,17 @@ impl Collector {
             ..Words::default()
         };
         for place in order {
-            words.blob.extend_from_slice(word(place));
-            words.ends.push(words.blob.len());
-            words.counts.push(self.counts[place as usize]);
-            words.next.push(self.next[place as usize]);
+            words.push(
+                word(place),
+                self.counts[place as usize],
+                self.next[place as usize],
+            );
         }
         words
     }
+}
+
+fn too_much() -> Error {
+    let sentence = "there is too much text to train on at once: 4 GiB of different words";
+    Error::Invalid(sentence.to_owned())
 }

@@ -1,0 +1,160 @@
+//! Counts pieces by counting what they are made of first: each different stretch of text between blanks
+//! goes through the stages once.
+//!
+//! Text repeats itself: of the stretches between blanks of a large text one in five or fewer is new.
+//! Normalizers and pre-tokenizers cost several times as much as looking a stretch up, so the stretches of
+//! a block are counted as they stand, and what the stages make of each is counted as often as it occurs.
+//! That is right where [`Stages::blanks`] says so; the tests hold it to [`ByStages`].
+//!
+//! Invariant: the order is kept. A piece that occurs first in some stretch cannot have occurred in an
+//! earlier one like it; so pieces in order of stretches, and these in order of first occurrence, are in
+//! order of first occurrence.
+//!
+//! [`ByStages`]: crate::cutting::ByStages
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::count::Counts;
+use crate::cutting::{context_of, stretches};
+use crate::error::{Error, Result};
+use crate::normalize::Context;
+use crate::parallel::{self, Documents, Task};
+use crate::special::SpecialMatcher;
+use crate::split::stage::Pieces;
+use crate::split::visible;
+use crate::stages::Stages;
+use crate::stretches::Stretches;
+
+/// A block that is cut before blanks.
+pub struct Chunks<'a> {
+    /// The block.
+    pub documents: &'a Documents<'a>,
+    /// What the stretches go through.
+    pub stages: &'a Stages,
+    /// Where to cut: see [`Stages::blanks`].
+    pub blanks: &'static [u8],
+    /// What is taken out.
+    pub matcher: Option<&'a SpecialMatcher>,
+}
+
+impl Chunks<'_> {
+    /// Counts the pieces of tasks.
+    ///
+    /// # Errors
+    /// As [`Counts::add_staged`].
+    pub fn count(&self, counts: &mut Counts, tasks: &[Task], threads: usize) -> Result<()> {
+        let begin = || Stretches::new(self.documents.text);
+        if threads <= 1 || tasks.len() < 2 {
+            let mut own = begin();
+            tasks.iter().try_for_each(|task| self.cut(task, &mut own))?;
+            return self.rewrite(own, |piece, count, _| counts.add(piece, count));
+        }
+        // A thread takes tasks in ascending order, so where each saw its pieces first tells the order of all.
+        let found = Mutex::new(Vec::new());
+        let limit = counts.max_bytes();
+        parallel::run(
+            tasks,
+            threads,
+            begin,
+            |own, task| self.cut(task, own),
+            |own| {
+                let (mut counts, mut firsts) = (Counts::new(limit), Vec::new());
+                let result = self.rewrite(own, |piece, count, first| {
+                    counts.add(piece, count)?;
+                    if firsts.len() < counts.unique() {
+                        firsts.push(first);
+                    }
+                    Ok(())
+                });
+                if let Ok(mut found) = found.lock() {
+                    found.push(result.map(|()| (counts, firsts)));
+                }
+            },
+        )?;
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        add_found(counts, &found.into_iter().collect::<Result<Vec<_>>>()?)
+    }
+
+    /// Counts the stretches of a task.
+    fn cut(&self, task: &Task, own: &mut Stretches<'_>) -> Result<()> {
+        let mut is_blank = [false; 256];
+        for &blank in self.blanks {
+            is_blank[blank as usize] = true;
+        }
+        let behind = Context {
+            continued: true,
+            first: false,
+        };
+        stretches(self.documents, task, self.matcher, |range, continued| {
+            let text = &self.documents.text[..range.end];
+            let mut context = context_of(self.documents, &range, continued);
+            let mut start = range.start;
+            while start < range.end {
+                let mut end = start;
+                while end < range.end && is_blank[text[end] as usize] {
+                    end += 1;
+                }
+                while end < range.end && !is_blank[text[end] as usize] {
+                    end += 1;
+                }
+                own.add(start..end, context);
+                context = behind;
+                start = end;
+            }
+            Ok(())
+        })
+    }
+
+    /// Sends each stretch through the stages; calls `each` with a piece, how often it occurs there, and
+    /// where the stretch stood first.
+    fn rewrite(
+        &self,
+        stretches: Stretches<'_>,
+        mut each: impl FnMut(&[u8], u64, usize) -> Result<()>,
+    ) -> Result<()> {
+        let mut pieces = Pieces::default();
+        let mut spelt = Vec::new();
+        for (range, context, count) in stretches.finish() {
+            if u32::try_from(range.len()).is_err() {
+                let sentence = "a text without a safe place to cut it is longer than 4 GiB";
+                return Err(Error::Invalid(sentence.to_owned()));
+            }
+            let first = range.start;
+            pieces.text.reset(&self.documents.text[range], false);
+            self.stages.normalize(&mut pieces.text, context)?;
+            self.stages.pre_tokenize(&mut pieces, context)?;
+            let bytes = pieces.text.bytes();
+            for piece in &pieces.ranges {
+                if pieces.visible {
+                    spelt.clear();
+                    visible::decode(&bytes[piece.clone()], &mut spelt);
+                    each(&spelt, count, first)?;
+                } else {
+                    each(&bytes[piece.clone()], count, first)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds what several threads found: their counts, and where in the text each of their pieces stood
+/// first. The order is that of the text.
+fn add_found(counts: &mut Counts, found: &[(Counts, Vec<usize>)]) -> Result<()> {
+    let mut order: Vec<(usize, usize, usize)> = Vec::new();
+    for (thread, (_, firsts)) in found.iter().enumerate() {
+        let places = firsts.iter().enumerate();
+        order.extend(places.map(|(place, &first)| (first, thread, place)));
+    }
+    order.sort_unstable();
+    for (_, thread, place) in order {
+        if let Some((piece, count)) = found[thread].0.get(place) {
+            counts.add(piece, count)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "chunks_tests.rs"]
+mod tests;
