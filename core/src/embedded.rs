@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use bpe_tables::{PairTable, PieceTable, TokenTable};
+use bpe_tables::{CharacterTable, PairTable, PieceTable, TokenTable};
 
 use crate::models::bpe::Bpe;
 
@@ -14,6 +14,7 @@ pub struct EmbeddedTable {
     ends: &'static Aligned<[u8]>,
     pieces: &'static Aligned<[u8]>,
     pairs: &'static Aligned<[u8]>,
+    characters: &'static Aligned<[u8]>,
     bytes: &'static Aligned<[u8]>,
 }
 
@@ -32,6 +33,7 @@ macro_rules! embedded_table {
             ends: embedded_table!(@array $sha256, "ends"),
             pieces: embedded_table!(@array $sha256, "pieces"),
             pairs: embedded_table!(@array $sha256, "pairs"),
+            characters: embedded_table!(@array $sha256, "characters"),
             bytes: embedded_table!(@array $sha256, "bytes"),
         }
     };
@@ -69,6 +71,7 @@ impl EmbeddedTable {
             PairTable::from_static(bytemuck::cast_slice(&self.pairs.0)),
             Cow::Borrowed(&[]),
             byte_ids,
+            CharacterTable::from_static(bytemuck::cast_slice(&self.characters.0)),
             true,
             true,
         )

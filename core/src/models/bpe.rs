@@ -12,17 +12,21 @@
 
 use std::borrow::Cow;
 
-use bpe_tables::{MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges};
+use bpe_tables::{CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges};
 
 use super::chain::Chain;
 use super::dropout::Dropout;
-use super::merging::{MergeTable, SHORT, merge_long, merge_short, merge_varied};
+use super::merging::{MergeTable, merge_long, merge_varied};
 use super::queue::{BucketQueue, HeapQueue};
+use super::short::{ShortPiece, MAX_SYMBOLS};
 use crate::draw::Draw;
 use crate::error::{Error, Result};
 
 /// A longer token is in no rank file but a hostile one; finding its parts would take hours.
 pub(super) const LONGEST_TOKEN: usize = 1024;
+
+/// Longer pieces are not tried as short ones: three bytes a symbol are the most there are.
+const MAX_LENGTH: usize = 3 * MAX_SYMBOLS;
 
 /// A byte-pair model.
 #[derive(Clone, Debug)]
@@ -31,11 +35,17 @@ pub struct Bpe {
     pieces: PieceTable<'static>,
     merges: MergeTable,
     byte_ids: [u32; 256],
+    /// What characters begin as; empty if the merges are not monotone.
+    characters: CharacterTable<'static>,
     whole_pieces: bool,
 }
 
 /// Working memory that is used again from piece to piece.
-pub type Scratch = Chain;
+#[derive(Debug, Default)]
+pub struct Scratch {
+    starts: Vec<u32>,
+    chain: Chain,
+}
 
 impl Bpe {
     /// Builds a model that merges by the rank of the concatenation; a whole piece that is a token is
@@ -94,11 +104,13 @@ impl Bpe {
         let byte_ids =
             std::array::from_fn(|byte| pieces.get(&[byte as u8], &tokens).unwrap_or(NONE));
         let merges = MergeTable::new(entries, products, tokens.len())?;
+        let characters = merges.characters(&tokens, entries, &byte_ids);
         Ok(Self {
             tokens,
             pieces,
             merges,
             byte_ids,
+            characters,
             whole_pieces,
         })
     }
@@ -111,6 +123,7 @@ impl Bpe {
         pairs: PairTable<'static>,
         products: Cow<'static, [u32]>,
         byte_ids: [u32; 256],
+        characters: CharacterTable<'static>,
         whole_pieces: bool,
         monotone: bool,
     ) -> Self {
@@ -119,6 +132,7 @@ impl Bpe {
             pieces,
             merges: MergeTable::from_parts(pairs, products, monotone),
             byte_ids,
+            characters,
             whole_pieces,
         }
     }
@@ -154,16 +168,61 @@ impl Bpe {
             out.push(id);
             return Ok(());
         }
-        let byte = |offset| self.id_of_byte(piece, offset);
-        if piece.len() <= SHORT {
-            return merge_short(&self.merges, piece.len(), byte, out);
+        if piece.len() <= MAX_LENGTH
+            && let Some(mut short) = self.lay_out(piece)?
+        {
+            short.merge(&self.merges);
+            short.append_to(out);
+            return Ok(());
         }
+        self.encode_long(piece, scratch, out)
+    }
+
+    /// Lays out the symbols that a piece begins with and their merges; None if they are too many.
+    #[inline]
+    fn lay_out(&self, piece: &[u8]) -> Result<Option<ShortPiece>> {
+        let mut short = ShortPiece::new();
+        let mut at = 0;
+        while at < piece.len() {
+            if short.is_full() {
+                return Ok(None);
+            }
+            if let Some(start) = self.characters.start(piece, at) {
+                short.push(&self.merges, start.first);
+                if let Some(second) = start.second {
+                    short.push_apart(second);
+                }
+                at += start.length;
+            } else {
+                short.push(&self.merges, self.id_of_byte(piece, at)?);
+                at += 1;
+            }
+        }
+        Ok(Some(short))
+    }
+
+    #[cold]
+    fn encode_long(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
+        let Scratch { starts, chain } = scratch;
+        starts.clear();
+        let mut at = 0;
+        while at < piece.len() {
+            if let Some(start) = self.characters.start(piece, at) {
+                starts.push(start.first);
+                starts.extend(start.second);
+                at += start.length;
+            } else {
+                starts.push(self.id_of_byte(piece, at)?);
+                at += 1;
+            }
+        }
+        let start = |place| Ok(starts[place]);
         if self.merges.monotone() {
             let queue = BucketQueue::default();
-            merge_long(&self.merges, piece.len(), byte, queue, scratch, out)
+            merge_long(&self.merges, starts.len(), start, queue, chain, out)
         } else {
             let queue = HeapQueue::default();
-            merge_long(&self.merges, piece.len(), byte, queue, scratch, out)
+            merge_long(&self.merges, starts.len(), start, queue, chain, out)
         }
     }
 
@@ -185,7 +244,7 @@ impl Bpe {
             piece.len(),
             |offset| self.id_of_byte(piece, offset),
             dropout.variant(draw, |_| false),
-            scratch,
+            &mut scratch.chain,
             out,
         )
     }

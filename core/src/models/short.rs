@@ -1,0 +1,143 @@
+//! Merging of a piece of few symbols, all of it on the stack.
+//!
+//! A candidate is one u32: the number of the merge, then its place, so that the least of them is the
+//! lowest number, and the leftmost of equals. Symbols keep their places, and a bit says which places
+//! are still in use: nothing is moved when two become one.
+
+use bpe_tables::{MAX_TOKENS, NONE};
+
+use super::merging::{MergeTable, Merges as _};
+
+/// The most symbols of a piece that is merged here: a bit of a u64 each.
+pub const MAX_SYMBOLS: usize = 64;
+
+const PLACE_BITS: u32 = MAX_SYMBOLS.trailing_zeros();
+/// No merge: above all candidates, also as a signed number, which older processors compare faster.
+const NO_MERGE: i32 = i32::MAX;
+const _: () = assert!((MAX_TOKENS << PLACE_BITS) < NO_MERGE as usize);
+/// How many candidates are compared at once.
+const LANES: usize = 8;
+
+/// A piece and its merges.
+pub struct ShortPiece {
+    symbols: [u32; MAX_SYMBOLS],
+    /// The merge of the symbol at a place and the next one.
+    candidates: [i32; MAX_SYMBOLS],
+    count: usize,
+    /// The places in use.
+    places: u64,
+}
+
+impl ShortPiece {
+    #[inline]
+    pub fn new() -> Self {
+        Self {
+            symbols: [0; MAX_SYMBOLS],
+            candidates: [NO_MERGE; MAX_SYMBOLS],
+            count: 0,
+            places: 0,
+        }
+    }
+
+    /// Whether there may be no room for two more symbols.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.count + 2 > MAX_SYMBOLS
+    }
+
+    /// Adds a symbol, which may merge with the last one.
+    #[inline]
+    pub fn push(&mut self, merges: &MergeTable, symbol: u32) {
+        if let Some(last) = self.count.checked_sub(1) {
+            self.candidates[last] = candidate(merges.number(self.symbols[last], symbol), last);
+        }
+        self.push_apart(symbol);
+    }
+
+    /// Adds a symbol that does not merge with the last one.
+    #[inline]
+    pub fn push_apart(&mut self, symbol: u32) {
+        self.symbols[self.count] = symbol;
+        self.count += 1;
+    }
+
+    /// Merges what there is to merge.
+    #[inline]
+    pub fn merge(&mut self, merges: &MergeTable) {
+        let unused = (MAX_SYMBOLS - self.count) as u32;
+        let mut places = u64::MAX.checked_shr(unused).unwrap_or(0);
+        let used = self.count.next_multiple_of(LANES);
+        loop {
+            let first = least(&self.candidates[..used]);
+            if first == NO_MERGE {
+                break;
+            }
+            let (number, place) = parts(first);
+            let symbol = merges.product(number);
+            self.symbols[place] = symbol;
+            let right = next(places, place).unwrap_or(place);
+            places &= !(1 << right);
+            self.candidates[right] = NO_MERGE;
+            self.candidates[place] = match next(places, place) {
+                Some(right) => candidate(merges.number(symbol, self.symbols[right]), place),
+                None => NO_MERGE,
+            };
+            if let Some(left) = previous(places, place) {
+                self.candidates[left] = candidate(merges.number(self.symbols[left], symbol), left);
+            }
+        }
+        self.places = places;
+    }
+
+    /// Appends the symbols that are left.
+    #[inline]
+    pub fn append_to(&self, out: &mut Vec<u32>) {
+        let mut places = self.places;
+        while places != 0 {
+            out.push(self.symbols[places.trailing_zeros() as usize]);
+            places &= places - 1;
+        }
+    }
+}
+
+#[inline]
+fn candidate(number: u32, place: usize) -> i32 {
+    if number == NONE {
+        NO_MERGE
+    } else {
+        (number << PLACE_BITS | place as u32) as i32
+    }
+}
+
+/// Number and place of a candidate.
+#[inline]
+fn parts(candidate: i32) -> (u32, usize) {
+    let packed = candidate as u32;
+    (packed >> PLACE_BITS, packed as usize % MAX_SYMBOLS)
+}
+
+/// The next place in use after one.
+#[inline]
+fn next(places: u64, place: usize) -> Option<usize> {
+    let after = places & (u64::MAX << place << 1);
+    (after != 0).then(|| after.trailing_zeros() as usize)
+}
+
+/// The last place in use before one.
+#[inline]
+fn previous(places: u64, place: usize) -> Option<usize> {
+    let before = places & !(u64::MAX << place);
+    (before != 0).then(|| 63 - before.leading_zeros() as usize)
+}
+
+/// The least of a multiple of [`LANES`] numbers.
+#[inline]
+fn least(numbers: &[i32]) -> i32 {
+    let mut lanes = [NO_MERGE; LANES];
+    for chunk in numbers.chunks_exact(LANES) {
+        for (lane, &number) in lanes.iter_mut().zip(chunk) {
+            *lane = number.min(*lane);
+        }
+    }
+    lanes.into_iter().fold(NO_MERGE, i32::min)
+}
