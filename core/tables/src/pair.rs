@@ -9,6 +9,9 @@ use crate::MAX_TOKENS;
 #[derive(Clone, Debug)]
 pub struct PairTable<'a> {
     slots: Cow<'a, [u64]>,
+    /// A bit for each entry, and for few other pairs: an answer for most pairs that do not merge, from
+    /// memory that is small enough to be near.
+    filter: Cow<'a, [u64]>,
 }
 
 const BITS: u32 = 21;
@@ -24,6 +27,7 @@ impl<'a> PairTable<'a> {
     /// Names an id or number of 2,097,152 or more, or says that the pairs were made to collide.
     pub fn build(entries: impl ExactSizeIterator<Item = (u32, u32, u32)>) -> Result<Self, String> {
         let mut slots = vec![0_u64; (entries.len() * 2).next_power_of_two().max(16)];
+        let mut filter = vec![0_u64; (entries.len() / 8).next_power_of_two().max(2)];
         let mask = slots.len() - 1;
         for (left, right, number) in entries {
             if let Some(large) = [left, right, number]
@@ -44,18 +48,22 @@ impl<'a> PairTable<'a> {
             }
             if slots[slot] == 0 {
                 slots[slot] = key | u64::from(number);
+                let (word, bit) = place_of_bit(key, filter.len());
+                filter[word] |= 1 << bit;
             }
         }
         Ok(Self {
             slots: Cow::Owned(slots),
+            filter: Cow::Owned(filter),
         })
     }
 
-    /// Trusts an array that [`PairTable::slots`] gave.
+    /// Trusts arrays that [`PairTable::slots`] and [`PairTable::filter`] gave.
     #[must_use]
-    pub const fn from_static(slots: &'a [u64]) -> Self {
+    pub const fn from_static(slots: &'a [u64], filter: &'a [u64]) -> Self {
         Self {
             slots: Cow::Borrowed(slots),
+            filter: Cow::Borrowed(filter),
         }
     }
 
@@ -65,11 +73,21 @@ impl<'a> PairTable<'a> {
         &self.slots
     }
 
+    /// The bits of the filter, for a build script to write down.
+    #[must_use]
+    pub fn filter(&self) -> &[u64] {
+        &self.filter
+    }
+
     /// The number of the merge of a pair of ids below [`MAX_TOKENS`], or [`crate::NONE`].
     #[inline]
     #[must_use]
     pub fn get(&self, left: u32, right: u32) -> u32 {
         let key = key(left, right);
+        let (word, bit) = place_of_bit(key, self.filter.len());
+        if self.filter[word] >> bit & 1 == 0 {
+            return crate::NONE;
+        }
         let mask = self.slots.len() - 1;
         let mut slot = home(key, mask);
         loop {
@@ -92,11 +110,25 @@ fn key(left: u32, right: u32) -> u64 {
     TAKEN | (u64::from(left) << (2 * BITS)) | (u64::from(right) << BITS)
 }
 
+/// A number that is spread by all of a key.
+#[inline]
+fn spread(key: u64) -> u64 {
+    (key >> BITS).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 /// The slot where the search begins.
 #[inline]
 fn home(key: u64, mask: usize) -> usize {
-    let product = (key >> BITS).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    ((product >> 32) ^ product) as usize & mask
+    let spread = spread(key);
+    ((spread >> 32) ^ spread) as usize & mask
+}
+
+/// The word of a filter of so many, a power of two, and the bit in it that stand for a pair.
+#[inline]
+fn place_of_bit(key: u64, words: usize) -> (usize, u32) {
+    // The upper bits of the product; the slot is found by the lower ones.
+    let spread = spread(key).rotate_left(32) as usize;
+    (spread >> 6 & (words - 1), spread as u32 % 64)
 }
 
 #[cfg(test)]
