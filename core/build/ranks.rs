@@ -106,6 +106,7 @@ fn write_one(published: &Published, out: &Path) {
             .collect::<Vec<u8>>()
     };
     write("pairs", &u64s(pairs.slots()));
+    write("filter", &u64s(pairs.filter()));
     write("characters", &u64s(characters.slots()));
     write("bytes", &u32s(&bytes));
 }

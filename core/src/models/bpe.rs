@@ -11,6 +11,7 @@
 //! Invariant: a piece's ids decode to its bytes.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use bpe_tables::{CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges};
 
@@ -28,6 +29,9 @@ pub(super) const LONGEST_TOKEN: usize = 1024;
 /// Longer pieces are not tried as short ones: three bytes a symbol are the most there are.
 const MAX_LENGTH: usize = 3 * MAX_SYMBOLS;
 
+/// Looking up as many whole pieces as this part of all tokens is worth finding out which must be.
+const LEARN_AFTER: usize = 4;
+
 /// A byte-pair model.
 #[derive(Clone, Debug)]
 pub struct Bpe {
@@ -38,11 +42,17 @@ pub struct Bpe {
     /// What characters begin as; empty if the merges are not monotone.
     characters: CharacterTable<'static>,
     whole_pieces: bool,
+    /// The tokens that merging leaves in parts: among whole pieces, only these must be looked up. None
+    /// if there are none; unset as long as nobody knows.
+    unreached: OnceLock<Option<PieceTable<'static>>>,
 }
 
 /// Working memory that is used again from piece to piece.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    short: ShortPiece,
+    /// Whole pieces looked up in vain while it is unknown which must be.
+    searches: usize,
     starts: Vec<u32>,
     chain: Chain,
 }
@@ -66,7 +76,10 @@ impl Bpe {
         } else {
             all_splits(&tokens, &pieces)
         };
-        Self::new(tokens, pieces, &entries, Cow::Borrowed(&[]), true)
+        let model = Self::new(tokens, pieces, &entries, Cow::Borrowed(&[]), true)?;
+        // What lower ranks leave as two parts becomes the token next.
+        model.unreached.get_or_init(|| model.table_of(&recovered.unreachable));
+        Ok(model)
     }
 
     /// Builds a model from merges (left, right, product) in order of priority.
@@ -112,10 +125,12 @@ impl Bpe {
             byte_ids,
             characters,
             whole_pieces,
+            unreached: OnceLock::new(),
         })
     }
 
-    /// Trusts parts that belong together: those a build script wrote.
+    /// Trusts parts that belong together: those a build script wrote. Merges must be monotone, and
+    /// reach every token; whole pieces are taken as they are.
     #[must_use]
     pub fn from_parts(
         tokens: TokenTable<'static>,
@@ -124,16 +139,15 @@ impl Bpe {
         products: Cow<'static, [u32]>,
         byte_ids: [u32; 256],
         characters: CharacterTable<'static>,
-        whole_pieces: bool,
-        monotone: bool,
     ) -> Self {
         Self {
             tokens,
             pieces,
-            merges: MergeTable::from_parts(pairs, products, monotone),
+            merges: MergeTable::from_parts(pairs, products, true),
             byte_ids,
             characters,
-            whole_pieces,
+            whole_pieces: true,
+            unreached: OnceLock::from(None),
         }
     }
 
@@ -163,47 +177,97 @@ impl Bpe {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         if self.whole_pieces
-            && let Some(id) = self.pieces.get(piece, &self.tokens)
+            && let Some(id) = self.find_whole(piece, scratch)
         {
             out.push(id);
             return Ok(());
         }
-        if piece.len() <= MAX_LENGTH
-            && let Some(mut short) = self.lay_out(piece)?
-        {
-            short.merge(&self.merges);
-            short.append_to(out);
+        self.merge_piece(piece, scratch, out)
+    }
+
+    /// The token that is a whole piece; None also for one that merging gives.
+    #[inline]
+    fn find_whole(&self, piece: &[u8], scratch: &mut Scratch) -> Option<u32> {
+        match self.unreached.get() {
+            Some(None) => None,
+            Some(Some(unreached)) => unreached.get(piece, &self.tokens),
+            None => {
+                scratch.searches += 1;
+                if scratch.searches * LEARN_AFTER > self.tokens.len() {
+                    self.unreached.get_or_init(|| self.find_unreached());
+                }
+                self.pieces.get(piece, &self.tokens)
+            }
+        }
+    }
+
+    /// Merges every token's bytes, to see which tokens do not come out.
+    #[cold]
+    fn find_unreached(&self) -> Option<PieceTable<'static>> {
+        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        let unreached: Vec<u32> = self
+            .tokens
+            .iter()
+            .filter(|&(id, bytes)| {
+                ids.clear();
+                self.merge_piece(bytes, &mut scratch, &mut ids).is_err() || ids != [id]
+            })
+            .map(|(id, _)| id)
+            .collect();
+        self.table_of(&unreached)
+    }
+
+    /// A table of some tokens, if there are any.
+    fn table_of(&self, ids: &[u32]) -> Option<PieceTable<'static>> {
+        if ids.is_empty() {
+            return None;
+        }
+        // What is in the table of all of them can be in this one.
+        let some = PieceTable::build_of(&self.tokens, ids.iter().copied());
+        Some(some.unwrap_or_else(|_| self.pieces.clone()))
+    }
+
+    #[inline]
+    fn merge_piece(
+        &self,
+        piece: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
+        if piece.len() <= MAX_LENGTH && self.lay_out(piece, &mut scratch.short)? {
+            scratch.short.merge(&self.merges);
+            scratch.short.append_to(out);
             return Ok(());
         }
         self.encode_long(piece, scratch, out)
     }
 
-    /// Lays out the symbols that a piece begins with and their merges; None if they are too many.
+    /// Lays out the symbols that a piece begins with; false if they are too many.
     #[inline]
-    fn lay_out(&self, piece: &[u8]) -> Result<Option<ShortPiece>> {
-        let mut short = ShortPiece::new();
+    fn lay_out(&self, piece: &[u8], short: &mut ShortPiece) -> Result<bool> {
+        short.clear();
         let mut at = 0;
         while at < piece.len() {
             if short.is_full() {
-                return Ok(None);
+                return Ok(false);
             }
             if let Some(start) = self.characters.start(piece, at) {
-                short.push(&self.merges, start.first);
+                short.push(start.first);
                 if let Some(second) = start.second {
                     short.push_apart(second);
                 }
                 at += start.length;
             } else {
-                short.push(&self.merges, self.id_of_byte(piece, at)?);
+                short.push(self.id_of_byte(piece, at)?);
                 at += 1;
             }
         }
-        Ok(Some(short))
+        Ok(true)
     }
 
-    #[cold]
+    #[inline(never)]
     fn encode_long(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
-        let Scratch { starts, chain } = scratch;
+        let Scratch { starts, chain, .. } = scratch;
         starts.clear();
         let mut at = 0;
         while at < piece.len() {

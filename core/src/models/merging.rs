@@ -80,6 +80,18 @@ impl MergeTable {
         CharacterTable::build(tokens, entries, &self.pairs, product, byte_ids)
     }
 
+    /// Whether two symbols can have a merge: false is certain.
+    #[inline]
+    pub fn may_merge(&self, left: u32, right: u32) -> bool {
+        self.pairs.may_have(left, right)
+    }
+
+    /// The number of the merge of two symbols that can have one, or [`NONE`].
+    #[inline]
+    pub fn find(&self, left: u32, right: u32) -> u32 {
+        self.pairs.find(left, right)
+    }
+
     /// Whether every merge's number is above those of the merges that make its parts.
     #[must_use]
     pub fn monotone(&self) -> bool {

@@ -18,7 +18,8 @@ const _: () = assert!((MAX_TOKENS << PLACE_BITS) < NO_MERGE as usize);
 /// How many candidates are compared at once.
 const LANES: usize = 8;
 
-/// A piece and its merges.
+/// A piece and its merges, in memory that is used again.
+#[derive(Debug)]
 pub struct ShortPiece {
     symbols: [u32; MAX_SYMBOLS],
     /// The merge of the symbol at a place and the next one.
@@ -26,17 +27,27 @@ pub struct ShortPiece {
     count: usize,
     /// The places in use.
     places: u64,
+    /// The places whose symbols do not merge with the one before.
+    apart: u64,
 }
 
-impl ShortPiece {
-    #[inline]
-    pub fn new() -> Self {
+impl Default for ShortPiece {
+    fn default() -> Self {
         Self {
             symbols: [0; MAX_SYMBOLS],
             candidates: [NO_MERGE; MAX_SYMBOLS],
             count: 0,
             places: 0,
+            apart: 0,
         }
+    }
+}
+
+impl ShortPiece {
+    /// Forgets all symbols.
+    #[inline]
+    pub fn clear(&mut self) {
+        (self.count, self.apart) = (0, 0);
     }
 
     /// Whether there may be no room for two more symbols.
@@ -47,43 +58,70 @@ impl ShortPiece {
 
     /// Adds a symbol, which may merge with the last one.
     #[inline]
-    pub fn push(&mut self, merges: &MergeTable, symbol: u32) {
-        if let Some(last) = self.count.checked_sub(1) {
-            self.candidates[last] = candidate(merges.number(self.symbols[last], symbol), last);
-        }
-        self.push_apart(symbol);
+    pub fn push(&mut self, symbol: u32) {
+        self.symbols[self.count] = symbol;
+        self.count += 1;
     }
 
     /// Adds a symbol that does not merge with the last one.
     #[inline]
     pub fn push_apart(&mut self, symbol: u32) {
-        self.symbols[self.count] = symbol;
-        self.count += 1;
+        self.apart |= 1 << self.count;
+        self.push(symbol);
     }
 
     /// Merges what there is to merge.
     #[inline]
     pub fn merge(&mut self, merges: &MergeTable) {
-        let unused = (MAX_SYMBOLS - self.count) as u32;
-        let mut places = u64::MAX.checked_shr(unused).unwrap_or(0);
-        let used = self.count.next_multiple_of(LANES);
+        let Self {
+            symbols,
+            candidates,
+            count,
+            ..
+        } = self;
+        let mut places = u64::MAX
+            .checked_shr((MAX_SYMBOLS - *count) as u32)
+            .unwrap_or(0);
+        self.places = places;
+        // All pairs are looked up side by side: first in the filter, then those that it lets through.
+        let mut likely = 0;
+        for (place, pair) in symbols[..*count].windows(2).enumerate() {
+            likely |= u64::from(merges.may_merge(pair[0], pair[1])) << place;
+        }
+        likely &= !(self.apart >> 1);
+        if likely == 0 {
+            return;
+        }
+        let candidates = &mut candidates[..count.next_multiple_of(LANES)];
+        candidates.fill(NO_MERGE);
+        while likely != 0 {
+            let place = likely.trailing_zeros() as usize;
+            likely &= likely - 1;
+            let number = merges.find(symbols[place], symbols[(place + 1) % MAX_SYMBOLS]);
+            candidates[place] = candidate(number, place);
+        }
         loop {
-            let first = least(&self.candidates[..used]);
+            let first = least(candidates);
             if first == NO_MERGE {
                 break;
             }
             let (number, place) = parts(first);
             let symbol = merges.product(number);
-            self.symbols[place] = symbol;
-            let right = next(places, place).unwrap_or(place);
-            places &= !(1 << right);
-            self.candidates[right] = NO_MERGE;
-            self.candidates[place] = match next(places, place) {
-                Some(right) => candidate(merges.number(symbol, self.symbols[right]), place),
-                None => NO_MERGE,
-            };
-            if let Some(left) = previous(places, place) {
-                self.candidates[left] = candidate(merges.number(self.symbols[left], symbol), left);
+            symbols[place] = symbol;
+            let gone = next(places, place).unwrap_or(place);
+            places &= !(1 << gone);
+            candidates[gone] = NO_MERGE;
+            let (left, right) = (previous(places, place), next(places, place));
+            // Both answers of the filter are under way before either is waited for.
+            let with_left = left.filter(|&left| merges.may_merge(symbols[left], symbol));
+            let with_right = right.filter(|&right| merges.may_merge(symbol, symbols[right]));
+            candidates[place] = with_right.map_or(NO_MERGE, |right| {
+                candidate(merges.find(symbol, symbols[right]), place)
+            });
+            if let Some(left) = left {
+                candidates[left] = with_left.map_or(NO_MERGE, |left| {
+                    candidate(merges.find(symbols[left], symbol), left)
+                });
             }
         }
         self.places = places;
