@@ -19,15 +19,15 @@ use super::chain::Chain;
 use super::dropout::Dropout;
 use super::merging::{MergeTable, merge_long, merge_varied};
 use super::queue::{BucketQueue, HeapQueue};
-use super::short::{ShortPiece, MAX_SYMBOLS};
+use super::short::{MAX_SYMBOLS, ShortPiece};
 use crate::draw::Draw;
 use crate::error::{Error, Result};
 
 /// A longer token is in no rank file but a hostile one; finding its parts would take hours.
 pub(super) const LONGEST_TOKEN: usize = 1024;
 
-/// Longer pieces are not tried as short ones: three bytes a symbol are the most there are.
-const MAX_LENGTH: usize = 3 * MAX_SYMBOLS;
+/// Of a window over a longer piece, tokens that begin at a later symbol are merged again in the next.
+const KEPT: usize = MAX_SYMBOLS * 2 / 3;
 
 /// Looking up as many whole pieces as this part of all tokens is worth finding out which must be.
 const LEARN_AFTER: usize = 4;
@@ -234,23 +234,27 @@ impl Bpe {
         scratch: &mut Scratch,
         out: &mut Vec<u32>,
     ) -> Result<()> {
-        if piece.len() <= MAX_LENGTH && self.lay_out(piece, &mut scratch.short)? {
-            scratch.short.merge(&self.merges);
-            scratch.short.append_to(out);
+        let Scratch { short, .. } = scratch;
+        if self.lay_out(piece, 0, short)? == piece.len() {
+            short.merge(&self.merges);
+            short.append_to(out);
             return Ok(());
         }
-        self.encode_long(piece, scratch, out)
+        let before = out.len();
+        if !self.merges.monotone() || !self.merge_by_windows(piece, short, out)? {
+            out.truncate(before);
+            self.merge_at_once(piece, scratch, out)?;
+        }
+        Ok(())
     }
 
-    /// Lays out the symbols that a piece begins with; false if they are too many.
+    /// Lays out the symbols with which a piece begins after an offset, as many as there is room for, and
+    /// says where they end.
     #[inline]
-    fn lay_out(&self, piece: &[u8], short: &mut ShortPiece) -> Result<bool> {
+    fn lay_out(&self, piece: &[u8], from: usize, short: &mut ShortPiece) -> Result<usize> {
         short.clear();
-        let mut at = 0;
-        while at < piece.len() {
-            if short.is_full() {
-                return Ok(false);
-            }
+        let mut at = from;
+        while at < piece.len() && !short.is_full() {
             if let Some(start) = self.characters.start(piece, at) {
                 short.push(start.first);
                 if let Some(second) = start.second {
@@ -262,11 +266,52 @@ impl Bpe {
                 at += 1;
             }
         }
-        Ok(true)
+        Ok(at)
     }
 
+    /// Merges a long piece window by window; false if that does not lead to an end.
+    ///
+    /// Under monotone merges, tokens are those of a text if each two neighbours are what their own bytes
+    /// become: the first merge across an edge between tokens would come up in those bytes as well. Each
+    /// window begins with a token of the one before, and must find it again: so all neighbours are
+    /// neighbours in some window, where no merge crossed their edge. Complexity: linear.
     #[inline(never)]
-    fn encode_long(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
+    fn merge_by_windows(
+        &self,
+        piece: &[u8],
+        short: &mut ShortPiece,
+        out: &mut Vec<u32>,
+    ) -> Result<bool> {
+        let mut from = 0;
+        let mut expected = None;
+        loop {
+            let end = self.lay_out(piece, from, short)?;
+            short.merge(&self.merges);
+            if expected.is_some() && expected != short.first() {
+                return Ok(false);
+            }
+            if end == piece.len() {
+                short.append_to(out);
+                return Ok(true);
+            }
+            let before = out.len();
+            expected = short.append_before(KEPT, out);
+            if out.len() == before {
+                return Ok(false);
+            }
+            let bytes = out[before..].iter().map(|&id| self.tokens.get(id).len());
+            from += bytes.sum::<usize>();
+        }
+    }
+
+    /// Merges a long piece in one go. Complexity: that of the queue.
+    #[inline(never)]
+    fn merge_at_once(
+        &self,
+        piece: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
         let Scratch { starts, chain, .. } = scratch;
         starts.clear();
         let mut at = 0;

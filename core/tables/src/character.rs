@@ -282,4 +282,68 @@ fn pack(first: u32, second: Option<u32>, forbidden: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PieceTable;
+
+    /// A table over tokens by rank, given as every way to put one together from two others.
+    fn table(tokens: &[&[u8]]) -> CharacterTable<'static> {
+        let ends: Vec<u32> = tokens
+            .iter()
+            .scan(0, |end, token| {
+                *end += token.len() as u32;
+                Some(*end)
+            })
+            .collect();
+        let tokens = TokenTable::new(tokens.concat().into(), ends.into()).unwrap();
+        let pieces = PieceTable::build(&tokens).unwrap();
+        let id = |bytes: &[u8]| pieces.get(bytes, &tokens);
+        let mut entries = Vec::new();
+        for (product, bytes) in tokens.iter() {
+            for middle in 1..bytes.len() {
+                if let (Some(left), Some(right)) = (id(&bytes[..middle]), id(&bytes[middle..])) {
+                    entries.push((left, right, product));
+                }
+            }
+        }
+        let pairs = PairTable::build(entries.iter().copied()).unwrap();
+        let bytes = std::array::from_fn(|byte| id(&[byte as u8]).unwrap_or(NONE));
+        CharacterTable::build(&tokens, entries.into_iter(), &pairs, |number| number, &bytes)
+    }
+
+    fn start(first: u32, second: Option<u32>, length: usize) -> Option<Start> {
+        Some(Start {
+            first,
+            second,
+            length,
+        })
+    }
+
+    #[test]
+    fn a_character_is_one_symbol_or_two() {
+        let two = [&b"\xE4"[..], b"\xB8", b"\xAD", b"\xE4\xB8"];
+        assert_eq!(table(&two).start(b"\xE4\xB8\xAD", 0), start(3, Some(2), 3));
+        let one = [&b"\xE4"[..], b"\xB8", b"\xAD", b"\xE4\xB8", b"\xE4\xB8\xAD"];
+        assert_eq!(table(&one).start(b"\xE4\xB8\xAD", 0), start(4, None, 3));
+        assert_eq!(table(&one).start(b"\xE4\xB8", 0), None, "cut off");
+        assert_eq!(table(&one[..3]).start(b"\xE4\xB8\xAD", 0), None, "no merges");
+        let short = [&b"\xC3"[..], b"\xA9", b"\xC3\xA9"];
+        assert_eq!(table(&short).start("é".as_bytes(), 0), start(2, None, 2));
+    }
+
+    #[test]
+    fn a_neighbour_that_may_come_first_forbids_it() {
+        // A space takes the first byte (rank 3) before the last two are merged (rank 4).
+        let tokens = [&b"\xE4"[..], b"\xB8", b"\xAD", b" \xE4", b"\xB8\xAD", b" "];
+        let table = table(&tokens);
+        assert_eq!(table.start(b"\xE4\xB8\xAD", 0), start(0, Some(4), 3));
+        assert_eq!(table.start(b"\n\xE4\xB8\xAD", 1), start(0, Some(4), 3));
+        assert_eq!(table.start(b" \xE4\xB8\xAD", 1), None);
+    }
+
+    #[test]
+    fn overlong_forms_are_no_characters() {
+        let tokens = [&b"\xE0"[..], b"\x83", b"\xA9", b"\xC3", b"\xC3\xA9"];
+        let table = table(&tokens);
+        assert_eq!(table.start(b"\xC3\xA9", 0), start(4, None, 2));
+        assert_eq!(table.start(b"\xE0\x83\xA9", 0), None);
+    }
 }
