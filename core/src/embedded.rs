@@ -77,7 +77,6 @@ impl EmbeddedTable {
             Cow::Borrowed(&[]),
             byte_ids,
             CharacterTable::from_static(bytemuck::cast_slice(&self.characters.0)),
-            true,
         )
     }
 }

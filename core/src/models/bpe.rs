@@ -13,7 +13,9 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use bpe_tables::{CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges};
+use bpe_tables::{
+    CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges,
+};
 
 use super::chain::Chain;
 use super::dropout::Dropout;
@@ -78,7 +80,9 @@ impl Bpe {
         };
         let model = Self::new(tokens, pieces, &entries, Cow::Borrowed(&[]), true)?;
         // What lower ranks leave as two parts becomes the token next.
-        model.unreached.get_or_init(|| model.table_of(&recovered.unreachable));
+        model
+            .unreached
+            .get_or_init(|| model.table_of(&recovered.unreachable));
         Ok(model)
     }
 
@@ -228,12 +232,7 @@ impl Bpe {
     }
 
     #[inline]
-    fn merge_piece(
-        &self,
-        piece: &[u8],
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<()> {
+    fn merge_piece(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
         let Scratch { short, .. } = scratch;
         if self.lay_out(piece, 0, short)? == piece.len() {
             short.merge(&self.merges);
@@ -306,12 +305,7 @@ impl Bpe {
 
     /// Merges a long piece in one go. Complexity: that of the queue.
     #[inline(never)]
-    fn merge_at_once(
-        &self,
-        piece: &[u8],
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<()> {
+    fn merge_at_once(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
         let Scratch { starts, chain, .. } = scratch;
         starts.clear();
         let mut at = 0;

@@ -150,8 +150,7 @@ impl<'a> CharacterTable<'a> {
                     let numbers = [number, pairs.get(id(second), id(third))];
                     // Codes below have two bytes; so few bytes more are overlong.
                     if code >= 0x800 && numbers != [NONE; 2] {
-                        slots[code] =
-                            builder.entry([id(first), id(second), id(third)], numbers);
+                        slots[code] = builder.entry([id(first), id(second), id(third)], numbers);
                     }
                 }
             }
@@ -306,7 +305,13 @@ mod tests {
         }
         let pairs = PairTable::build(entries.iter().copied()).unwrap();
         let bytes = std::array::from_fn(|byte| id(&[byte as u8]).unwrap_or(NONE));
-        CharacterTable::build(&tokens, entries.into_iter(), &pairs, |number| number, &bytes)
+        CharacterTable::build(
+            &tokens,
+            entries.into_iter(),
+            &pairs,
+            |number| number,
+            &bytes,
+        )
     }
 
     fn start(first: u32, second: Option<u32>, length: usize) -> Option<Start> {
@@ -324,7 +329,11 @@ mod tests {
         let one = [&b"\xE4"[..], b"\xB8", b"\xAD", b"\xE4\xB8", b"\xE4\xB8\xAD"];
         assert_eq!(table(&one).start(b"\xE4\xB8\xAD", 0), start(4, None, 3));
         assert_eq!(table(&one).start(b"\xE4\xB8", 0), None, "cut off");
-        assert_eq!(table(&one[..3]).start(b"\xE4\xB8\xAD", 0), None, "no merges");
+        assert_eq!(
+            table(&one[..3]).start(b"\xE4\xB8\xAD", 0),
+            None,
+            "no merges"
+        );
         let short = [&b"\xC3"[..], b"\xA9", b"\xC3\xA9"];
         assert_eq!(table(&short).start("é".as_bytes(), 0), start(2, None, 2));
     }
