@@ -1,10 +1,10 @@
 //! Merging of a piece of few symbols, all of it on the stack.
 //!
-//! A candidate is one u32: the number of the merge, then its place, so that the least of them is the
+//! A candidate is one u64: the number of the merge, then its place, so that the least of them is the
 //! lowest number, and the leftmost of equals. Symbols keep their places, and a bit says which places
 //! are still in use: nothing is moved when two become one.
 
-use bpe_tables::{MAX_TOKENS, NONE};
+use bpe_tables::NONE;
 
 use super::merging::{MergeTable, Merges as _};
 
@@ -12,18 +12,18 @@ use super::merging::{MergeTable, Merges as _};
 pub const MAX_SYMBOLS: usize = 64;
 
 const PLACE_BITS: u32 = MAX_SYMBOLS.trailing_zeros();
-/// No merge: above all candidates, also as a signed number, which older processors compare faster.
-const NO_MERGE: i32 = i32::MAX;
-const _: () = assert!((MAX_TOKENS << PLACE_BITS) < NO_MERGE as usize);
-/// How many candidates are compared at once.
-const LANES: usize = 8;
+/// No merge: above all candidates.
+const NO_MERGE: u64 = u64::MAX;
+/// How many candidates are compared side by side. Wider numbers than they need keep the compiler from
+/// vectors, which would wait for the single ones just written.
+const LANES: usize = 4;
 
 /// A piece and its merges, in memory that is used again.
 #[derive(Debug)]
 pub struct ShortPiece {
     symbols: [u32; MAX_SYMBOLS],
     /// The merge of the symbol at a place and the next one.
-    candidates: [i32; MAX_SYMBOLS],
+    candidates: [u64; MAX_SYMBOLS],
     count: usize,
     /// The places in use.
     places: u64,
@@ -158,19 +158,21 @@ impl ShortPiece {
 }
 
 #[inline]
-fn candidate(number: u32, place: usize) -> i32 {
+fn candidate(number: u32, place: usize) -> u64 {
     if number == NONE {
         NO_MERGE
     } else {
-        (number << PLACE_BITS | place as u32) as i32
+        u64::from(number) << PLACE_BITS | place as u64
     }
 }
 
 /// Number and place of a candidate.
 #[inline]
-fn parts(candidate: i32) -> (u32, usize) {
-    let packed = candidate as u32;
-    (packed >> PLACE_BITS, packed as usize % MAX_SYMBOLS)
+fn parts(candidate: u64) -> (u32, usize) {
+    (
+        (candidate >> PLACE_BITS) as u32,
+        candidate as usize % MAX_SYMBOLS,
+    )
 }
 
 /// The next place in use after one.
@@ -189,12 +191,12 @@ fn previous(places: u64, place: usize) -> Option<usize> {
 
 /// The least of a multiple of [`LANES`] numbers.
 #[inline]
-fn least(numbers: &[i32]) -> i32 {
+fn least(numbers: &[u64]) -> u64 {
     let mut lanes = [NO_MERGE; LANES];
     for chunk in numbers.chunks_exact(LANES) {
         for (lane, &number) in lanes.iter_mut().zip(chunk) {
             *lane = number.min(*lane);
         }
     }
-    lanes.into_iter().fold(NO_MERGE, i32::min)
+    lanes.into_iter().fold(NO_MERGE, u64::min)
 }
