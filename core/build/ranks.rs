@@ -9,7 +9,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bpe_tables::{NONE, PairTable, PieceTable, TokenTable, recover_merges};
+use bpe_tables::{CharacterTable, NONE, PairTable, PieceTable, TokenTable, recover_merges};
 use sha2::{Digest as _, Sha256};
 use tiktoken_rs::CoreBPE;
 
@@ -75,14 +75,15 @@ fn write_one(published: &Published, out: &Path) {
         recovered.unreachable.is_empty(),
         "merges stand for ranks only if they reach every token"
     );
-    let pairs = recovered
+    let entries = recovered
         .merges
         .iter()
         .map(|merge| (merge.left, merge.right, merge.product));
-    let pairs = PairTable::build(pairs).expect("ids fit");
-    let bytes: Vec<u32> = (0..=255_u8)
-        .map(|byte| pieces.get(&[byte], &tokens).unwrap_or(NONE))
-        .collect();
+    let pairs = PairTable::build(entries.clone()).expect("ids fit");
+    let bytes: [u32; 256] =
+        std::array::from_fn(|byte| pieces.get(&[byte as u8], &tokens).unwrap_or(NONE));
+    // By ranks, the number of a merge is the token that it makes, and above those of its parts.
+    let characters = CharacterTable::build(&tokens, entries, &pairs, |number| number, &bytes);
 
     let write = |kind: &str, content: &[u8]| {
         let path = out.join(format!("{}.{kind}", published.sha256));
@@ -98,14 +99,15 @@ fn write_one(published: &Published, out: &Path) {
     write("blob", tokens.blob());
     write("ends", &u32s(tokens.ends()));
     write("pieces", &u32s(pieces.slots()));
-    write(
-        "pairs",
-        &pairs
-            .slots()
+    let u64s = |numbers: &[u64]| {
+        numbers
             .iter()
             .flat_map(|n| n.to_ne_bytes())
-            .collect::<Vec<u8>>(),
-    );
+            .collect::<Vec<u8>>()
+    };
+    write("pairs", &u64s(pairs.slots()));
+    write("filter", &u64s(pairs.filter()));
+    write("characters", &u64s(characters.slots()));
     write("bytes", &u32s(&bytes));
 }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use bpe_tables::{PairTable, PieceTable, TokenTable};
+use bpe_tables::{CharacterTable, PairTable, PieceTable, TokenTable};
 
 use crate::models::bpe::Bpe;
 
@@ -14,6 +14,8 @@ pub struct EmbeddedTable {
     ends: &'static Aligned<[u8]>,
     pieces: &'static Aligned<[u8]>,
     pairs: &'static Aligned<[u8]>,
+    filter: &'static Aligned<[u8]>,
+    characters: &'static Aligned<[u8]>,
     bytes: &'static Aligned<[u8]>,
 }
 
@@ -32,6 +34,8 @@ macro_rules! embedded_table {
             ends: embedded_table!(@array $sha256, "ends"),
             pieces: embedded_table!(@array $sha256, "pieces"),
             pairs: embedded_table!(@array $sha256, "pairs"),
+            filter: embedded_table!(@array $sha256, "filter"),
+            characters: embedded_table!(@array $sha256, "characters"),
             bytes: embedded_table!(@array $sha256, "bytes"),
         }
     };
@@ -66,11 +70,13 @@ impl EmbeddedTable {
         Bpe::from_parts(
             self.tokens(),
             PieceTable::from_static(bytemuck::cast_slice(&self.pieces.0)),
-            PairTable::from_static(bytemuck::cast_slice(&self.pairs.0)),
+            PairTable::from_static(
+                bytemuck::cast_slice(&self.pairs.0),
+                bytemuck::cast_slice(&self.filter.0),
+            ),
             Cow::Borrowed(&[]),
             byte_ids,
-            true,
-            true,
+            CharacterTable::from_static(bytemuck::cast_slice(&self.characters.0)),
         )
     }
 }
@@ -94,6 +100,7 @@ mod tests {
         }
     }
 
+    /// `Bpe::from_parts` relies on it.
     #[test]
     fn every_token_is_reached_by_merging_too() {
         for table in &TABLES {

@@ -11,18 +11,28 @@
 //! Invariant: a piece's ids decode to its bytes.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
-use bpe_tables::{MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges};
+use bpe_tables::{
+    CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges,
+};
 
 use super::chain::Chain;
 use super::dropout::Dropout;
-use super::merging::{MergeTable, SHORT, merge_long, merge_short, merge_varied};
+use super::merging::{MergeTable, merge_long, merge_varied};
 use super::queue::{BucketQueue, HeapQueue};
+use super::short::{MAX_SYMBOLS, ShortPiece};
 use crate::draw::Draw;
 use crate::error::{Error, Result};
 
 /// A longer token is in no rank file but a hostile one; finding its parts would take hours.
 pub(super) const LONGEST_TOKEN: usize = 1024;
+
+/// Of a window over a longer piece, tokens that begin at a later symbol are merged again in the next.
+const KEPT: usize = MAX_SYMBOLS * 2 / 3;
+
+/// Looking up as many whole pieces as this part of all tokens is worth finding out which must be.
+const LEARN_AFTER: usize = 4;
 
 /// A byte-pair model.
 #[derive(Clone, Debug)]
@@ -31,11 +41,23 @@ pub struct Bpe {
     pieces: PieceTable<'static>,
     merges: MergeTable,
     byte_ids: [u32; 256],
+    /// What characters begin as; empty if the merges are not monotone.
+    characters: CharacterTable<'static>,
     whole_pieces: bool,
+    /// The tokens that merging leaves in parts: among whole pieces, only these must be looked up. None
+    /// if there are none; unset as long as nobody knows.
+    unreached: OnceLock<Option<PieceTable<'static>>>,
 }
 
 /// Working memory that is used again from piece to piece.
-pub type Scratch = Chain;
+#[derive(Debug, Default)]
+pub struct Scratch {
+    short: ShortPiece,
+    /// Whole pieces looked up in vain while it is unknown which must be.
+    searches: usize,
+    starts: Vec<u32>,
+    chain: Chain,
+}
 
 impl Bpe {
     /// Builds a model that merges by the rank of the concatenation; a whole piece that is a token is
@@ -56,7 +78,12 @@ impl Bpe {
         } else {
             all_splits(&tokens, &pieces)
         };
-        Self::new(tokens, pieces, &entries, Cow::Borrowed(&[]), true)
+        let model = Self::new(tokens, pieces, &entries, Cow::Borrowed(&[]), true)?;
+        // What lower ranks leave as two parts becomes the token next.
+        model
+            .unreached
+            .get_or_init(|| model.table_of(&recovered.unreachable));
+        Ok(model)
     }
 
     /// Builds a model from merges (left, right, product) in order of priority.
@@ -94,16 +121,20 @@ impl Bpe {
         let byte_ids =
             std::array::from_fn(|byte| pieces.get(&[byte as u8], &tokens).unwrap_or(NONE));
         let merges = MergeTable::new(entries, products, tokens.len())?;
+        let characters = merges.characters(&tokens, entries, &byte_ids);
         Ok(Self {
             tokens,
             pieces,
             merges,
             byte_ids,
+            characters,
             whole_pieces,
+            unreached: OnceLock::new(),
         })
     }
 
-    /// Trusts parts that belong together: those a build script wrote.
+    /// Trusts parts that belong together: those a build script wrote. Merges must be monotone, and
+    /// reach every token; whole pieces are taken as they are.
     #[must_use]
     pub fn from_parts(
         tokens: TokenTable<'static>,
@@ -111,15 +142,16 @@ impl Bpe {
         pairs: PairTable<'static>,
         products: Cow<'static, [u32]>,
         byte_ids: [u32; 256],
-        whole_pieces: bool,
-        monotone: bool,
+        characters: CharacterTable<'static>,
     ) -> Self {
         Self {
             tokens,
             pieces,
-            merges: MergeTable::from_parts(pairs, products, monotone),
+            merges: MergeTable::from_parts(pairs, products, true),
             byte_ids,
-            whole_pieces,
+            characters,
+            whole_pieces: true,
+            unreached: OnceLock::from(None),
         }
     }
 
@@ -149,21 +181,151 @@ impl Bpe {
         out: &mut Vec<u32>,
     ) -> Result<()> {
         if self.whole_pieces
-            && let Some(id) = self.pieces.get(piece, &self.tokens)
+            && let Some(id) = self.find_whole(piece, scratch)
         {
             out.push(id);
             return Ok(());
         }
-        let byte = |offset| self.id_of_byte(piece, offset);
-        if piece.len() <= SHORT {
-            return merge_short(&self.merges, piece.len(), byte, out);
+        self.merge_piece(piece, scratch, out)
+    }
+
+    /// The token that is a whole piece; None also for one that merging gives.
+    #[inline]
+    fn find_whole(&self, piece: &[u8], scratch: &mut Scratch) -> Option<u32> {
+        match self.unreached.get() {
+            Some(None) => None,
+            Some(Some(unreached)) => unreached.get(piece, &self.tokens),
+            None => {
+                scratch.searches += 1;
+                if scratch.searches * LEARN_AFTER > self.tokens.len() {
+                    self.unreached.get_or_init(|| self.find_unreached());
+                }
+                self.pieces.get(piece, &self.tokens)
+            }
         }
+    }
+
+    /// Merges every token's bytes, to see which tokens do not come out.
+    #[cold]
+    fn find_unreached(&self) -> Option<PieceTable<'static>> {
+        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        let unreached: Vec<u32> = self
+            .tokens
+            .iter()
+            .filter(|&(id, bytes)| {
+                ids.clear();
+                self.merge_piece(bytes, &mut scratch, &mut ids).is_err() || ids != [id]
+            })
+            .map(|(id, _)| id)
+            .collect();
+        self.table_of(&unreached)
+    }
+
+    /// A table of some tokens, if there are any.
+    fn table_of(&self, ids: &[u32]) -> Option<PieceTable<'static>> {
+        if ids.is_empty() {
+            return None;
+        }
+        // What is in the table of all of them can be in this one.
+        let some = PieceTable::build_of(&self.tokens, ids.iter().copied());
+        Some(some.unwrap_or_else(|_| self.pieces.clone()))
+    }
+
+    #[inline]
+    fn merge_piece(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
+        let Scratch { short, .. } = scratch;
+        if self.lay_out(piece, 0, short)? == piece.len() {
+            short.merge(&self.merges);
+            short.append_to(out);
+            return Ok(());
+        }
+        let before = out.len();
+        if !self.merges.monotone() || !self.merge_by_windows(piece, short, out)? {
+            out.truncate(before);
+            self.merge_at_once(piece, scratch, out)?;
+        }
+        Ok(())
+    }
+
+    /// Lays out the symbols with which a piece begins after an offset, as many as there is room for, and
+    /// says where they end.
+    #[inline]
+    fn lay_out(&self, piece: &[u8], from: usize, short: &mut ShortPiece) -> Result<usize> {
+        short.clear();
+        let mut at = from;
+        while at < piece.len() && !short.is_full() {
+            if let Some(start) = self.characters.start(piece, at) {
+                short.push(start.first);
+                if let Some(second) = start.second {
+                    short.push_apart(second);
+                }
+                at += start.length;
+            } else {
+                short.push(self.id_of_byte(piece, at)?);
+                at += 1;
+            }
+        }
+        Ok(at)
+    }
+
+    /// Merges a long piece window by window; false if that does not lead to an end.
+    ///
+    /// Under monotone merges, tokens are those of a text if each two neighbours are what their own bytes
+    /// become: the first merge across an edge between tokens would come up in those bytes as well. Each
+    /// window begins with a token of the one before, and must find it again: so all neighbours are
+    /// neighbours in some window, where no merge crossed their edge. Complexity: linear.
+    #[inline(never)]
+    fn merge_by_windows(
+        &self,
+        piece: &[u8],
+        short: &mut ShortPiece,
+        out: &mut Vec<u32>,
+    ) -> Result<bool> {
+        let mut from = 0;
+        let mut expected = None;
+        loop {
+            let end = self.lay_out(piece, from, short)?;
+            short.merge(&self.merges);
+            if expected.is_some() && expected != short.first() {
+                return Ok(false);
+            }
+            if end == piece.len() {
+                short.append_to(out);
+                return Ok(true);
+            }
+            let before = out.len();
+            expected = short.append_before(KEPT, out);
+            if out.len() == before {
+                return Ok(false);
+            }
+            let bytes = out[before..].iter().map(|&id| self.tokens.get(id).len());
+            from += bytes.sum::<usize>();
+        }
+    }
+
+    /// Merges a long piece in one go. Complexity: that of the queue.
+    #[inline(never)]
+    fn merge_at_once(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
+        let Scratch { starts, chain, .. } = scratch;
+        starts.clear();
+        let mut at = 0;
+        while at < piece.len() {
+            if let Some(start) = self.characters.start(piece, at) {
+                starts.push(start.first);
+                starts.extend(start.second);
+                at += start.length;
+            } else {
+                starts.push(self.id_of_byte(piece, at)?);
+                at += 1;
+            }
+        }
+        let start = |place| Ok(starts[place]);
         if self.merges.monotone() {
             let queue = BucketQueue::default();
-            merge_long(&self.merges, piece.len(), byte, queue, scratch, out)
+            merge_long(&self.merges, starts.len(), start, queue, chain, out)
         } else {
             let queue = HeapQueue::default();
-            merge_long(&self.merges, piece.len(), byte, queue, scratch, out)
+            merge_long(&self.merges, starts.len(), start, queue, chain, out)
         }
     }
 
@@ -185,7 +347,7 @@ impl Bpe {
             piece.len(),
             |offset| self.id_of_byte(piece, offset),
             dropout.variant(draw, |_| false),
-            scratch,
+            &mut scratch.chain,
             out,
         )
     }

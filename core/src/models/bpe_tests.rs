@@ -1,4 +1,5 @@
-//! The textbook procedure as the oracle for both merge loops and both queues.
+//! The textbook procedure as the oracle for both merge loops and both queues, and for characters that
+//! begin as more than their bytes.
 
 use proptest::prelude::*;
 
@@ -51,7 +52,7 @@ fn encode(model: &Bpe, piece: &[u8]) -> Vec<Vec<u8>> {
 
 /// A piece, repeated past the length from which the linked list is used.
 fn lengthened(piece: &[u8]) -> Vec<u8> {
-    piece.repeat(SHORT / piece.len().max(1) + 1)
+    piece.repeat(MAX_SYMBOLS / piece.len().max(1) + 1)
 }
 
 /// Single letters, then distinct strings over them: any order, not only what training makes.
@@ -67,6 +68,62 @@ fn vocabulary() -> impl Strategy<Value = Vec<Vec<u8>>> {
     })
 }
 
+/// Bytes that make characters of one to three bytes, and parts of them, in every way.
+const BYTES: [u8; 7] = [b' ', b'a', 0xC3, 0xE4, 0xE5, 0xA9, 0xB8];
+
+fn some_bytes(length: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(proptest::sample::select(&BYTES[..]), length)
+}
+
+/// Single bytes, then strings of them; the short ones first, if asked for, which makes ranks monotone.
+fn vocabulary_of_bytes() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    (
+        proptest::collection::vec(some_bytes(2..5), 0..60),
+        any::<bool>(),
+    )
+        .prop_map(|(words, sorted)| {
+            let mut tokens: Vec<Vec<u8>> = BYTES.map(|byte| vec![byte]).to_vec();
+            for word in words {
+                if !tokens.contains(&word) {
+                    tokens.push(word);
+                }
+            }
+            if sorted {
+                tokens.sort_by_key(Vec::len);
+            }
+            tokens
+        })
+}
+
+/// The way without any short cut: bytes in a linked list, and a heap.
+fn slowly(model: &Bpe, piece: &[u8]) -> Vec<u32> {
+    let mut ids = Vec::new();
+    let byte = |offset| model.id_of_byte(piece, offset);
+    let (queue, mut chain) = (HeapQueue::default(), Chain::default());
+    merge_long(
+        &model.merges,
+        piece.len(),
+        byte,
+        queue,
+        &mut chain,
+        &mut ids,
+    )
+    .unwrap();
+    ids
+}
+
+fn merged(model: &Bpe, piece: &[u8]) -> Vec<u32> {
+    let mut ids = Vec::new();
+    model
+        .merge_piece(piece, &mut Scratch::default(), &mut ids)
+        .unwrap();
+    ids
+}
+
+fn embedded() -> impl Iterator<Item = Bpe> {
+    crate::embedded::tables().map(|sha256| crate::embedded::find(sha256).unwrap().model())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -78,6 +135,43 @@ proptest! {
             let expected = by_the_book(&piece, rank, |piece| tokens.iter().any(|t| t == piece));
             prop_assert_eq!(encode(&model, &piece), expected);
         }
+    }
+
+    #[test]
+    fn characters_are_merged_by_the_book(tokens in vocabulary_of_bytes(), piece in some_bytes(1..24)) {
+        let model = Bpe::from_ranks(table(&tokens)).unwrap();
+        let rank = |l: &[u8], r: &[u8]| tokens.iter().position(|t| *t == [l, r].concat()).map(|n| n as u32);
+        for piece in [piece.clone(), lengthened(&piece)] {
+            let expected = by_the_book(&piece, rank, |piece| tokens.iter().any(|t| t == piece));
+            prop_assert_eq!(encode(&model, &piece), expected);
+        }
+    }
+
+    #[test]
+    fn characters_of_merges_are_merged_by_the_book(
+        tokens in vocabulary_of_bytes(), pieces in proptest::collection::vec(some_bytes(1..24), 1..30), whole: bool
+    ) {
+        let id = |bytes: &[u8]| tokens.iter().position(|t| t == bytes).map(|n| n as u32);
+        let mut merges = Vec::new();
+        for (product, token) in tokens.iter().enumerate().rev() {
+            // One way or two, the last token first: numbers are not ids, and products not in their order.
+            let ways = (1..token.len()).filter_map(|at| Some((id(&token[..at])?, id(&token[at..])?)));
+            merges.extend(ways.take(1 + product % 2).map(|(left, right)| [left, right, product as u32]));
+        }
+        merges.sort_by_key(|merge| tokens[merge[2] as usize].len());
+        let model = Bpe::from_merges(table(&tokens), &merges, whole).unwrap();
+        let number = |l: &[u8], r: &[u8]| {
+            merges.iter().position(|m| Some(m[0]) == id(l) && Some(m[1]) == id(r)).map(|n| n as u32)
+        };
+        // One scratch for all: halfway the model learns which whole pieces it must look up.
+        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        for piece in pieces.iter().chain(&tokens) {
+            ids.clear();
+            model.encode_piece(piece, &mut scratch, &mut ids).unwrap();
+            let expected = by_the_book(piece, number, |piece| whole && id(piece).is_some());
+            prop_assert_eq!(bytes_of(&model, &ids), expected);
+        }
+        prop_assert!(!whole || model.unreached.get().is_some());
     }
 
     #[test]
@@ -116,11 +210,11 @@ proptest! {
         let tokens: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
         let model = Bpe::from_ranks(table(&tokens)).unwrap();
         let (mut heap, mut buckets) = (Vec::new(), Vec::new());
-        let mut scratch = Scratch::default();
+        let mut chain = Chain::default();
         prop_assume!(model.merges.monotone());
         let byte = |offset| model.id_of_byte(piece.as_bytes(), offset);
-        merge_long(&model.merges, piece.len(), byte, HeapQueue::default(), &mut scratch, &mut heap).unwrap();
-        merge_long(&model.merges, piece.len(), byte, BucketQueue::default(), &mut scratch, &mut buckets).unwrap();
+        merge_long(&model.merges, piece.len(), byte, HeapQueue::default(), &mut chain, &mut heap).unwrap();
+        merge_long(&model.merges, piece.len(), byte, BucketQueue::default(), &mut chain, &mut buckets).unwrap();
         prop_assert_eq!(heap, buckets);
     }
 }
@@ -175,4 +269,95 @@ fn contradictions_are_named() {
         error.to_string(),
         "token 0 has 2000 bytes; at most 1024 are handled"
     );
+}
+
+#[test]
+fn a_character_begins_as_what_it_becomes() {
+    for model in embedded() {
+        let text = "的中 é";
+        let starts: Vec<bool> = [0, 3, 7]
+            .map(|at| model.characters.start(text.as_bytes(), at).is_some())
+            .to_vec();
+        assert!(starts.contains(&true), "{starts:?}");
+    }
+    // What "é" becomes comes before it in the order: no merge may be done ahead of its turn.
+    let tokens = ["éa", "é", "a"].map(|token| token.as_bytes().to_vec());
+    let bytes = [vec![0xC3], vec![0xA9]];
+    let odd = Bpe::from_ranks(table(&[&tokens[..], &bytes].concat())).unwrap();
+    assert!(!odd.merges.monotone());
+    assert_eq!(odd.characters.start("é".as_bytes(), 0), None);
+    assert_eq!(
+        encode(&odd, "ééa".as_bytes()),
+        ["é".as_bytes(), "éa".as_bytes()]
+    );
+}
+
+#[test]
+fn characters_become_the_same_in_every_company() {
+    let company = [
+        "", " ", "a", "9", "\n", "é", "я", "ก", "ა", "—", "、", "一", "中", "的", "한", "🙂",
+    ];
+    let stray: [&[u8]; 4] = [b"\x80", b"\xAD", b"\xE4", b"\xF0\x9F"];
+    let company: Vec<&[u8]> = company
+        .iter()
+        .map(|text| text.as_bytes())
+        .chain(stray)
+        .collect();
+    for (number, model) in embedded().enumerate() {
+        let characters = ('\u{80}'..='\u{FFFF}').skip(number).step_by(31);
+        for (at, character) in characters.enumerate() {
+            let mut bytes = [0; 4];
+            let character = character.encode_utf8(&mut bytes).as_bytes();
+            for (place, before) in company.iter().enumerate() {
+                let after = company[(at + place) % company.len()];
+                let piece = [before, character, after].concat();
+                assert_eq!(merged(&model, &piece), slowly(&model, &piece), "{piece:x?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn tokens_beside_each_other_are_merged_as_without_short_cuts() {
+    for model in embedded() {
+        let tokens = model.tokens().clone();
+        let count = tokens.len() as u32;
+        for id in (0..count).step_by(23) {
+            for step in [1, 7919, 104_729] {
+                let piece = [tokens.get(id), tokens.get((id + step) % count)].concat();
+                assert_eq!(merged(&model, &piece), slowly(&model, &piece), "{piece:x?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_give_what_one_go_gives() {
+    let text = "的中心 is unbelievably 重要的一部分, и это правда! 안녕하세요 🙂🙂 antidisestablishmentarianism";
+    let letters = |step: usize| -> Vec<u8> {
+        (0..3000)
+            .map(|n| b'a' + (n * n / 7 * step % 26) as u8)
+            .collect()
+    };
+    let mut pieces = vec![text.repeat(20).into_bytes(), letters(1), letters(5)];
+    for unit in [
+        "a", " ", "=", "ab", "\n", "0", "的", "ก", "\u{AD}", "🙂", "- ", "aaaaaab", "çã",
+    ] {
+        pieces.extend([62, 63, 64, 65, 127, 1000].map(|times| unit.repeat(times).into_bytes()));
+    }
+    pieces.push(
+        (0..5000_u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+            .collect(),
+    );
+    for model in embedded() {
+        for piece in &pieces {
+            assert_eq!(
+                merged(&model, piece),
+                slowly(&model, piece),
+                "{}",
+                piece.escape_ascii()
+            );
+        }
+    }
 }

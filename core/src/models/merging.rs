@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use bpe_tables::{NONE, PairTable};
+use bpe_tables::{CharacterTable, NONE, PairTable, TokenTable};
 
 use super::chain::Chain;
 use super::queue::Queue;
@@ -62,6 +62,34 @@ impl MergeTable {
             products,
             monotone,
         }
+    }
+
+    /// What characters begin as under these merges, given as (left, right, number) too: empty unless
+    /// they are monotone.
+    pub fn characters(
+        &self,
+        tokens: &TokenTable<'_>,
+        entries: &[(u32, u32, u32)],
+        byte_ids: &[u32; 256],
+    ) -> CharacterTable<'static> {
+        if !self.monotone {
+            return CharacterTable::default();
+        }
+        let entries = entries.iter().copied();
+        let product = |number| self.product(number);
+        CharacterTable::build(tokens, entries, &self.pairs, product, byte_ids)
+    }
+
+    /// Whether two symbols can have a merge: false is certain.
+    #[inline]
+    pub fn may_merge(&self, left: u32, right: u32) -> bool {
+        self.pairs.may_have(left, right)
+    }
+
+    /// The number of the merge of two symbols that can have one, or [`NONE`].
+    #[inline]
+    pub fn find(&self, left: u32, right: u32) -> u32 {
+        self.pairs.find(left, right)
     }
 
     /// Whether every merge's number is above those of the merges that make its parts.

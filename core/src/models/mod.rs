@@ -13,6 +13,7 @@ pub mod merging;
 pub mod ngram;
 pub mod queue;
 pub mod scored_pairs;
+mod short;
 pub mod staged;
 pub mod trie;
 pub mod unigram;

@@ -6,13 +6,16 @@
 //! * [`TokenTable`]: id -> bytes.
 //! * [`PieceTable`]: bytes -> id, an open-addressing hash table of ids that compares the bytes.
 //! * [`PairTable`]: (left id, right id) -> number, one u64 a slot.
+//! * [`CharacterTable`]: a character -> the symbols that merging begins with, one u64 a slot.
 //! * [`recover_merges`]: ranks -> merges.
 
+mod character;
 mod pair;
 mod piece;
 mod recover;
 mod token;
 
+pub use character::{CharacterTable, Start};
 pub use pair::PairTable;
 pub use piece::PieceTable;
 pub use recover::{Merge, Recovered, recover_merges};

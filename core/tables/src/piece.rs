@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::{NONE, TokenTable};
+use crate::{MAX_TOKENS, NONE, TokenTable};
 
-/// An open-addressing table of ids; the bytes stay in the [`TokenTable`].
+/// An open-addressing table of ids; the bytes stay in the [`TokenTable`]. A slot holds some bits of
+/// the hash above the id, so that bytes are hardly ever compared in vain.
 ///
 /// The hash is fixed, so that a build script and the module agree. Somebody who writes a vocabulary
 /// to collide can make it slow, hence the limit on probes in [`PieceTable::build`].
@@ -16,21 +17,45 @@ pub struct PieceTable<'a> {
 /// More steps than a table at half load ever needs; a vocabulary that does was written to collide.
 const MAX_PROBES: usize = 4096;
 
+const ID: u32 = MAX_TOKENS as u32 - 1;
+/// The top bit stays free, so that no entry is [`NONE`].
+const TAG: u32 = !ID >> 1 & !ID;
+
+/// The bits of a hash that stand above an id: its upper ones, as the lower ones choose the slot.
+#[inline]
+fn tag(hash: u64) -> u32 {
+    (hash >> 32) as u32 & TAG
+}
+
 impl<'a> PieceTable<'a> {
     /// Builds the table of all tokens.
     ///
     /// # Errors
     /// Names two ids with the same bytes, or a vocabulary made to collide.
     pub fn build(tokens: &TokenTable<'_>) -> Result<Self, String> {
-        let count = tokens.iter().count();
+        Self::build_of(tokens, tokens.iter().map(|(id, _)| id))
+    }
+
+    /// Builds the table of some of the tokens.
+    ///
+    /// # Errors
+    /// As [`PieceTable::build`].
+    pub fn build_of(
+        tokens: &TokenTable<'_>,
+        ids: impl Iterator<Item = u32> + Clone,
+    ) -> Result<Self, String> {
+        let count = ids.clone().count();
         let mut slots = vec![NONE; (count * 2).next_power_of_two().max(16)];
         let mask = slots.len() - 1;
-        for (id, bytes) in tokens.iter() {
-            let mut slot = hash(bytes) as usize & mask;
+        for id in ids {
+            let bytes = tokens.get(id);
+            let hash = hash(bytes);
+            let mut slot = hash as usize & mask;
             let mut probes = 0;
             while slots[slot] != NONE {
-                if tokens.get(slots[slot]) == bytes {
-                    return Err(format!("ids {} and {id} are the same bytes", slots[slot]));
+                let other = slots[slot] & ID;
+                if slots[slot] & TAG == tag(hash) && tokens.get(other) == bytes {
+                    return Err(format!("ids {other} and {id} are the same bytes"));
                 }
                 slot = (slot + 1) & mask;
                 probes += 1;
@@ -38,7 +63,7 @@ impl<'a> PieceTable<'a> {
                     return Err("the vocabulary's tokens collide beyond all chance".to_owned());
                 }
             }
-            slots[slot] = id;
+            slots[slot] = tag(hash) | id;
         }
         Ok(Self {
             slots: Cow::Owned(slots),
@@ -64,14 +89,15 @@ impl<'a> PieceTable<'a> {
     #[must_use]
     pub fn get(&self, bytes: &[u8], tokens: &TokenTable<'_>) -> Option<u32> {
         let mask = self.slots.len() - 1;
-        let mut slot = hash(bytes) as usize & mask;
+        let hash = hash(bytes);
+        let mut slot = hash as usize & mask;
         loop {
-            let id = self.slots[slot];
-            if id == NONE {
+            let entry = self.slots[slot];
+            if entry == NONE {
                 return None;
             }
-            if tokens.get(id) == bytes {
-                return Some(id);
+            if entry & TAG == tag(hash) && tokens.get(entry & ID) == bytes {
+                return Some(entry & ID);
             }
             slot = (slot + 1) & mask;
         }
@@ -84,15 +110,35 @@ impl<'a> PieceTable<'a> {
 fn hash(bytes: &[u8]) -> u64 {
     const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut state = bytes.len() as u64;
-    let mut chunks = bytes.chunks_exact(8);
-    for chunk in &mut chunks {
-        let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
-        state = fold(state ^ word, MULTIPLIER);
+    if bytes.len() < 8 {
+        return fold(state ^ short_word(bytes), MULTIPLIER);
     }
-    let rest = chunks.remainder();
-    let mut word = [0; 8];
-    word[..rest.len()].copy_from_slice(rest);
-    fold(state ^ u64::from_le_bytes(word), MULTIPLIER)
+    let word = |at: usize| {
+        let word = bytes.get(at..at + 8).and_then(|word| word.try_into().ok());
+        u64::from_le_bytes(word.unwrap_or_default())
+    };
+    let last = bytes.len() - 8;
+    for at in (0..last).step_by(8) {
+        state = fold(state ^ word(at), MULTIPLIER);
+    }
+    // Overlaps what came before, which is faster than to fill up.
+    fold(state ^ word(last), MULTIPLIER)
+}
+
+/// Up to seven bytes as one word; with the length, no two inputs give the same.
+#[inline]
+fn short_word(bytes: &[u8]) -> u64 {
+    let u32_at = |at: usize| {
+        let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
+        u64::from(u32::from_le_bytes(word.unwrap_or_default()))
+    };
+    match *bytes {
+        [] => 0,
+        [one] => u64::from(one),
+        [one, two] => u64::from(one) | u64::from(two) << 8,
+        [one, two, three] => u64::from(one) | u64::from(two) << 8 | u64::from(three) << 16,
+        _ => u32_at(0) | u32_at(bytes.len() - 4) << 32,
+    }
 }
 
 /// The two halves of a 128-bit product, xored.

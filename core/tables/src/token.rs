@@ -88,7 +88,7 @@ impl<'a> TokenTable<'a> {
     }
 
     /// (id, bytes) in order of id, without unused ids.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> + Clone {
         (0..self.len() as u32)
             .map(|id| (id, self.get(id)))
             .filter(|(_, bytes)| !bytes.is_empty())
