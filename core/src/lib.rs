@@ -24,3 +24,4 @@ pub mod split;
 pub mod stages;
 pub mod text;
 pub mod trainers;
+pub mod written;
