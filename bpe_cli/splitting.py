@@ -11,7 +11,6 @@ from typing import Protocol
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
-from bpe_cli.expressions import check_size
 from bpe_cli.patterns import name_of, scanner_for
 
 
@@ -48,6 +47,8 @@ class RegexSplitter:
 
     def __init__(self, patterns: Sequence[str]) -> None:
         import regex  # imported here: it costs 20 ms that a known pattern need not pay
+
+        from bpe_cli.expressions import check_size
 
         check_size(patterns)
         self._expressions = []

@@ -19,6 +19,7 @@ LAYERS = (
     {
         "stages",
         "patterns",
+        "values",
         "errors",
         "expressions",
         "vocabulary",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 import sys
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 from bpe_cli.cli import options
@@ -16,9 +14,12 @@ from bpe_cli.cli.documents import Budget, Origins, Places
 from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.values import dataclass, replace
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
+    import datetime
+
     from bpe_cli.blocks import Block
     from bpe_cli.chat import Conversation
     from bpe_cli.chat.provenance import Traced
@@ -207,6 +208,8 @@ def _renderer(chat: ChatOptions, model: Tokenizer, named: str) -> tuple[_Renders
 
 
 def _date(text: str | None) -> datetime.date | None:
+    import datetime
+
     if text is None:
         return None
     try:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import select
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import BinaryIO, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from bpe_cli.blocks import Block
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.corpus.opening import SNIFF_BYTES, is_parquet, read_chunks
 from bpe_cli.errors import UsageError
+from bpe_cli.values import dataclass
+
+if TYPE_CHECKING:
+    import hashlib
 
 Documents = Literal["whole", "lines", "jsonl"]
 """What a document is: a whole input, a line, or a field of a line of JSON."""
@@ -127,6 +129,8 @@ def _read(
     on_input: Callable[[str, int], None] | None,
     hashes: list[InputHash] | None,
 ) -> Iterator[Block]:
+    import hashlib
+
     packer = Packer(source.block_bytes)
     if source.text is not None:
         if on_input is not None:

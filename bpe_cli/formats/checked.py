@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.usage import Fact
+from bpe_cli.values import dataclass
 from bpe_cli.wording import quote as quote  # readers of files take it from here
 
 

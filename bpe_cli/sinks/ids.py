@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
 from bpe_cli.sinks.base import Sink, parts
 
 if TYPE_CHECKING:
@@ -18,6 +16,8 @@ class IdsSink(Sink):
     _begun = False  # whether the line at hand has an id
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        import orjson
+
         pieces: list[bytes] = []
         for part in parts(block, ids, ends):
             if len(part.ids):

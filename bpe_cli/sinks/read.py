@@ -10,8 +10,6 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
-import orjson
-
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import HIGHEST_ID, Table
@@ -79,6 +77,8 @@ def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
     Raises:
         InputError: A line is not such an object; the message names it.
     """
+    import orjson
+
     for number, line in enumerate(_lines(stream), 1):
         if not line.strip():
             continue
@@ -136,6 +136,8 @@ def _read_words(
 
 def _ids_of_lines(data: bytes, line: int, name: str) -> list[array[int]]:
     """Convert lines of decimal ids. Tidy ones are turned into JSON, whose parser is several times faster."""
+    import orjson
+
     if not data.translate(None, b"0123456789 \n"):
         text = data[:-1] if data.endswith(b" ") else data
         try:
