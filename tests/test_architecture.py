@@ -20,6 +20,7 @@ LAYERS = (
         "stages",
         "patterns",
         "values",
+        "registry",
         "errors",
         "expressions",
         "vocabulary",
