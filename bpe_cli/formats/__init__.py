@@ -6,7 +6,6 @@ What a format cannot hold is an error that names it, unless the caller agrees to
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -229,6 +228,8 @@ def format_of_name(output: str) -> str:
     Raises:
         UsageError: No format has such names.
     """
+    import difflib
+
     name = Path(output).name
     usual = [(format_name, pattern) for format_name, module in FORMATS.items() for pattern in module.FILES]
     for format_name, pattern in sorted(usual, key=lambda each: "*" in each[1]):  # whole names first
@@ -259,6 +260,8 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
         FormatError: The format cannot hold all of it.
         UsageError: There is no such format, or no such loss.
     """
+    import difflib
+
     if format_name not in FORMATS:
         near = difflib.get_close_matches(format_name, FORMATS, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"formats are {', '.join(FORMATS)}"

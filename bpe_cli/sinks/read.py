@@ -134,11 +134,15 @@ def _read_words(
         yield Batch(array("I"), True)
 
 
+_FEW_BYTES = 1 << 14
+"""Bytes that are read with care by the time that importing a faster reader takes."""
+
+
 def _ids_of_lines(data: bytes, line: int, name: str) -> list[array[int]]:
     """Convert lines of decimal ids. Tidy ones are turned into JSON, whose parser is several times faster."""
-    import orjson
+    if len(data) > _FEW_BYTES and not data.translate(None, b"0123456789 \n"):
+        import orjson
 
-    if not data.translate(None, b"0123456789 \n"):
         text = data[:-1] if data.endswith(b" ") else data
         try:
             lists = orjson.loads(b"[[" + text.replace(b"\n", b"],[").replace(b" ", b",") + b"]]")

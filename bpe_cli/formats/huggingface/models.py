@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from bpe_cli import _core
@@ -29,6 +28,7 @@ from bpe_cli.stages import (
     WordPiece,
 )
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.values import replace
 from bpe_cli.vocabulary import Merges, Vocabulary
 
 LONGEST_NGRAM = 64

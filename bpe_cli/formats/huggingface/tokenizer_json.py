@@ -20,7 +20,6 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level, features
 from bpe_cli.formats.checked import Node, NotJsonError, facts_of, read, refuse_pattern
-from bpe_cli.formats.dialects import EDGES, to_hugging_face
 from bpe_cli.formats.huggingface import components as hf_components
 from bpe_cli.formats.huggingface import models as hf_models
 from bpe_cli.formats.huggingface import usage as hf_usage
@@ -33,7 +32,7 @@ from bpe_cli.vocabulary import MAX_ID
 NAME = "tokenizer.json"
 FILES = ("tokenizer.json", "*.json")
 MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "wordpiece", "word-level", "unigram"})
-HOLDS = (features.LOSSES - {EDGES}) | {"truncation", "padding", "unicode-version"}
+HOLDS = (features.LOSSES - {features.EDGES}) | {"truncation", "padding", "unicode-version"}
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
 _TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES, "usage")
@@ -199,6 +198,8 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     Raises:
         FormatError: The tokenizer has what that library cannot do, or what the file cannot say.
     """
+    from bpe_cli.formats.dialects import to_hugging_face
+
     return {"": write(content_of(to_hugging_face(tokenizer, allow_loss)))}
 
 
