@@ -920,6 +920,7 @@ class Engine:
             ValueError: An id has no token: (sentence, place among the ids).
         """
 
+@final
 class WrittenMerges:
     """Tokens with their ids, and merges of two of them, as a JSON document has them."""
 
