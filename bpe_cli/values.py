@@ -47,8 +47,8 @@ else:
         return lambda kind: _value_class(kind, frozen, slots)
 
     def replace(value, /, **changes):
-        """Give a value that differs in some fields."""
-        return type(value)(**{name: getattr(value, name) for name in value.__value_fields__} | changes)
+        """Give a value, of either make, that differs in some fields."""
+        return type(value)(**{name: getattr(value, name) for name in value.__match_args__} | changes)
 
     def _value_class(kind, frozen, slots):
         described = {}

@@ -162,3 +162,7 @@ def test_real_ones_are_carried_about():
     assert dataclasses.replace(token, token_id=4) == values.replace(token, token_id=4) != token
     assert [each.name for each in dataclasses.fields(RankBpe)] == list(RankBpe.__match_args__)
     assert [each.name for each in dataclasses.fields(Tokenizer) if not each.compare] == ["origin", "name"]
+
+
+def test_replace_takes_classes_of_either_make():
+    assert values.replace(THEIRS["Point"](1), y=5) == THEIRS["Point"](1, 5)
