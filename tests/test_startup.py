@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import subprocess
 import sys
 
 import pytest
 
+from bpe_cli.splitting import regex_version
 from tests.cli_runner import surroundings
 
 PARSERS = {"typer", "click", "rich", "pydantic", "pydantic_core", "shellingham"}
@@ -66,6 +68,7 @@ def test_decoding_imports_nothing_heavy():
 
 
 def test_versions_import_nothing_heavy():
+    assert regex_version() == importlib.metadata.version("regex")
     printed, modules = run(["--version"], stdin=subprocess.DEVNULL)
     assert printed.startswith("bpe ")
     assert heavy(modules, HEAVY) == []
