@@ -220,6 +220,7 @@ impl<'a> Reader<'a> {
             if self.text[self.at - 1] == b'"' {
                 return Some(());
             }
+            self.text.get(self.at)?; // what the backslash stands before
             self.at += 1;
         }
     }

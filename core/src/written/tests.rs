@@ -107,3 +107,13 @@ fn every_byte_has_one_visible_character() {
         (Some('Ġ'), Some('Ń'), Some('Ċ'))
     );
 }
+
+#[test]
+fn documents_that_are_cut_short_are_refused() {
+    let document = r#"{"a": ["x\"\\", {"b\u00e9": -1.5e3}], "m": {"x": "}\"", "v": {"a\"": 0, "é": 12}, "p": [["é", "a\""], "é é"]}}"#;
+    assert!(cut(document).is_some());
+    for length in 0..document.len() {
+        let bytes = &document.as_bytes()[..length];
+        assert!(Written::cut(bytes, b"m", b"v", b"p").is_none(), "{length}");
+    }
+}
