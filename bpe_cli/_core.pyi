@@ -933,6 +933,28 @@ class Engine:
             ValueError: An id has no token: (sentence, place among the ids).
         """
 
+@final
+class WrittenMerges:
+    """Tokens with their ids, and merges of two of them, as a JSON document has them."""
+
+    @staticmethod
+    def cut(document: Buffer, outer: str, tokens: str, merges: str) -> tuple[WrittenMerges, bytes] | None:
+        """Cut both out of a document ``{outer: {tokens: {text: id}, merges: ["a b" or ["a", "b"]]}}``, and give
+        what is left, with null in their places. The rest is not checked. None if anything in them is unusual: not
+        JSON, a token twice, an id twice or not below ``MAX_TOKENS``, a merge of what is no token, merges before tokens.
+        """
+
+    def among(self, texts: list[str], ids: list[int]) -> dict[str, int]:
+        """Give the tokens that have one of these texts or ids."""
+
+    def tables(self, prefix: str, left_out: list[int], visible: bool) -> tuple[bytes, U32Array, U32Array] | None:
+        """Make tables: blob and ends of the tokens by id, and (left, right, product) of each merge.
+
+        The right part of a merge loses ``prefix`` in the product. Ids to be left out stay where a merge makes or
+        uses them. If ``visible``, a character stands for a byte as in GPT-2's alphabet, and such a token is never left
+        out. None if a product is no token, a merge stands twice, or a character stands for no byte.
+        """
+
 def embedded_tokens(sha256: str) -> tuple[bytes, U32Array]:
     """Give blob and ends of a rank table that is laid into this module."""
 

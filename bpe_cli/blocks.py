@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate
+
+from bpe_cli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

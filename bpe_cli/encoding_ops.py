@@ -9,11 +9,11 @@ lists and are not the way of bulk encoding.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from bpe_cli.errors import UsageError
 from bpe_cli.postprocess import Part, layout
+from bpe_cli.values import dataclass, replace
 
 Strategy = Literal["longest_first", "only_first", "only_second"]
 Direction = Literal["left", "right"]
@@ -102,7 +102,7 @@ class Encoding:
         return Encoding(*(getattr(self, name) + getattr(other, name) for name in _LISTS))
 
 
-_LISTS = tuple(each.name for each in fields(Encoding) if each.name != "overflowing")
+_LISTS = tuple(name for name in Encoding.__match_args__ if name != "overflowing")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,14 @@ openai/tiktoken ``tiktoken_ext/openai_public.py`` and ``tiktoken/model.py``, ver
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from bpe_cli.errors import UsageError
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import NFC, Normalizer, RankBpe, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.values import dataclass
 from bpe_cli.vocabulary import Vocabulary
 
 
@@ -186,6 +185,8 @@ def of_ranks(sha256: str) -> dict[str, Encoding]:
 
 def unknown(name: str) -> UsageError:
     """Make the error for a name that stands for no tokenizer, with the nearest ones that exist."""
+    import difflib
+
     names = [*ENCODINGS, *(model for model in MODELS if model not in ENCODINGS)]
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"encodings are {', '.join(ENCODINGS)}; or give a path"

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from math import prod
 
 from bpe_cli.errors import UsageError
+from bpe_cli.values import dataclass, field
 
 MAX_LENGTH = 1 << 16
 """Most characters of an expression; the longest in use have a few hundred."""

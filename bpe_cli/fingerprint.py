@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from array import array
@@ -20,6 +19,8 @@ def fingerprint(tokenizer: Tokenizer) -> str:
     Invariant: it covers all that ``Tokenizer`` compares by, each field behind its length, in an order
     and a byte order that do not depend on the machine.
     """
+    import hashlib
+
     digest = hashlib.sha256()
 
     def add(*values: str | bytes | array[int] | array[float] | None) -> None:

@@ -7,9 +7,9 @@ the ``regex`` module itself: right, and many times slower.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
 from typing import Literal
+
+from bpe_cli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,14 @@ class Scanner:
 
     def to_json(self) -> str:
         """Serialise for the core."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return "{" + ", ".join(f'"{name}": {_json(getattr(self, name))}' for name in self.__match_args__) + "}"
+
+
+def _json(value: str | int) -> str:
+    """Write what a scanner's fields hold, without importing what writes anything."""
+    if isinstance(value, str):
+        return '"' + value.replace("\r", "\\r").replace("\n", "\\n") + '"'
+    return str(value).lower()
 
 
 @dataclass(frozen=True, slots=True)

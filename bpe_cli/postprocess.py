@@ -6,14 +6,13 @@ ids come before, between and after the texts, and of what type each part is (``l
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from bpe_cli.blocks import Block
 from bpe_cli.errors import FormatError
+from bpe_cli.values import dataclass, replace
 
 _HINT = "encode without --add-special-tokens"
 
@@ -68,6 +67,8 @@ def layout(post_processor: str | None, *, pair: bool = False) -> tuple[Part, ...
     Raises:
         FormatError: The component is of a kind that is not known, or broken.
     """
+    import json
+
     groups: list[tuple[Part, ...]] = [(Part(number, type_id=number),) for number in range(1 + pair)]
     if post_processor is not None:
         try:
@@ -193,6 +194,8 @@ def trims(post_processor: str | None) -> tuple[bool, ...]:
     Raises:
         FormatError: The component is broken.
     """
+    import json
+
     if post_processor is None:
         return ()
     try:

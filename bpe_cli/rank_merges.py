@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import MergeBpe, RankBpe
+from bpe_cli.values import dataclass
 from bpe_cli.vocabulary import Merges, Vocabulary
 from bpe_cli.wording import quote
 

@@ -7,7 +7,6 @@ Both compile the tokenizer's value for the core when they are made, and answer i
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -17,7 +16,7 @@ from bpe_cli.blocks import Block
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.splitting import compile_splitter, segments
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpaceMarksDecoder, Split
-from bpe_cli.stages.component_json import component, core_model, core_spec
+from bpe_cli.values import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -202,6 +201,8 @@ class StagedRunner:
     slow_patterns: tuple[str, ...] = ()
 
     def __init__(self, tokenizer: Tokenizer) -> None:
+        from bpe_cli.stages.component_json import core_spec
+
         try:
             self.stages = _core.Stages(core_spec(tokenizer.normalizer, tokenizer.pre_tokenizer))
         except ValueError as error:
@@ -219,6 +220,8 @@ class StagedRunner:
     @cached_property
     def pipeline(self) -> _core.Pipeline:
         """The compiled stages and model."""
+        from bpe_cli.stages.component_json import core_model
+
         model, vocabulary = self._model, self._model.vocabulary
         merges = getattr(model, "merges", None)
         try:
@@ -237,6 +240,8 @@ class StagedRunner:
     @cached_property
     def _decoder(self) -> _core.Decoder:
         import json
+
+        from bpe_cli.stages.component_json import component
 
         try:
             return _core.Decoder(json.dumps([component(stage) for stage in self._decoders]))

@@ -11,12 +11,19 @@ from typing import Protocol
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
-from bpe_cli.expressions import check_size
 from bpe_cli.patterns import name_of, scanner_for
 
 
 def regex_version() -> str:
     """Give the version of the ``regex`` module, which tells its Unicode version."""
+    import glob
+    import os
+    import sys
+
+    # Where installers note it: the first on the path counts. Asking the library for it takes longer than all the rest.
+    for folder in sys.path:
+        for noted in glob.glob(os.path.join(glob.escape(folder), "regex-*.dist-info")):
+            return os.path.basename(noted).removeprefix("regex-").removesuffix(".dist-info")
     from importlib.metadata import version
 
     return version("regex")
@@ -48,6 +55,8 @@ class RegexSplitter:
 
     def __init__(self, patterns: Sequence[str]) -> None:
         import regex  # imported here: it costs 20 ms that a known pattern need not pay
+
+        from bpe_cli.expressions import check_size
 
         check_size(patterns)
         self._expressions = []

@@ -5,10 +5,8 @@ It compares by value, has no ``train()``, and compiles itself for the core when 
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -32,6 +30,7 @@ from bpe_cli.stages import (
     Split,
 )
 from bpe_cli.usage import NO_USAGE, Origin, Usage
+from bpe_cli.values import dataclass, field
 
 if TYPE_CHECKING:
     from bpe_cli.placing import Placed
@@ -84,6 +83,8 @@ class Tokenizer:
     @property
     def patterns(self) -> tuple[str, ...]:
         """The split patterns, in order, as expressions."""
+        import re
+
         splits = (stage for stage in self.pre_tokenizer if isinstance(stage, Split))
         return tuple(re.escape(stage.pattern) if stage.literal else stage.pattern for stage in splits)
 
@@ -176,7 +177,7 @@ class Tokenizer:
         Raises:
             UsageError: An id is taken, or a content stands for another id.
         """
-        from dataclasses import replace
+        from bpe_cli.values import replace
 
         merged = {token.content: token for token in self.special_tokens}
         taken = dict(self.special_ids)
@@ -209,7 +210,7 @@ class Tokenizer:
         Raises:
             UsageError: This is no BPE tokenizer.
         """
-        from dataclasses import replace
+        from bpe_cli.values import replace
 
         model = self.model
         if isinstance(model, CharacterBpe) and not model.continuing_subword_prefix:

@@ -6,9 +6,11 @@ it; ``Origin`` is not: it is what a file said about itself, for reports and for 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bpe_cli.values import dataclass
 
-from bpe_cli.encoding_ops import Padding, Truncation
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from bpe_cli.encoding_ops import Padding, Truncation
 
 ROLES = (
     "bos", "eos", "unk", "sep", "pad", "cls", "mask",

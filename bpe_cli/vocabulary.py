@@ -5,6 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import accumulate, count
+from operator import eq
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
@@ -36,15 +38,9 @@ class Vocabulary:
     @classmethod
     def from_tokens(cls, tokens: Iterable[bytes]) -> Vocabulary:
         """Number tokens from 0 in the order given; an empty one leaves its id unused."""
-        ends = array("I")
-        position = 0
-        parts = []
-        for token in tokens:
-            position += len(token)
-            if token:  # what is joined costs ten times a reference
-                parts.append(token)
-            ends.append(position)
-        return cls(b"".join(parts), ends)
+        parts = list(tokens)
+        # What is joined costs ten times a reference: so not the empty ones, of which there may be two million.
+        return cls(b"".join(filter(None, parts)), array("I", accumulate(map(len, parts))))
 
     @classmethod
     def from_ids(cls, ids: Mapping[bytes, int]) -> Vocabulary:
@@ -56,6 +52,8 @@ class Vocabulary:
         size = max(ids.values(), default=-1) + 1
         if size > _core.MAX_TOKENS or min(ids.values(), default=0) < 0:
             raise ValueError(f"ids must lie between 0 and {_core.MAX_TOKENS - 1:,}")
+        if b"" not in ids and all(map(eq, ids.values(), count())):
+            return cls.from_tokens(ids)
         tokens: list[bytes] = [b""] * size
         for token, token_id in ids.items():
             if not token:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 
 def quote(text: str | bytes) -> str:
     r"""Show a token in a message: quoted, control characters escaped, cut when long.
@@ -11,6 +9,8 @@ def quote(text: str | bytes) -> str:
     >>> quote("Ġa"), quote(b"\xff\n")
     ('"Ġa"', '"\\\\xff\\n"')
     """
+    import json
+
     if isinstance(text, bytes):
         text = text.decode("utf-8", "backslashreplace")
     return json.dumps(text if len(text) <= 60 else text[:57] + "...", ensure_ascii=False)

@@ -19,6 +19,8 @@ LAYERS = (
     {
         "stages",
         "patterns",
+        "values",
+        "registry",
         "errors",
         "expressions",
         "vocabulary",

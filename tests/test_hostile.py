@@ -185,7 +185,7 @@ def test_training_ends_and_the_tokenizer_works(name, pattern):
     data = data_of(name, SIZE // 4)
     tokenizer = trained([data], bbpe.BbpeOptions(264, expression)).tokenizer
     assert tokenizer.decode(tokenizer.encode(data)) == data
-    assert formats.hf_json.loads(formats.dump(tokenizer, "tokenizer.json")[""]) == tokenizer
+    assert formats.FORMATS["tokenizer.json"].loads(formats.dump(tokenizer, "tokenizer.json")[""]) == tokenizer
 
 
 @pytest.mark.parametrize("compat", bbpe.COMPAT)

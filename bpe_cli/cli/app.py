@@ -4,56 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
-from typing import Annotated
 
-import typer
-
-from bpe_cli import __version__
-from bpe_cli.cli import compare, convert, decode, encode, inspect, train
+from bpe_cli.cli import commands
+from bpe_cli.cli import words as clear_words
 from bpe_cli.cli.console import report
-from bpe_cli.errors import BpeError, UsageError
+from bpe_cli.errors import BpeError
 
-app = typer.Typer(
-    name="bpe", add_completion=True, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)  # fmt: skip
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-_COMMANDS = (train, encode, decode, inspect, compare, convert)
-_NAMES = [command.NAME for command in _COMMANDS]
-
-for command in _COMMANDS:
-    app.command(command.NAME, epilog=command.EPILOG)(command.run)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from bpe_cli import _core
-        from bpe_cli.splitting import regex_version
-
-        python = ".".join(str(number) for number in sys.version_info[:3])
-        typer.echo(f"bpe {__version__} (Unicode {_core.UNICODE_VERSION}, regex {regex_version()}, Python {python})")
-        raise typer.Exit
-
-
-@app.callback()
-def root(
-    version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_show_version, is_eager=True, help="Print versions and stop.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-) -> None:
-    """Train, run, inspect, compare and convert tokenizers.
-
-    [bold]Examples[/bold]
-
-        bpe train corpus.txt -s 32000 -o tokenizer.json
-
-        bpe encode corpus.txt -t tokenizer.json | bpe decode -t tokenizer.json
-
-        bpe inspect -T "hello world" -t gpt-4o
-    """
+_COMPLETION = "_BPE_COMPLETE"
+"""The variable by which a shell asks typer's application how a word may go on."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -69,26 +32,21 @@ def main(arguments: list[str] | None = None) -> int:
     debug = "--debug" in options
     words = [word for word in options if word != "--debug"] + dashes + rest
     try:
-        status = app(words, prog_name="bpe", standalone_mode=False)
+        status = _run(words)
         sys.stdout.flush()
-        # typer makes a status of its own, 130, of an interrupt while a command runs.
-        return _interrupted() if status == 130 else status if isinstance(status, int) else 0
+        return status
     except BrokenPipeError:
-        return _reader_went_away()
-    except SystemExit as stop:
-        # typer leaves with a status of its own, 1, when a pipe breaks while a command runs.
-        if isinstance(stop.__context__, BrokenPipeError):
-            return _reader_went_away()
-        raise
-    except (KeyboardInterrupt, typer.Abort):
-        return _interrupted()
+        _drop_stdout()
+        return 141
+    except KeyboardInterrupt:
+        _drop_stdout()
+        sys.stderr.write("interrupted\n")
+        return 130
     except BpeError as error:
         _drop_stdout(flush=True)
         _trace(debug)
         report(error)
         return error.exit_code
-    except typer.exceptions.TyperException as error:
-        return _report_usage(error, words)
     except MemoryError:
         _trace(debug)
         report(BpeError("there is not enough memory", hint=_way_out_of_memory(words)))
@@ -104,6 +62,37 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         report(BpeError("the core met a case that it was not written for", hint="please report what --debug prints"))
         return 2
+
+
+def _run(words: list[str]) -> int:
+    """Run what the words say: at once if they are clear, else by typer, whose import takes longer than most runs."""
+    try:
+        call = _clear_call(words)
+    except clear_words.Unclear:
+        from bpe_cli.cli import by_typer
+
+        return by_typer.run(words)
+    call()
+    return 0
+
+
+def _clear_call(words: list[str]) -> Callable[[], object]:
+    """Give the call that the words stand for.
+
+    Raises:
+        Unclear: They are for typer.
+    """
+    name, rest = (words[0], words[1:]) if words else ("", [])
+    if _COMPLETION in os.environ:
+        raise clear_words.Unclear(_COMPLETION)
+    if name in commands.NAMES:
+        run = commands.load(name).run
+        values = clear_words.read(run, rest, os.environ)
+        return lambda: run(**values)
+    answer = None if rest else clear_words.answer(commands.root, name)
+    if answer is None:
+        raise clear_words.Unclear(name)
+    return answer
 
 
 def _fill_streams() -> None:
@@ -129,51 +118,16 @@ def _trace(wanted: bool) -> None:
 
 def _way_out_of_memory(words: list[str]) -> str:
     """Name the options that the command has for it."""
-    if any(command.NAME in words and "block_size" in command.run.__annotations__ for command in _COMMANDS):
+    command = next((word for word in words if word in commands.NAMES), None)
+    if command and "block_size" in commands.load(command).run.__annotations__:
         return "try a smaller --block-size, or fewer --threads"
     return "try smaller inputs, or one at a time"
-
-
-def _reader_went_away() -> int:
-    _drop_stdout()
-    return 141
-
-
-def _interrupted() -> int:
-    _drop_stdout()
-    sys.stderr.write("interrupted\n")
-    return 130
 
 
 def _divide(words: list[str]) -> tuple[list[str], list[str], list[str]]:
     """Divide words at ``--``, after which there are no options."""
     place = words.index("--")
     return words[:place], ["--"], words[place + 1 :]
-
-
-def _report_usage(error: Exception, words: list[str]) -> int:
-    """Report what the parser of the command line objects to, in our own form."""
-    message = str(getattr(error, "format_message", lambda: error)()).rstrip(".")
-    if not message:  # the help was shown instead of running without arguments
-        return 2
-    message, _, near = message.partition(". Did you mean ")
-    near = near.replace("'", "").replace(", ", " or ")
-    if options := getattr(error, "possibilities", None):
-        message = message.partition(" (Possible options")[0]
-        near = " or ".join(sorted(options)) + "?"
-    if chosen := re.search(r"'([^']*)' is not one of (.*)", message):
-        import difflib
-
-        choices = difflib.get_close_matches(chosen[1], re.findall(r"'([^']*)'", chosen[2]), n=3)
-        if choices:
-            message = f"{message[: chosen.start()]}there is no '{chosen[1]}'"
-            near = " or ".join(choices) + "?"
-    # The parser quotes another one: "Invalid value for '-s': Value error, ...", "...: Input should be ...".
-    message = re.sub(r"(?<=[')]: )(Value error, )?([A-Z]?)", lambda match: match[2].lower(), message, count=1)
-    command = next((word for word in words if word in _NAMES), None)
-    hint = f"did you mean {near}" if near else f"{f'bpe {command}' if command else 'bpe'} --help explains it"
-    report(UsageError(message[:1].lower() + message[1:], hint=hint))
-    return 2
 
 
 def _drop_stdout(*, flush: bool = False) -> None:

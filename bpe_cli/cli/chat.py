@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 import sys
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Protocol
-
-import typer
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places
 from bpe_cli.cli.outputs import check_kept, read_inputs
+from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.values import dataclass, replace
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
+    import datetime
+
     from bpe_cli.blocks import Block
     from bpe_cli.chat import Conversation
     from bpe_cli.chat.provenance import Traced
@@ -34,14 +34,14 @@ BILLED = "openai"
 
 Chat = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--chat", rich_help_panel=_CHAT, help="Each input is a conversation, a JSON array of messages; with --jsonl, "
         "each line.",
     ),
 ]  # fmt: skip
 Template = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--chat-template", metavar="NAME|FILE", rich_help_panel=_CHAT, show_default="the tokenizer's own",
         help="How messages become text: a template of the tokenizer's, a Jinja file, chatml, gpt-3.5, gpt-4-32k, "
         "harmony, mistral-v3, or openai (with --to count, as it bills).",
@@ -49,20 +49,20 @@ Template = Annotated[
 ]  # fmt: skip
 GenerationPrompt = Annotated[
     bool | None,
-    typer.Option(
+    Option(
         "--generation-prompt/--no-generation-prompt", rich_help_panel=_CHAT,
         show_default="unless the model spoke last", help="Open the model's turn at the end.",
     ),
 ]  # fmt: skip
 Tools = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--tools", metavar="FILE", rich_help_panel=_CHAT, help="A JSON array of tools, for conversations without any."
     ),
 ]
 Date = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--date", metavar="YYYY-MM-DD", rich_help_panel=_CHAT, show_default="now",
         help="The date that templates write.",
     ),
@@ -208,6 +208,8 @@ def _renderer(chat: ChatOptions, model: Tokenizer, named: str) -> tuple[_Renders
 
 
 def _date(text: str | None) -> datetime.date | None:
+    import datetime
+
     if text is None:
         return None
     try:

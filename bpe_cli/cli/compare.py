@@ -1,18 +1,15 @@
 """``bpe compare``: tokenizers side by side on the same texts."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from bpe_cli.cli import compare_extras, compare_options, options, pages
 from bpe_cli.cli.compare_output import finish
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.outputs import read_inputs
+from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import UsageError
 
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Input, Inputs, Source
     from bpe_cli.tokenizer import Tokenizer
 
-NAME = "compare"
 EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 a check fails, 2 bad usage or input."
 
 DEFAULT_TOKENIZERS = ["gpt2", "cl100k_base", "o200k_base"]
@@ -36,7 +32,7 @@ def run(
     inputs: options.Inputs = None,
     tokenizer: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--tokenizer",
             "-t",
             metavar="TOKENIZER",
@@ -137,7 +133,7 @@ def run(
     finish(wanted, identified(report, models, digests, settings), color, quiet)
 
 
-def _models(names: list[str], baseline: str | None, pattern: str | None) -> list[Tokenizer]:
+def _models(names: list[str], baseline: str | None, pattern: str | None) -> "list[Tokenizer]":
     """Load the tokenizers, the baseline first, be it one of them (by whatever name) or one more."""
     models = [options.tokenizer_of(name, pattern) for name in names]
     if baseline is None:
@@ -147,18 +143,18 @@ def _models(names: list[str], baseline: str | None, pattern: str | None) -> list
     return [first, *(model for number, model in enumerate(models) if number != place)]
 
 
-def _name_of(item: Input) -> str:
+def _name_of(item: "Input") -> str:
     """Name an input by its path as it is: the views write it harmlessly, and JSON keeps its bytes."""
     return item.name if item.path == "-" else item.path
 
 
 def _each_input(
-    source: Source, found: Inputs, quiet: bool, advance: Callable[[int], None]
-) -> Iterator[tuple[str, Iterable[Block]]]:
+    source: "Source", found: "Inputs", quiet: bool, advance: "Callable[[int], None]"
+) -> "Iterator[tuple[str, Iterable[Block]]]":
     """Yield the name and the blocks of each input."""
     from bpe_cli.corpus import Inputs, read_blocks
 
-    def blocks(part: Source, items: Inputs) -> Iterator[Block]:
+    def blocks(part: "Source", items: "Inputs") -> "Iterator[Block]":
         return read_blocks(
             part, stdin=sys.stdin.buffer, inputs=items, on_bytes=advance,
             on_note=lambda message: note(f"note: {message}", quiet=quiet),

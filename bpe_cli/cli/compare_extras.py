@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -37,14 +36,14 @@ _PANEL = "Probes and differences"
 
 ProbeNames = Annotated[
     list[Probe] | None,
-    typer.Option(
+    Option(
         "--probe", metavar="WHAT", rich_help_panel=_PANEL,
         help="Ask what languages, code, data, numbers or all of them cost; needs no INPUT. Can be repeated.",
     ),
 ]  # fmt: skip
 Parallel = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--parallel", metavar="FILE|LANG=FILE", rich_help_panel=_PANEL,
         help="Parallel texts for the languages: JSON lines with a key per language, or columns between tabs; or a "
         "file for each language, line by line the same (repeatable).",
@@ -52,14 +51,14 @@ Parallel = Annotated[
 ]  # fmt: skip
 Pivot = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--pivot", metavar="LANG", rich_help_panel=_PANEL, show_default="en, else the first",
         help="The language that others are compared with.",
     ),
 ]  # fmt: skip
 Pairs = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--pairs", metavar="FOLDER", rich_help_panel=_PANEL,
         help="Objects for the data probe: each NAME.json with a NAME.yaml beside it. "
         "That both say the same is not checked.",
@@ -67,21 +66,21 @@ Pairs = Annotated[
 ]  # fmt: skip
 OverlapFlag = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--overlap", rich_help_panel=_PANEL,
         help="Compare vocabularies with the first one's; needs no INPUT.",
     ),
 ]  # fmt: skip
 Diff = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--diff", rich_help_panel=_PANEL,
         help="Show where tokenizers cut the inputs differently than the first, the most costly first.",
     ),
 ]  # fmt: skip
 DiffLimit = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--diff-limit", metavar="N", min=1, rich_help_panel=_PANEL, show_default="10",
         help="How many differences --diff lists.",
     ),

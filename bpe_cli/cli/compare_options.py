@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from bpe_cli.cli import options
 from bpe_cli.cli.outputs import check_kept, check_outputs
+from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,40 +26,34 @@ _OUTPUT = "Output"
 
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--metric", metavar="NAME", rich_help_panel=_OUTPUT,
         help="What to show, and what --max-regression judges; all for all but speed. Can be repeated.",
     ),
 ]  # fmt: skip
 Speed = Annotated[
     bool,
-    typer.Option(
-        "--speed", rich_help_panel=_OUTPUT, help="Show MB/s too, which takes time and differs from run to run."
-    ),
+    Option("--speed", rich_help_panel=_OUTPUT, help="Show MB/s too, which takes time and differs from run to run."),
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--baseline", metavar="TOKENIZER", rich_help_panel="Tokenizer", show_default="the first -t",
         help="What the others are compared with; listed first.",
     ),
 ]  # fmt: skip
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object with a schema field.", rich_help_panel=_OUTPUT)
-]
-Markdown = Annotated[
-    bool, typer.Option("--markdown", help="Print Markdown, for a pull request.", rich_help_panel=_OUTPUT)
-]
+Json = Annotated[bool, Option("--json", help="Print one JSON object with a schema field.", rich_help_panel=_OUTPUT)]
+Markdown = Annotated[bool, Option("--markdown", help="Print Markdown, for a pull request.", rich_help_panel=_OUTPUT)]
 Csv = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--csv", rich_help_panel=_OUTPUT,
         help="Print CSV: all metrics, a row per input and tokenizer; the last input is total.",
     ),
 ]  # fmt: skip
 FailIf = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--fail-if", metavar="CONDITION", rich_help_panel=_CHECKS,
         help="Fail if this is true of a tokenizer: 'bytes_per_token < 4' on all inputs together, 'any: "
         "bytes_per_token < 4' on one of them, 'de.txt: ...' on that one. Can be repeated.",
@@ -68,21 +61,21 @@ FailIf = Annotated[
 ]  # fmt: skip
 Against = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--against", metavar="REPORT", rich_help_panel=_CHECKS,
         help="Show what has changed since a report that --json made of the same texts.",
     ),
 ]  # fmt: skip
 Output = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--output", "-o", metavar="OUT", show_default="stdout", rich_help_panel=_OUTPUT,
         help="Write to a file; with --html, - prints the tables too.",
     ),
 ]  # fmt: skip
 MaxRegression = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--max-regression", metavar="PERCENT", rich_help_panel=_CHECKS,
         help="Fail if a metric (--metric; tokens) has become worse by more than 1%, say, on an input or on all "
         "together: than in the report of --against, or else than with the baseline. 'total: 1%' looks at all "

@@ -1,7 +1,5 @@
 """``bpe convert``: a tokenizer from one format to another."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping
@@ -9,17 +7,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from bpe_cli.cli import options, surgery
 from bpe_cli.cli.console import note
 from bpe_cli.cli.outputs import check_kept
+from bpe_cli.cli.parameters import Argument, Option
 from bpe_cli.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
-NAME = "convert"
 EPILOG = "What the target format cannot hold is an error that names it, unless --allow-loss says otherwise."
 
 
@@ -51,12 +47,10 @@ _STDOUT = "-"
 
 
 def run(
-    source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A tokenizer file or folder, an encoding or a model.")
-    ],
+    source: Annotated[str, Argument(metavar="SOURCE", help="A tokenizer file or folder, an encoding or a model.")],
     output: Annotated[
         str,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="OUT",
@@ -64,13 +58,13 @@ def run(
         ),
     ],
     format: Annotated[  # noqa: A002  # the option's name
-        Format | None, typer.Option("--format", "-f", help="The format to write.", show_default="by OUT's name")
+        Format | None, Option("--format", "-f", help="The format to write.", show_default="by OUT's name")
     ] = None,
     pattern: options.PatternName = None,
     add_special: options.AddSpecial = None,
     allow_loss: Annotated[
         str,
-        typer.Option(
+        Option(
             "--allow-loss",
             metavar="NAME,...",
             help="Leave out what the format cannot hold, by the names that the error gives: pattern, ...",
@@ -188,7 +182,7 @@ def _write(path: str, content: bytes) -> None:
         write_file(path, content)
 
 
-def _built_in_layout(source: str, model: Tokenizer) -> str | None:
+def _built_in_layout(source: str, model: "Tokenizer") -> str | None:
     """Give the layout that a model's name stood for, which no file has; None if there is none."""
     from bpe_cli.encodings import ENCODINGS
 

@@ -1,18 +1,15 @@
 """``bpe decode``: ids to text."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress
 from bpe_cli.cli.outputs import check_kept, read_inputs
+from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.views.numbers import count
 
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
     from bpe_cli.sinks.batches import Batch
     from bpe_cli.tokenizer import Tokenizer
 
-NAME = "decode"
 EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."
 
 
@@ -54,12 +50,12 @@ def run(
     tokenizer: options.TokenizerName = None,
     from_: Annotated[
         From,
-        typer.Option("--from", rich_help_panel="Input", help="What `bpe encode --to` wrote."),
+        Option("--from", rich_help_panel="Input", help="What `bpe encode --to` wrote."),
     ] = From.ids,
     output: options.Output = None,
     errors: Annotated[
         Errors | None,
-        typer.Option(
+        Option(
             "--errors",
             rich_help_panel="Output",
             show_default="write the bytes as they are",
@@ -68,17 +64,15 @@ def run(
         ),
     ] = None,
     lines: Annotated[
-        bool, typer.Option("--lines", rich_help_panel="Output", help="End each document with a line end.")
+        bool, Option("--lines", rich_help_panel="Output", help="End each document with a line end.")
     ] = False,
     eot: Annotated[
         str | None,
-        typer.Option(
-            "--eot", metavar="TEXT|ID", rich_help_panel="Input", help="What ends each document (npy and bin)."
-        ),
+        Option("--eot", metavar="TEXT|ID", rich_help_panel="Input", help="What ends each document (npy and bin)."),
     ] = None,
     dtype: Annotated[
         Dtype | None,
-        typer.Option(
+        Option(
             "--dtype",
             rich_help_panel="Input",
             show_default="OUT.json, else what the vocabulary needs",
@@ -146,7 +140,7 @@ def run(
         note(f"{count(documents, 'document')}, {count(tokens, 'token')} -> {output}", quiet=quiet)
 
 
-def _documents(batches: Iterator[Batch], *, whole: bool) -> Iterator[Batch]:
+def _documents(batches: "Iterator[Batch]", *, whole: bool) -> "Iterator[Batch]":
     """Join the batches of each document if decoders have to see it whole."""
     from bpe_cli.sinks.batches import Batch
 
@@ -172,13 +166,13 @@ class _Place:
         self._document = 1
         self._tokens = 0  # of the document that goes on
 
-    def advance(self, batch: Batch) -> None:
+    def advance(self, batch: "Batch") -> None:
         """Go past a batch."""
         self._document += batch.done
         self._tokens = 0 if batch.done else self._tokens + len(batch.ids)
 
     @contextmanager
-    def named(self, model: Tokenizer, ids: Sequence[int]) -> Iterator[None]:
+    def named(self, model: "Tokenizer", ids: Sequence[int]) -> Iterator[None]:
         """Put the place before the message of what fails inside.
 
         Raises:

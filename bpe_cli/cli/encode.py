@@ -1,18 +1,15 @@
 """``bpe encode``: text to ids."""
 
-from __future__ import annotations
-
 import sys
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
 from bpe_cli.cli.outputs import check_kept, read_inputs
+from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
 from bpe_cli.cli.segmented import Segmenting, check_options, write_segmented
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from bpe_cli.sinks import SinkOptions
     from bpe_cli.tokenizer import Specials, Tokenizer
 
-NAME = "encode"
 EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or output."
 
 _OUTPUT = "Output"
@@ -58,7 +54,7 @@ def run(
     tokenizer: options.TokenizerName = None,
     to: Annotated[
         To,
-        typer.Option(
+        Option(
             "--to",
             rich_help_panel=_OUTPUT,
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
@@ -68,11 +64,11 @@ def run(
     ] = To.ids,
     output: options.Output = None,
     with_: Annotated[
-        str, typer.Option("--with", metavar="tokens,spans", help="Add these to jsonl.", rich_help_panel=_OUTPUT)
+        str, Option("--with", metavar="tokens,spans", help="Add these to jsonl.", rich_help_panel=_OUTPUT)
     ] = "",
     eot: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--eot",
             metavar="TEXT|ID",
             rich_help_panel=_OUTPUT,
@@ -81,7 +77,7 @@ def run(
     ] = None,
     max_tokens: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--max-tokens",
             metavar="N",
             min=0,
@@ -102,7 +98,7 @@ def run(
     add_special: options.AddSpecial = None,
     add_special_tokens: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--add-special-tokens",
             rich_help_panel="Tokenizer",
             help="Put around each document what the tokenizer's post-processor puts there.",
@@ -110,7 +106,7 @@ def run(
     ] = False,
     separator: Annotated[
         str,
-        typer.Option(
+        Option(
             "--separator",
             metavar="TEXT",
             rich_help_panel=_SEGMENTED,
@@ -119,13 +115,13 @@ def run(
     ] = "@@",
     glossary: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--glossary", metavar="REGEX", rich_help_panel=_SEGMENTED, help="Leave whole what this matches. Repeatable."
         ),
     ] = None,
     vocabulary: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--vocabulary",
             metavar="FILE",
             rich_help_panel=_SEGMENTED,
@@ -134,7 +130,7 @@ def run(
     ] = None,
     vocabulary_threshold: Annotated[
         int,
-        typer.Option(
+        Option(
             "--vocabulary-threshold",
             metavar="N",
             min=0,
@@ -144,7 +140,7 @@ def run(
     ] = 0,
     write_vocabulary: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--write-vocabulary",
             metavar="FILE",
             rich_help_panel=_SEGMENTED,
@@ -153,7 +149,7 @@ def run(
     ] = None,
     inference: Annotated[
         Inference | None,
-        typer.Option(
+        Option(
             "--inference",
             rich_help_panel="Tokenizer",
             show_default="merges",
@@ -163,13 +159,11 @@ def run(
     ] = None,
     dropout: Annotated[
         float | None,
-        typer.Option(
-            "--dropout", metavar="P", rich_help_panel=_SAMPLING, help="Leave each merge out with this probability."
-        ),
+        Option("--dropout", metavar="P", rich_help_panel=_SAMPLING, help="Leave each merge out with this probability."),
     ] = None,
     dropout_mode: Annotated[
         DropoutMode,
-        typer.Option(
+        Option(
             "--dropout-mode",
             rich_help_panel=_SAMPLING,
             help="Draw anew at every step, as the paper does, or leave a merge out for good, as SentencePiece does.",
@@ -177,7 +171,7 @@ def run(
     ] = DropoutMode.paper,
     sample: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--sample",
             metavar="ALPHA",
             rich_help_panel=_SAMPLING,
@@ -186,7 +180,7 @@ def run(
     ] = None,
     nbest: Annotated[
         int,
-        typer.Option(
+        Option(
             "--nbest",
             metavar="N",
             min=0,
@@ -198,7 +192,7 @@ def run(
     ] = 0,
     seed: Annotated[
         int,
-        typer.Option(
+        Option(
             "--seed",
             metavar="N",
             min=0,
@@ -313,7 +307,7 @@ def _words(with_: str) -> set[str]:
     return {word.strip() for word in with_.split(",") if word.strip()}
 
 
-def _sink_options(model: Tokenizer, with_: str, eot: str | None, specials: Specials) -> SinkOptions:
+def _sink_options(model: "Tokenizer", with_: str, eot: str | None, specials: "Specials") -> "SinkOptions":
     """Read --with and --eot.
 
     Raises:

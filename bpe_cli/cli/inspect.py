@@ -1,49 +1,45 @@
 """``bpe inspect``: a text token by token, or a tokenizer by itself."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import stat
 import sys
 from typing import Annotated
 
-import typer
-
 from bpe_cli.cli import options, pages
 from bpe_cli.cli.console import say_slow
 from bpe_cli.cli.inspect_text import Wanted, show_texts
 from bpe_cli.cli.inspect_tokenizer import CorpusWanted, report_tokenizer
 from bpe_cli.cli.outputs import check_kept
+from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import FIELD
 from bpe_cli.errors import FormatError, UsageError
 
-NAME = "inspect"
 EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
 
 
 def run(
     inputs: options.Inputs = None,
     tokenizer: options.TokenizerName = None,
-    ids: Annotated[bool, typer.Option("--ids", help="Set each token's id under it.")] = False,
-    spans: Annotated[bool, typer.Option("--spans", help="Set each token's byte span under it.")] = False,
+    ids: Annotated[bool, Option("--ids", help="Set each token's id under it.")] = False,
+    spans: Annotated[bool, Option("--spans", help="Set each token's byte span under it.")] = False,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Set each token's log-probability (unigram) or score under it.")
+        bool, Option("--scores", help="Set each token's log-probability (unigram) or score under it.")
     ] = False,
-    table: Annotated[bool, typer.Option("--table", help="List the tokens in a table, with all of these.")] = False,
-    stages: Annotated[bool, typer.Option("--stages", help="Show what each stage makes of the text.")] = False,
+    table: Annotated[bool, Option("--table", help="List the tokens in a table, with all of these.")] = False,
+    stages: Annotated[bool, Option("--stages", help="Show what each stage makes of the text.")] = False,
     nbest: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--nbest", metavar="N", min=1, max=1024, help="Rank the N best segmentations by their scores (unigram)."
         ),
     ] = None,
     steps: Annotated[
-        bool, typer.Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
+        bool, Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
     ] = False,
     token: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--token",
             metavar="ID|TEXT",
             help="Look up a token by its id or its text (text:42 where that is digits; or bytes:e8b0). "
@@ -52,13 +48,13 @@ def run(
     ] = None,
     corpus: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--corpus",
             metavar="INPUT",
             help="Report which tokens of the tokenizer these files, folders or globs use. Can be repeated.",
         ),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Show everything, however long.")] = False,
+    full: Annotated[bool, Option("--full", help="Show everything, however long.")] = False,
     json: options.Json = False,
     html: pages.Html = None,
     svg: pages.Svg = None,
@@ -71,7 +67,7 @@ def run(
     pattern: options.PatternName = None,
     threads: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--threads",
             "-j",
             metavar="N",

@@ -7,8 +7,7 @@ import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from bpe_cli.cli.parameters import Argument, Option
 from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -35,21 +34,19 @@ class Color(StrEnum):
 
 Inputs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="INPUT", help="Files, folders, glob patterns, or - for stdin (the default)."),
+    Argument(metavar="INPUT", help="Files, folders, glob patterns, or - for stdin (the default)."),
 ]
 Text = Annotated[
-    str | None, typer.Option("--text", "-T", metavar="TEXT", help="Take the text from here.", rich_help_panel=_INPUT)
+    str | None, Option("--text", "-T", metavar="TEXT", help="Take the text from here.", rich_help_panel=_INPUT)
 ]
-Lines = Annotated[bool, typer.Option("--lines", help="Each line is a document.", rich_help_panel=_INPUT)]
+Lines = Annotated[bool, Option("--lines", help="Each line is a document.", rich_help_panel=_INPUT)]
 Jsonl = Annotated[
-    bool, typer.Option("--jsonl", help="Each line is a JSON object with a document in a field.", rich_help_panel=_INPUT)
+    bool, Option("--jsonl", help="Each line is a JSON object with a document in a field.", rich_help_panel=_INPUT)
 ]
-Field = Annotated[
-    str, typer.Option("--field", metavar="A.B", help="The field that holds the text.", rich_help_panel=_INPUT)
-]
+Field = Annotated[str, Option("--field", metavar="A.B", help="The field that holds the text.", rich_help_panel=_INPUT)]
 BlockSize = Annotated[
     int,
-    typer.Option(
+    Option(
         "--block-size",
         metavar="BYTES",
         min=1,
@@ -59,7 +56,7 @@ BlockSize = Annotated[
 ]
 TokenizerName = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--tokenizer", "-t", metavar="TOKENIZER", rich_help_panel=_TOKENIZER, show_default=DEFAULT_TOKENIZER,
         help="A file or folder, an encoding (gpt2, cl100k_base), a model (gpt-4o), or hf:ORG/NAME of the local cache. "
         "Else $BPE_TOKENIZER.",
@@ -67,21 +64,21 @@ TokenizerName = Annotated[
 ]  # fmt: skip
 PatternName = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--pattern", metavar="NAME|REGEX", rich_help_panel=_TOKENIZER,
         help="The split pattern, for a tokenizer file that holds none.",
     ),
 ]  # fmt: skip
 AddSpecial = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--add-special", metavar="TEXT=ID", rich_help_panel=_TOKENIZER,
         help="Add a special token to the tokenizer. Can be repeated.",
     ),
 ]  # fmt: skip
 Special = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--special", metavar="all|error|TEXT", rich_help_panel=_TOKENIZER,
         help="Find special tokens in the text: all, or the one named (repeatable). They are plain text "
         "otherwise; error refuses them.",
@@ -89,23 +86,23 @@ Special = Annotated[
 ]  # fmt: skip
 SpecialInText = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--special", metavar="all|TEXT", rich_help_panel=_TOKENIZER,
         help="Find special tokens in the text: all, or the one named (repeatable). They are plain text otherwise.",
     ),
 ]  # fmt: skip
 Threads = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--threads", "-j", metavar="N", min=1, envvar="BPE_THREADS", rich_help_panel=_RUNNING,
         show_default="all that may be used", help="Threads to use; changes no result.",
     ),
 ]  # fmt: skip
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress, notes or summary on stderr.", rich_help_panel=_RUNNING)
+    bool, Option("--quiet", "-q", help="No progress, notes or summary on stderr.", rich_help_panel=_RUNNING)
 ]
 ColorWhen = Annotated[
-    Color, typer.Option("--color", help="When to colour; NO_COLOR and FORCE_COLOR count.", rich_help_panel=_RUNNING)
+    Color, Option("--color", help="When to colour; NO_COLOR and FORCE_COLOR count.", rich_help_panel=_RUNNING)
 ]
 
 
@@ -115,7 +112,7 @@ def _file_or_stdout(path: str | None) -> str | None:
 
 Output = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--output",
         "-o",
         metavar="OUT",
@@ -125,7 +122,7 @@ Output = Annotated[
         callback=_file_or_stdout,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object with a schema field.")]
+Json = Annotated[bool, Option("--json", help="Print one JSON object with a schema field.")]
 
 BLOCK_BYTES = 8 << 20
 

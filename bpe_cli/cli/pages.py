@@ -6,21 +6,20 @@ import sys
 from collections.abc import Iterable
 from typing import Annotated
 
-import typer
-
 from bpe_cli.cli.console import note
 from bpe_cli.cli.outputs import STDOUT
+from bpe_cli.cli.parameters import Option
 
 Html = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--html", metavar="FILE", rich_help_panel="Output",
         help="Write a page instead: one file for any browser, without network or need of scripts; - for stdout.",
     ),
 ]  # fmt: skip
 Svg = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--svg", metavar="FILE", rich_help_panel="Output", help="Write a picture instead, for a README; - for stdout."
     ),
 ]

@@ -6,12 +6,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from bpe_cli.cli.console import note, progress
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.values import dataclass, replace
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import UsageError
 
@@ -24,49 +23,49 @@ _PANEL = "Changes (one at a time)"
 
 AddTokens = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--add-tokens", metavar="FILE", rich_help_panel=_PANEL,
         help="Add tokens: a line each, a JSON array of them, or an added_tokens.json; - for stdin.",
     ),
 ]  # fmt: skip
 PruneTo = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--prune-to", metavar="N", min=1, rich_help_panel=_PANEL,
         help="Keep N tokens: those that the texts of --counts-from use least go, special ones and characters stay.",
     ),
 ]  # fmt: skip
 CountsFrom = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--counts-from", metavar="CORPUS", rich_help_panel=_PANEL,
         help="For --prune-to: files, folders, glob patterns, or - for stdin. Can be repeated.",
     ),
 ]  # fmt: skip
 Extend = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--extend", metavar="CORPUS", rich_help_panel=_PANEL,
         help="Let BPE training go on on these texts, up to --vocab-size. Can be repeated.",
     ),
 ]  # fmt: skip
 VocabSize = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--vocab-size", "-s", metavar="N", min=1, rich_help_panel=_PANEL,
         help="For --extend: ids to end with, the old ones counted.",
     ),
 ]  # fmt: skip
 Merge = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--merge", metavar="OTHER", rich_help_panel=_PANEL,
         help="Add the tokens of another BPE tokenizer, behind its own merges.",
     ),
 ]  # fmt: skip
 IdMap = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--id-map", metavar="FILE", rich_help_panel=_PANEL, show_default="OUT.ids.json",
         help="Where to write which ids became which, as JSON: for moving embeddings.",
     ),

@@ -1,17 +1,14 @@
 """``bpe train``: text to a tokenizer."""
 
-from __future__ import annotations
-
 import sys
 from enum import StrEnum
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.outputs import check_kept, check_outputs, read_inputs
+from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.saved_counts import load_counts, save_counts
 from bpe_cli.errors import UsageError
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
     from bpe_cli.trainers.base import Trained
 
-NAME = "train"
 EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one does."
 
 _MODEL = "Model"
@@ -76,7 +72,7 @@ def run(
     inputs: options.Inputs = None,
     algorithm: Annotated[
         Algorithm,
-        typer.Option(
+        Option(
             "--algorithm",
             "-a",
             rich_help_panel=_MODEL,
@@ -86,7 +82,7 @@ def run(
     ] = Algorithm.bbpe,
     vocab_size: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--vocab-size",
             "-s",
             metavar="N",
@@ -98,7 +94,7 @@ def run(
     output: options.Output = None,
     special: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--special",
             metavar="TEXT",
             rich_help_panel=_MODEL,
@@ -107,7 +103,7 @@ def run(
     ] = None,
     split_special: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--split-special",
             rich_help_panel=_MODEL,
             help="Take special tokens in the corpus for what they are, instead of text to learn from.",
@@ -115,7 +111,7 @@ def run(
     ] = False,
     min_frequency: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--min-frequency",
             metavar="N",
             min=0,
@@ -126,7 +122,7 @@ def run(
     ] = None,
     initial_alphabet: Annotated[
         Alphabet | None,
-        typer.Option(
+        Option(
             "--initial-alphabet",
             rich_help_panel=_MODEL,
             show_default="all",
@@ -135,7 +131,7 @@ def run(
     ] = None,
     max_token_length: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--max-token-length",
             metavar="N",
             min=1,
@@ -145,7 +141,7 @@ def run(
     ] = None,
     compat: Annotated[
         Compat | None,
-        typer.Option(
+        Option(
             "--compat",
             rich_help_panel=_MODEL,
             show_default="bbpe: hf",
@@ -154,7 +150,7 @@ def run(
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set",
             metavar="NAME=VALUE",
             rich_help_panel=_MODEL,
@@ -163,13 +159,13 @@ def run(
     ] = None,
     help_algorithm: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--help-algorithm", rich_help_panel=_MODEL, help="List all options of the algorithm named by -a, and exit."
         ),
     ] = False,
     normalizer: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--normalizer",
             metavar="NAME,...",
             rich_help_panel=_STAGES,
@@ -180,7 +176,7 @@ def run(
     ] = None,
     pre_tokenizer: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--pre-tokenizer",
             metavar="NAME,...",
             rich_help_panel=_STAGES,
@@ -191,7 +187,7 @@ def run(
     ] = None,
     pattern: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--pattern",
             metavar="NAME|REGEX",
             rich_help_panel=_STAGES,
@@ -201,14 +197,12 @@ def run(
         ),
     ] = None,
     prefix_space: Annotated[
-        bool, typer.Option("--prefix-space", help="Put a space before each document.", rich_help_panel=_STAGES)
+        bool, Option("--prefix-space", help="Put a space before each document.", rich_help_panel=_STAGES)
     ] = False,
-    steps: Annotated[
-        bool, typer.Option("--steps", help="Print every step as a textbook does (small corpora).")
-    ] = False,
+    steps: Annotated[bool, Option("--steps", help="Print every step as a textbook does (small corpora).")] = False,
     format_: Annotated[
         Format | None,
-        typer.Option(
+        Option(
             "--format",
             rich_help_panel="Output",
             show_default="bpe.json",
@@ -218,11 +212,11 @@ def run(
     ] = None,
     counts_out: Annotated[
         str | None,
-        typer.Option("--counts-out", metavar="FILE", help="Save the counts of pieces.", rich_help_panel=_COUNTS),
+        Option("--counts-out", metavar="FILE", help="Save the counts of pieces.", rich_help_panel=_COUNTS),
     ] = None,
     from_counts: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--from-counts",
             metavar="FILE",
             rich_help_panel=_COUNTS,
@@ -231,7 +225,7 @@ def run(
     ] = None,
     max_memory: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--max-memory",
             metavar="MIB",
             min=1,
@@ -337,7 +331,7 @@ def _rehearse(trainer: ModuleType, settings: Any, file_format: str) -> None:
 
 def _train(
     trainer: ModuleType,
-    counts: _core.Counts,
+    counts: "_core.Counts",
     settings: Any,
     output: str | None,
     file_format: str,
@@ -375,8 +369,8 @@ def _train(
 
 
 def _count(
-    source: Source, found: Inputs, trainer: ModuleType, settings: Any, memory: int, threads: int, quiet: bool
-) -> _core.Counts:
+    source: "Source", found: "Inputs", trainer: ModuleType, settings: Any, memory: int, threads: int, quiet: bool
+) -> "_core.Counts":
     from bpe_cli import trainers
     from bpe_cli.corpus import read_blocks
     from bpe_cli.splitting import RegexSplitter, compile_splitter
@@ -395,5 +389,5 @@ def _count(
     return counts
 
 
-def _pieces(counts: _core.Counts) -> str:
+def _pieces(counts: "_core.Counts") -> str:
     return f"{count(counts.total, 'piece')}, {counts.unique:,} different"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-import glob
 import io
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
 
 from bpe_cli.corpus.opening import SNIFF_BYTES, cannot_read, head_of, is_parquet, show_path
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.values import dataclass
 
 _OTHERWISE = "--text takes a text from the command line itself"
 _GLOB = re.compile(r"[*?\[]")
@@ -116,6 +114,8 @@ def _file(path: str, otherwise: str | None = None) -> Input:
 
 def _advice(path: str, otherwise: str | None) -> str | None:
     """Say what may have been meant by the name of a file that is not there."""
+    import difflib
+
     folder, name = os.path.split(path)
     try:
         present = sorted(os.listdir(folder or "."))
@@ -128,6 +128,8 @@ def _advice(path: str, otherwise: str | None) -> str | None:
 
 
 def _matches(pattern: str) -> list[Input]:
+    import glob
+
     found = sorted(glob.iglob(pattern, recursive=True))
     files = [path for path in found if not os.path.isdir(path)]
     if not files:

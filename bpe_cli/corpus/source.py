@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import select
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import BinaryIO, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from bpe_cli.blocks import Block
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.corpus.opening import SNIFF_BYTES, is_parquet, read_chunks
 from bpe_cli.errors import UsageError
+from bpe_cli.values import dataclass
+
+if TYPE_CHECKING:
+    import hashlib
 
 Documents = Literal["whole", "lines", "jsonl"]
 """What a document is: a whole input, a line, or a field of a line of JSON."""
@@ -133,13 +135,13 @@ def _read(
             on_input("--text", 0)
         data = source.text.encode("utf-8", "surrogateescape")
         if hashes is not None:
-            hashes.append(InputHash("--text", hashlib.sha256(data).hexdigest(), len(data)))
+            hashes.append(InputHash("--text", _sha256(data).hexdigest(), len(data)))
         yield from _pack(source, iter((data,)), packer, "--text")
     noted: set[str] = set()
     for item in inputs.items:
         if on_input is not None:
             on_input(item.name, packer.closed)
-        meter = _Meter(None if hashes is None else hashlib.sha256(), on_bytes)
+        meter = _Meter(None if hashes is None else _sha256(), on_bytes)
         if source.decompress and is_parquet(item.path):
             from bpe_cli.corpus.parquet import pack_parquet
 
@@ -186,6 +188,12 @@ def _idleness(item: Input, stdin: BinaryIO) -> Callable[[], bool] | None:
     except (OSError, ValueError):  # no descriptor behind it, or none that can be asked
         return None
     return lambda: not select.select([descriptor], [], [], 0)[0]
+
+
+def _sha256(data: bytes = b"") -> hashlib._Hash:
+    import hashlib  # 3 ms that only who wants it pays
+
+    return hashlib.sha256(data)
 
 
 class _Meter:

@@ -6,41 +6,21 @@ What a format cannot hold is an error that names it, unless the caller agrees to
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import (
-    caches,
-    fastbpe,
-    features,
-    gguf,
-    minbpe,
-    rwkv,
-    subword_nmt,
-    tekken,
-    tiktoken_ranks,
-    youtokentome,
-)
-from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.describing import HEAD_BYTES, describe, hint_of, is_meant_as_tokenizer
-from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.growth import check_growth
-from bpe_cli.formats.huggingface import companions, own_json, vocab_merges
-from bpe_cli.formats.huggingface import folder as hf_folder
-from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.formats.sentencepiece import llama2c
-from bpe_cli.formats.sentencepiece import model as sentencepiece_model
-from bpe_cli.formats.sentencepiece import vocab as sentencepiece_vocab
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
+from bpe_cli.registry import Modules
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.values import replace
 
 
 class Format(Protocol):
@@ -76,25 +56,31 @@ class FormatOfSeveral(Format, Protocol):
         """Tell from what lies beside a file whether it is one of them: that counts more than the order."""
 
 
-FORMATS: dict[str, Format] = {
-    "tokenizer.json": hf_json,
-    "bpe.json": own_json,
-    "huggingface": hf_folder,
-    "tiktoken": tiktoken_ranks,
-    "subword-nmt": subword_nmt,
-    "bert-vocab": bert_vocab,
-    "vocab-merges": vocab_merges,
-    "sentencepiece": sentencepiece_model,
-    "sentencepiece-vocab": sentencepiece_vocab,
-    "llama2c": llama2c,
-    "minbpe": minbpe,
-    "fastbpe": fastbpe,
-    "youtokentome": youtokentome,
-    "tekken": tekken,
-    "rwkv": rwkv,
-    "gguf": gguf,
-}
+FORMATS: Mapping[str, Format] = Modules(
+    "bpe_cli.formats",
+    {
+        "tokenizer.json": "huggingface.tokenizer_json",
+        "bpe.json": "huggingface.own_json",
+        "huggingface": "huggingface.folder",
+        "tiktoken": "tiktoken_ranks",
+        "subword-nmt": "subword_nmt",
+        "bert-vocab": "bert.vocab",
+        "vocab-merges": "huggingface.vocab_merges",
+        "sentencepiece": "sentencepiece.model",
+        "sentencepiece-vocab": "sentencepiece.vocab",
+        "llama2c": "sentencepiece.llama2c",
+        "minbpe": "minbpe",
+        "fastbpe": "fastbpe",
+        "youtokentome": "youtokentome",
+        "tekken": "tekken",
+        "rwkv": "rwkv",
+        "gguf": "gguf",
+    },
+)
 """The formats, in the order in which a file is held against them."""
+
+OF_SEVERAL = ("huggingface", "vocab-merges")
+"""Those of several files, in the same order."""
 
 
 def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
@@ -174,14 +160,14 @@ def locate(path: Path) -> tuple[Path, str]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else None
         raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
-    fitting = {name: module for name, module in FORMATS.items() if module.sniff(head)}
-    of_several = [name for name, module in fitting.items() if _is_of_several(module, path)]
-    if not fitting:
+    fitting = next((name for name, module in FORMATS.items() if module.sniff(head)), None)
+    if fitting is None:
         raise FormatError(
             f"{path} is {describe(head)}, not a tokenizer in a format that can be read",
             hint=hint_of(head) or f"formats are {', '.join(FORMATS)}",
         )
-    return path, next(iter((*of_several, *fitting)))
+    of_several = (name for name in OF_SEVERAL if FORMATS[name].sniff(head) and _is_of_several(FORMATS[name], path))
+    return path, next(of_several, fitting)
 
 
 def _head(path: Path) -> bytes:
@@ -200,11 +186,12 @@ def _in_folder(folder: Path) -> Path:
         FormatError: No file in it has a name that tokenizers have.
     """
     files = {entry.name: entry for entry in sorted(folder.iterdir()) if not entry.is_dir()}
-    usual = [(module, name) for module in FORMATS.values() for name in module.FILES]
-    for module, name in usual:
+    for module, name in _usual_names():
         if name in files and (not isinstance(module, FormatOfSeveral) or module.belongs(files[name])):
             return files[name]
-    for module, pattern in (each for each in usual if "*" in each[1]):
+    from bpe_cli.formats.huggingface import companions
+
+    for module, pattern in (each for each in _usual_names() if "*" in each[1]):
         named = [path for name, path in files.items() if fnmatchcase(name, pattern) and name not in companions.NAMES]
         fitting = [path for path in named if path.is_file() and module.sniff(_head(path))]
         if len(fitting) == 1:
@@ -216,6 +203,10 @@ def _in_folder(folder: Path) -> Path:
         hint="it needs tokenizer.json, vocab.txt, vocab.json with merges.txt, or one file that ends in .json, .model, "
         ".tiktoken, .gguf, .vocab, .codes or .yttm; or name a file in it",
     )
+
+
+def _usual_names() -> Iterator[tuple[Format, str]]:
+    return ((module, name) for module in FORMATS.values() for name in module.FILES)
 
 
 def _other_in(folder: Path, found: Path, format_name: str) -> Path | None:
@@ -237,6 +228,8 @@ def format_of_name(output: str) -> str:
     Raises:
         UsageError: No format has such names.
     """
+    import difflib
+
     name = Path(output).name
     usual = [(format_name, pattern) for format_name, module in FORMATS.items() for pattern in module.FILES]
     for format_name, pattern in sorted(usual, key=lambda each: "*" in each[1]):  # whole names first
@@ -267,18 +260,21 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
         FormatError: The format cannot hold all of it.
         UsageError: There is no such format, or no such loss.
     """
-    module = FORMATS.get(format_name)
-    if module is None:
+    import difflib
+
+    if format_name not in FORMATS:
         near = difflib.get_close_matches(format_name, FORMATS, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"formats are {', '.join(FORMATS)}"
         raise UsageError(f"unknown format {format_name!r}", hint=hint)
+    from bpe_cli.formats.features import LOSSES
+
     for loss in allow_loss:
         if loss not in LOSSES:
             raise UsageError(f"no format loses {loss!r}", hint=f"losses are {', '.join(sorted(LOSSES))}")
     try:
-        return module.dump(tokenizer, frozenset(allow_loss))
+        return FORMATS[format_name].dump(tokenizer, frozenset(allow_loss))
     except FormatError as error:
-        if error.hint is None and module is not own_json:
+        if error.hint is None and format_name != "bpe.json":
             raise FormatError(error.message, hint="bpe.json holds every tokenizer whole: --format bpe.json") from error
         raise
 
@@ -288,6 +284,8 @@ def left_behind(tokenizer: Tokenizer, format_name: str) -> list[str]:
 
     A format that holds only some roles says in ``ROLES`` which, and by what text if it goes by the text.
     """
+    from bpe_cli.formats import features
+
     module = FORMATS[format_name]
     return features.left_behind(tokenizer, module.HOLDS, getattr(module, "ROLES", None))
 
@@ -322,6 +320,8 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
     """
     if _is_path(spec):
         return load(spec, pattern)
+    from bpe_cli.formats import caches
+
     if spec.startswith(caches.HUGGING_FACE):
         return _from_hugging_face(spec, pattern)
     if spec.startswith(caches.TIKTOKEN):
@@ -356,6 +356,8 @@ def _from_hugging_face(spec: str, pattern: str | None) -> Tokenizer:
     Raises:
         UsageError, InputError, FormatError: As for ``caches.snapshot`` and ``load``.
     """
+    from bpe_cli.formats import caches
+
     reference = spec.removeprefix(caches.HUGGING_FACE)
     folder = caches.snapshot(reference)
     try:
@@ -366,5 +368,7 @@ def _from_hugging_face(spec: str, pattern: str | None) -> Tokenizer:
 
 
 def _hint_of_cache(spec: str) -> str | None:
+    from bpe_cli.formats import caches
+
     found = caches.has_model(spec)
     return f"there is a model of this name in Hugging Face's cache: {caches.HUGGING_FACE}{spec}" if found else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from bpe_cli import _core
 from bpe_cli.byte_alphabet import from_visible, to_visible
@@ -19,6 +18,7 @@ from bpe_cli.rank_merges import as_merges, of_ranks
 from bpe_cli.running import is_plain
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.values import replace
 from bpe_cli.vocabulary import MAX_ID, Merges, Vocabulary
 
 TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")

@@ -9,14 +9,19 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.usage import Fact
+from bpe_cli.values import dataclass
 from bpe_cli.wording import quote as quote  # readers of files take it from here
+
+
+class NotJsonError(FormatError):
+    """Report a document that cannot be parsed."""
+
 
 MAX_FILE_BYTES = 1 << 30
 """Largest tokenizer file that is read (1 GiB; the largest in use are about 30 MB)."""
@@ -108,11 +113,11 @@ class Node:
             return cls(orjson.loads(data), source)
         except orjson.JSONDecodeError as error:
             cut = "the file is cut short, or a bracket is missing" if "unexpected end" in error.msg else None
-            raise FormatError(
+            raise NotJsonError(
                 f"not valid JSON: {error.msg} ({source}:{error.lineno}:{error.colno})", hint=cut
             ) from None
         except (MemoryError, RecursionError):
-            raise FormatError(f"{source}: the JSON is too large or too deep to be read") from None
+            raise NotJsonError(f"{source}: the JSON is too large or too deep to be read") from None
 
     @property
     def where(self) -> str:

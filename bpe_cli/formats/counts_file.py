@@ -10,7 +10,6 @@ Counts can be added up when they were cut in the same way: that is checked, not 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -60,6 +59,8 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
     Raises:
         FormatError: A text of the header is no text (a lone surrogate).
     """
+    import hashlib
+
     payload = counts.dump()
     header = {
         "format": "bpe-counts",
@@ -91,6 +92,8 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
         FormatError: It is no counts file, or was changed or cut.
         TrainingError: The counts need more memory than that.
     """
+    import hashlib
+
     try:
         with path.open("rb") as file:
             line = file.readline(MAX_HEADER_BYTES)

@@ -8,7 +8,6 @@ about use is left out, and told.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import token_flags
@@ -16,6 +15,10 @@ from bpe_cli.formats.checked import quote
 from bpe_cli.postprocess import process, trims
 from bpe_cli.stages import ALGORITHMS, ByteLevel, Model, PrefixSpace, PreTokenizer, Split
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.values import dataclass
+
+EDGES = "sentencepiece-edges"
+"""The name of what differs between SentencePiece and others at the edges: see ``dialects``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("normalizer", "the normalizer", lambda t: bool(t.normalizer)),
     Feature("decoder", "the decoder", lambda t: bool(t.decoder)),
     # Only who puts a tokenizer into the other library's words can tell: ``dialects`` refuses it.
-    Feature("sentencepiece-edges", "what SentencePiece and Hugging Face do differently on rare texts", lambda _: False),
+    Feature(EDGES, "what SentencePiece and Hugging Face do differently on rare texts", lambda _: False),
     Feature("special-tokens", "special and added tokens", _special_tokens),
     Feature("token-flags", "how added tokens are looked for", _token_flags),
     Feature("post-processor", "the post-processor", _post_processor),

@@ -8,7 +8,6 @@ prescribes (normalization forms, case) counts as no growth: it is elevenfold at 
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 from collections.abc import Iterable
@@ -138,6 +137,8 @@ def _replacing(pattern: str, content: str, *, literal: bool) -> _Effect:
 
 def _longest_replacement(table: str) -> int:
     """Give the bytes of the longest text that a table of SentencePiece puts in."""
+    import base64
+
     try:
         data = base64.b64decode(table, validate=True)
     except (binascii.Error, ValueError):  # which is an error of its own where the table is read

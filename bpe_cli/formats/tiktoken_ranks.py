@@ -8,6 +8,7 @@ pattern (``encodings.KNOWN_FILES``). For any other file, such as Kimi's, the pat
 from __future__ import annotations
 
 import base64
+import binascii
 import hashlib
 import re
 from dataclasses import replace
@@ -82,7 +83,32 @@ def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) ->
     )
 
 
+def _read_tidy_ranks(data: bytes) -> Vocabulary | None:
+    """Read ranks if writing them again gives the very same bytes, as nearly always; else others have messages."""
+    words = data.split()
+    try:
+        tokens = list(map(binascii.a2b_base64, words[::2]))
+        ids = list(map(int, words[1::2]))
+    except ValueError:
+        return None
+    if len(tokens) != len(ids) or b"".join(map(_line, tokens, ids)) != data:
+        return None
+    different = len(set(tokens)) == len(set(ids)) == len(tokens) > 0
+    if not different or b"" in tokens or not 0 <= min(ids) <= max(ids) < _core.MAX_TOKENS:
+        return None
+    return Vocabulary.from_ids(dict(zip(tokens, ids, strict=True)))
+
+
+def _line(token: bytes, rank: int) -> bytes:
+    return b"%b %d\n" % (binascii.b2a_base64(token, newline=False), rank)
+
+
 def _read_ranks(data: bytes, source: str) -> Vocabulary:
+    tidy = _read_tidy_ranks(data)
+    return _read_ranks_with_care(data, source) if tidy is None else tidy
+
+
+def _read_ranks_with_care(data: bytes, source: str) -> Vocabulary:
     ranks: dict[bytes, int] = {}
     lines: dict[int, int] = {}
     for number, line in enumerate(data.split(b"\n"), start=1):
@@ -128,7 +154,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, "a .tiktoken file")
-    content = b"".join(b"%s %d\n" % (base64.b64encode(token), token_id) for token_id, token in model.vocabulary.items())
+    content = b"".join(_line(token, token_id) for token_id, token in model.vocabulary.items())
     known = next(iter(encodings.of_ranks(hashlib.sha256(content).hexdigest()).values()), None)
     is_known = known is not None and tokenizer.normalizer == known.normalizer
     patterns = plain(replace(tokenizer, normalizer=()) if is_known else tokenizer, "a .tiktoken file").patterns

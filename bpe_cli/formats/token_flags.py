@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from bpe_cli.formats.checked import quote
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.values import replace
 
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 

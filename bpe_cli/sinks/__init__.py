@@ -7,29 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.errors import UsageError
-from bpe_cli.sinks import bin, count, ids, jsonl, npy, tokens
+from bpe_cli.registry import Modules
 from bpe_cli.sinks.atomic import Output, check_writable, open_output, open_stdout, write_file
 from bpe_cli.sinks.base import Sink, SinkOptions
-from bpe_cli.sinks.bin import BinSink
-from bpe_cli.sinks.sidecar import describe, sidecar_path
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 __all__ = ["SINKS", "Output", "Sink", "SinkOptions", "check_outputs", "check_writable", "is_binary", "open_sink"]
 
-SINKS: dict[str, ModuleType] = {
-    "ids": ids,
-    "tokens": tokens,
-    "jsonl": jsonl,
-    "npy": npy,
-    "bin": bin,
-    "count": count,
-}
+SINKS = Modules("bpe_cli.sinks", {name: name for name in ("ids", "tokens", "jsonl", "npy", "bin", "count")})
 """What ``encode --to`` can write, by name."""
 
 
@@ -50,6 +40,8 @@ def check_outputs(to: str, path: str) -> None:
     """
     check_writable(path)
     if is_binary(to):
+        from bpe_cli.sinks.sidecar import sidecar_path
+
         check_writable(sidecar_path(path))
 
 
@@ -87,6 +79,12 @@ def open_sink(
         sink: Sink = SINKS[to].make(output, tokenizer, options)
         yield sink
         sink.finish()
-        description = describe(sink, inputs) if isinstance(sink, BinSink) and output.path is not None else None
+        description = None
+        if is_binary(to) and output.path is not None:
+            from bpe_cli.sinks.bin import BinSink
+            from bpe_cli.sinks.sidecar import describe, sidecar_path
+
+            if isinstance(sink, BinSink):
+                description = describe(sink, inputs)
     if description is not None and path is not None:
         write_file(sidecar_path(path), description)

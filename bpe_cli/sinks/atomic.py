@@ -12,7 +12,6 @@ import errno
 import io
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -272,6 +271,8 @@ class _Draft:
 
     def _name_it(self, descriptor: int) -> str:
         """Give the nameless file the name of a part; make a copy where the system will not link it."""
+        import shutil
+
         for part in self._part_names():
             try:
                 # Without a folder's descriptor Python calls link(2), which does not follow /proc's links.

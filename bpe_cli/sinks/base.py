@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
+
+from bpe_cli.values import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli.blocks import Block

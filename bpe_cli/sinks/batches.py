@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from bpe_cli.sinks.base import Dtype
+from bpe_cli.values import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer

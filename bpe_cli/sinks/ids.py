@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
 from bpe_cli.sinks.base import Sink, parts
 
 if TYPE_CHECKING:
     from bpe_cli.blocks import Block
+
+
+_FEW = 20_000
+"""Ids that are written by the time that importing a faster writer takes."""
 
 
 class IdsSink(Sink):
@@ -23,13 +25,21 @@ class IdsSink(Sink):
             if len(part.ids):
                 if self._begun:
                     pieces.append(b" ")
-                # orjson prints numbers several times faster than str() does.
-                pieces.append(orjson.dumps(part.ids.tolist())[1:-1].replace(b",", b" "))
+                pieces.append(_written(part.ids.tolist()))
                 self._begun = True
             if part.ends:
                 pieces.append(b"\n")
                 self._begun = False
         self.output.write(b"".join(pieces))
+
+
+def _written(ids: list[int]) -> bytes:
+    """Write ids with spaces between."""
+    if len(ids) < _FEW:
+        return " ".join(map(str, ids)).encode()
+    import orjson  # which prints numbers several times faster, once it is there
+
+    return orjson.dumps(ids)[1:-1].replace(b",", b" ")
 
 
 make = IdsSink

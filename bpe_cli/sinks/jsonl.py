@@ -6,12 +6,9 @@ was given, whatever a normalizer made of it.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import IO, TYPE_CHECKING
-
-import orjson
 
 from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
 from bpe_cli.sinks.tokens import visible_table
@@ -38,6 +35,8 @@ class JsonlSink(Sink):
         self._begun = False  # whether the document at hand has an id
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        import orjson
+
         pieces: list[bytes] = []
         size = start = number = 0
         fresh = True  # whether the next part is the first of its document in this block
@@ -66,6 +65,10 @@ class JsonlSink(Sink):
 
     def _write_part(self, pieces: list[bytes], values: dict[str, Sequence[object]], begins: bool, ends: bool) -> None:
         """Write a part of a document: its ids at once, the rest into files that follow at the end."""
+        import tempfile
+
+        import orjson
+
         if begins:
             pieces.append(b'{"ids":[')
             self._begun = False

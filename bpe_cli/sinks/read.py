@@ -10,8 +10,6 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
-import orjson
-
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import HIGHEST_ID, Table
@@ -79,6 +77,8 @@ def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
     Raises:
         InputError: A line is not such an object; the message names it.
     """
+    import orjson
+
     for number, line in enumerate(_lines(stream), 1):
         if not line.strip():
             continue
@@ -134,9 +134,15 @@ def _read_words(
         yield Batch(array("I"), True)
 
 
+_FEW_BYTES = 1 << 14
+"""Bytes that are read with care by the time that importing a faster reader takes."""
+
+
 def _ids_of_lines(data: bytes, line: int, name: str) -> list[array[int]]:
     """Convert lines of decimal ids. Tidy ones are turned into JSON, whose parser is several times faster."""
-    if not data.translate(None, b"0123456789 \n"):
+    if len(data) > _FEW_BYTES and not data.translate(None, b"0123456789 \n"):
+        import orjson
+
         text = data[:-1] if data.endswith(b" ") else data
         try:
             lists = orjson.loads(b"[[" + text.replace(b"\n", b"],[").replace(b" ", b",") + b"]]")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from array import array
@@ -60,6 +59,8 @@ def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
     Raises:
         InputError: It is damaged, or the array is not 1-D or not of integers.
     """
+    import ast
+
     start = _exactly(stream, 8, name)
     if start[:6] != b"\x93NUMPY":
         raise InputError(f"{name}: this is no .npy file")

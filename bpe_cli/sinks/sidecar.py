@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from bpe_cli.errors import InputError
-from bpe_cli.fingerprint import fingerprint
 from bpe_cli.sinks.base import HIGHEST_ID, Dtype, SinkOptions
 from bpe_cli.sinks.batches import ReadOptions
 from bpe_cli.sinks.bin import choose_dtype
+from bpe_cli.values import dataclass, replace
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.bin import BinSink
@@ -44,6 +41,8 @@ class Sidecar:
 
     def is_of(self, tokenizer: Tokenizer) -> bool:
         """Tell whether the ids were made by an equal tokenizer, as far as is known."""
+        from bpe_cli.fingerprint import fingerprint
+
         return self.tokenizer_sha256 in (None, fingerprint(tokenizer))
 
 
@@ -59,6 +58,10 @@ def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
         sink: The sink, after its last block.
         inputs: What was encoded: (name, sha256, bytes) each.
     """
+    import orjson
+
+    from bpe_cli.fingerprint import fingerprint
+
     content = {
         "schema": SCHEMA,
         "dtype": sink.dtype,
@@ -81,6 +84,8 @@ def load_sidecar(path: str) -> Sidecar | None:
     Raises:
         InputError: The sidecar cannot be read or is damaged, or belongs to a file of another length.
     """
+    import orjson
+
     place = sidecar_path(path)
     try:
         with open(place, "rb") as file:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
 from typing import Any
 
 from bpe_cli.expressions import check_size
@@ -39,7 +37,7 @@ def component(stage: Normalizer | PreTokenizer | Decoder) -> dict[str, Any]:
     >>> component(Replace(" {2,}", " "))
     {'type': 'Replace', 'pattern': {'Regex': ' {2,}'}, 'content': ' '}
     """
-    content = {"type": type_name(type(stage))} | {each.name: getattr(stage, each.name) for each in fields(stage)}
+    content = {"type": type_name(type(stage))} | {name: getattr(stage, name) for name in stage.__match_args__}
     literal = content.pop("literal", None)
     if literal is not None:
         content["pattern"] = {"String" if literal else "Regex": content["pattern"]}
@@ -59,6 +57,8 @@ def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTok
     Raises:
         UsageError: Their expressions would take too much memory.
     """
+    import json
+
     check_size(expressions((*normalizers, *pre_tokenizers)))
     return json.dumps(
         {
@@ -69,6 +69,8 @@ def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTok
 
 
 def _core_pre_tokenizer(stage: PreTokenizer) -> dict[str, Any]:
+    import json
+
     if isinstance(stage, Split) and stage.behavior == "Isolated" and not stage.invert and not stage.literal:
         scanner = scanner_for(stage.pattern)
         if scanner is not None:
@@ -91,9 +93,11 @@ _TABLES = {"vocabulary", "merges", "scores", "kinds", "kind"}
 
 def core_model(model: Model) -> str:
     """Give a model, without its tables, as JSON for ``_core.Pipeline``."""
+    import json
+
     if model.kind == "bpe-ranks":
         return json.dumps({"type": "BytePairs", "ranks": True, "whole_pieces": True})
     if model.kind == "bpe-merges":
         return json.dumps({"type": "BytePairs", "ranks": False, "whole_pieces": model.ignore_merges})
-    settings = {each.name: getattr(model, each.name) for each in fields(model) if each.name not in _TABLES}
+    settings = {name: getattr(model, name) for name in model.__match_args__ if name not in _TABLES}
     return json.dumps({"type": _CORE_MODELS[model.kind], **settings})

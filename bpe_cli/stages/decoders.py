@@ -6,7 +6,7 @@ A tokenizer without any joins the bytes of its tokens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bpe_cli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
 from typing import Literal
 
+from bpe_cli.values import dataclass, field
 from bpe_cli.vocabulary import Merges, Vocabulary
 
 

@@ -27,3 +27,4 @@ pub mod stages;
 mod stretches;
 pub mod text;
 pub mod trainers;
+pub mod written;

@@ -134,7 +134,7 @@ def recorded(shared: Path, name: str) -> tuple[Tokenizer, bytes]:
     """Repeat a recorded training by the command line: the tokenizer, and its file."""
     done = call(*command(shared, name), "--format", "sentencepiece", "-q")
     assert (done.status, done.err) == (0, "" if name != "char.botchan" else done.err)
-    return formats.sentencepiece_model.loads(done.out), done.out
+    return formats.FORMATS["sentencepiece"].loads(done.out), done.out
 
 
 def theirs_of(shared: Path, name: str) -> Any:

@@ -21,7 +21,7 @@ from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects import models as dialect_models
 from bpe_cli.formats.dialects import text as dialect_text
 from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
-from bpe_cli.formats.features import refuse_losses
+from bpe_cli.formats.features import EDGES, refuse_losses
 from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
@@ -38,9 +38,6 @@ from bpe_cli.stages import (
 from bpe_cli.tokenizer import Tokenizer
 
 HINT = "it holds what --compat sentencepiece trains"
-
-EDGES = "sentencepiece-edges"
-"""What a caller agrees to lose: the name in ``features.FEATURES``."""
 
 
 def is_sentencepiece(tokenizer: Tokenizer) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import token_flags
 from bpe_cli.formats.checked import quote
-from bpe_cli.formats.dialects import EDGES
+from bpe_cli.formats.features import EDGES
 from bpe_cli.postprocess import process
 from bpe_cli.stages import BertNormalizer, Charsmap, MergeBpe, Normalizer, ScoredBpe, Unigram, WordPiece
 from bpe_cli.stages.pieces import UNUSED, USER_DEFINED

@@ -15,9 +15,9 @@ from bpe_cli.blocks import Block
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import quote
-from bpe_cli.formats.dialects import EDGES, to_sentencepiece
+from bpe_cli.formats.dialects import to_sentencepiece
 from bpe_cli.formats.dialects.readers import LLAMA_CPP
-from bpe_cli.formats.features import losses, other_model, refuse_losses
+from bpe_cli.formats.features import EDGES, losses, other_model, refuse_losses
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.comparing import changed
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write

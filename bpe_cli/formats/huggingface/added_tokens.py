@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError
@@ -11,6 +10,7 @@ from bpe_cli.formats.byte_level import flags_of
 from bpe_cli.formats.checked import quote
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, ScoredBpe, SpecialToken, Unigram
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.values import dataclass, replace
 from bpe_cli.vocabulary import Vocabulary
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -23,6 +22,7 @@ from bpe_cli.formats.huggingface.usage import default_first, read_templates, wri
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import ROLES, Fact, Origin, roles_in_order
+from bpe_cli.values import dataclass, replace
 from bpe_cli.vocabulary import MAX_ID
 
 CONFIG = "tokenizer_config.json"

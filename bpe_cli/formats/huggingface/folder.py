@@ -8,7 +8,6 @@ part of no tokenizer's value, such as ``model_max_length``, are written again as
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from bpe_cli.formats.huggingface.tokenizer_json import sniff
 from bpe_cli.stages import ByteLevel
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
+from bpe_cli.values import replace
 
 __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "belongs", "dump", "load", "sniff"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from bpe_cli import _core
@@ -29,6 +28,7 @@ from bpe_cli.stages import (
     WordPiece,
 )
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.values import replace
 from bpe_cli.vocabulary import Merges, Vocabulary
 
 LONGEST_NGRAM = 64
@@ -113,9 +113,7 @@ def read_character_bpe(
     Raises:
         FormatError: A merge uses or makes a token that is not there.
     """
-    node.only("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
-              "byte_fallback", "ignore_merges", "unicode_version", "vocab", "merges")  # fmt: skip
-    prefix, suffix = (_text_or_none(node.get(key)) for key in ("continuing_subword_prefix", "end_of_word_suffix"))
+    prefix = prefix_of(node)
     merges: dict[tuple[int, int], int] = {}
     for number, (left, right) in enumerate(pairs, start=1):
         try:
@@ -130,17 +128,40 @@ def read_character_bpe(
         merges[key] = product
     used = {token_id for (left_id, right_id), product in merges.items() for token_id in (left_id, right_id, product)}
     hidden = {token.content.decode() for token in specials if token.special}
+    vocabulary = _vocabulary(node, {t: i for t, i in ids.items() if t not in hidden or i in used})
+    triples = Merges.from_pairs((left, right, product) for (left, right), product in merges.items())
+    return character_bpe(node, ids, vocabulary, triples)
+
+
+def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, merges: Merges) -> CharacterBpe:
+    """Give BPE over characters with a vocabulary and merges that are read already.
+
+    Raises:
+        FormatError: The rest of the model is malformed.
+    """
     return CharacterBpe(
-        _vocabulary(node, {t: i for t, i in ids.items() if t not in hidden or i in used}),
-        Merges.from_pairs((left, right, product) for (left, right), product in merges.items()),
+        vocabulary,
+        merges,
         unk_id=_unk_id(node, ids),
         fuse_unk=node.get("fuse_unk").boolean(default=False),
         byte_fallback=node.get("byte_fallback").boolean(default=False),
         ignore_merges=node.get("ignore_merges").boolean(default=False),
-        continuing_subword_prefix=prefix,
-        end_of_word_suffix=suffix,
+        continuing_subword_prefix=_text_or_none(node.get("continuing_subword_prefix")),
+        end_of_word_suffix=_text_or_none(node.get("end_of_word_suffix")),
         separate_suffix=node.get("type").value == "SuffixBpe",
     )
+
+
+def prefix_of(node: Node) -> str:
+    """Give what stands before a token that begins no word; and hold BPE over characters to the fields it has.
+
+    Raises:
+        FormatError: There are others, or one is malformed.
+    """
+    node.only("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
+              "byte_fallback", "ignore_merges", "unicode_version", "vocab", "merges")  # fmt: skip
+    prefix, _ = (_text_or_none(node.get(key)) for key in ("continuing_subword_prefix", "end_of_word_suffix"))
+    return prefix
 
 
 def _text_or_none(node: Node) -> str:

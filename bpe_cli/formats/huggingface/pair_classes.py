@@ -8,7 +8,6 @@ particular: CLIP writes bytes and GPT-1 characters, and each cuts text in its ow
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 
 from bpe_cli.byte_alphabet import ALPHABET_ORDER, from_visible, to_visible
 from bpe_cli.errors import NoPatternError
@@ -32,6 +31,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.words import word_decoder
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.values import dataclass, replace
 
 SUFFIX = "</w>"
 """What marks the end of a word in pairs that mark it."""

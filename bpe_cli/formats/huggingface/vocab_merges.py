@@ -13,7 +13,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -29,6 +28,7 @@ from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, Model, PrefixSpace, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
+from bpe_cli.values import replace
 
 NAME = "vocab-merges"
 FILES = ("vocab.json", "encoder.json", "merges.txt", "vocab.bpe")

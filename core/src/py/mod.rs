@@ -17,6 +17,7 @@ mod train_max_match;
 mod train_scored_pairs;
 mod train_unigram;
 mod train_word_piece;
+mod written;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -71,6 +72,8 @@ mod _core {
     use super::train_unigram::{UnigramTraining, train_unigram};
     #[pymodule_export]
     use super::train_word_piece::{train_by_likelihood, train_top_down};
+    #[pymodule_export]
+    use super::written::WrittenMerges;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

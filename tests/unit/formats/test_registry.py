@@ -13,6 +13,7 @@ from bpe_cli import encodings, formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.fingerprint import fingerprint
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.stages import SpecialToken
 from tests.every_format import sample
 
@@ -227,7 +228,7 @@ def test_fingerprint_tells_values_apart(make):
     prints = {fingerprint(other) for other in [tokenizer, *others]}
     assert len(prints) == len(others) + 1
     again = formats.FORMATS["tokenizer.json"].dump(tokenizer)[""]
-    assert fingerprint(formats.hf_json.loads(again)) == fingerprint(tokenizer)
+    assert fingerprint(tokenizer_json.loads(again)) == fingerprint(tokenizer)
     assert fingerprint(replace(tokenizer, name="x")) == fingerprint(tokenizer)
 
 
@@ -272,3 +273,8 @@ def test_what_lies_beside_a_file_tells_its_format(make, tmp_path):
 )
 def test_name_says_which_format_to_write(name, format_name):
     assert formats.format_of_name(name) == format_name
+
+
+def test_formats_of_several_files_are_those_that_say_so():
+    several = [name for name, module in formats.FORMATS.items() if isinstance(module, formats.FormatOfSeveral)]
+    assert several == list(formats.OF_SEVERAL)

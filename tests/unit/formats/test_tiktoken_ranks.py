@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import random
 from dataclasses import replace
 
 import pytest
@@ -212,3 +213,28 @@ def test_llama3_is_the_same_as_merges(shared):
     ours = formats.load(shared / "vocabs" / "hf-llama3" / "tokenizer.json")
     assert len(ours.model.merges) == 280147
     assert tiktoken_ranks.dump(ours, LOSSES)[""] == path.read_bytes()
+
+
+def test_tidy_files_are_read_as_with_care():
+    chance = random.Random(3)
+    whole = b"".join(
+        tiktoken_ranks._line(bytes([byte, 65 + byte % 7]), number) for number, byte in enumerate(range(40))
+    )
+    tidy = 0
+    for number in range(3000):
+        data = bytearray(whole)
+        for _ in range(number and chance.randrange(3)):
+            place, other = chance.randrange(len(data)), chance.randrange(len(data))
+            match chance.randrange(3):
+                case 0:
+                    del data[place : place + chance.randrange(1, 4)]
+                case 1:
+                    data[place] = chance.choice(b"Aa/+=019 \n\r\x00\xff-_")
+                case 2:
+                    line = data[other:].partition(b"\n")[2].partition(b"\n")[0]
+                    data[place:place] = chance.choice((b" ", b"\n", b"0", b"=", line + b"\n"))
+        found = tiktoken_ranks._read_tidy_ranks(bytes(data))
+        if found is not None:
+            tidy += 1
+            assert found == tiktoken_ranks._read_ranks_with_care(bytes(data), "ranks")
+    assert 1000 < tidy < 2500

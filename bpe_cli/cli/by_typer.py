@@ -1,0 +1,117 @@
+"""Run command lines by typer: for help, completion and errors, and for what ``words`` leaves to it.
+
+typer reads the same declarations, see ``parameters``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bpe_cli.cli import commands
+from bpe_cli.cli.parameters import Argument, Option, parameters_of
+from bpe_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def run(words: list[str]) -> int:
+    """Run a command line and give its exit status.
+
+    Raises:
+        UsageError: It is wrong; what typer objects to, in our own form.
+        KeyboardInterrupt, BrokenPipeError: As a command raises them.
+    """
+    try:
+        status = _application()(words, prog_name="bpe", standalone_mode=False)
+    except SystemExit as stop:
+        # typer leaves with a status of its own, 1, when a pipe breaks while a command runs.
+        if isinstance(stop.__context__, BrokenPipeError):
+            raise stop.__context__ from None
+        raise
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except typer.exceptions.TyperException as error:
+        if not _objection(error):  # the help was shown instead of running without arguments
+            return 2
+        raise _usage_error(error, words) from error
+    # typer makes a status of its own, 130, of an interrupt while a command runs.
+    if status == 130:
+        raise KeyboardInterrupt
+    return status if isinstance(status, int) else 0
+
+
+def _application() -> typer.Typer:
+    application = typer.Typer(
+        name="bpe", add_completion=True, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )  # fmt: skip
+    for name in commands.NAMES:
+        command = commands.load(name)
+        application.command(name, epilog=command.EPILOG)(_for_typer(command.run))
+    application.callback()(_for_typer(commands.root))
+    return application
+
+
+def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
+    """Give a command with typer's declarations in the place of ours."""
+
+    def command(**values: object) -> object:
+        return function(**values)
+
+    annotations = {name: Annotated[kind, _declared(each)] for name, (kind, each) in parameters_of(function).items()}
+    signature = inspect.signature(function)
+    command.__doc__ = function.__doc__
+    command.__annotations__ = annotations
+    command.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[each.replace(annotation=annotations[name]) for name, each in signature.parameters.items()],
+        return_annotation=None,
+    )
+    return command
+
+
+def _declared(parameter: Option | Argument) -> Any:
+    """Give a declaration in typer's words."""
+    if isinstance(parameter, Argument):
+        return typer.Argument(**parameter.settings)
+    if parameter.answer is None:
+        return typer.Option(*parameter.names, **parameter.settings)
+    answer = parameter.answer
+
+    def stop(wanted: bool) -> None:
+        if wanted:
+            answer()
+            raise typer.Exit
+
+    settings: dict[str, Any] = {**parameter.settings, "callback": stop}
+    return typer.Option(*parameter.names, is_eager=True, **settings)
+
+
+def _objection(error: Exception) -> str:
+    return str(getattr(error, "format_message", lambda: error)()).rstrip(".")
+
+
+def _usage_error(error: Exception, words: list[str]) -> UsageError:
+    """Say what the parser of the command line objects to, in our own form."""
+    message, _, near = _objection(error).partition(". Did you mean ")
+    near = near.replace("'", "").replace(", ", " or ")
+    if options := getattr(error, "possibilities", None):
+        message = message.partition(" (Possible options")[0]
+        near = " or ".join(sorted(options)) + "?"
+    if chosen := re.search(r"'([^']*)' is not one of (.*)", message):
+        import difflib
+
+        choices = difflib.get_close_matches(chosen[1], re.findall(r"'([^']*)'", chosen[2]), n=3)
+        if choices:
+            message = f"{message[: chosen.start()]}there is no '{chosen[1]}'"
+            near = " or ".join(choices) + "?"
+    # The parser quotes another one: "Invalid value for '-s': Value error, ...", "...: Input should be ...".
+    message = re.sub(r"(?<=[')]: )(Value error, )?([A-Z]?)", lambda match: match[2].lower(), message, count=1)
+    command = next((word for word in words if word in commands.NAMES), None)
+    hint = f"did you mean {near}" if near else f"{f'bpe {command}' if command else 'bpe'} --help explains it"
+    return UsageError(message[:1].lower() + message[1:], hint=hint)

@@ -1,0 +1,133 @@
+"""Classes of values, as ``dataclasses`` makes them, for the modules that every run imports.
+
+``dataclasses`` compiles six functions for every class, and brings ``inspect`` along: half of the time of a run that
+encodes one line. What stands here is the part of it that those modules need, with functions that are written once and
+go through the fields. Only time tells it from the original: ``dataclasses.fields`` and the like take these classes
+too, type checkers see the original, and the tests hold each class to it.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+    from dataclasses import field as field
+    from dataclasses import replace as replace
+else:
+    _MISSING = object()
+
+    class field:  # noqa: N801  # as the original
+        """Say more of a field than its default."""
+
+        __slots__ = ("compare", "default", "hash")
+
+        def __init__(self, *, default=_MISSING, compare=True, hash=None):  # noqa: A002  # as the original
+            self.default, self.compare = default, compare
+            self.hash = compare if hash is None else hash
+
+    class _Fields:
+        """Make what ``dataclasses`` knows of a class when it is asked for."""
+
+        def __get__(self, instance, kind):
+            import dataclasses
+
+            namespace = {"__annotations__": kind.__annotations__, "__module__": kind.__module__}
+            for name, each in kind.__value_fields__.items():
+                settings = {"compare": each.compare, "hash": None if each.hash == each.compare else each.hash}
+                if each.default is not _MISSING:
+                    settings["default"] = each.default
+                namespace[name] = dataclasses.field(**settings)
+            kind.__dataclass_fields__ = dataclasses.dataclass(type(kind.__name__, (), namespace)).__dataclass_fields__
+            return kind.__dataclass_fields__
+
+    def dataclass(*, frozen=False, slots=False):
+        """Make a class one of values: decorates it."""
+        return lambda kind: _value_class(kind, frozen, slots)
+
+    def replace(value, /, **changes):
+        """Give a value, of either make, that differs in some fields."""
+        return type(value)(**{name: getattr(value, name) for name in value.__match_args__} | changes)
+
+    def _value_class(kind, frozen, slots):
+        described = {}
+        for name, annotation in kind.__annotations__.items():
+            if not str(annotation).startswith("ClassVar"):
+                default = kind.__dict__.get(name, _MISSING)
+                described[name] = default if isinstance(default, field) else field(default=default)
+        names = tuple(described)
+        namespace = {name: each for name, each in kind.__dict__.items() if name not in described}
+        namespace |= {"__value_fields__": described, "__dataclass_fields__": _Fields(), "__match_args__": names}
+        if slots:
+            namespace |= {"__slots__": names, "__getstate__": _get_state, "__setstate__": _set_state}
+            namespace.pop("__dict__", None)
+            namespace.pop("__weakref__", None)
+        else:
+            namespace |= {name: each.default for name, each in described.items() if each.default is not _MISSING}
+        compared = _getter([name for name, each in described.items() if each.compare])
+        hashed = _getter([name for name, each in described.items() if each.hash])
+
+        def __eq__(self, other):  # noqa: N807
+            return compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
+
+        def __hash__(self):  # noqa: N807
+            return hash(hashed(self))
+
+        made = {"__init__": _init, "__repr__": _repr, "__eq__": __eq__, "__hash__": __hash__ if frozen else None}
+        if frozen:
+            made |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
+        namespace = made | namespace
+        if not slots:
+            for name in namespace.keys() - {"__dict__", "__weakref__"}:
+                setattr(kind, name, namespace[name])
+            return kind
+        anew = type(kind)(kind.__name__, kind.__bases__, namespace)
+        anew.__qualname__ = kind.__qualname__
+        return anew
+
+    def _getter(names):
+        """Give what makes a tuple of some attributes."""
+        if len(names) > 1:
+            return attrgetter(*names)
+        return lambda value: tuple(getattr(value, name) for name in names)
+
+    def _init(self, *given, **named):
+        described = self.__value_fields__
+        if len(given) > len(described):
+            raise TypeError(f"{type(self).__name__} has {len(described)} fields, and {len(given)} values are given")
+        put = object.__setattr__
+        rest = iter(described.items())
+        for value, (name, _) in zip(given, rest):  # noqa: B905  # the rest follows
+            put(self, name, value)
+        for name, each in rest:
+            value = named.pop(name, each.default) if named else each.default
+            if value is _MISSING:
+                raise TypeError(f"{type(self).__name__} is given no {name}")
+            put(self, name, value)
+        if named:
+            raise TypeError(f"{type(self).__name__} has no {next(iter(named))}, or it is given twice")
+        after = getattr(self, "__post_init__", None)
+        if after is not None:
+            after()
+
+    def _repr(self):
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__value_fields__)
+        return f"{type(self).__qualname__}({shown})"
+
+    def _refuse_to_set(self, name, value):  # noqa: ARG001
+        from dataclasses import FrozenInstanceError
+
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def _refuse_to_delete(self, name):  # noqa: ARG001
+        from dataclasses import FrozenInstanceError
+
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def _get_state(self):
+        return [getattr(self, name) for name in self.__value_fields__]
+
+    def _set_state(self, state):
+        for name, value in zip(self.__value_fields__, state, strict=True):
+            object.__setattr__(self, name, value)

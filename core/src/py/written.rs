@@ -1,0 +1,63 @@
+//! Tokens and merges as documents have them.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::arrays::{Lent, U32Array};
+use crate::written::Written;
+
+/// Tokens with their ids, and merges of two of them.
+#[pyclass(frozen, module = "bpe_cli._core")]
+pub struct WrittenMerges(Written);
+
+#[pymethods]
+impl WrittenMerges {
+    #[staticmethod]
+    fn cut<'py>(
+        py: Python<'py>,
+        document: Lent<u8>,
+        outer: &str,
+        tokens: &str,
+        merges: &str,
+    ) -> PyResult<Option<(Self, Bound<'py, PyBytes>)>> {
+        let document = document.items(py)?;
+        let names = [outer, tokens, merges].map(str::as_bytes);
+        let found = py.detach(|| Written::cut(&document, names[0], names[1], names[2]));
+        Ok(found.map(|(written, rest)| (Self(written), PyBytes::new(py, &rest))))
+    }
+
+    fn among<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<String>,
+        ids: Vec<u64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        for text in &texts {
+            if let Some(id) = self.0.id_of(text.as_bytes()) {
+                found.set_item(text, id)?;
+            }
+        }
+        for id in ids.into_iter().filter_map(|id| u32::try_from(id).ok()) {
+            if let Some(text) = self.0.text_of(id) {
+                found.set_item(text, id)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn tables<'py>(
+        &self,
+        py: Python<'py>,
+        prefix: &str,
+        left_out: Vec<u32>,
+        visible: bool,
+    ) -> Option<(Bound<'py, PyBytes>, U32Array, U32Array)> {
+        let tables = py.detach(|| self.0.tables(prefix.as_bytes(), &left_out, visible))?;
+        Some((
+            PyBytes::new(py, &tables.blob),
+            tables.ends.into(),
+            tables.triples.into(),
+        ))
+    }
+}

@@ -1,0 +1,91 @@
+"""What a short run imports: nothing that it does not use. No times, which differ from machine to machine."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import subprocess
+import sys
+
+import pytest
+
+from bpe_cli.splitting import regex_version
+from tests.cli_runner import surroundings
+
+PARSERS = {"typer", "click", "rich", "pydantic", "pydantic_core", "shellingham"}
+HEAVY = PARSERS | {
+    "asyncio", "ast", "base64", "bz2", "concurrent", "csv", "dataclasses", "datetime", "decimal", "difflib", "email",
+    "hashlib", "importlib.metadata", "inspect", "json", "logging", "lzma", "multiprocessing", "numpy", "orjson",
+    "pathlib", "random", "regex", "shutil", "ssl", "subprocess", "tempfile", "threading", "tqdm", "unittest", "urllib",
+    "uuid", "zipfile", "bpe_cli.formats", "bpe_cli.reports", "bpe_cli.trainers", "bpe_cli.chat", "bpe_cli.teaching",
+}  # fmt: skip
+
+SCRIPT = """
+import json, sys
+before = set(sys.modules)  # what is in a fresh interpreter, and what it runs at its start
+from bpe_cli.__main__ import main
+status = main()
+print(json.dumps([status, sorted(set(sys.modules) - before)]), file=sys.stderr)
+"""
+
+
+def run(arguments: list[str], **options: object) -> tuple[str, set[str]]:
+    """Give what a run printed, and all that it imported."""
+    script = SCRIPT.replace("import json, sys\n", "import sys\n").replace("print(json", "import json\nprint(json")
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments], env=surroundings(None) | {"PYTHONPATH": "."},
+        capture_output=True, check=True, timeout=120, **options,
+    )  # fmt: skip
+    status, modules = json.loads(done.stderr)
+    assert status == 0
+    return done.stdout.decode(), set(modules) - {"json", "json.decoder", "json.encoder", "json.scanner"}
+
+
+def heavy(modules: set[str], wrong: set[str]) -> list[str]:
+    return sorted(name for name in modules if any(f"{name}.".startswith(f"{other}.") for other in wrong))
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("encode -T hi -t cl100k_base", "6151\n"),
+        ("encode -T hi -t gpt-4o", "3686\n"),
+        ("encode -T hi -t o200k_base --to count", "1\n"),
+        ("encode FILE -t gpt2", "5303\n"),
+        ("encode - --to count --max-tokens 5", "1\n"),
+        ("encode --lines --special all --quiet -j 2 FILE", "3686\n"),
+    ],
+)
+def test_encoding_imports_nothing_heavy(tmp_path, line, text):
+    (tmp_path / "FILE").write_bytes(b"hi")
+    printed, modules = run([word.replace("FILE", str(tmp_path / "FILE")) for word in line.split()], input=b"hi")
+    assert (printed, heavy(modules, HEAVY)) == (text, [])
+
+
+def test_decoding_imports_nothing_heavy():
+    printed, modules = run(["decode", "-t", "gpt2"], input=b"5303")
+    assert (printed, heavy(modules, HEAVY)) == ("hi", [])
+
+
+def test_versions_import_nothing_heavy():
+    assert regex_version() == importlib.metadata.version("regex")
+    printed, modules = run(["--version"], stdin=subprocess.DEVNULL)
+    assert printed.startswith("bpe ")
+    assert heavy(modules, HEAVY) == []
+
+
+def test_a_file_imports_its_own_format_alone(tmp_path):
+    path = str(tmp_path / "tokenizer.json")
+    run(["convert", "gpt2", "-o", path, "-q"], stdin=subprocess.DEVNULL)
+    printed, modules = run(["encode", "-T", "hi", "-t", path], stdin=subprocess.DEVNULL)
+    assert (printed, heavy(modules, PARSERS)) == ("5303\n", [])
+    others = {"gguf", "sentencepiece", "tekken", "rwkv", "minbpe", "fastbpe", "youtokentome", "bert", "subword_nmt"}
+    assert heavy(modules, {f"bpe_cli.formats.{name}" for name in others}) == []
+
+
+def test_the_package_itself_imports_nothing():
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, bpe_cli; print(*(name for name in sys.modules if 'bpe_cli.' in name))"],
+        env=surroundings(None) | {"PYTHONPATH": "."}, capture_output=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == []
