@@ -14,7 +14,7 @@ pub mod error;
 pub mod measure;
 pub mod models;
 pub mod normalize;
-mod parallel;
+pub mod parallel;
 pub mod parts;
 pub mod pipeline;
 #[cfg(feature = "python")]

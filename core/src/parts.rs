@@ -26,6 +26,12 @@ impl Part {
         self.counted + self.ids.len() as u64
     }
 
+    /// Adds ids that are only counted.
+    #[inline]
+    pub fn add(&mut self, ids: u64) {
+        self.counted += ids;
+    }
+
     /// Gives up the ids and keeps their number.
     pub fn forget(&mut self) {
         self.counted += self.ids.len() as u64;
