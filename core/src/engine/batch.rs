@@ -181,14 +181,7 @@ impl Engine {
         counted.clear();
         let out = if KEEP { &mut part.ids } else { counted };
         let before = out.len();
-        let mut table = cache.buckets();
-        let home = table.home(key);
-        let many = table
-            .get(home, key)
-            .and_then(|value| cache.many(value, letters));
-        if let Some(ids) = many {
-            out.extend_from_slice(ids);
-        } else {
+        if !cache.find(key, letters, out) {
             self.model
                 .encode_piece(piece, scratch, out)
                 .map_err(|error| shift(error, from as isize))?;

@@ -65,7 +65,10 @@ impl Engine {
         matcher: Option<&SpecialMatcher>,
         threads: usize,
     ) -> Result<Encoded> {
-        Ok(parts::join(self.parts(documents, matcher, threads, true)?))
+        Ok(parts::join(
+            self.parts(documents, matcher, threads, true)?,
+            threads,
+        ))
     }
 
     /// Counts each document's tokens.
@@ -118,7 +121,10 @@ impl Engine {
             .peekable();
         while ends.peek().is_some() {
             let room = worker.batch.room();
-            let found = room.iter_mut().zip(&mut ends).map(|(room, end)| *room = end);
+            let found = room
+                .iter_mut()
+                .zip(&mut ends)
+                .map(|(room, end)| *room = end);
             let found = found.count();
             worker.batch.filled(found, 0);
             self.flush(text, worker, part, true)?;
@@ -157,7 +163,11 @@ impl Engine {
         keep: bool,
     ) -> Result<Vec<Part>> {
         documents.check()?;
-        let tasks = self.tasks(documents, matcher);
+        let tasks = if threads <= 1 {
+            vec![Task::whole(documents)]
+        } else {
+            self.tasks(documents, matcher)
+        };
         parallel::run(
             &tasks,
             threads,
@@ -178,7 +188,8 @@ impl Engine {
         let text = documents.text;
         let mut part = Part::default();
         if keep {
-            part.ids.reserve((task.end - task.start) / 3);
+            // If there is no such room, it may be found bit by bit.
+            let _ = part.ids.try_reserve((task.end - task.start) / 3);
         }
         worker.batch.begin(task.start);
         let mut start = task.start;
@@ -223,9 +234,8 @@ impl Engine {
         let mut first = true;
         parallel::segments(document, matcher, |segment| {
             match segment {
-                Segment::Special { id, end, .. } => {
+                Segment::Special { id, .. } => {
                     self.flush(text, worker, part, keep)?;
-                    worker.batch.begin(range.start + end);
                     if keep {
                         part.ids.push(id);
                     } else {
@@ -239,7 +249,6 @@ impl Engine {
                     if prefix {
                         self.flush(text, worker, part, keep)?;
                         self.encode_spaced(&text[at.clone()], at.start, worker, part, keep)?;
-                        worker.batch.begin(at.end);
                     } else {
                         self.encode_text(text, at, worker, part, keep)?;
                     }
@@ -266,7 +275,7 @@ impl Engine {
             .map_err(|error| shift(error, start as isize - 1))
     }
 
-    /// Cuts a stretch of a text, which begins where the last one ended, into pieces for the batch.
+    /// Cuts a stretch of a text into pieces for the batch.
     fn encode_text(
         &self,
         text: &[u8],
@@ -275,7 +284,10 @@ impl Engine {
         part: &mut Part,
         keep: bool,
     ) -> Result<()> {
-        debug_assert_eq!(worker.batch.reached(), range.start);
+        if worker.batch.reached() != range.start {
+            self.flush(text, worker, part, keep)?;
+            worker.batch.begin(range.start);
+        }
         let mut ends = self.scanner.ends(&text[range.clone()]);
         loop {
             if worker.batch.is_full() {
@@ -310,3 +322,6 @@ fn shift(error: Error, by: isize) -> Error {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,9 @@
 //!
 //! Two slots are a bucket, which is a cache line. What is met for the first time takes the second
 //! slot, what is met again there changes places with the first: a piece that occurs once drives out
-//! nothing that occurs often. The table begins small and grows with what it is told, up to 16 MB.
+//! nothing that occurs often. What finds no room at home may lie with the neighbour, where only those
+//! look who would have to merge otherwise. The table begins small and grows with what it is told, up
+//! to 16 MB.
 
 use super::ring::Ring;
 
@@ -110,8 +112,12 @@ impl Buckets<'_> {
     #[inline]
     #[must_use]
     pub fn home(&self, key: u128) -> usize {
-        let folded = (key as u64) ^ ((key >> 64) as u64).rotate_left(23);
-        (folded.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        // A product of two halves, of which each is changed first: a short piece's high half is
+        // nothing but its length.
+        let low = key as u64 ^ 0x2545_F491_4F6C_DD1D;
+        let high = (key >> 64) as u64 ^ 0x9E37_79B9_7F4A_7C15;
+        let product = u128::from(low) * u128::from(high);
+        (((product as u64) ^ (product >> 64) as u64) >> self.shift) as usize
     }
 
     /// Asks for a bucket ahead.
@@ -120,7 +126,7 @@ impl Buckets<'_> {
         prefetch(&raw const self.all[home]);
     }
 
-    /// The value of a key.
+    /// The value of a key that is at home.
     #[inline]
     #[must_use]
     pub fn get(&mut self, home: usize, key: u128) -> Option<Value> {
@@ -136,13 +142,28 @@ impl Buckets<'_> {
         None
     }
 
+    /// The value of a key that is at home or with the neighbour.
+    #[inline]
+    fn find(&mut self, home: usize, key: u128) -> Option<Value> {
+        self.get(home, key).or_else(|| {
+            let bucket = &self.all[home ^ 1];
+            let way = bucket[..2].iter().position(|&there| there == key)?;
+            Some(Value(bucket[2 + way]))
+        })
+    }
+
     #[inline]
     fn put(&mut self, home: usize, key: u128, value: Value) {
-        let bucket = &mut self.all[home];
         // Zero is no key: a piece's length is part of it.
-        let way = usize::from(bucket[0] != 0 && bucket[0] != key);
-        bucket[way] = key;
-        bucket[2 + way] = value.0;
+        let free = [(home, 0), (home, 1), (home ^ 1, 0), (home ^ 1, 1)]
+            .into_iter()
+            .find(|&(bucket, way)| {
+                let there = self.all[bucket][way];
+                there == 0 || there == key
+            });
+        let (bucket, way) = free.unwrap_or((home, 1));
+        self.all[bucket][way] = key;
+        self.all[bucket][2 + way] = value.0;
     }
 }
 
@@ -249,38 +270,13 @@ impl PieceCache {
         *self = larger;
     }
 
-    /// The ids that a value stands for; `letters` are the bytes of a long piece, or none of a short one.
+    /// Appends the ids of a piece and says that it was remembered; `letters` are the bytes of a long
+    /// piece, or none of a short one.
     #[inline]
-    #[must_use]
-    pub fn many(&self, value: Value, letters: &[u8]) -> Option<&[u32]> {
-        let [first, low, high, _] = value.words();
-        debug_assert_eq!(first >> COUNT_SHIFT, IN_RING);
-        let position = u64::from(low) | u64::from(high) << 32;
-        self.ring
-            .read(position, letters, (first & LOW_BITS) as usize)
-    }
-
-    /// Remembers the ids of a piece; `letters` are the bytes of a long piece, or none of a short one.
-    #[inline]
-    pub fn put(&mut self, key: u128, letters: &[u8], ids: &[u32]) {
-        debug_assert!(!ids.is_empty() && ids.len() <= MAX_LONG);
-        let value = if letters.is_empty() && ids.len() <= MAX_IDS {
-            Value::of(ids)
-        } else {
-            Value::in_ring(self.ring.write(letters, ids), ids.len())
-        };
-        self.told += 1;
+    pub fn find(&mut self, key: u128, letters: &[u8], out: &mut Vec<u32>) -> bool {
         let mut table = self.buckets();
         let home = table.home(key);
-        table.put(home, key, value);
-    }
-
-    /// Appends the ids of a piece of up to [`MAX_PIECE`] bytes and says that it was remembered.
-    #[inline]
-    pub fn recall(&mut self, key: u128, out: &mut Vec<u32>) -> bool {
-        let mut table = self.buckets();
-        let home = table.home(key);
-        let Some(value) = table.get(home, key) else {
+        let Some(value) = table.find(home, key) else {
             return false;
         };
         if let Some(count) = value.count() {
@@ -291,9 +287,36 @@ impl PieceCache {
             }
             return true;
         }
-        let ids = self.many(value, &[]);
+        let [first, low, high, _] = value.words();
+        let position = u64::from(low) | u64::from(high) << 32;
+        let ids = self
+            .ring
+            .read(position, letters, (first & LOW_BITS) as usize);
         out.extend_from_slice(ids.unwrap_or_default());
         ids.is_some()
+    }
+
+    /// Remembers the ids of a piece; `letters` are the bytes of a long piece, or none of a short one.
+    #[inline]
+    pub fn put(&mut self, key: u128, letters: &[u8], ids: &[u32]) {
+        debug_assert!(!ids.is_empty() && ids.len() <= MAX_LONG);
+        let value = if letters.is_empty() && ids.len() <= MAX_IDS {
+            Value::of(ids)
+        } else if let Some(position) = self.ring.write(letters, ids) {
+            Value::in_ring(position, ids.len())
+        } else {
+            return;
+        };
+        self.told += 1;
+        let mut table = self.buckets();
+        let home = table.home(key);
+        table.put(home, key, value);
+    }
+
+    /// Appends the ids of a piece of up to [`MAX_PIECE`] bytes and says that it was remembered.
+    #[inline]
+    pub fn recall(&mut self, key: u128, out: &mut Vec<u32>) -> bool {
+        self.find(key, &[], out)
     }
 
     /// Remembers the ids of a piece of up to [`MAX_PIECE`] bytes.
@@ -303,5 +326,77 @@ impl PieceCache {
             self.grow();
             self.put(key, &[], ids);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_differ_by_content_and_length() {
+        let text = b"a\0\0bcdefghijklmnopqrstuvwxyz";
+        assert_ne!(
+            key(text, 0, 1),
+            key(text, 0, 2),
+            "trailing zero bytes count"
+        );
+        assert_eq!(
+            key(text, 3, 6),
+            key(b"bcd", 0, 3),
+            "the way it is loaded does not"
+        );
+        assert_eq!(key(text, 3, 18), key(&text[..18], 3, 18));
+        assert_eq!(key(text, 3, 19), None);
+        assert_ne!(long_key(&text[..16]), long_key(&text[..17]));
+        assert_eq!(long_key(&[0; MAX_LONG + 1]), None);
+    }
+
+    #[test]
+    fn recalls_exactly_what_it_was_told() {
+        let mut cache = PieceCache::default();
+        let highest = (1 << COUNT_SHIFT) - 1;
+        for count in 1..=15 {
+            let key = key(b"piece of a text", 0, count).unwrap();
+            let ids = vec![highest; count];
+            let mut out = vec![7];
+            assert!(!cache.recall(key, &mut out));
+            cache.remember(key, &ids);
+            assert!(cache.recall(key, &mut out));
+            assert_eq!(out[1..], ids);
+        }
+    }
+
+    #[test]
+    fn a_long_piece_is_compared() {
+        let mut cache = PieceCache::default();
+        let (piece, other) = (b"a piece of 24 letters...", b"another with 24 letters.");
+        let key = long_key(piece).unwrap();
+        cache.put(key, piece, &[1, 2]);
+        let mut out = Vec::new();
+        assert!(!cache.find(key, other, &mut out), "the key is not enough");
+        assert!(cache.find(key, piece, &mut out));
+        assert_eq!(out, [1, 2]);
+    }
+
+    #[test]
+    fn grows_and_never_says_what_it_was_not_told() {
+        let mut cache = PieceCache::default();
+        let ids = |number: u64| [number as u32, !number as u32 >> 3];
+        let key = |number: u64| key(&number.to_le_bytes(), 0, 8).unwrap();
+        let (mut out, mut found) = (Vec::new(), 0);
+        for number in 0..1_000_000 {
+            cache.remember(key(number), &ids(number));
+            let other = number * 7919 % 1_000_000;
+            out.clear();
+            if cache.recall(key(other), &mut out) {
+                assert!(other <= number && out == ids(other));
+                found += 1;
+            }
+        }
+        assert!(found > 100_000, "{found} were found again");
+        assert_eq!(cache.buckets, LAST_BUCKETS);
+        let table = cache.buckets();
+        assert_eq!(table.all.as_ptr().addr() % LINE, 0);
     }
 }
