@@ -14,7 +14,8 @@ pub mod error;
 pub mod measure;
 pub mod models;
 pub mod normalize;
-pub mod parallel;
+mod pages;
+mod parallel;
 pub mod parts;
 pub mod pipeline;
 #[cfg(feature = "python")]

@@ -1,5 +1,7 @@
 //! What the tasks of a block gave, put together again.
 
+use crate::pages::ask_for_large;
+
 /// Ids of a block's documents.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Encoded {
@@ -61,6 +63,7 @@ pub fn join(mut parts: Vec<Part>, threads: usize) -> Encoded {
     // Zeroed memory is not touched here: most of what copying costs is that pages are made, and each
     // thread makes those that it fills.
     let mut ids = vec![0; total];
+    ask_for_large(&mut ids);
     let threads = threads.clamp(1, (total / WORTH_A_THREAD).max(1));
     if threads == 1 {
         fill(&mut ids, parts);

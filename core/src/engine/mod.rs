@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use crate::error::{Error, Result};
 use crate::models::bpe::Bpe;
+use crate::pages::ask_for_large;
 use crate::parallel::{self, Documents, Segment, Task};
 use crate::parts::{self, Encoded, Part};
 use crate::special::SpecialMatcher;
@@ -190,6 +191,7 @@ impl Engine {
         if keep {
             // If there is no such room, it may be found bit by bit.
             let _ = part.ids.try_reserve((task.end - task.start) / 3);
+            ask_for_large(part.ids.spare_capacity_mut());
         }
         worker.batch.begin(task.start);
         let mut start = task.start;

@@ -12,6 +12,7 @@
 //! to 16 MB.
 
 use super::ring::Ring;
+use crate::pages::{LARGE_PAGE, ask_for_large};
 
 /// Longest piece that is its own key.
 pub const MAX_PIECE: usize = 15;
@@ -222,11 +223,19 @@ impl Value {
 
 impl PieceCache {
     fn of(buckets: usize) -> Self {
-        let units = vec![0_u128; buckets * UNITS + LINE / size_of::<u128>()];
-        let padding = units.as_ptr().align_offset(LINE);
+        let bytes = buckets * LINE;
+        let alignment = if bytes < LARGE_PAGE { LINE } else { LARGE_PAGE };
+        let length = (bytes + alignment) / size_of::<u128>();
+        // Zeroed by the system, which makes the pages when they are first used.
+        let mut units = vec![0_u128; length];
+        ask_for_large(&mut units);
+        // Where addresses say nothing (under an interpreter), a bucket may lie on two lines.
+        let padding = match units.as_ptr().align_offset(alignment) {
+            usize::MAX => 0,
+            padding => padding,
+        };
         Self {
-            // Where addresses say nothing (under an interpreter), a bucket may lie on two lines.
-            padding: if padding < LINE { padding } else { 0 },
+            padding,
             units,
             buckets,
             told: 0,
