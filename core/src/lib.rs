@@ -15,6 +15,7 @@ pub mod error;
 pub mod measure;
 pub mod models;
 pub mod normalize;
+mod pages;
 mod parallel;
 pub mod parts;
 pub mod pipeline;

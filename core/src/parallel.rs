@@ -64,6 +64,20 @@ pub struct Task {
     pub closes: usize,
 }
 
+impl Task {
+    /// All of a block.
+    #[must_use]
+    pub fn whole(documents: &Documents<'_>) -> Self {
+        Self {
+            start: 0,
+            end: documents.text.len(),
+            document: 0,
+            continued: documents.continued,
+            closes: documents.ends.len(),
+        }
+    }
+}
+
 /// Cuts a block into tasks; `safe_cut` gives the last offset at which a text can be cut, or 0.
 #[must_use]
 pub fn tasks(

@@ -1,5 +1,7 @@
 //! What the tasks of a block gave, put together again.
 
+use crate::pages::ask_for_large;
+
 /// Ids of a block's documents.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Encoded {
@@ -26,6 +28,12 @@ impl Part {
         self.counted + self.ids.len() as u64
     }
 
+    /// Adds ids that are only counted.
+    #[inline]
+    pub fn add(&mut self, ids: u64) {
+        self.counted += ids;
+    }
+
     /// Gives up the ids and keeps their number.
     pub fn forget(&mut self) {
         self.counted += self.ids.len() as u64;
@@ -33,27 +41,63 @@ impl Part {
     }
 }
 
-/// Joins parts whose ids were kept.
+/// So many ids are worth a thread that copies them.
+const WORTH_A_THREAD: usize = 1 << 18;
+
+/// Joins parts whose ids were kept, on up to `threads` threads.
 #[must_use]
-pub fn join(mut parts: Vec<Part>) -> Encoded {
+pub fn join(mut parts: Vec<Part>, threads: usize) -> Encoded {
     if let [part] = &mut parts[..] {
         return Encoded {
             ids: std::mem::take(&mut part.ids),
             ends: std::mem::take(&mut part.ends),
         };
     }
-    let mut encoded = Encoded {
-        ids: Vec::with_capacity(parts.iter().map(|part| part.ids.len()).sum()),
-        ends: Vec::with_capacity(parts.iter().map(|part| part.ends.len()).sum()),
-    };
-    for part in parts {
-        let before = encoded.ids.len() as u64;
-        encoded.ids.extend_from_slice(&part.ids);
-        encoded
-            .ends
-            .extend(part.ends.iter().map(|end| before + end));
+    let total: usize = parts.iter().map(|part| part.ids.len()).sum();
+    let mut ends = Vec::with_capacity(parts.iter().map(|part| part.ends.len()).sum());
+    let mut before = 0;
+    for part in &parts {
+        ends.extend(part.ends.iter().map(|end| before + end));
+        before += part.ids.len() as u64;
     }
-    encoded
+    // Zeroed memory is not touched here: most of what copying costs is that pages are made, and each
+    // thread makes those that it fills.
+    let mut ids = vec![0; total];
+    ask_for_large(&mut ids);
+    let threads = threads.clamp(1, (total / WORTH_A_THREAD).max(1));
+    if threads == 1 {
+        fill(&mut ids, parts);
+        return Encoded { ids, ends };
+    }
+    std::thread::scope(|scope| {
+        let mut room = &mut ids[..];
+        let mut left = total;
+        let mut parts = parts.into_iter();
+        for others in (0..threads).rev() {
+            let share = left / (others + 1);
+            let mut taken = 0;
+            let mut own = Vec::new();
+            while (others == 0 || taken < share)
+                && let Some(part) = parts.next()
+            {
+                taken += part.ids.len();
+                own.push(part);
+            }
+            let (own_room, rest) = room.split_at_mut(taken);
+            (room, left) = (rest, left - taken);
+            scope.spawn(move || fill(own_room, own));
+        }
+    });
+    Encoded { ids, ends }
+}
+
+/// Copies the ids of parts, and frees each.
+fn fill(mut room: &mut [u32], parts: Vec<Part>) {
+    for part in parts {
+        let (own, rest) = room.split_at_mut(part.ids.len());
+        own.copy_from_slice(&part.ids);
+        room = rest;
+    }
 }
 
 /// The number of ids of each document.

@@ -12,6 +12,7 @@ pub mod max_match;
 pub mod merging;
 pub mod ngram;
 pub mod queue;
+mod ring;
 pub mod scored_pairs;
 mod short;
 pub mod staged;

@@ -23,6 +23,7 @@ impl Pipeline {
     ) -> Result<Encoded> {
         Ok(parts::join(
             self.parts(documents, matcher, threads, true, variation)?,
+            threads,
         ))
     }
 

@@ -1,14 +1,19 @@
 //! The compiled tokenizer: blocks of documents in, ids out.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::error::{Error, Result};
-use crate::models::bpe::{Bpe, Scratch};
-use crate::models::cache::{self, PieceCache};
+use crate::models::bpe::Bpe;
+use crate::pages::ask_for_large;
 use crate::parallel::{self, Documents, Segment, Task};
 use crate::parts::{self, Encoded, Part};
 use crate::special::SpecialMatcher;
-use crate::split::{AT_A_TIME, Scanner};
+use crate::split::Scanner;
+
+mod batch;
+
+use batch::{Batch, LookUp};
 
 /// A compiled tokenizer: immutable but for working memory, shared by threads.
 #[derive(Debug)]
@@ -23,8 +28,8 @@ pub struct Engine {
 /// What one thread works with.
 #[derive(Debug, Default)]
 pub(crate) struct Worker {
-    cache: PieceCache,
-    scratch: Scratch,
+    batch: Batch,
+    look_up: LookUp,
 }
 
 impl Engine {
@@ -61,7 +66,10 @@ impl Engine {
         matcher: Option<&SpecialMatcher>,
         threads: usize,
     ) -> Result<Encoded> {
-        Ok(parts::join(self.parts(documents, matcher, threads, true)?))
+        Ok(parts::join(
+            self.parts(documents, matcher, threads, true)?,
+            threads,
+        ))
     }
 
     /// Counts each document's tokens.
@@ -91,16 +99,38 @@ impl Engine {
         }
         .check()?;
         let mut worker = self.worker();
-        let mut ids = Vec::new();
-        let mut start = 0;
-        let result = ends.iter().try_for_each(|&end| {
-            let end = end as usize;
-            let result = self.encode_piece(text, start, end, &mut worker, &mut ids);
-            start = end;
-            result
-        });
+        let mut part = Part::default();
+        let result = self.take_pieces(text, ends, &mut worker, &mut part);
         self.retire(worker);
-        result.map(|()| ids)
+        result.map(|()| part.ids)
+    }
+
+    fn take_pieces(
+        &self,
+        text: &[u8],
+        ends: &[u64],
+        worker: &mut Worker,
+        part: &mut Part,
+    ) -> Result<()> {
+        worker.batch.begin(0);
+        // A piece without bytes has no ids.
+        let mut last = 0;
+        let mut ends = ends
+            .iter()
+            .map(|&end| end as usize)
+            .filter(|&end| end != std::mem::replace(&mut last, end))
+            .peekable();
+        while ends.peek().is_some() {
+            let room = worker.batch.room();
+            let found = room
+                .iter_mut()
+                .zip(&mut ends)
+                .map(|(room, end)| *room = end);
+            let found = found.count();
+            worker.batch.filled(found, 0);
+            self.flush(text, worker, part, true)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn worker(&self) -> Worker {
@@ -134,7 +164,11 @@ impl Engine {
         keep: bool,
     ) -> Result<Vec<Part>> {
         documents.check()?;
-        let tasks = self.tasks(documents, matcher);
+        let tasks = if threads <= 1 {
+            vec![Task::whole(documents)]
+        } else {
+            self.tasks(documents, matcher)
+        };
         parallel::run(
             &tasks,
             threads,
@@ -152,41 +186,38 @@ impl Engine {
         worker: &mut Worker,
         keep: bool,
     ) -> Result<Part> {
+        let text = documents.text;
         let mut part = Part::default();
         if keep {
-            part.ids.reserve((task.end - task.start) / 3);
+            // If there is no such room, it may be found bit by bit.
+            let _ = part.ids.try_reserve((task.end - task.start) / 3);
+            ask_for_large(part.ids.spare_capacity_mut());
         }
+        worker.batch.begin(task.start);
         let mut start = task.start;
-        let closed = &documents.ends[task.document..task.document + task.closes];
-        for (number, &end) in closed.iter().enumerate() {
+        for number in 0..=task.closes {
+            let closed = number < task.closes;
+            let end = if closed {
+                documents.ends[task.document + number] as usize
+            } else {
+                task.end
+            };
             let continued = task.continued && number == 0;
-            let end = end as usize;
             self.encode_document(
-                documents.text,
-                start,
-                end,
+                text,
+                start..end,
                 continued,
                 matcher,
                 worker,
                 &mut part,
                 keep,
             )?;
-            part.ends.push(part.total());
+            if closed {
+                worker.batch.close();
+            }
             start = end;
         }
-        if start < task.end {
-            let continued = task.continued && task.closes == 0;
-            self.encode_document(
-                documents.text,
-                start,
-                task.end,
-                continued,
-                matcher,
-                worker,
-                &mut part,
-                keep,
-            )?;
-        }
+        self.flush(text, worker, &mut part, keep)?;
         Ok(part)
     }
 
@@ -194,108 +225,92 @@ impl Engine {
     fn encode_document(
         &self,
         text: &[u8],
-        start: usize,
-        end: usize,
+        range: Range<usize>,
         continued: bool,
         matcher: Option<&SpecialMatcher>,
         worker: &mut Worker,
         part: &mut Part,
         keep: bool,
     ) -> Result<()> {
-        let document = &text[start..end];
+        let document = &text[range.clone()];
         let mut first = true;
         parallel::segments(document, matcher, |segment| {
             match segment {
-                Segment::Special { id, .. } => part.ids.push(id),
-                Segment::Text {
-                    start: from,
-                    end: to,
-                } => {
+                Segment::Special { id, .. } => {
+                    self.flush(text, worker, part, keep)?;
+                    if keep {
+                        part.ids.push(id);
+                    } else {
+                        part.add(1);
+                    }
+                }
+                Segment::Text { start, end } => {
+                    let at = range.start + start..range.start + end;
                     let prefix =
-                        self.prefix_space && !(first && continued) && document[from] != b' ';
-                    self.encode_text(text, start + from, start + to, prefix, worker, part, keep)?;
+                        self.prefix_space && !(first && continued) && document[start] != b' ';
+                    if prefix {
+                        self.flush(text, worker, part, keep)?;
+                        self.encode_spaced(&text[at.clone()], at.start, worker, part, keep)?;
+                    } else {
+                        self.encode_text(text, at, worker, part, keep)?;
+                    }
                 }
             }
             first = false;
             Ok(())
-        })?;
-        if !keep {
-            part.forget();
-        }
-        Ok(())
+        })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the loop's state, by name")]
+    /// Encodes a text that begins at `start` with a space before it.
+    fn encode_spaced(
+        &self,
+        text: &[u8],
+        start: usize,
+        worker: &mut Worker,
+        part: &mut Part,
+        keep: bool,
+    ) -> Result<()> {
+        let spaced = [b" ", text].concat();
+        worker.batch.begin(0);
+        self.encode_text(&spaced, 0..spaced.len(), worker, part, keep)
+            .and_then(|()| self.flush(&spaced, worker, part, keep))
+            .map_err(|error| shift(error, start as isize - 1))
+    }
+
+    /// Cuts a stretch of a text into pieces for the batch.
     fn encode_text(
         &self,
         text: &[u8],
-        start: usize,
-        end: usize,
-        prefix: bool,
+        range: Range<usize>,
         worker: &mut Worker,
         part: &mut Part,
         keep: bool,
     ) -> Result<()> {
-        if prefix {
-            let spaced = [b" ", &text[start..end]].concat();
-            let result = self.encode_pieces_of(&spaced, 0, spaced.len(), worker, part, keep);
-            return result.map_err(|error| shift(error, start as isize - 1));
+        if worker.batch.reached() != range.start {
+            self.flush(text, worker, part, keep)?;
+            worker.batch.begin(range.start);
         }
-        self.encode_pieces_of(text, start, end, worker, part, keep)
-    }
-
-    fn encode_pieces_of(
-        &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        worker: &mut Worker,
-        part: &mut Part,
-        keep: bool,
-    ) -> Result<()> {
-        let mut ends = self.scanner.ends(&text[start..end]);
-        let mut room = [0; AT_A_TIME];
-        let mut from = start;
+        let mut ends = self.scanner.ends(&text[range.clone()]);
         loop {
-            let found = ends.fill(&mut room);
+            if worker.batch.is_full() {
+                self.flush(text, worker, part, keep)?;
+            }
+            let found = ends.fill(worker.batch.room());
             if found == 0 {
                 return Ok(());
             }
-            for end in &room[..found] {
-                let to = start + end;
-                self.encode_piece(text, from, to, worker, &mut part.ids)?;
-                from = to;
-            }
-            if !keep {
-                part.forget();
-            }
+            worker.batch.filled(found, range.start);
         }
     }
 
-    /// Appends the ids of the piece at `start..end`.
-    #[inline]
-    fn encode_piece(
-        &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        worker: &mut Worker,
-        ids: &mut Vec<u32>,
-    ) -> Result<()> {
-        let key = cache::key(text, start, end);
-        if let Some(key) = key
-            && worker.cache.recall(key, ids)
-        {
-            return Ok(());
+    /// Looks up what the batch holds.
+    fn flush(&self, text: &[u8], worker: &mut Worker, part: &mut Part, keep: bool) -> Result<()> {
+        let Worker { batch, look_up } = worker;
+        if keep {
+            self.look_up::<true>(text, batch, look_up, part)
+        } else {
+            self.look_up::<false>(text, batch, look_up, part)
         }
-        let before = ids.len();
-        self.model
-            .encode_piece(&text[start..end], &mut worker.scratch, ids)
-            .map_err(|error| shift(error, start as isize))?;
-        if let Some(key) = key {
-            worker.cache.remember(key, &ids[before..]);
-        }
-        Ok(())
     }
 }
 
@@ -309,3 +324,6 @@ fn shift(error: Error, by: isize) -> Error {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests;

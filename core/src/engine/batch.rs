@@ -1,0 +1,242 @@
+//! Pieces through the cache, many at a time.
+//!
+//! One look at the cache is a wait for memory; 256 of them can wait together. So the pieces that the
+//! scanner has cut are kept until there are enough, whatever documents they are of. Then all keys are
+//! made and their buckets asked for ahead, and only then compared. Nearly every piece is found at the
+//! first look, so that the loop over them has one branch that matters; its ids are written four at a
+//! time, however many there are.
+
+use super::{Engine, shift};
+use crate::error::Result;
+use crate::models::bpe::Scratch;
+use crate::models::cache::{self, MAX_IDS, MAX_PIECE, PieceCache};
+use crate::parts::Part;
+use crate::split::AT_A_TIME;
+
+/// Pieces that wait to be looked up.
+#[derive(Debug)]
+pub(super) struct Batch {
+    /// Where the first piece begins in the text.
+    from: usize,
+    /// Where each ends, which is where the next begins.
+    ends: [usize; AT_A_TIME],
+    filled: usize,
+    /// How many pieces there were at the end of each document that ends here.
+    closed: Vec<usize>,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            from: 0,
+            ends: [0; AT_A_TIME],
+            filled: 0,
+            closed: Vec::new(),
+        }
+    }
+}
+
+impl Batch {
+    /// Forgets everything; the next piece begins at `from`.
+    pub fn begin(&mut self, from: usize) {
+        self.from = from;
+        self.filled = 0;
+        self.closed.clear();
+    }
+
+    /// Where the next piece begins.
+    pub fn reached(&self) -> usize {
+        match self.filled {
+            0 => self.from,
+            filled => self.ends[filled - 1],
+        }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.filled == AT_A_TIME
+    }
+
+    /// Room for the ends of the next pieces; to be said to [`Batch::filled`].
+    pub fn room(&mut self) -> &mut [usize] {
+        &mut self.ends[self.filled..]
+    }
+
+    /// Takes so many ends that were written into the room, moved by `base`.
+    pub fn filled(&mut self, found: usize, base: usize) {
+        for end in &mut self.ends[self.filled..][..found] {
+            *end += base;
+        }
+        self.filled += found;
+    }
+
+    /// Takes the end of a document.
+    pub fn close(&mut self) {
+        self.closed.push(self.filled);
+    }
+}
+
+/// What the look-ups need, one per thread.
+#[derive(Debug)]
+pub(super) struct LookUp {
+    cache: PieceCache,
+    scratch: Scratch,
+    keys: [u128; AT_A_TIME],
+    homes: [u32; AT_A_TIME],
+    /// Ids on their way out.
+    ids: [u32; AT_A_TIME * MAX_IDS],
+    /// The ids of one piece, while they are only counted.
+    counted: Vec<u32>,
+}
+
+impl Default for LookUp {
+    fn default() -> Self {
+        Self {
+            cache: PieceCache::default(),
+            scratch: Scratch::default(),
+            keys: [0; AT_A_TIME],
+            homes: [0; AT_A_TIME],
+            ids: [0; AT_A_TIME * MAX_IDS],
+            counted: Vec::new(),
+        }
+    }
+}
+
+/// Stands for the key of a piece that is too long to be remembered.
+const NO_KEY: u128 = u128::MAX;
+
+impl Engine {
+    /// Looks all pieces of a batch up, and begins the next where they end. `KEEP` says whether ids are
+    /// kept or only counted.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::MissingByte`] with the offset in the text.
+    pub(super) fn look_up<const KEEP: bool>(
+        &self,
+        text: &[u8],
+        batch: &mut Batch,
+        look_up: &mut LookUp,
+        part: &mut Part,
+    ) -> Result<()> {
+        look_up.cache.grow();
+        look_up.find_homes(text, batch.from, &batch.ends[..batch.filled]);
+        let mut from = batch.from;
+        let mut done = 0;
+        for &closed in &batch.closed {
+            self.take::<KEEP>(text, from, &batch.ends[..closed], done, look_up, part)?;
+            if closed > done {
+                (done, from) = (closed, batch.ends[closed - 1]);
+            }
+            part.ends.push(part.total());
+        }
+        self.take::<KEEP>(text, from, &batch.ends[..batch.filled], done, look_up, part)?;
+        batch.begin(batch.reached());
+        Ok(())
+    }
+
+    /// Takes the pieces of a batch from number `done` on, which begins at `from`.
+    #[inline]
+    fn take<const KEEP: bool>(
+        &self,
+        text: &[u8],
+        mut from: usize,
+        ends: &[usize],
+        done: usize,
+        look_up: &mut LookUp,
+        part: &mut Part,
+    ) -> Result<()> {
+        let mut next = done;
+        while next < ends.len() {
+            let found = look_up.take_known::<KEEP>(next, ends.len(), part);
+            next += found;
+            let Some(&end) = ends.get(next) else { break };
+            if next > 0 && found > 0 {
+                from = ends[next - 1];
+            }
+            self.take_unknown::<KEEP>(text, from, end, look_up.keys[next], look_up, part)?;
+            next += 1;
+            from = end;
+        }
+        Ok(())
+    }
+
+    /// Takes a piece that no slot holds the ids of.
+    #[inline(never)]
+    fn take_unknown<const KEEP: bool>(
+        &self,
+        text: &[u8],
+        from: usize,
+        end: usize,
+        key: u128,
+        look_up: &mut LookUp,
+        part: &mut Part,
+    ) -> Result<()> {
+        let piece = &text[from..end];
+        let letters = if piece.len() > MAX_PIECE { piece } else { &[] };
+        let LookUp {
+            cache,
+            scratch,
+            counted,
+            ..
+        } = look_up;
+        counted.clear();
+        let out = if KEEP { &mut part.ids } else { counted };
+        let before = out.len();
+        if !cache.find(key, letters, out) {
+            self.model
+                .encode_piece(piece, scratch, out)
+                .map_err(|error| shift(error, from as isize))?;
+            let ids = &out[before..];
+            if key != NO_KEY && !ids.is_empty() {
+                cache.put(key, letters, ids);
+            }
+        }
+        if !KEEP {
+            part.add(look_up.counted.len() as u64);
+        }
+        Ok(())
+    }
+}
+
+impl LookUp {
+    /// Makes the keys of pieces, finds their buckets, and asks for those ahead.
+    #[inline]
+    fn find_homes(&mut self, text: &[u8], mut from: usize, ends: &[usize]) {
+        let table = self.cache.buckets();
+        let places = self.keys.iter_mut().zip(&mut self.homes);
+        for (&end, (key, home)) in ends.iter().zip(places) {
+            *key = cache::key(text, from, end)
+                .or_else(|| cache::long_key(&text[from..end]))
+                .unwrap_or(NO_KEY);
+            let at = table.home(*key);
+            table.prefetch(at);
+            *home = at as u32;
+            from = end;
+        }
+    }
+
+    /// Takes pieces from number `next` up to `end` as long as slots hold their ids. Gives their number.
+    #[inline]
+    fn take_known<const KEEP: bool>(&mut self, next: usize, end: usize, part: &mut Part) -> usize {
+        let mut table = self.cache.buckets();
+        let looked_for = self.keys[next..end].iter().zip(&self.homes[next..end]);
+        let mut written = 0;
+        let mut found = 0;
+        for (&key, &home) in looked_for {
+            let Some(value) = table.get(home as usize, key) else {
+                break;
+            };
+            let Some(count) = value.count() else { break };
+            if KEEP && let Some(room) = self.ids[written..].first_chunk_mut() {
+                *room = value.ids();
+            }
+            written += count;
+            found += 1;
+        }
+        if KEEP {
+            part.ids.extend_from_slice(&self.ids[..written]);
+        } else {
+            part.add(written as u64);
+        }
+        found
+    }
+}
