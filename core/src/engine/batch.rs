@@ -6,6 +6,8 @@
 //! first look, so that the loop over them has one branch that matters; its ids are written four at a
 //! time, however many there are.
 
+use std::mem::MaybeUninit;
+
 use super::{Engine, shift};
 use crate::error::Result;
 use crate::models::bpe::Scratch;
@@ -82,8 +84,6 @@ pub(super) struct LookUp {
     scratch: Scratch,
     keys: [u128; AT_A_TIME],
     homes: [u32; AT_A_TIME],
-    /// Ids on their way out.
-    ids: [u32; AT_A_TIME * MAX_IDS],
     /// The ids of one piece, while they are only counted.
     counted: Vec<u32>,
 }
@@ -95,7 +95,6 @@ impl Default for LookUp {
             scratch: Scratch::default(),
             keys: [0; AT_A_TIME],
             homes: [0; AT_A_TIME],
-            ids: [0; AT_A_TIME * MAX_IDS],
             counted: Vec::new(),
         }
     }
@@ -198,19 +197,34 @@ impl Engine {
 }
 
 impl LookUp {
+    /// Says whether this is the only one of a tokenizer.
+    pub fn alone(&mut self, alone: bool) {
+        self.cache.alone(alone);
+    }
+
     /// Makes the keys of pieces, finds their buckets, and asks for those ahead.
     #[inline]
     fn find_homes(&mut self, text: &[u8], mut from: usize, ends: &[usize]) {
         let table = self.cache.buckets();
         let places = self.keys.iter_mut().zip(&mut self.homes);
+        let mut long = false;
         for (&end, (key, home)) in ends.iter().zip(places) {
-            *key = cache::key(text, from, end)
-                .or_else(|| cache::long_key(&text[from..end]))
-                .unwrap_or(NO_KEY);
+            *key = match cache::key(text, from, end) {
+                Some(key) => key,
+                None => {
+                    long = true;
+                    cache::long_key(&text[from..end]).unwrap_or(NO_KEY)
+                }
+            };
             let at = table.home(*key);
             table.prefetch(at);
             *home = at as u32;
             from = end;
+        }
+        if long {
+            let filled = ends.len();
+            self.cache
+                .prefetch_ring(&self.keys[..filled], &self.homes[..filled]);
         }
     }
 
@@ -218,6 +232,10 @@ impl LookUp {
     #[inline]
     fn take_known<const KEEP: bool>(&mut self, next: usize, end: usize, part: &mut Part) -> usize {
         let mut table = self.cache.buckets();
+        if KEEP {
+            part.ids.reserve((end - next) * MAX_IDS);
+        }
+        let room = part.ids.spare_capacity_mut();
         let looked_for = self.keys[next..end].iter().zip(&self.homes[next..end]);
         let mut written = 0;
         let mut found = 0;
@@ -226,14 +244,21 @@ impl LookUp {
                 break;
             };
             let Some(count) = value.count() else { break };
-            if KEEP && let Some(room) = self.ids[written..].first_chunk_mut() {
-                *room = value.ids();
+            if KEEP {
+                let Some(room) = room[written..].first_chunk_mut() else {
+                    break;
+                };
+                *room = value.ids().map(MaybeUninit::new);
             }
             written += count;
             found += 1;
         }
         if KEEP {
-            part.ids.extend_from_slice(&self.ids[..written]);
+            let length = part.ids.len() + written;
+            assert!(length <= part.ids.capacity());
+            // SAFETY: there is such room, and the loop has written all of it: of each piece four ids where
+            // those of the one before it ended, of which `count`, four at most, are counted.
+            unsafe { part.ids.set_len(length) };
         } else {
             part.add(written as u64);
         }

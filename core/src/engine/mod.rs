@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
 use crate::models::bpe::Bpe;
@@ -23,6 +24,8 @@ pub struct Engine {
     prefix_space: bool,
     /// Working memory between calls: caches stay warm from block to block.
     idle: Mutex<Vec<Worker>>,
+    /// How many workers there are.
+    workers: AtomicUsize,
 }
 
 /// What one thread works with.
@@ -41,6 +44,7 @@ impl Engine {
             model,
             prefix_space,
             idle: Mutex::default(),
+            workers: AtomicUsize::new(0),
         }
     }
 
@@ -134,11 +138,15 @@ impl Engine {
     }
 
     pub(crate) fn worker(&self) -> Worker {
-        self.idle
-            .lock()
-            .map(|mut idle| idle.pop())
-            .unwrap_or_default()
-            .unwrap_or_default()
+        let idle = self.idle.lock().map(|mut idle| idle.pop());
+        let mut worker = idle.unwrap_or_default().unwrap_or_else(|| {
+            self.workers.fetch_add(1, Ordering::Relaxed);
+            Worker::default()
+        });
+        worker
+            .look_up
+            .alone(self.workers.load(Ordering::Relaxed) == 1);
+        worker
     }
 
     pub(crate) fn retire(&self, worker: Worker) {

@@ -9,10 +9,11 @@
 //! slot, what is met again there changes places with the first: a piece that occurs once drives out
 //! nothing that occurs often. What finds no room at home may lie with the neighbour, where only those
 //! look who would have to merge otherwise. The table begins small and grows with what it is told, up
-//! to 16 MB.
+//! to 16 MB, or 32 MB if the thread is alone and keeps meeting what it does not know.
 
 use super::ring::Ring;
 use crate::pages::{LARGE_PAGE, ask_for_large};
+use crate::prefetch::prefetch;
 
 /// Longest piece that is its own key.
 pub const MAX_PIECE: usize = 15;
@@ -30,6 +31,8 @@ const LOW_BITS: u32 = (1 << COUNT_SHIFT) - 1;
 
 const FIRST_BUCKETS: usize = 1 << 8;
 const LAST_BUCKETS: usize = 1 << 18;
+/// Once so many pieces were told, the table of a thread that is alone becomes twice as large.
+const MANY: usize = 3 * LAST_BUCKETS;
 /// Units of 16 bytes in a bucket: two keys, two values.
 const UNITS: usize = 4;
 const LINE: usize = 64;
@@ -43,9 +46,11 @@ pub struct PieceCache {
     padding: usize,
     /// How many buckets: a power of two.
     buckets: usize,
-    /// How many pieces were told since the table has this size.
+    /// How many pieces were told.
     told: usize,
     ring: Ring,
+    /// Whether it may become larger than one of several.
+    alone: bool,
 }
 
 impl Default for PieceCache {
@@ -53,6 +58,17 @@ impl Default for PieceCache {
         Self::of(FIRST_BUCKETS)
     }
 }
+
+/// The bits of the first so many bytes. A table, because shifting 128 bits by what only shows takes longer.
+const FIRST_BYTES: [u128; 16] = {
+    let mut masks = [0; 16];
+    let mut length = 1;
+    while length < masks.len() {
+        masks[length] = masks[length - 1] << 8 | 0xff;
+        length += 1;
+    }
+    masks
+};
 
 /// Packs the piece at `start..end` of a text: 15 bytes and the length, or None if it is longer.
 #[inline]
@@ -64,7 +80,7 @@ pub fn key(text: &[u8], start: usize, end: usize) -> Option<u128> {
     }
     let packed = if let Some(window) = text.get(start..start + 16) {
         let all = u128::from_le_bytes(window.try_into().unwrap_or_default());
-        all & ((1 << (8 * length)) - 1)
+        all & FIRST_BYTES[length]
     } else {
         let mut bytes = [0; 16];
         bytes[..length].copy_from_slice(&text[start..end]);
@@ -124,7 +140,7 @@ impl Buckets<'_> {
     /// Asks for a bucket ahead.
     #[inline]
     pub fn prefetch(&self, home: usize) {
-        prefetch(&raw const self.all[home]);
+        prefetch(self.all, home);
     }
 
     /// The value of a key that is at home.
@@ -143,14 +159,18 @@ impl Buckets<'_> {
         None
     }
 
+    /// The value of a key that is at home, which stays where it is.
+    #[inline]
+    fn look_at(&self, home: usize, key: u128) -> Option<Value> {
+        let bucket = &self.all[home];
+        let way = bucket[..2].iter().position(|&there| there == key)?;
+        Some(Value(bucket[2 + way]))
+    }
+
     /// The value of a key that is at home or with the neighbour.
     #[inline]
     fn find(&mut self, home: usize, key: u128) -> Option<Value> {
-        self.get(home, key).or_else(|| {
-            let bucket = &self.all[home ^ 1];
-            let way = bucket[..2].iter().position(|&there| there == key)?;
-            Some(Value(bucket[2 + way]))
-        })
+        self.get(home, key).or_else(|| self.look_at(home ^ 1, key))
     }
 
     #[inline]
@@ -168,18 +188,6 @@ impl Buckets<'_> {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn prefetch<T>(address: *const T) {
-    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: SSE is part of x86_64, and to prefetch an address, whichever, has no effect to be seen.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-#[inline]
-fn prefetch<T>(_address: *const T) {}
-
 /// What a slot holds: up to four ids, or where more are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value(u128);
@@ -191,6 +199,16 @@ impl Value {
     pub fn count(self) -> Option<usize> {
         let count = self.words()[0] >> COUNT_SHIFT;
         (count <= MAX_IDS as u32).then_some(count as usize)
+    }
+
+    /// How many ids are here, or else their place in the ring and their number.
+    #[inline]
+    fn place(self) -> std::result::Result<usize, (u64, usize)> {
+        self.count().ok_or_else(|| {
+            let [first, low, high, _] = self.words();
+            let position = u64::from(low) | u64::from(high) << 32;
+            (position, (first & LOW_BITS) as usize)
+        })
     }
 
     /// The ids, if they are here: as many as [`Value::count`] says, then anything.
@@ -240,6 +258,7 @@ impl PieceCache {
             buckets,
             told: 0,
             ring: Ring::default(),
+            alone: false,
         }
     }
 
@@ -254,19 +273,45 @@ impl PieceCache {
         }
     }
 
+    /// Says whether this is the only cache of a tokenizer, which may become larger.
+    pub fn alone(&mut self, alone: bool) {
+        self.alone = alone;
+        self.ring.alone = alone;
+    }
+
+    /// Asks for the ids that are in the ring ahead, of keys whose buckets are near.
+    #[inline]
+    pub fn prefetch_ring(&mut self, keys: &[u128], homes: &[u32]) {
+        let ring = std::mem::take(&mut self.ring);
+        let table = self.buckets();
+        for (&key, &home) in keys.iter().zip(homes) {
+            if let Some(value) = table.look_at(home as usize, key)
+                && let Err((position, _)) = value.place()
+            {
+                ring.prefetch(position);
+            }
+        }
+        self.ring = ring;
+    }
+
     /// Makes the table larger if it was told more than it has room for.
     #[inline]
     pub fn grow(&mut self) {
-        if self.told > self.buckets && self.buckets < LAST_BUCKETS {
-            self.enlarge();
+        if self.told > self.buckets {
+            if self.buckets < LAST_BUCKETS {
+                self.enlarge(4);
+            } else if self.told > MANY && self.alone && self.buckets == LAST_BUCKETS {
+                self.enlarge(2);
+            }
         }
     }
 
     #[cold]
-    fn enlarge(&mut self) {
-        let mut larger = Self::of(self.buckets * 4);
+    fn enlarge(&mut self, times: usize) {
+        let mut larger = Self::of(self.buckets * times);
         larger.ring = std::mem::take(&mut self.ring);
         larger.told = self.told;
+        larger.alone = self.alone;
         let mut table = larger.buckets();
         for bucket in self.buckets().all {
             for way in 0..2 {
@@ -288,21 +333,15 @@ impl PieceCache {
         let Some(value) = table.find(home, key) else {
             return false;
         };
-        if let Some(count) = value.count() {
-            let ids = value.ids();
-            out.push(ids[0]);
-            if count > 1 {
-                out.extend_from_slice(&ids[1..count]);
+        let found = match value.place() {
+            Ok(count) => {
+                out.extend_from_slice(&value.ids()[..count]);
+                return true;
             }
-            return true;
-        }
-        let [first, low, high, _] = value.words();
-        let position = u64::from(low) | u64::from(high) << 32;
-        let ids = self
-            .ring
-            .read(position, letters, (first & LOW_BITS) as usize);
-        out.extend_from_slice(ids.unwrap_or_default());
-        ids.is_some()
+            Err((position, count)) => self.ring.read(position, letters, count),
+        };
+        out.extend_from_slice(found.unwrap_or_default());
+        found.is_some()
     }
 
     /// Remembers the ids of a piece; `letters` are the bytes of a long piece, or none of a short one.
