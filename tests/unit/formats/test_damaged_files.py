@@ -77,7 +77,7 @@ LIMITED = """
 import resource, signal, sys
 from pathlib import Path
 from bpe_cli import formats
-from bpe_cli.errors import BpeError
+from bpe_cli.errors import BpeError, FormatError
 import bpe_cli.formats, bpe_cli.tokenizer
 from bpe_cli.cli import app
 formats.find_tokenizer("gpt2").encode("warm")
@@ -87,6 +87,8 @@ signal.alarm(60)
 for name in sys.argv[1:]:
     try:
         formats.load(Path(name))
+    except FormatError:
+        print(Path(name).name, "FormatError")
     except BpeError as error:
         print(Path(name).name, type(error).__name__)
     else:
