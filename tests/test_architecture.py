@@ -23,6 +23,7 @@ LAYERS = (
         "expressions",
         "vocabulary",
         "blocks",
+        "ordered",
         "splitting",
         "byte_alphabet",
         "arguments",

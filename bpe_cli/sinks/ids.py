@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
-from bpe_cli.sinks.base import Sink, parts
+from bpe_cli import _core
+from bpe_cli.sinks.base import Sink
 
 if TYPE_CHECKING:
     from bpe_cli.blocks import Block
@@ -18,18 +17,10 @@ class IdsSink(Sink):
     _begun = False  # whether the line at hand has an id
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
-        pieces: list[bytes] = []
-        for part in parts(block, ids, ends):
-            if len(part.ids):
-                if self._begun:
-                    pieces.append(b" ")
-                # orjson prints numbers several times faster than str() does.
-                pieces.append(orjson.dumps(part.ids.tolist())[1:-1].replace(b",", b" "))
-                self._begun = True
-            if part.ends:
-                pieces.append(b"\n")
-                self._begun = False
-        self.output.write(b"".join(pieces))
+        lines, self._begun = _core.write_rows(
+            ids, ends, b"", b" ", b"\n", continued=block.continued, begun=self._begun, unfinished=block.unfinished
+        )
+        self.output.write(lines)
 
 
 make = IdsSink

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 import orjson
 
+from bpe_cli import _core
 from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
 from bpe_cli.sinks.tokens import visible_table
 
@@ -38,6 +39,13 @@ class JsonlSink(Sink):
         self._begun = False  # whether the document at hand has an id
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        if not (self.options.tokens or self.options.spans):
+            lines, self._begun = _core.write_rows(
+                ids, ends, b'{"ids":[', b",", b"]}\n",
+                continued=block.continued, begun=self._begun, unfinished=block.unfinished,
+            )  # fmt: skip
+            self.output.write(lines)
+            return
         pieces: list[bytes] = []
         size = start = number = 0
         fresh = True  # whether the next part is the first of its document in this block
