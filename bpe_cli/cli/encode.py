@@ -231,7 +231,7 @@ def run(
     from bpe_cli import sinks
     from bpe_cli.cli.encoding import BlockEncoding
     from bpe_cli.corpus import read_blocks
-    from bpe_cli.ordered import Ordered
+    from bpe_cli.ordered import Ordered, keep_freed_memory
     from bpe_cli.postprocess import affixes
 
     conversations = chats.ChatOptions(chat, chat_template, generation_prompt, tools, date)
@@ -291,6 +291,7 @@ def run(
             options=_sink_options(model, with_, eot, specials), inputs=hashes if hashes is not None else (),
         ) as sink,
     ):  # fmt: skip
+        keep_freed_memory()
         way = BlockEncoding(model, matcher, sampling, around, sink, budget)
         with Ordered(way.encode, way.write, number) as ordered:
             blocks = read_blocks(
