@@ -39,7 +39,7 @@ class _Task(Generic[Item, Result]):
     def run(self, work: Callable[[Item], Result]) -> None:
         try:
             self.result = work(self.item)
-        except BaseException as error:  # noqa: BLE001  # it is raised where the result is wanted
+        except BaseException as error:  # it is raised where the result is wanted
             self.error = error
         finally:
             self.done.release()
