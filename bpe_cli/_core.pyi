@@ -955,6 +955,60 @@ class WrittenMerges:
         out. None if a product is no token, a merge stands twice, or a character stands for no byte.
         """
 
+def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool) -> bytes:
+    """Pack ids (u32) as little-endian numbers of 2 bytes (``narrow``) or 4.
+
+    Args:
+        ends: Where rows end (u64, ascending, at most the number of ids); behind each stands ``eot``.
+        eot: The number behind rows; None for none.
+
+    Raises:
+        ValueError: A number is too large for 2 bytes, or the ends descend or run beyond the ids.
+    """
+
+def widen_numbers(data: Buffer) -> U32Array:
+    """Read little-endian numbers of two bytes; a last odd byte is left out."""
+
+def write_rows(
+    ids: Buffer,
+    ends: Buffer,
+    before: bytes,
+    between: bytes,
+    after: bytes,
+    *,
+    continued: bool = False,
+    begun: bool = False,
+    unfinished: bool = False,
+) -> tuple[bytes, bool]:
+    """Write rows of numbers (u32) in decimal.
+
+    Args:
+        ends: Where each row ends (u64, ascending, the last at the number of ids).
+        before: What a row begins with, and ``after`` what it ends with.
+        between: The one byte between two numbers.
+        continued: The first row was begun before; ``begun``: it has a number already.
+        unfinished: The last row goes on later.
+
+    Returns:
+        The text, and ``begun`` for the row that goes on.
+
+    Raises:
+        ValueError: The ends are not as they must be, or ``between`` is not one byte.
+    """
+
+def write_counts(counts: Buffer, carried: int, unfinished: bool) -> tuple[bytes, int, int]:
+    """Write counts (u64) in decimal, a line each.
+
+    The first has ``carried`` added; with ``unfinished`` the last is not written. Gives the lines, the sum of the
+    counts, and what the first of the next counts has to carry.
+    """
+
+def without_line_ends(text: Buffer, offset: int) -> tuple[bytes, U64Array]:
+    r"""Take the ends of lines, ``\n`` or ``\r\n``, out of a text.
+
+    Gives the text without them, and where each line that has one then ends (u64), ``offset`` added.
+    """
+
 def embedded_tokens(sha256: str) -> tuple[bytes, U32Array]:
     """Give blob and ends of a rank table that is laid into this module."""
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
 def bytes_of(text: str | bytes) -> bytes:
@@ -47,12 +51,27 @@ def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
     )
 
 
-def pack(ids: Iterable[int]) -> array[int]:
-    """Pack ids as u32, naming the first that does not fit."""
-    packed = array("I")
-    for place, token_id in enumerate(ids):
+def pack(ids: Iterable[int] | Buffer) -> array[int] | memoryview:
+    """Pack ids as u32, naming the first that does not fit; an array of u32 is given as it is."""
+    if not isinstance(ids, (list, tuple)):
         try:
-            packed.append(token_id)
-        except (OverflowError, TypeError):
-            raise InputError(f"{token_id!r} at place {place} is not a token id") from None
-    return packed
+            view = memoryview(ids)  # type: ignore[arg-type]  # that is what is asked
+        except TypeError:
+            ids = list(ids)  # type: ignore[arg-type]  # no buffer, so it can be iterated over
+        else:
+            if view.format == "I" and view.c_contiguous and view.ndim == 1:
+                return view
+            ids = view.tolist()
+    try:
+        return array("I", ids)
+    except (OverflowError, TypeError):
+        place, token_id = next(item for item in enumerate(ids) if not _is_id(item[1]))
+        raise InputError(f"{token_id!r} at place {place} is not a token id") from None
+
+
+def _is_id(number: int) -> bool:
+    try:
+        array("I", [number])
+    except (OverflowError, TypeError):
+        return False
+    return True

@@ -44,7 +44,7 @@ class Block:
             start = end
 
 
-def settle(blocks: Iterable[Block], safe_cut: Callable[[bytes], int]) -> Iterator[Block]:
+def settle(blocks: Iterable[Block], safe_cut: Callable[[bytes | memoryview], int]) -> Iterator[Block]:
     """Move the cuts inside documents to where they change nothing.
 
     Args:
@@ -57,40 +57,38 @@ def settle(blocks: Iterable[Block], safe_cut: Callable[[bytes], int]) -> Iterato
 
     Complexity: linear; while no cut is found, the next is sought only when the text has doubled.
     """
-    held = bytearray()
+    held: list[bytes | memoryview] = []
+    held_bytes = 0
     held_continued = False
     next_try = 0
     for block in blocks:
         data, ends, continued = block.data, block.ends, block.continued
         if block.continued:
-            if not held:
-                continued = held_continued
-            else:
-                first_end = ends[0]
-                held += memoryview(data)[:first_end]
-                if len(ends) == 1 and block.unfinished and len(held) < next_try:
+            continued = held_continued
+            if held:
+                if len(ends) == 1 and block.unfinished and held_bytes + len(data) < next_try:
+                    held.append(data)
+                    held_bytes += len(data)
                     continue
-                rest = memoryview(data)[first_end:]
-                shift = len(held) - first_end
-                data = bytes(held) + bytes(rest)
-                ends = array("Q", (end + shift for end in ends))
-                continued = held_continued
-                held = bytearray()
+                data = b"".join((*held, data))
+                ends = array("Q", [len(data)]) if len(ends) == 1 else array("Q", (end + held_bytes for end in ends))
+                held, held_bytes = [], 0
         if not block.unfinished:
             held_continued = False
             next_try = 0
             yield Block(data, ends, continued)
             continue
         start = ends[-2] if len(ends) > 1 else 0
-        tail = bytes(memoryview(data)[start:])
+        tail = memoryview(data)[start:]
         cut = safe_cut(tail)
-        held = bytearray(tail[cut:])
-        next_try = 2 * len(held)
+        held = [bytes(tail[cut:])]
+        held_bytes = len(held[0])
+        next_try = 2 * held_bytes
         held_continued = cut > 0 or (continued and len(ends) == 1)
-        kept = array("Q", ends[:-1])
+        kept = ends[:-1]
         if cut:
             kept.append(start + cut)
         if kept:
             yield Block(memoryview(data)[: kept[-1]], kept, continued, unfinished=cut > 0)
-    if held or held_continued:
-        yield Block(bytes(held), array("Q", [len(held)]), held_continued)
+    if held_bytes or held_continued:
+        yield Block(b"".join(held), array("Q", [held_bytes]), held_continued)

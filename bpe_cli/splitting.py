@@ -129,10 +129,10 @@ class Cuts(Protocol):
         """Give the last offset at which the text can be cut, whatever follows; 0 for none."""
 
 
-def safe_cutter(cuts: Cuts, matcher: _core.SpecialMatcher | None) -> Callable[[bytes], int]:
+def safe_cutter(cuts: Cuts, matcher: _core.SpecialMatcher | None) -> Callable[[bytes | memoryview], int]:
     """Give what finds, for ``blocks.settle``, where neither pieces nor special tokens are cut."""
 
-    def safe_cut(data: bytes) -> int:
+    def safe_cut(data: bytes | memoryview) -> int:
         cut = cuts.safe_cut(data)
         while cut and matcher is not None and matcher.reaches_cut(data, cut):
             cut = cuts.safe_cut(memoryview(data)[: cut - 1])

@@ -115,6 +115,11 @@ class Budget:
         self._over = 0
         self._first: tuple[int, int] | None = None
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether ``spend`` does anything."""
+        return self._limit is not None
+
     def spend(self, counts: Sequence[int] | memoryview, block: Block) -> None:
         """Count the tokens of a block's documents."""
         if self._limit is None:

@@ -27,6 +27,9 @@ _OUTPUT = "Output"
 _SAMPLING = "Sampling"
 _SEGMENTED = "Segmented text"
 
+_BLOCK_BYTES = 1 << 20
+"""A block and its ids stay in a processor's cache; what is done once a block costs nothing beside it."""
+
 
 class Inference(StrEnum):
     """How a BPE vocabulary is applied."""
@@ -202,7 +205,7 @@ def run(
     ] = 0,
     pattern: options.PatternName = None,
     threads: options.Threads = None,
-    block_size: options.BlockSize = options.BLOCK_BYTES,
+    block_size: options.BlockSize = _BLOCK_BYTES,
     quiet: options.Quiet = False,
 ) -> None:
     """Encode text into token ids.
@@ -220,9 +223,10 @@ def run(
         bpe encode --chat messages.json -t gpt-4o --to count
     """
     from bpe_cli import sinks
+    from bpe_cli.cli.encoding import BlockEncoding
     from bpe_cli.corpus import read_blocks
-    from bpe_cli.postprocess import affixes, surround
-    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.ordered import Ordered, keep_freed_memory
+    from bpe_cli.postprocess import affixes
 
     conversations = chats.ChatOptions(chat, chat_template, generation_prompt, tools, date)
     conversations.check(to.value, lines=lines, spans="spans" in _words(with_), add_special_tokens=add_special_tokens)
@@ -273,7 +277,7 @@ def run(
     origins = Origins(whole=source.documents == "whole")
     budget = Budget(max_tokens, origins)
     places = Places()
-    before, after = affixes(model.post_processor) if add_special_tokens else ((), ())
+    around = affixes(model.post_processor) if add_special_tokens else ((), ())
     with (
         progress(found.total_bytes, "encoding", quiet=quiet) as advance,
         sinks.open_sink(
@@ -281,23 +285,16 @@ def run(
             options=_sink_options(model, with_, eot, specials), inputs=hashes if hashes is not None else (),
         ) as sink,
     ):  # fmt: skip
-        blocks = read_blocks(
-            source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance, on_input=origins.begin, hashes=hashes,
-            on_note=lambda message: note(f"note: {message}", quiet=quiet),
-        )  # fmt: skip
-        settled = model.settle(blocks, matcher)
-        for block in refusing(settled, matcher, origins) if refuse else settled:
-            if isinstance(sink, CountSink) and not (before or after or sampling):
-                counts = model.count_block(block, matcher, number)
-                budget.spend(counts, block)
-                sink.write_counts(block, counts)
-                continue
-            ids, ends = model.encode_block(block, matcher, number, sampling, places.of(block))
-            if before or after:
-                ids, ends = surround(block, ids, ends, before, after)
-            if max_tokens is not None:
-                budget.spend([end - start for start, end in zip([0, *ends], ends, strict=False)], block)
-            sink.write(block, ids, ends)
+        keep_freed_memory()
+        way = BlockEncoding(model, matcher, sampling, around, sink, budget)
+        with Ordered(way.encode, way.write, number) as ordered:
+            blocks = read_blocks(
+                source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance, on_input=origins.begin, hashes=hashes,
+                on_note=lambda message: note(f"note: {message}", quiet=quiet), on_wait=ordered.drain,
+            )  # fmt: skip
+            settled = model.settle(blocks, matcher)
+            for block in refusing(settled, matcher, origins) if refuse else settled:
+                ordered.put((block, places.of(block)))
     budget.check()
     if output is not None:
         note(f"{count(sink.documents, 'document')}, {count(sink.tokens, 'token')} -> {output}", quiet=quiet)

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 
+from bpe_cli import _core
 from bpe_cli.blocks import Block
 
 _CLOSE = (b"", b"")
@@ -54,8 +55,7 @@ class Packer:
             The blocks that became full.
         """
         data = texts[0] if len(texts) == 1 else b"".join(texts)
-        # Empty documents have no bytes, yet their ends take room: those are bounded likewise.
-        if self._size + len(data) > self.block_bytes or self._ends.itemsize * len(self._ends) >= self.block_bytes:
+        if self._is_full(len(data)):
             yield from self.flush()
         if data:
             self._parts.append(data)
@@ -63,6 +63,29 @@ class Packer:
         self._size = ends.pop()
         self._ends += ends[1:]
         self.closed += len(texts) - 1
+        yield from self._flush_if_idle()
+
+    def lines(self, text: bytes | memoryview) -> Iterator[Block]:
+        """Add whole lines, each with its end, together at most ``block_bytes`` long; no document must be open.
+
+        Yields:
+            The blocks that became full.
+        """
+        if self._is_full(len(text)):
+            yield from self.flush()
+        data, ends = _core.without_line_ends(text, self._size)
+        if data:
+            self._parts.append(data)
+        self._size += len(data)
+        self._ends.frombytes(memoryview(ends).cast("B"))
+        self.closed += len(ends)
+        yield from self._flush_if_idle()
+
+    def _is_full(self, more: int) -> bool:
+        # Empty documents have no bytes, yet their ends take room: those are bounded likewise.
+        return self._size + more > self.block_bytes or self._ends.itemsize * len(self._ends) >= self.block_bytes
+
+    def _flush_if_idle(self) -> Iterator[Block]:
         if self.is_idle is not None and self._ends and self.is_idle():
             yield from self.flush()
 
@@ -111,18 +134,38 @@ def pack_whole(chunks: Iterable[bytes], packer: Packer) -> Iterator[Block]:
 def pack_lines(chunks: Iterable[bytes], packer: Packer) -> Iterator[Block]:
     r"""Make a document of each line, without its line end, which is ``\n`` or ``\r\n``.
 
-    A lone ``\r`` ends no line. The last line counts even without a line end.
+    A lone ``\r`` ends no line. The last line counts even without a line end. Lines that fit into a block are
+    not divided between two, so nobody has to join them again.
     """
-    held = False  # a carriage return at the end of a chunk: whether it is part of a line end shows later
+    begun: list[bytes] = []  # of a line whose end has not come
+    size = 0
     for chunk in limited(chunks, packer.block_bytes):
-        if held and not chunk.startswith(b"\n"):
-            yield from packer.add((b"\r",))
-        held = chunk.endswith(b"\r")
-        text = chunk[:-1] if held else chunk
-        if b"\r" in text:  # one byte is sought several times faster than two
-            text = text.replace(b"\r\n", b"\n")
-        yield from packer.add(text.split(b"\n"))
-    if held:
-        yield from packer.add((b"\r",))
-    if packer.is_open:
+        first = chunk.find(b"\n") + 1 if begun or packer.is_open else 0
+        last = chunk.rfind(b"\n") + 1
+        if not last:
+            begun.append(chunk)
+            size += len(chunk)
+            if size > packer.block_bytes:
+                text = b"".join(begun)
+                held = text[-1:] if text.endswith(b"\r") else b""  # whether it is part of a line end shows later
+                yield from _go_on(text[: size - len(held)], packer)
+                begun, size = [held] if held else [], len(held)
+            continue
+        if first:
+            line = b"".join((*begun, chunk[: first - 1]))
+            yield from _go_on(line.removesuffix(b"\r"), packer)
+            yield from packer.close()
+        if first < last:
+            yield from packer.lines(chunk if last - first == len(chunk) else memoryview(chunk)[first:last])
+        begun = [chunk[last:]] if last < len(chunk) else []
+        size = len(chunk) - last
+    if begun or packer.is_open:
+        yield from _go_on(b"".join(begun), packer)
         yield from packer.close()
+
+
+def _go_on(text: bytes, packer: Packer) -> Iterator[Block]:
+    """Go on with the open document by any number of bytes."""
+    for part in limited((text,), packer.block_bytes):
+        if part:
+            yield from packer.add((part,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import stat
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -64,6 +65,7 @@ def read_chunks(
     chunk_bytes: int = CHUNK_BYTES,
     decompressed: bool = True,
     on_raw: Callable[[bytes], None] | None = None,
+    on_wait: Callable[[], None] | None = None,
 ) -> Generator[bytes, None, None]:
     """Stream the bytes of a file or ``-``, looking through compression.
 
@@ -73,13 +75,14 @@ def read_chunks(
         chunk_bytes: How much to read at a time. Chunks that are yielded may be larger, up to 1 MiB.
         decompressed: False to give the bytes as they are on disk.
         on_raw: Called with every chunk as it is on disk.
+        on_wait: Called before every read that has nothing to read yet, or of which nobody knows.
 
     Raises:
         InputError: The input cannot be opened or read, or its compressed data is damaged.
     """
     stream = open_raw(path, stdin)
     try:
-        raw = _raw_chunks(stream, path, chunk_bytes, on_raw)
+        raw = _raw_chunks(stream, path, chunk_bytes, on_raw, on_wait)
         head = b""
         # Nobody waits for more of a pipe's first line than it takes to know that it is plain text.
         while len(head) < MAGIC_BYTES and may_be_compressed(head) and (chunk := next(raw, b"")):
@@ -93,11 +96,17 @@ def read_chunks(
 
 
 def _raw_chunks(
-    stream: BinaryIO, path: str, chunk_bytes: int, on_raw: Callable[[bytes], None] | None
+    stream: BinaryIO,
+    path: str,
+    chunk_bytes: int,
+    on_raw: Callable[[bytes], None] | None,
+    on_wait: Callable[[], None] | None,
 ) -> Iterator[bytes]:
     # Take what a pipe has; ``read`` would wait until it has ``chunk_bytes``. An unbuffered file does as it should.
     read = getattr(stream, "read1", stream.read)
     while True:
+        if on_wait is not None and not is_ready(stream):
+            on_wait()
         try:
             chunk: bytes | None = read(chunk_bytes)
         except (OSError, ValueError) as error:
@@ -109,6 +118,14 @@ def _raw_chunks(
         if on_raw is not None:
             on_raw(chunk)
         yield chunk
+
+
+def is_ready(stream: BinaryIO) -> bool:
+    """Tell whether a stream has something to read, or its end; False also for what cannot be asked."""
+    try:
+        return bool(select.select([stream.fileno()], [], [], 0)[0])
+    except (OSError, ValueError):  # no descriptor behind it, or none that can be asked
+        return False
 
 
 def head_of(path: str, stdin: BinaryIO) -> bytes:

@@ -90,6 +90,7 @@ def read_blocks(
     on_bytes: Callable[[int], None] | None = None,
     on_input: Callable[[str, int], None] | None = None,
     hashes: list[InputHash] | None = None,
+    on_wait: Callable[[], None] | None = None,
 ) -> Iterator[Block]:
     r"""Read a corpus as blocks of documents, in bounded memory, one file open at a time.
 
@@ -111,13 +112,15 @@ def read_blocks(
         on_bytes: Called with the number of bytes read from disk since the last call.
         on_input: Called with the name of each input and the number of documents before it.
         hashes: Is given the hash of each input, once that was read to its end.
+        on_wait: Called before each read that may wait for somebody to write: of what is no regular file. Whoever
+            holds back what it made of earlier blocks gives it out then.
 
     Raises:
         InputError: An input cannot be read; the message says which, where and why.
         UsageError: ``-`` is given twice.
     """
     found = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
-    return _read(source, found, stdin, on_note, on_bytes, on_input, hashes)
+    return _read(source, found, stdin, on_note, on_bytes, on_input, hashes, on_wait)
 
 
 def _read(
@@ -128,6 +131,7 @@ def _read(
     on_bytes: Callable[[int], None] | None,
     on_input: Callable[[str, int], None] | None,
     hashes: list[InputHash] | None,
+    on_wait: Callable[[], None] | None,
 ) -> Iterator[Block]:
     packer = Packer(source.block_bytes)
     if source.text is not None:
@@ -156,6 +160,7 @@ def _read(
                 stdin=stdin,
                 decompressed=source.decompress,
                 on_raw=meter,
+                on_wait=on_wait if item.size is None else None,
             )
             if on_note is not None and source.documents != "jsonl" and item.path not in noted:
                 noted.add(item.path)

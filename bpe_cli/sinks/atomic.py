@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-_BUFFER_BYTES = 1 << 20
+_BUFFER_BYTES = 64 << 10
+"""Small writes are gathered; what is larger goes to the system from where it lies."""
 _DESCRIPTOR = re.compile(r"/dev/(?:(stdout)|(stderr)|fd/(\d+))|/proc/self/fd/(\d+)")
 
 
@@ -286,7 +287,7 @@ class _Draft:
         self.stream.seek(0)
         part, copied = self._open_part()
         with open(copied, "wb", _BUFFER_BYTES) as copy:
-            shutil.copyfileobj(self.stream, copy, _BUFFER_BYTES)
+            shutil.copyfileobj(self.stream, copy, 1 << 20)
             copy.flush()
             if self._mode is not None:
                 os.fchmod(copy.fileno(), self._mode)

@@ -6,8 +6,9 @@ import sys
 from array import array
 from typing import TYPE_CHECKING
 
+from bpe_cli import _core
 from bpe_cli.errors import OutputError, UsageError
-from bpe_cli.sinks.base import HIGHEST_ID, Dtype, Sink, SinkOptions, parts
+from bpe_cli.sinks.base import HIGHEST_ID, Dtype, Sink, SinkOptions
 
 if TYPE_CHECKING:
     from bpe_cli.blocks import Block
@@ -23,29 +24,19 @@ class BinSink(Sink):
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
         super().__init__(output, tokenizer, options)
         self.dtype = choose_dtype(tokenizer, options)
-        self._eot = b"" if options.eot is None else pack(memoryview(array("I", [options.eot])), self.dtype)
 
     @property
     def length(self) -> int:
         """How many numbers were written, eots too."""
-        return self.tokens + (self.documents if self._eot else 0)
+        return self.tokens + (0 if self.options.eot is None else self.documents)
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
-        data = pack(ids, self.dtype)
-        if not self._eot:
-            self.output.write(data)
+        eot = self.options.eot
+        if eot is None and self.dtype == "u32" and sys.byteorder == "little":
+            self.output.write(ids)  # they lie there as they are to be
             return
-        width = len(self._eot)
-        packed = memoryview(data)
-        pieces: list[bytes | memoryview] = []
-        start = 0
-        for part in parts(block, ids, ends, limit=max(len(ids), 1)):
-            end = start + width * len(part.ids)
-            pieces.append(packed[start:end])
-            if part.ends:
-                pieces.append(self._eot)
-            start = end
-        self.output.write(b"".join(pieces))
+        closed = ends[:-1] if block.unfinished else ends
+        self.output.write(pack(ids, self.dtype, closed, eot))
 
 
 def choose_dtype(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
@@ -62,8 +53,8 @@ def choose_dtype(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
     return options.dtype or ("u16" if highest <= 0xFFFF else "u32")
 
 
-def pack(ids: memoryview, dtype: Dtype, byteorder: str = sys.byteorder) -> bytes:
-    r"""Pack ids (u32, in the machine's ``byteorder``) as little-endian numbers.
+def pack(ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = None, eot: int | None = None) -> bytes:
+    r"""Pack ids (u32) as little-endian numbers, with an eot behind each of the rows that end at ``ends`` (u64).
 
     >>> pack(memoryview(array("I", [1, 515])), "u16")
     b'\x01\x00\x03\x02'
@@ -71,22 +62,10 @@ def pack(ids: memoryview, dtype: Dtype, byteorder: str = sys.byteorder) -> bytes
     Raises:
         OutputError: An id does not fit into u16.
     """
-    little = byteorder == "little"
-    if dtype == "u32":
-        if little:
-            return ids.tobytes()
-        swapped = array("I", ids.tobytes())
-        swapped.byteswap()
-        return swapped.tobytes()
-    halves = ids.cast("B").cast("H")
-    low, high = (halves[0::2], halves[1::2]) if little else (halves[1::2], halves[0::2])
-    if high.tobytes().strip(b"\0"):
-        raise OutputError("an id over 65,535 does not fit into u16", hint="use u32")
-    if little:
-        return low.tobytes()
-    shorts = array("H", low.tobytes())
-    shorts.byteswap()
-    return shorts.tobytes()
+    try:
+        return _core.pack_numbers(ids, array("Q") if ends is None else ends, eot, dtype == "u16")
+    except ValueError as error:
+        raise OutputError(str(error), hint="use u32") from error
 
 
 make = BinSink

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
+from bpe_cli import _core
 from bpe_cli.sinks.base import Sink
 
 if TYPE_CHECKING:
@@ -22,20 +24,16 @@ class CountSink(Sink):
         Raises:
             OutputError: They cannot be written.
         """
-        numbers = counts.tolist()
-        self.tokens += sum(numbers)
-        self.documents += len(numbers) - block.unfinished
-        self._write_numbers(block, numbers)
+        lines, tokens, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
+        self.tokens += tokens
+        self.documents += len(counts) - block.unfinished
+        self.output.write(lines)
         self.output.flush()
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
-        self._write_numbers(block, [end - start for start, end in zip([0, *ends], ends, strict=False)])
-
-    def _write_numbers(self, block: Block, numbers: list[int]) -> None:
-        if numbers:
-            numbers[0] += self._so_far
-            self._so_far = numbers.pop() if block.unfinished else 0
-        self.output.write("".join(f"{number}\n" for number in numbers).encode())
+        counts = array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False)))
+        lines, _, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
+        self.output.write(lines)
 
 
 make = CountSink

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import IO, TYPE_CHECKING
 
+from bpe_cli import _core
 from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
 from bpe_cli.sinks.tokens import visible_table
 
@@ -35,6 +36,13 @@ class JsonlSink(Sink):
         self._begun = False  # whether the document at hand has an id
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        if not (self.options.tokens or self.options.spans):
+            lines, self._begun = _core.write_rows(
+                ids, ends, b'{"ids":[', b",", b"]}\n",
+                continued=block.continued, begun=self._begun, unfinished=block.unfinished,
+            )  # fmt: skip
+            self.output.write(lines)
+            return
         import orjson
 
         pieces: list[bytes] = []

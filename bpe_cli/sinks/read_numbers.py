@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
+from bpe_cli import _core
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import HIGHEST_ID
 from bpe_cli.sinks.batches import Batch, ReadOptions, chunks_of
@@ -126,6 +127,13 @@ def widen(data: bytes, number: _Number, place: int, name: str) -> array[int]:
     Raises:
         InputError: A number is negative or too large.
     """
+    if not (number.signed or number.big_endian) and sys.byteorder == "little":
+        if number.width == 4:
+            return array("I", data)
+        if number.width == 2:
+            wide = array("I")
+            wide.frombytes(memoryview(_core.widen_numbers(data)).cast("B"))
+            return wide
     code = {1: "B", 2: "H", 4: "I", 8: "Q"}[number.width]
     numbers = array(code.lower() if number.signed else code, data)
     if number.big_endian != (sys.byteorder == "big"):

@@ -1,14 +1,15 @@
 //! Encoding and decoding.
 
-use bpe_tables::PieceTable;
+use bpe_tables::{PieceTable, TokenTable};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arrays::{Lent, LentDocuments, LentSpecials, U32Array, U64Array, token_table, triples};
+use super::numbers::bytes_of_length;
 use super::split::{SpecialMatcher, Splitter};
 use super::to_python;
-use crate::decode;
+use crate::decode::{self, SpecialTable};
 use crate::embedded;
 use crate::engine;
 use crate::error::Error;
@@ -111,11 +112,23 @@ impl Engine {
         let ids = ids.items(py)?;
         let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
         let tokens = self.0.model().tokens();
-        let bytes = py
-            .detach(|| decode::decode(&ids, tokens, special.get()))
-            .map_err(to_python)?;
-        Ok(PyBytes::new(py, &bytes))
+        decode_bytes(py, &ids, tokens, special.get())
     }
+}
+
+/// Gives the bytes of ids, one token after the other.
+pub fn decode_bytes<'py>(
+    py: Python<'py>,
+    ids: &[u32],
+    tokens: &TokenTable<'_>,
+    special: SpecialTable<'_>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let length = py
+        .detach(|| decode::decoded_len(ids, tokens, special))
+        .map_err(to_python)?;
+    bytes_of_length(py, length, |out| {
+        decode::decode_into(ids, tokens, special, out)
+    })
 }
 
 /// Gives blob and ends of a rank table that is laid into this module.

@@ -8,6 +8,7 @@ mod counts;
 mod engine;
 mod measure;
 mod normalize;
+mod numbers;
 mod pipeline;
 mod resampling;
 mod round_trips;
@@ -52,6 +53,10 @@ mod _core {
     use super::measure::Tally;
     #[pymodule_export]
     use super::normalize::charsmap;
+    #[pymodule_export]
+    use super::numbers::{
+        pack_numbers, widen_numbers, without_line_ends, write_counts, write_rows,
+    };
     #[pymodule_export]
     use super::pipeline::{Decoder, Pipeline, Stages};
     #[pymodule_export]

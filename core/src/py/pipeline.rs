@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arrays::{Lent, LentDocuments, LentSpecials, U32Array, U64Array, token_table, triples};
+use super::engine::decode_bytes;
 use super::split::SpecialMatcher;
 use super::to_python;
 use crate::decode::{self, Reading, Strings};
@@ -264,10 +265,7 @@ impl Pipeline {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let ids = ids.items(py)?;
         let special = LentSpecials::new(py, &special_ids, &special_blob, &special_ends)?;
-        let bytes = py
-            .detach(|| decode::decode(&ids, self.0.model().contributions(), special.get()))
-            .map_err(to_python)?;
-        Ok(PyBytes::new(py, &bytes))
+        decode_bytes(py, &ids, self.0.model().contributions(), special.get())
     }
 }
 

@@ -1,0 +1,136 @@
+"""Work on items on several threads and finish them in order, a few at a time.
+
+The core lets go of the interpreter's lock while it works, so a thread that works on one block does not
+hinder one that reads the next or writes the last: with as many workers as processors none of these waits
+long for the others, and what is under way is bounded. With one thread all happens in the caller's.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from typing import Self
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_KEPT_BYTES = 16 << 20
+"""Some blocks of text with their ids."""
+
+_WAITING = 2
+"""How many items there are beside those that are worked on: one to go on with, one to be finished."""
+
+
+class _Task(Generic[Item, Result]):
+    """An item, and what becomes of it."""
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.done = threading.Lock()
+        self.done.acquire()
+        self.result: Result
+        self.error: BaseException | None = None
+
+    def run(self, work: Callable[[Item], Result]) -> None:
+        try:
+            self.result = work(self.item)
+        except BaseException as error:  # it is raised where the result is wanted
+            self.error = error
+        finally:
+            self.done.release()
+
+
+class Ordered(Generic[Item, Result]):
+    """Call ``work`` for each item on some thread, and ``finish`` for each result on this one, in order.
+
+    An exception of ``work`` is raised when its item's turn to be finished comes: those before it are finished,
+    those after it never. No thread is left behind, whatever happens.
+
+    >>> with Ordered(str, lambda item, result: print(item, repr(result)), threads=2) as ordered:
+    ...     ordered.put(1)
+    ...     ordered.put(2)
+    1 '1'
+    2 '2'
+    """
+
+    def __init__(self, work: Callable[[Item], Result], finish: Callable[[Item, Result], object], threads: int) -> None:
+        """Begin; ``threads`` is at least 1."""
+        self._work = work
+        self._finish = finish
+        self._ahead = threads + _WAITING
+        self._tasks: SimpleQueue[_Task[Item, Result] | None] = SimpleQueue()
+        self._under_way: deque[_Task[Item, Result]] = deque()
+        self._threads = [threading.Thread(target=self._run) for _ in range(threads if threads > 1 else 0)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self.drain()
+        finally:
+            while self._under_way and self._take_back():
+                pass
+            for _thread in self._threads:
+                self._tasks.put(None)
+            for thread in self._threads:
+                thread.join()
+
+    def put(self, item: Item) -> None:
+        """Give out an item; wait for the first ones if too many are under way.
+
+        Raises:
+            Exception: What ``work`` or ``finish`` of an earlier item raised (of this one, with one thread).
+        """
+        if not self._threads:
+            self._finish(item, self._work(item))
+            return
+        task: _Task[Item, Result] = _Task(item)
+        self._under_way.append(task)
+        self._tasks.put(task)
+        while len(self._under_way) > self._ahead or (self._under_way and not self._under_way[0].done.locked()):
+            self._finish_first()
+
+    def drain(self) -> None:
+        """Finish all that is under way.
+
+        Raises:
+            Exception: What ``work`` or ``finish`` raised.
+        """
+        while self._under_way:
+            self._finish_first()
+
+    def _finish_first(self) -> None:
+        task = self._under_way[0]
+        task.done.acquire()
+        self._under_way.popleft()
+        if task.error is not None:
+            raise task.error
+        self._finish(task.item, task.result)
+
+    def _take_back(self) -> bool:
+        """Take back the items that no thread has begun."""
+        return not self._tasks.empty() and self._tasks.get_nowait() is not None
+
+    def _run(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            task.run(self._work)
+            del task  # it holds a block while this thread waits
+
+
+def keep_freed_memory() -> None:
+    """Make the allocator keep what is freed for the next block, where that is glibc's.
+
+    It gives memory back to the system as soon as twice the largest piece is free that it ever asked the system for
+    and gave back, so with blocks of 1 MiB pages would come and go with every block. A piece that nobody writes to
+    costs nothing; having given it back, the allocator keeps up to 32 MiB.
+    """
+    bytes(_KEPT_BYTES)

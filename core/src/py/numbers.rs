@@ -1,0 +1,139 @@
+//! Numbers as bytes, lines as documents.
+
+use std::mem::MaybeUninit;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::arrays::{Lent, U32Array, U64Array};
+use super::to_python;
+use crate::error::{Error, Result};
+use crate::lines;
+use crate::numbers::{self, Open, RowStyle};
+
+/// Makes a bytes object of a length that is known before, without the GIL and without a copy.
+///
+/// `fill` writes all of it and gives how much it wrote.
+pub fn bytes_of_length<'py>(
+    py: Python<'py>,
+    length: usize,
+    fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<usize> + Send,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let size = ffi::Py_ssize_t::try_from(length)?;
+    // SAFETY: A null pointer asks for a new object of `size` bytes that nobody has written yet, and gives
+    // a new reference or null with an exception set.
+    let object = unsafe {
+        let object = ffi::PyBytes_FromStringAndSize(std::ptr::null(), size);
+        Bound::from_owned_ptr_or_err(py, object)?.cast_into_unchecked::<PyBytes>()
+    };
+    // SAFETY: `length` bytes lie there, and while nobody else has the object nobody else reads or
+    // writes them. It is not given away before all are written.
+    let room = unsafe {
+        let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<MaybeUninit<u8>>();
+        std::slice::from_raw_parts_mut(start, length)
+    };
+    let written = py.detach(|| fill(room)).map_err(to_python)?;
+    if written == length {
+        return Ok(object);
+    }
+    Err(to_python(Error::Invalid(format!(
+        "{written} bytes were written where {length} were to be"
+    ))))
+}
+
+/// Packs ids for a binary file.
+#[pyfunction]
+#[pyo3(signature = (ids, ends, eot, narrow))]
+pub fn pack_numbers<'py>(
+    py: Python<'py>,
+    ids: Lent<u32>,
+    ends: Lent<u64>,
+    eot: Option<u32>,
+    narrow: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (ids, ends) = (ids.items(py)?, ends.items(py)?);
+    let eots = if eot.is_some() { ends.len() } else { 0 };
+    let length = (ids.len() + eots) * if narrow { 2 } else { 4 };
+    bytes_of_length(py, length, |out| {
+        numbers::pack(&ids, &ends, eot, narrow, out)
+    })
+}
+
+/// Reads numbers of two bytes.
+#[pyfunction]
+pub fn widen_numbers(py: Python<'_>, data: Lent<u8>) -> PyResult<U32Array> {
+    let data = data.items(py)?;
+    Ok(py.detach(|| numbers::widen(&data)).into())
+}
+
+/// Writes rows of numbers in decimal.
+#[pyfunction]
+#[pyo3(signature = (ids, ends, before, between, after, *, continued=false, begun=false, unfinished=false))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the state of an open row, by name"
+)]
+pub fn write_rows<'py>(
+    py: Python<'py>,
+    ids: Lent<u32>,
+    ends: Lent<u64>,
+    before: &[u8],
+    between: &[u8],
+    after: &[u8],
+    continued: bool,
+    begun: bool,
+    unfinished: bool,
+) -> PyResult<(Bound<'py, PyBytes>, bool)> {
+    let &[between] = between else {
+        return Err(PyValueError::new_err("one byte stands between two numbers"));
+    };
+    let style = RowStyle {
+        before,
+        between,
+        after,
+    };
+    let open = Open {
+        continued,
+        begun,
+        unfinished,
+    };
+    let (ids, ends) = (ids.items(py)?, ends.items(py)?);
+    let (rows, begun) = py
+        .detach(|| {
+            let mut out = Vec::new();
+            numbers::write_rows(&ids, &ends, style, open, &mut out).map(|begun| (out, begun))
+        })
+        .map_err(to_python)?;
+    Ok((PyBytes::new(py, &rows), begun))
+}
+
+/// Writes counts, a line each.
+#[pyfunction]
+pub fn write_counts<'py>(
+    py: Python<'py>,
+    counts: Lent<u64>,
+    carried: u64,
+    unfinished: bool,
+) -> PyResult<(Bound<'py, PyBytes>, u64, u64)> {
+    let counts = counts.items(py)?;
+    let (lines, sum, open) = py.detach(|| {
+        let mut out = Vec::new();
+        let (sum, open) = numbers::write_counts(&counts, carried, unfinished, &mut out);
+        (out, sum, open)
+    });
+    Ok((PyBytes::new(py, &lines), sum, open))
+}
+
+/// Takes the ends of lines out of a text.
+#[pyfunction]
+pub fn without_line_ends<'py>(
+    py: Python<'py>,
+    text: Lent<u8>,
+    offset: u64,
+) -> PyResult<(Bound<'py, PyBytes>, U64Array)> {
+    let text = text.items(py)?;
+    let (lines, ends) = py.detach(|| lines::without_ends(&text, offset));
+    Ok((PyBytes::new(py, &lines), ends.into()))
+}

@@ -1,0 +1,101 @@
+"""Results come in order on any number of threads, errors in their turn, and no thread is left behind."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from bpe_cli.ordered import Ordered, keep_freed_memory
+
+THREADS = [1, 2, 5]
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("items", [0, 1, 3, 40])
+def test_results_come_in_order(threads, items):
+    finished = []
+
+    def work(item):
+        time.sleep(0.002 * (item % 3))  # later ones are ready first
+        return item * item
+
+    with Ordered(work, lambda item, result: finished.append((item, result)), threads) as ordered:
+        for item in range(items):
+            ordered.put(item)
+    assert finished == [(item, item * item) for item in range(items)]
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_few_are_under_way(threads):
+    begun, finished, most = 0, 0, 0
+
+    def work(_):
+        nonlocal begun
+        begun += 1
+
+    def finish(*_):
+        nonlocal finished, most
+        most = max(most, begun - finished)
+        finished += 1
+
+    with Ordered(work, finish, threads) as ordered:
+        for item in range(100):
+            ordered.put(item)
+    assert finished == 100
+    assert most <= threads + 3
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_an_error_comes_in_its_turn(threads):
+    finished = []
+    before = threading.active_count()
+
+    def work(item):
+        if item >= 4:
+            raise ValueError(item)
+        time.sleep(0.005)
+        return item
+
+    def feed():
+        with Ordered(work, lambda item, _: finished.append(item), threads) as ordered:
+            for item in range(100):
+                ordered.put(item)
+
+    with pytest.raises(ValueError, match="^4$"):
+        feed()
+    assert finished == [0, 1, 2, 3]
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_an_interrupt_leaves_no_thread(threads):
+    before, done = threading.active_count(), []
+
+    def feed():
+        with Ordered(done.append, lambda *_: None, threads) as ordered:
+            ordered.put(1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        feed()
+    assert threading.active_count() == before
+    assert len(done) <= 1
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_what_is_under_way_can_be_finished_early(threads):
+    finished = []
+    with Ordered(lambda item: item, lambda item, _: finished.append(item), threads) as ordered:
+        for item in range(3):
+            ordered.put(item)
+        ordered.drain()
+        assert finished == [0, 1, 2]
+        ordered.drain()
+        ordered.put(3)
+    assert finished == [0, 1, 2, 3]
+
+
+def test_keeping_memory_does_nothing_to_see():
+    keep_freed_memory()
