@@ -13,6 +13,7 @@ pub mod merging;
 pub mod ngram;
 pub mod queue;
 pub mod scored_pairs;
+pub mod seams;
 pub mod staged;
 pub mod trie;
 pub mod unigram;

@@ -15,6 +15,7 @@ use super::bpe::LONGEST_TOKEN;
 use super::characters::{self, Symbol, border, byte_tokens};
 use super::dropout::Dropout;
 use super::merging::Merges;
+use super::seams::{CharacterSet, Seams};
 use super::staged::{Border, Found, Model, Scratch, Tables};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
@@ -388,5 +389,20 @@ impl Model for ScoredPairs {
 
     fn border(&self) -> Option<Border> {
         self.border
+    }
+
+    /// Whatever merging makes is a token. Where unknown characters do not become bytes, neighbours
+    /// become one token, so a character that is in no token cannot be told apart from the next.
+    fn seams(&self) -> Seams {
+        let texts = || {
+            let tokens = self.tokens.iter();
+            let kind_of = |id: u32| self.kinds.get(id as usize).copied();
+            tokens.filter(move |&(id, _)| matches_text(kind_of(id).unwrap_or(kind::NORMAL)))
+        };
+        let joined = || CharacterSet::of_several(texts().map(|(_, text)| text));
+        Seams {
+            border: self.border,
+            joined: self.byte_ids.is_some().then(joined),
+        }
     }
 }

@@ -1,0 +1,193 @@
+//! Where a text can be cut into words before any stage has seen it.
+//!
+//! Words are what a memory is worth asking for: a word's tokens are the same wherever it stands, so they
+//! are found once. What makes that true is worked out here from the stages and the model, by trying the
+//! stages on short texts where that says more than their names do. A word has the blanks before it.
+
+use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
+
+use crate::models::seams::CharacterSet;
+use crate::models::staged::{Border, Model};
+use crate::normalize::Context;
+use crate::split::stage::Pieces;
+use crate::stages::{Shape, Stages};
+
+/// A word ends before this byte if the one before it is [`SETTLED`]; of several only the first.
+pub const BLANK: u8 = 1;
+/// This byte is a word by itself, but for blanks before it.
+pub const ALONE: u8 = 1 << 1;
+/// Nothing behind this byte changes what becomes of it, if a blank follows.
+pub const SETTLED: u8 = 1 << 2;
+
+/// The mark that stands for a blank.
+pub const MARK: &[u8] = "\u{2581}".as_bytes();
+
+/// The inside of a text that was cut before and behind.
+pub const INSIDE: Context = Context {
+    continued: true,
+    first: false,
+};
+
+/// How text is cut into words.
+#[derive(Debug)]
+pub struct Plan {
+    /// What each byte is: a sum of this module's constants.
+    pub classes: [u8; 256],
+    /// Whether blanks leave no trace, so that a word is the same with one before it and without.
+    pub blanks_go: bool,
+    /// Whether the beginning of a text is handled otherwise than what follows.
+    pub begins: bool,
+    /// How characters outside ASCII can be words by themselves.
+    pub characters: Apart,
+    /// Whether marks in the text are what blanks become, so that no word ends with one.
+    pub given_marks: bool,
+}
+
+/// Which characters outside ASCII are words by themselves.
+#[derive(Debug)]
+pub enum Apart {
+    /// None.
+    Never,
+    /// Those that the stages cut off on both sides.
+    ByStages,
+    /// All but these.
+    AllBut(CharacterSet),
+}
+
+impl Plan {
+    /// Works a plan out. None if the stages or the model allow none.
+    pub fn new(stages: &Stages, model: &dyn Model) -> Option<Self> {
+        if model.fuses().is_some() || model.reads_bytes() {
+            return None;
+        }
+        match stages.shape() {
+            Shape::Unknown => None,
+            Shape::Words => Some(words(stages)),
+            Shape::MappedWords => mapped(stages),
+            shape @ (Shape::Marks | Shape::MappedMarks) => {
+                let seams = model.seams();
+                if !matches!(seams.border, Some(Border::Before('\u{2581}'))) {
+                    return None;
+                }
+                match shape {
+                    Shape::Marks if model.carrying().is_none() => Some(marks(seams.joined)),
+                    _ => mapped(stages),
+                }
+            }
+        }
+    }
+
+    /// Whether a character that is no blank, and outside ASCII, is a word by itself.
+    pub fn stands_alone(&self, character: char, stages: &Stages) -> bool {
+        match &self.characters {
+            Apart::Never => false,
+            Apart::AllBut(joined) => !joined.contains(character),
+            Apart::ByStages => {
+                let mut starts = true; // no mark whose place among others is to be found
+                decompose_canonical(character, |part| {
+                    starts &= canonical_combining_class(part) == 0;
+                });
+                let inside = format!("a{character}a");
+                starts && is_cut_off(&pieces(stages, inside.as_bytes()))
+            }
+        }
+    }
+}
+
+/// The pieces of a short text.
+fn pieces(stages: &Stages, text: &[u8]) -> Vec<Vec<u8>> {
+    let mut pieces = Pieces::default();
+    pieces.text.reset(text, false);
+    let done = stages
+        .normalize(&mut pieces.text, INSIDE)
+        .and_then(|()| stages.pre_tokenize(&mut pieces, INSIDE));
+    match done {
+        Ok(()) => pieces
+            .ranges
+            .iter()
+            .map(|range| pieces.text.bytes()[range.clone()].to_vec())
+            .collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Whether what stands between two letters is cut off from both.
+fn is_cut_off(pieces: &[Vec<u8>]) -> bool {
+    pieces.len() > 1 && pieces.first().is_some_and(|piece| piece == b"a") && pieces.last() == pieces.first()
+}
+
+/// Where white space goes and punctuation is cut off. A character's neighbours have no say in what
+/// becomes of it, except marks among themselves, which no word parts.
+fn words(stages: &Stages) -> Plan {
+    let mut classes = [SETTLED; 256];
+    for byte in 0..0x80 {
+        let pieces = pieces(stages, &[b'a', byte, b'a']);
+        classes[usize::from(byte)] = match pieces.len() {
+            2 if is_cut_off(&pieces) => BLANK,
+            _ if is_cut_off(&pieces) => ALONE | SETTLED,
+            _ => SETTLED,
+        };
+    }
+    Plan {
+        classes,
+        blanks_go: true,
+        begins: false,
+        characters: Apart::ByStages,
+        given_marks: false,
+    }
+}
+
+/// Where spaces become marks and nothing else changes: no token has a mark behind another character.
+fn marks(joined: Option<CharacterSet>) -> Plan {
+    let mut classes = [SETTLED; 256];
+    classes[usize::from(b' ')] = BLANK;
+    if let Some(joined) = &joined {
+        for byte in (0..0x80).filter(|&byte| byte != b' ') {
+            if !joined.contains(char::from(byte)) {
+                classes[usize::from(byte)] |= ALONE;
+            }
+        }
+    }
+    Plan {
+        classes,
+        blanks_go: false,
+        begins: true,
+        characters: joined.map_or(Apart::Never, Apart::AllBut),
+        given_marks: true,
+    }
+}
+
+/// Where a table of rules runs first: words end before a blank behind a visible character of ASCII that
+/// the rules leave as it is, for no rule looks across that place.
+fn mapped(stages: &Stages) -> Option<Plan> {
+    if !stages.only_begins(b' ') {
+        return None;
+    }
+    let mut classes = [0; 256];
+    let spaced = pieces(stages, b"a a");
+    for byte in 0..0x80_u8 {
+        let is_blank = byte == b' ' || byte.is_ascii_whitespace();
+        classes[usize::from(byte)] = if !stages.only_begins(byte) {
+            0
+        } else if is_blank && pieces(stages, &[b'a', byte, b'a']) == spaced {
+            BLANK
+        } else if byte.is_ascii_graphic() && is_kept(stages, byte) {
+            SETTLED
+        } else {
+            0
+        };
+    }
+    (classes[usize::from(b' ')] == BLANK).then_some(Plan {
+        classes,
+        blanks_go: false,
+        begins: true,
+        characters: Apart::Never,
+        given_marks: false,
+    })
+}
+
+/// Whether a byte stays as it is.
+fn is_kept(stages: &Stages, byte: u8) -> bool {
+    let mut text = crate::text::Text::new(&[byte], false);
+    stages.normalize(&mut text, INSIDE).is_ok() && text.bytes() == [byte]
+}
