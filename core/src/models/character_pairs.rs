@@ -11,7 +11,7 @@ use bpe_tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
 use super::characters::{self, Symbol, border, byte_tokens};
 use super::dropout::Dropout;
 use super::merging::MergeTable;
-use super::seams::{CharacterSet, Seams};
+use super::seams::{Joints, Seams};
 use super::staged::{Border, Found, Model, Scratch};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
@@ -245,12 +245,11 @@ impl Model for CharacterPairs {
     }
 
     fn seams(&self) -> Seams {
-        let texts = |products: &Vec<u32>| {
-            CharacterSet::of_several(products.iter().map(|&id| self.tokens.get(id)))
-        };
+        let joints =
+            |products: &Vec<u32>| Joints::of(products.iter().map(|&id| self.tokens.get(id)));
         Seams {
             border: self.border,
-            joined: self.products.as_ref().map(texts),
+            joints: self.products.as_ref().map(joints),
         }
     }
 }

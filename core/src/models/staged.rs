@@ -115,7 +115,7 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     fn seams(&self) -> Seams {
         Seams {
             border: self.border(),
-            joined: None,
+            joints: None,
         }
     }
 

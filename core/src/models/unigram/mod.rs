@@ -19,7 +19,7 @@ use bpe_tables::TokenTable;
 
 use self::lattice::{Lattice, Node, UNKNOWN};
 use self::real::Real;
-use super::seams::Seams;
+use super::seams::{Joints, Seams};
 use super::staged::{self, Border, Carrying, Found, Tables};
 use super::trie::Trie;
 use crate::draw::{Draw, Sampling};
@@ -190,9 +190,6 @@ impl Unigram {
 
     /// Fills in the last token of the best segmentation up to each place, where scores have added up to
     /// a sum before the piece.
-    ///
-    /// As in SentencePiece, the sum for a token is compared before it is rounded, that for an unknown
-    /// character after it.
     fn forward<T: Real>(&self, piece: &[u8], sum: f64, steps: &mut Vec<Step>) -> f64 {
         let nothing = Step {
             score: 0.0,
@@ -209,9 +206,10 @@ impl Unigram {
             let mut is_covered = false;
             let mut offer = |end: usize, id: u32, candidate: f64| {
                 let step = &mut steps[end];
-                if step.start == NOWHERE || candidate > step.score {
+                let score = T::round(candidate).wide();
+                if step.start == NOWHERE || score > step.score {
                     *step = Step {
-                        score: T::round(candidate).wide(),
+                        score,
                         start: start as u32,
                         id,
                     };
@@ -222,7 +220,7 @@ impl Unigram {
                 offer(end, id, self.scores[id as usize].best + here);
             });
             if !is_covered {
-                offer(single, UNKNOWN, T::round(self.unknown + here).wide());
+                offer(single, UNKNOWN, self.unknown + here);
             }
             start = single;
         }
@@ -378,10 +376,16 @@ impl staged::Model for Unigram {
         self.border
     }
 
+    /// Every segmentation has a boundary where no token goes on. Neighbours of which neither is a token
+    /// may be unknown, and become one.
     fn seams(&self) -> Seams {
+        let texts = || {
+            let known = self.tokens.iter();
+            known.filter_map(|(_, text)| self.trie.get(text).map(|_| text))
+        };
         Seams {
             border: self.seam,
-            joined: None,
+            joints: Some(Joints::of(texts()).beside(texts())),
         }
     }
 

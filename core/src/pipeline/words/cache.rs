@@ -113,9 +113,10 @@ impl WordCache {
     }
 
     /// Remembers a word's ids, if they are few enough; with a bound, there is room for one less.
-    pub fn remember(&mut self, key: u128, ids: &[u32], bound: Option<f32>) {
+    /// Says whether they are.
+    pub fn remember(&mut self, key: u128, ids: &[u32], bound: Option<f32>) -> bool {
         if ids.len() > MAX_IDS - usize::from(bound.is_some()) {
-            return;
+            return false;
         }
         let mut value = [0; MAX_IDS];
         value[..ids.len()].copy_from_slice(ids);
@@ -129,6 +130,7 @@ impl WordCache {
         }
         self.units[line] = key;
         self.units[line + 1] = bytemuck::cast::<[u32; MAX_IDS], u128>(value);
+        true
     }
 }
 

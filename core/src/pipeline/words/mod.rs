@@ -8,12 +8,14 @@
 
 mod cache;
 mod characters;
+mod long_cache;
 pub(super) mod plan;
 #[cfg(test)]
 mod tests;
 
 use cache::{MAX_IDS, MAX_WORD, WordCache};
 use characters::{Characters, Fate};
+use long_cache::LongCache;
 use plan::{ALONE, BLANK, INSIDE, MARK, Plan, SETTLED};
 
 use super::borders::cut_at_borders;
@@ -38,6 +40,7 @@ const OUTSIDE_ASCII: u128 = 0x0080_8080_8080_8080_8080_8080_8080_8080;
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     cache: WordCache,
+    long: LongCache,
     characters: Characters,
 }
 
@@ -133,7 +136,12 @@ impl Run<'_> {
     #[inline]
     fn part_of_text(&mut self, mut start: usize, end: usize) -> Result<()> {
         if let Some(context) = self.begins.take() {
-            return self.spell(start, end, TOO_LONG, context);
+            let word = &self.text[start..end];
+            self.look_up()?;
+            self.worker.scratch.sum = self.sum;
+            let done = self.pipeline.spell(word, context, self.worker, &mut self.part.ids);
+            self.sum = self.worker.scratch.sum;
+            return done;
         }
         if self.plan.blanks_go && self.plan.classes[usize::from(self.text[start])] == BLANK {
             start += 1;
@@ -196,11 +204,14 @@ impl Run<'_> {
     }
 
     fn stretch(&mut self, start: usize, end: usize) -> Result<()> {
-        let key = match end - start <= MAX_WORD {
+        self.wait(self.key(start, end), start, end)
+    }
+
+    fn key(&self, start: usize, end: usize) -> u128 {
+        match end - start <= MAX_WORD {
             true => cache::key(self.text, start, end),
             false => TOO_LONG,
-        };
-        self.wait(key, start, end)
+        }
     }
 
     /// Learns what becomes of a character.
@@ -253,7 +264,7 @@ impl Run<'_> {
                 self.part.ids.extend_from_slice(&ids[..found]);
                 found = 0;
                 let (start, end) = self.ranges[number];
-                self.spell(start as usize, end as usize, key, INSIDE)?;
+                self.seldom(start as usize, end as usize, key)?;
             }
         }
         self.waiting = 0;
@@ -281,20 +292,77 @@ impl Run<'_> {
         Some((known.ids, known.count))
     }
 
+    /// Handles a word that the first memory does not know.
+    #[inline(never)]
+    fn seldom(&mut self, start: usize, end: usize, key: u128) -> Result<()> {
+        if self.recall_long(start, end) {
+            return Ok(());
+        }
+        let before = self.part.ids.len();
+        let mut from = start;
+        while let Some(to) = self.plan.joint(self.text, from, end) {
+            self.stretch_of_word(from, to)?;
+            from = to;
+        }
+        if from == start {
+            return self.spell(start, end, key);
+        }
+        self.stretch_of_word(from, end)?;
+        if self.scores.is_none() {
+            self.remember(start, end, key, before, f32::INFINITY);
+        }
+        Ok(())
+    }
+
+    /// Handles a part of a word that has no other parts.
+    fn stretch_of_word(&mut self, start: usize, end: usize) -> Result<()> {
+        let key = self.key(start, end);
+        if let Some((ids, count)) = self.recall(key) {
+            self.part.ids.extend_from_slice(&ids[..count]);
+            return Ok(());
+        }
+        match self.recall_long(start, end) {
+            true => Ok(()),
+            false => self.spell(start, end, key),
+        }
+    }
+
+    fn recall_long(&mut self, start: usize, end: usize) -> bool {
+        let Some((ids, bound)) = self.memory.long.recall(&self.text[start..end]) else {
+            return false;
+        };
+        if let Some(scores) = self.scores {
+            if self.sum.abs() >= bound {
+                return false;
+            }
+            for &id in ids {
+                self.sum += scores[id as usize];
+            }
+        }
+        self.part.ids.extend_from_slice(ids);
+        true
+    }
+
+    /// Remembers that a word became the ids since there were so many.
+    fn remember(&mut self, start: usize, end: usize, key: u128, before: usize, bound: f32) {
+        let ids = &self.part.ids[before..];
+        let bounded = self.scores.map(|_| bound);
+        if key == TOO_LONG || !self.memory.cache.remember(key, ids, bounded) {
+            self.memory.long.remember(&self.text[start..end], ids, bound);
+        }
+    }
+
     /// Sends a word through all stages, and remembers what came out if it has a key.
     #[cold]
-    fn spell(&mut self, start: usize, end: usize, key: u128, context: Context) -> Result<()> {
+    fn spell(&mut self, start: usize, end: usize, key: u128) -> Result<()> {
         let word = &self.text[start..end];
         let before = self.part.ids.len();
         let ids = &mut self.part.ids;
         self.worker.scratch.sum = self.sum;
         self.worker.scratch.bound = f32::INFINITY;
-        self.pipeline.spell(word, context, self.worker, ids)?;
+        self.pipeline.spell(word, INSIDE, self.worker, ids)?;
         self.sum = self.worker.scratch.sum;
-        if key != TOO_LONG {
-            let bound = self.scores.map(|_| self.worker.scratch.bound);
-            self.memory.cache.remember(key, &ids[before..], bound);
-        }
+        self.remember(start, end, key, before, self.worker.scratch.bound);
         Ok(())
     }
 }

@@ -6,11 +6,12 @@
 
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
-use crate::models::seams::CharacterSet;
+use crate::models::seams::Joints;
 use crate::models::staged::{Border, Model};
 use crate::normalize::Context;
 use crate::split::stage::Pieces;
 use crate::stages::{Shape, Stages};
+use crate::text::read_char;
 
 /// A word ends before this byte if the one before it is [`SETTLED`]; of several only the first.
 pub const BLANK: u8 = 1;
@@ -39,6 +40,8 @@ pub struct Plan {
     pub begins: bool,
     /// How characters outside ASCII can be words by themselves.
     pub characters: Apart,
+    /// Where a word can be cut further.
+    pub joints: Option<Joints>,
     /// Whether marks in the text are what blanks become, so that no word ends with one.
     pub given_marks: bool,
 }
@@ -50,8 +53,8 @@ pub enum Apart {
     Never,
     /// Those that the stages cut off on both sides.
     ByStages,
-    /// All but these.
-    AllBut(CharacterSet),
+    /// Those that are part of no token but their own.
+    ByModel,
 }
 
 impl Plan {
@@ -63,25 +66,49 @@ impl Plan {
         match stages.shape() {
             Shape::Unknown => None,
             Shape::Words => Some(words(stages)),
-            Shape::MappedWords => mapped(stages),
+            Shape::MappedWords => mapped(stages, None),
             shape @ (Shape::Marks | Shape::MappedMarks) => {
                 let seams = model.seams();
                 if !matches!(seams.border, Some(Border::Before('\u{2581}'))) {
                     return None;
                 }
                 match shape {
-                    Shape::Marks if model.carrying().is_none() => Some(marks(seams.joined)),
-                    _ => mapped(stages),
+                    Shape::Marks if model.carrying().is_none() => Some(marks(seams.joints)),
+                    _ => mapped(stages, seams.joints),
                 }
             }
         }
+    }
+
+    /// Where a word can be cut next: behind a character that ends after `from`. Only bytes that stay as
+    /// they are part words, for the model sees others than those in the text.
+    pub fn joint(&self, text: &[u8], from: usize, end: usize) -> Option<usize> {
+        let joints = self.joints.as_ref()?;
+        let mut left = None;
+        let mut at = from;
+        while at < end {
+            let (character, length) = read_char(&text[..end], at);
+            let stays = self.classes[usize::from(text[at])] & SETTLED != 0;
+            let right = character.filter(|character| stays && !is_mark(*character));
+            if let (Some(left), Some(right)) = (left, right)
+                && joints.parts(left, right)
+            {
+                return Some(at);
+            }
+            left = right;
+            at += length;
+        }
+        None
     }
 
     /// Whether a character that is no blank, and outside ASCII, is a word by itself.
     pub fn stands_alone(&self, character: char, stages: &Stages) -> bool {
         match &self.characters {
             Apart::Never => false,
-            Apart::AllBut(joined) => !joined.contains(character),
+            Apart::ByModel => {
+                let joints = self.joints.as_ref();
+                joints.is_some_and(|joints| joints.stands_alone(character))
+            }
             Apart::ByStages => {
                 let mut starts = true; // no mark whose place among others is to be found
                 decompose_canonical(character, |part| {
@@ -92,6 +119,10 @@ impl Plan {
             }
         }
     }
+}
+
+fn is_mark(character: char) -> bool {
+    character == '\u{2581}'
 }
 
 /// The pieces of a short text.
@@ -133,17 +164,18 @@ fn words(stages: &Stages) -> Plan {
         blanks_go: true,
         begins: false,
         characters: Apart::ByStages,
+        joints: None,
         given_marks: false,
     }
 }
 
 /// Where spaces become marks and nothing else changes: no token has a mark behind another character.
-fn marks(joined: Option<CharacterSet>) -> Plan {
+fn marks(joints: Option<Joints>) -> Plan {
     let mut classes = [SETTLED; 256];
     classes[usize::from(b' ')] = BLANK;
-    if let Some(joined) = &joined {
+    if let Some(joints) = &joints {
         for byte in (0..0x80).filter(|&byte| byte != b' ') {
-            if !joined.contains(char::from(byte)) {
+            if joints.stands_alone(char::from(byte)) {
                 classes[usize::from(byte)] |= ALONE;
             }
         }
@@ -152,14 +184,18 @@ fn marks(joined: Option<CharacterSet>) -> Plan {
         classes,
         blanks_go: false,
         begins: true,
-        characters: joined.map_or(Apart::Never, Apart::AllBut),
+        characters: match joints {
+            Some(_) => Apart::ByModel,
+            None => Apart::Never,
+        },
+        joints,
         given_marks: true,
     }
 }
 
 /// Where a table of rules runs first: words end before a blank behind a visible character of ASCII that
 /// the rules leave as it is, for no rule looks across that place.
-fn mapped(stages: &Stages) -> Option<Plan> {
+fn mapped(stages: &Stages, joints: Option<Joints>) -> Option<Plan> {
     if !stages.only_begins(b' ') {
         return None;
     }
@@ -182,6 +218,7 @@ fn mapped(stages: &Stages) -> Option<Plan> {
         blanks_go: false,
         begins: true,
         characters: Apart::Never,
+        joints,
         given_marks: false,
     })
 }
