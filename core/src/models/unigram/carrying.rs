@@ -20,6 +20,9 @@ use crate::text::character_len;
 /// The distance between numbers in f32 by their size, and as much again for whatever is reckoned here.
 const DISTANCE: f64 = 2.0 / (1 << 23) as f64;
 
+/// Of longer parts nobody remembers the tokens, so that it does not matter how far they hold.
+const LONGEST: usize = 256;
+
 impl Unigram {
     /// Finds the best segmentation of a part by exact sums, and its lead over all others.
     fn lead(&self, piece: &[u8], scratch: &mut Scratch) -> f64 {
@@ -106,8 +109,11 @@ impl Carrying for Unigram {
             bound,
             ..
         } = scratch;
-        let lead = self.lead(piece, unigram);
-        *bound = self.bound(piece, lead, unigram);
+        *bound = 0.0;
+        if piece.len() <= LONGEST {
+            let lead = self.lead(piece, unigram);
+            *bound = self.bound(piece, lead, unigram);
+        }
         if sum.abs() < *bound {
             for &(_, _, id) in &unigram.path {
                 *sum += self.singles[id as usize];

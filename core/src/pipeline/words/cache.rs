@@ -12,7 +12,7 @@ pub const MAX_WORD: usize = 15;
 pub const MAX_IDS: usize = 4;
 
 /// Lines of two slots.
-const LINES: usize = 1 << 16;
+const LINES: usize = 1 << 17;
 /// u128s of a slot: a key, and ids; and of a line.
 const SLOT: usize = 2;
 const LINE: usize = 2 * SLOT;
@@ -20,13 +20,15 @@ const LINE_BYTES: usize = 64;
 /// Ids are below 2^21, so the first one's top bits have room for how many there are.
 const COUNT_SHIFT: u32 = 29;
 const ID: u32 = (1 << COUNT_SHIFT) - 1;
+/// A number of ids that says that they are elsewhere.
+pub const MANY: usize = 7;
 
 /// What a word became.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Known {
     /// The ids, and what else is in the slot.
     pub ids: [u32; MAX_IDS],
-    /// How many of them are ids.
+    /// How many of them are ids; [`MANY`]: they are too many.
     pub count: usize,
 }
 
@@ -113,14 +115,15 @@ impl WordCache {
     }
 
     /// Remembers a word's ids, if they are few enough; with a bound, there is room for one less.
-    /// Says whether they are.
+    /// Says whether they are; else only that is remembered.
     pub fn remember(&mut self, key: u128, ids: &[u32], bound: Option<f32>) -> bool {
-        if ids.len() > MAX_IDS - usize::from(bound.is_some()) {
-            return false;
-        }
+        let fits = ids.len() <= MAX_IDS - usize::from(bound.is_some());
         let mut value = [0; MAX_IDS];
-        value[..ids.len()].copy_from_slice(ids);
-        value[0] |= (ids.len() as u32) << COUNT_SHIFT;
+        if fits {
+            value[..ids.len()].copy_from_slice(ids);
+        }
+        let count = if fits { ids.len() } else { MANY };
+        value[0] |= (count as u32) << COUNT_SHIFT;
         if let Some(bound) = bound {
             value[MAX_IDS - 1] = bound.to_bits();
         }
@@ -130,7 +133,7 @@ impl WordCache {
         }
         self.units[line] = key;
         self.units[line + 1] = bytemuck::cast::<[u32; MAX_IDS], u128>(value);
-        true
+        fits
     }
 }
 
@@ -174,13 +177,16 @@ mod tests {
         }
         let short = key(b"w", 0, 1);
         cache.remember(short, &[1; 5], None);
-        assert_eq!(cache.recall(short).unwrap().count, 0, "too many are not kept");
+        assert_eq!(cache.recall(short).unwrap().count, MANY);
         let bounded = key(b"bounded", 0, 7);
         cache.remember(bounded, &[1; 4], Some(2.0));
-        assert_eq!(cache.recall(bounded), None);
+        assert_eq!(cache.recall(bounded).unwrap().count, MANY);
         cache.remember(bounded, &[1, 2, 3], Some(2.5));
         let known = cache.recall(bounded).unwrap();
-        assert_eq!((known.ids[..3].to_vec(), known.bound()), (vec![1, 2, 3], 2.5));
+        assert_eq!(
+            (known.ids[..3].to_vec(), known.bound()),
+            (vec![1, 2, 3], 2.5)
+        );
     }
 
     #[test]

@@ -95,7 +95,13 @@ mod tests {
             assert_eq!(read(text.as_bytes(), 0), (u32::from(character), text.len()));
         }
         for text in [
-            &b"\xFF"[..], b"\x80", b"\xC3", b"\xC0\x80", b"\xE4\xBD", b"\xED\xA0\x80", b"\xE0\x80\x80",
+            &b"\xFF"[..],
+            b"\x80",
+            b"\xC3",
+            b"\xC0\x80",
+            b"\xE4\xBD",
+            b"\xED\xA0\x80",
+            b"\xE0\x80\x80",
             b"\xF0\x9F\x98",
         ] {
             assert_eq!(read(text, 0), (u32::MAX, 1), "{}", text.escape_ascii());

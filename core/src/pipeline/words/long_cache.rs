@@ -8,7 +8,7 @@ pub const MAX_WORD: usize = 63;
 /// Most ids that are remembered of a word.
 pub const MAX_IDS: usize = 14;
 
-const SLOTS: usize = 1 << 14;
+const SLOTS: usize = 1 << 15;
 const COUNT: usize = MAX_IDS;
 const BOUND: usize = MAX_IDS + 1;
 
@@ -16,6 +16,7 @@ const BOUND: usize = MAX_IDS + 1;
 /// free slot, for no word has no bytes.
 type Slot = [u32; 32];
 const KEY: usize = 16;
+type Key = [u32; KEY];
 
 /// Remembers what long words became.
 #[derive(Default)]
@@ -30,7 +31,19 @@ impl std::fmt::Debug for LongCache {
     }
 }
 
-fn key(word: &[u8]) -> [u32; KEY] {
+/// Whether a slot is a word's.
+#[inline]
+fn is_of(slot: &Slot, key: &Key) -> bool {
+    let own: Option<&Key> = slot.first_chunk();
+    own.is_some_and(|own| {
+        own.iter()
+            .zip(key)
+            .fold(0, |all, (own, key)| all | own ^ key)
+            == 0
+    })
+}
+
+fn key(word: &[u8]) -> Key {
     let mut bytes = [0; 4 * KEY];
     bytes[..word.len()].copy_from_slice(word);
     bytes[MAX_WORD] = word.len() as u8;
@@ -38,7 +51,7 @@ fn key(word: &[u8]) -> [u32; KEY] {
 }
 
 /// The first of the two slots that a word may be in.
-fn home(key: &[u32; KEY]) -> usize {
+fn home(key: &Key) -> usize {
     const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
     let words: [u64; KEY / 2] = bytemuck::cast(*key);
     let mixed = words.iter().fold(0_u64, |state, word| {
@@ -57,7 +70,7 @@ impl LongCache {
         let home = home(&key);
         let slot = self.slots[home..home + 2]
             .iter()
-            .find(|slot| slot[..KEY] == key)?;
+            .find(|slot| is_of(slot, &key))?;
         let ids = &slot[KEY..];
         Some((&ids[..ids[COUNT] as usize], f32::from_bits(ids[BOUND])))
     }
@@ -72,7 +85,7 @@ impl LongCache {
         }
         let key = key(word);
         let home = home(&key);
-        if self.slots[home][..KEY] != key {
+        if !is_of(&self.slots[home], &key) {
             self.slots[home + 1] = self.slots[home];
         }
         let slot = &mut self.slots[home];

@@ -13,10 +13,10 @@ pub(super) mod plan;
 #[cfg(test)]
 mod tests;
 
-use cache::{MAX_IDS, MAX_WORD, WordCache};
+use cache::{MANY, MAX_IDS, MAX_WORD, WordCache};
 use characters::{Characters, Fate};
 use long_cache::LongCache;
-use plan::{ALONE, BLANK, INSIDE, MARK, Plan, SETTLED};
+use plan::{ALONE, BLANK, CLOSES, INSIDE, LETTER, MARK, OPENS, Plan, SETTLED};
 
 use super::borders::cut_at_borders;
 use super::{Pipeline, Worker};
@@ -100,14 +100,15 @@ impl Pipeline {
 impl Run<'_> {
     fn all(&mut self) -> Result<()> {
         let mut start = 0;
-        // Bits of the last byte of the block before.
-        let (mut alone, mut settled) = (0, 0);
+        let mut before = Masks::default();
         for at in (0..self.text.len()).step_by(BLOCK) {
             let masks = Masks::of(&self.text[at..], &self.plan.classes);
-            let behind_alone = masks.alone << 1 | alone;
-            let behind_settled = masks.settled << 1 | settled;
-            let mut begins = behind_alone | (masks.blank | masks.alone) & behind_settled;
-            (alone, settled) = (masks.alone >> 63, masks.settled >> 63);
+            let behind = |kind: fn(&Masks) -> u64| kind(&masks) << 1 | kind(&before) >> 63;
+            let mut begins = behind(|masks| masks.alone)
+                | (masks.blank | masks.alone) & behind(|masks| masks.settled)
+                | masks.closes & behind(|masks| masks.letters)
+                | masks.letters & behind(|masks| masks.opens);
+            before = masks;
             while begins != 0 {
                 let end = at + begins.trailing_zeros() as usize;
                 begins &= begins - 1;
@@ -126,7 +127,10 @@ impl Run<'_> {
     /// this one if it goes on.
     #[inline]
     fn word(&mut self, start: usize, end: usize) -> Result<usize> {
-        if self.plan.given_marks && self.text[end - 1] == MARK[2] && self.text[..end].ends_with(MARK) {
+        if self.plan.given_marks
+            && self.text[end - 1] == MARK[2]
+            && self.text[..end].ends_with(MARK)
+        {
             return Ok(start);
         }
         self.part_of_text(start, end)?;
@@ -139,7 +143,9 @@ impl Run<'_> {
             let word = &self.text[start..end];
             self.look_up()?;
             self.worker.scratch.sum = self.sum;
-            let done = self.pipeline.spell(word, context, self.worker, &mut self.part.ids);
+            let done = self
+                .pipeline
+                .spell(word, context, self.worker, &mut self.part.ids);
             self.sum = self.worker.scratch.sum;
             return done;
         }
@@ -281,6 +287,9 @@ impl Run<'_> {
             return None;
         }
         let known = self.memory.cache.recall(key)?;
+        if known.count == MANY {
+            return None;
+        }
         if let Some(scores) = self.scores {
             if self.sum.abs() >= known.bound() {
                 return None;
@@ -295,7 +304,7 @@ impl Run<'_> {
     /// Handles a word that the first memory does not know.
     #[inline(never)]
     fn seldom(&mut self, start: usize, end: usize, key: u128) -> Result<()> {
-        if self.recall_long(start, end) {
+        if self.recall_long(start, end, key) {
             return Ok(());
         }
         let before = self.part.ids.len();
@@ -321,13 +330,23 @@ impl Run<'_> {
             self.part.ids.extend_from_slice(&ids[..count]);
             return Ok(());
         }
-        match self.recall_long(start, end) {
+        match self.recall_long(start, end, key) {
             true => Ok(()),
             false => self.spell(start, end, key),
         }
     }
 
-    fn recall_long(&mut self, start: usize, end: usize) -> bool {
+    /// Asks the other memory, where the first one is known to know nothing but that there is something.
+    fn recall_long(&mut self, start: usize, end: usize, key: u128) -> bool {
+        if key != TOO_LONG
+            && self
+                .memory
+                .cache
+                .recall(key)
+                .is_none_or(|known| known.count != MANY)
+        {
+            return false;
+        }
         let Some((ids, bound)) = self.memory.long.recall(&self.text[start..end]) else {
             return false;
         };
@@ -348,7 +367,9 @@ impl Run<'_> {
         let ids = &self.part.ids[before..];
         let bounded = self.scores.map(|_| bound);
         if key == TOO_LONG || !self.memory.cache.remember(key, ids, bounded) {
-            self.memory.long.remember(&self.text[start..end], ids, bound);
+            self.memory
+                .long
+                .remember(&self.text[start..end], ids, bound);
         }
     }
 
@@ -380,8 +401,21 @@ impl Pipeline {
             pieces,
             scratch,
             found,
+            bytes,
             ..
         } = worker;
+        if let Some(plan) = &self.plan
+            && context == INSIDE
+            && plan.write(text, bytes)
+        {
+            found.clear();
+            match self.model.carrying().filter(|_| self.carries) {
+                Some(model) => model.encode_on(bytes, scratch, found)?,
+                None => self.model.encode_piece(bytes, scratch, found)?,
+            }
+            ids.extend(found.iter().map(|found| found.id));
+            return Ok(());
+        }
         pieces.text.reset(text, false);
         self.stages.normalize(&mut pieces.text, context)?;
         self.stages.pre_tokenize(pieces, context)?;
@@ -404,10 +438,14 @@ impl Pipeline {
 }
 
 /// Which bytes of a block are what, the first one in the lowest bit.
+#[derive(Clone, Copy, Default)]
 struct Masks {
     blank: u64,
     alone: u64,
     settled: u64,
+    letters: u64,
+    closes: u64,
+    opens: u64,
 }
 
 impl Masks {
@@ -426,18 +464,25 @@ impl Masks {
 
     #[inline]
     fn of_block(block: &[u8; BLOCK], classes: &[u8; 256]) -> Self {
-        let mut masks = Self {
-            blank: 0,
-            alone: 0,
-            settled: 0,
+        let own = block.map(|byte| classes[usize::from(byte)]);
+        let (eights, _) = own.as_chunks();
+        let has = |kind: u8| {
+            let bits = eights.iter().enumerate().map(|(number, eight)| {
+                let of_kind = u64::from_le_bytes(*eight) >> kind.trailing_zeros();
+                // The lowest bits of the eight bytes meet in the highest byte of this product.
+                let together =
+                    (of_kind & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080);
+                together >> 56 << (8 * number)
+            });
+            bits.fold(0, |mask, bits| mask | bits)
         };
-        for (bit, &byte) in block.iter().enumerate() {
-            let class = classes[usize::from(byte)];
-            let has = |kind: u8| u64::from(class & kind != 0) << bit;
-            masks.blank |= has(BLANK);
-            masks.alone |= has(ALONE);
-            masks.settled |= has(SETTLED);
+        Self {
+            blank: has(BLANK),
+            alone: has(ALONE),
+            settled: has(SETTLED),
+            letters: has(LETTER),
+            closes: has(CLOSES),
+            opens: has(OPENS),
         }
-        masks
     }
 }

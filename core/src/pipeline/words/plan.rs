@@ -20,6 +20,13 @@ pub const ALONE: u8 = 1 << 1;
 /// Nothing behind this byte changes what becomes of it, if a blank follows.
 pub const SETTLED: u8 = 1 << 2;
 
+/// A letter of ASCII.
+pub const LETTER: u8 = 1 << 3;
+/// A word ends before this byte behind any [`LETTER`].
+pub const CLOSES: u8 = 1 << 4;
+/// A word ends behind this byte before any [`LETTER`].
+pub const OPENS: u8 = 1 << 5;
+
 /// The mark that stands for a blank.
 pub const MARK: &[u8] = "\u{2581}".as_bytes();
 
@@ -38,12 +45,27 @@ pub struct Plan {
     pub blanks_go: bool,
     /// Whether the beginning of a text is handled otherwise than what follows.
     pub begins: bool,
+    /// What each byte becomes in a word of such bytes, if that is another byte; 0: not known.
+    pub becomes: [u8; 256],
+    /// What blanks before such a word become.
+    pub lead: Lead,
     /// How characters outside ASCII can be words by themselves.
     pub characters: Apart,
     /// Where a word can be cut further.
     pub joints: Option<Joints>,
     /// Whether marks in the text are what blanks become, so that no word ends with one.
     pub given_marks: bool,
+}
+
+/// What blanks before a word become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lead {
+    /// Nothing.
+    Nothing,
+    /// All of them a mark.
+    OneMark,
+    /// Each a mark.
+    Marks,
 }
 
 /// Which characters outside ASCII are words by themselves.
@@ -73,7 +95,7 @@ impl Plan {
                     return None;
                 }
                 match shape {
-                    Shape::Marks if model.carrying().is_none() => Some(marks(seams.joints)),
+                    Shape::Marks if model.carrying().is_none() => Some(marks(stages, seams.joints)),
                     _ => mapped(stages, seams.joints),
                 }
             }
@@ -99,6 +121,50 @@ impl Plan {
             at += length;
         }
         None
+    }
+
+    /// Writes what the model sees of a word inside a text, and says whether that is known without the
+    /// stages: it is if the word has only bytes behind its blanks that become known ones.
+    pub fn write(&self, word: &[u8], out: &mut Vec<u8>) -> bool {
+        let is_blank = |byte: &&u8| self.classes[usize::from(**byte)] == BLANK;
+        let blanks = word.iter().take_while(is_blank).count();
+        out.clear();
+        let marks = match self.lead {
+            Lead::Nothing => 0,
+            Lead::OneMark => blanks.min(1),
+            Lead::Marks => blanks,
+        };
+        (0..marks).for_each(|_| out.extend_from_slice(MARK));
+        let written = out.len();
+        let rest = &word[blanks..];
+        out.extend(rest.iter().map(|&byte| self.becomes[usize::from(byte)]));
+        !rest.is_empty() && !out[written..].contains(&0)
+    }
+
+    /// Marks where words can be cut further between letters and other characters of ASCII.
+    fn with_signs(mut self) -> Self {
+        let Some(joints) = &self.joints else {
+            return self;
+        };
+        let letters = || (b'A'..=b'Z').chain(b'a'..=b'z');
+        let classes = self.classes;
+        let is_settled = |byte: u8| classes[usize::from(byte)] & SETTLED != 0;
+        if !letters().all(is_settled) {
+            return self;
+        }
+        for byte in (0..0x80).filter(|&byte| is_settled(byte) && !byte.is_ascii_alphabetic()) {
+            let parts = |left: u8, right: u8| joints.parts(char::from(left), char::from(right));
+            if letters().all(|letter| parts(letter, byte)) {
+                self.classes[usize::from(byte)] |= CLOSES;
+            }
+            if letters().all(|letter| parts(byte, letter)) {
+                self.classes[usize::from(byte)] |= OPENS;
+            }
+        }
+        for letter in letters() {
+            self.classes[usize::from(letter)] |= LETTER;
+        }
+        self
     }
 
     /// Whether a character that is no blank, and outside ASCII, is a word by itself.
@@ -144,15 +210,27 @@ fn pieces(stages: &Stages, text: &[u8]) -> Vec<Vec<u8>> {
 
 /// Whether what stands between two letters is cut off from both.
 fn is_cut_off(pieces: &[Vec<u8>]) -> bool {
-    pieces.len() > 1 && pieces.first().is_some_and(|piece| piece == b"a") && pieces.last() == pieces.first()
+    pieces.len() > 1
+        && pieces.first().is_some_and(|piece| piece == b"a")
+        && pieces.last() == pieces.first()
 }
 
 /// Where white space goes and punctuation is cut off. A character's neighbours have no say in what
 /// becomes of it, except marks among themselves, which no word parts.
 fn words(stages: &Stages) -> Plan {
     let mut classes = [SETTLED; 256];
+    let mut becomes = [0; 256];
     for byte in 0..0x80 {
         let pieces = pieces(stages, &[b'a', byte, b'a']);
+        becomes[usize::from(byte)] = match &pieces[..] {
+            [whole] => only(
+                whole
+                    .strip_prefix(b"a")
+                    .and_then(|rest| rest.strip_suffix(b"a")),
+            ),
+            [_, own, _] if is_cut_off(&pieces) => only(Some(own)),
+            _ => 0,
+        };
         classes[usize::from(byte)] = match pieces.len() {
             2 if is_cut_off(&pieces) => BLANK,
             _ if is_cut_off(&pieces) => ALONE | SETTLED,
@@ -163,14 +241,40 @@ fn words(stages: &Stages) -> Plan {
         classes,
         blanks_go: true,
         begins: false,
+        becomes,
+        lead: Lead::Nothing,
         characters: Apart::ByStages,
         joints: None,
         given_marks: false,
     }
 }
 
+/// A byte that stands alone, or 0.
+fn only(bytes: Option<&[u8]>) -> u8 {
+    match bytes {
+        Some(&[byte]) => byte,
+        _ => 0,
+    }
+}
+
+/// What bytes become that stay as they are.
+fn same(classes: &[u8; 256]) -> [u8; 256] {
+    std::array::from_fn(|byte| match byte < 0x80 && classes[byte] & SETTLED != 0 {
+        true => byte as u8,
+        false => 0,
+    })
+}
+
+/// What several blanks become.
+fn lead(stages: &Stages) -> Lead {
+    match pieces(stages, b"a  a").concat() == "a\u{2581}\u{2581}a".as_bytes() {
+        true => Lead::Marks,
+        false => Lead::OneMark,
+    }
+}
+
 /// Where spaces become marks and nothing else changes: no token has a mark behind another character.
-fn marks(joints: Option<Joints>) -> Plan {
+fn marks(stages: &Stages, joints: Option<Joints>) -> Plan {
     let mut classes = [SETTLED; 256];
     classes[usize::from(b' ')] = BLANK;
     if let Some(joints) = &joints {
@@ -180,8 +284,10 @@ fn marks(joints: Option<Joints>) -> Plan {
             }
         }
     }
-    Plan {
+    let plan = Plan {
+        becomes: same(&classes),
         classes,
+        lead: lead(stages),
         blanks_go: false,
         begins: true,
         characters: match joints {
@@ -190,7 +296,8 @@ fn marks(joints: Option<Joints>) -> Plan {
         },
         joints,
         given_marks: true,
-    }
+    };
+    plan.with_signs()
 }
 
 /// Where a table of rules runs first: words end before a blank behind a visible character of ASCII that
@@ -213,14 +320,17 @@ fn mapped(stages: &Stages, joints: Option<Joints>) -> Option<Plan> {
             0
         };
     }
-    (classes[usize::from(b' ')] == BLANK).then_some(Plan {
+    let plan = Plan {
+        becomes: same(&classes),
         classes,
+        lead: lead(stages),
         blanks_go: false,
         begins: true,
         characters: Apart::Never,
         joints,
         given_marks: false,
-    })
+    };
+    (classes[usize::from(b' ')] == BLANK).then(|| plan.with_signs())
 }
 
 /// Whether a byte stays as it is.

@@ -91,8 +91,8 @@ const BY_MERGES: &str = r#"{"type": "CharacterPairs", "unk_id": 0, "fuse_unk": t
 fn pipeline(stages: &str, model: &str) -> Pipeline {
     let subwords = ["##a", "##b", "##é", "##5", "##好", "##fi", "##e"];
     let texts = [
-        "▁", "a", "b", "▁a", "aa", "▁▁", "▁aa", "ab", "5", ".", "a.", "好", "é", "e", "fi", "\n", "▁.",
-        "..", "▁好", "B", "aB", "e\u{301}",
+        "▁", "a", "b", "▁a", "aa", "▁▁", "▁aa", "ab", "5", ".", "a.", "好", "é", "e", "fi", "\n",
+        "▁.", "..", "▁好", "B", "aB", "e\u{301}",
     ];
     let mut tokens = vec!["<unk>".to_owned()];
     tokens.extend(texts.iter().map(|&text| text.to_owned()));
@@ -109,7 +109,9 @@ fn pipeline(stages: &str, model: &str) -> Pipeline {
     });
     let ends: Vec<u32> = ends.collect();
     let id = |text: &str| tokens.iter().position(|token| token == text).unwrap() as u32;
-    let merges = ["▁ a", "a a", "▁ ▁", "▁ aa", "a b", "a .", "▁ .", ". .", "▁ 好", "a B"];
+    let merges = [
+        "▁ a", "a a", "▁ ▁", "▁ aa", "a b", "a .", "▁ .", ". .", "▁ 好", "a B",
+    ];
     let merges = merges.iter().map(|merge| {
         let (left, right) = merge.split_once(' ').unwrap();
         [left, right, &format!("{left}{right}")].map(id)
@@ -129,7 +131,10 @@ fn pipeline(stages: &str, model: &str) -> Pipeline {
         tokens: TokenTable::new(tokens.concat().into_bytes().into(), ends.into()).unwrap(),
     };
     let stages = Arc::new(Stages::from_json(stages).unwrap());
-    Pipeline::new(stages, staged::build(serde_json::from_str(model).unwrap(), tables).unwrap())
+    Pipeline::new(
+        stages,
+        staged::build(serde_json::from_str(model).unwrap(), tables).unwrap(),
+    )
 }
 
 /// Both ways of one tokenizer.
@@ -192,7 +197,9 @@ impl Ways {
             return;
         }
         let ids = |encoded: &crate::parts::Encoded, number: usize| {
-            let start = number.checked_sub(1).map_or(0, |before| encoded.ends[before]);
+            let start = number
+                .checked_sub(1)
+                .map_or(0, |before| encoded.ends[before]);
             encoded.ids[start as usize..encoded.ends[number] as usize].to_vec()
         };
         for number in 0..ends.len() {
@@ -215,7 +222,11 @@ fn texts(length: usize, characters: usize) -> Vec<Vec<u8>> {
     for _ in 0..length {
         texts = texts
             .iter()
-            .flat_map(|text| CHARACTERS[..characters].iter().map(|next| [text, *next].concat()))
+            .flat_map(|text| {
+                CHARACTERS[..characters]
+                    .iter()
+                    .map(|next| [text, *next].concat())
+            })
             .collect();
     }
     texts
@@ -253,7 +264,18 @@ fn texts_of_many_words_are_the_same_wherever_they_begin_and_end() {
 
 #[test]
 fn sums_that_grow_are_rounded_as_if_words_were_not_told_apart() {
-    let words = ["aaa", "ab..", "aaab", "a.a.", "好a好", "ée\u{301}", "zz", "aa▁a", "B5B", "eé"];
+    let words = [
+        "aaa",
+        "ab..",
+        "aaab",
+        "a.a.",
+        "好a好",
+        "ée\u{301}",
+        "zz",
+        "aa▁a",
+        "B5B",
+        "eé",
+    ];
     let mut draw = 12345_u32;
     let mut text = String::new();
     for _ in 0..30_000 {
@@ -272,7 +294,13 @@ fn giant_words_and_runs_of_one_character_come_to_an_end() {
         for character in CHARACTERS {
             ways.hold(&[character.repeat(5_000)], false);
         }
-        ways.hold(&["▁ ".repeat(2_000).into_bytes(), " ▁".repeat(2_000).into_bytes()], false);
+        ways.hold(
+            &[
+                "▁ ".repeat(2_000).into_bytes(),
+                " ▁".repeat(2_000).into_bytes(),
+            ],
+            false,
+        );
     }
 }
 
@@ -297,7 +325,13 @@ fn a_byte_without_a_token_is_named_where_it_stands() {
     };
     let error = pipeline.encode(&documents, None, 1, None).unwrap_err();
     assert!(
-        matches!(error, crate::error::Error::MissingByte { byte: 0xE2, offset: 400 }),
+        matches!(
+            error,
+            crate::error::Error::MissingByte {
+                byte: 0xE2,
+                offset: 400
+            }
+        ),
         "{error:?}"
     );
 }
