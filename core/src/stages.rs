@@ -21,6 +21,70 @@ pub struct Spec {
     pub pre_tokenizers: Vec<stage::Spec>,
 }
 
+/// What is known of the stages as a whole, so that words can be told apart before they run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// Each character is rewritten by itself, but for the order of the marks behind one; then text is cut
+    /// at white space, which goes, and around punctuation.
+    Words,
+    /// Each space becomes a mark (U+2581), or all of a run together one; a mark may be put at the
+    /// beginning. Nothing else is rewritten and nothing is cut.
+    Marks,
+    /// A table of rules runs before that.
+    MappedMarks,
+    /// A table of rules runs over clusters of characters; then text is cut at white space, and each word
+    /// gets a mark.
+    MappedWords,
+}
+
+impl Shape {
+    fn of(spec: &Spec) -> Self {
+        use normalize::Spec as Rewrites;
+        use stage::Spec as Cuts;
+        let by_character = |normalizer: &Rewrites| {
+            matches!(
+                normalizer,
+                Rewrites::BertNormalizer { .. } | Rewrites::Lowercase {}
+            )
+        };
+        let marks = |normalizer: &Rewrites| match normalizer {
+            Rewrites::SpaceMarks {
+                escape_whitespaces,
+                treat_whitespace_as_suffix,
+                ..
+            } => *escape_whitespaces && !treat_whitespace_as_suffix,
+            _ => false,
+        };
+        match (&spec.normalizers[..], &spec.pre_tokenizers[..]) {
+            (normalizers, [Cuts::BertPreTokenizer {}]) if normalizers.iter().all(by_character) => {
+                Self::Words
+            }
+            ([Rewrites::Charsmap { .. }, last], []) if marks(last) => Self::MappedMarks,
+            ([only], []) if marks(only) => Self::Marks,
+            (normalizers @ [Rewrites::Replace { .. } | Rewrites::Prepend { .. }, ..], [])
+                if normalize::marks_spaces(normalizers) =>
+            {
+                Self::Marks
+            }
+            (
+                [Rewrites::Precompiled { .. }],
+                [
+                    Cuts::WhitespaceSplit {},
+                    Cuts::Metaspace {
+                        replacement: '\u{2581}',
+                        prepend_scheme: stage::PrependScheme::Always,
+                        split: true,
+                    },
+                ],
+            ) => Self::MappedWords,
+            _ => Self::Unknown,
+        }
+    }
+}
+
 /// The compiled stages before the model.
 #[derive(Debug, Default)]
 pub struct Stages {
@@ -29,6 +93,7 @@ pub struct Stages {
     cuts: bool,
     marks: bool,
     blanks: Option<&'static [u8]>,
+    shape: Shape,
 }
 
 impl Stages {
@@ -38,6 +103,7 @@ impl Stages {
     /// Says which stage cannot be, and why.
     pub fn new(spec: Spec) -> Result<Self> {
         let blanks = blanks(&spec);
+        let shape = Shape::of(&spec);
         let marked = spec.pre_tokenizers.is_empty() && normalize::marks_spaces(&spec.normalizers);
         let normalizers: Vec<_> = spec
             .normalizers
@@ -58,7 +124,22 @@ impl Stages {
             cuts,
             marks,
             blanks,
+            shape,
         })
+    }
+
+    /// What is known of all stages together.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Whether no rule of a normalizer looks at a byte, but one that begins with it.
+    #[must_use]
+    pub fn only_begins(&self, byte: u8) -> bool {
+        self.normalizers
+            .iter()
+            .all(|normalizer| normalizer.only_begins(byte))
     }
 
     /// Compiles stages from JSON.

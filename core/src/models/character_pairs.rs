@@ -11,6 +11,7 @@ use bpe_tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
 use super::characters::{self, Symbol, border, byte_tokens};
 use super::dropout::Dropout;
 use super::merging::MergeTable;
+use super::seams::{Joints, Seams};
 use super::staged::{Border, Found, Model, Scratch};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
@@ -46,6 +47,9 @@ pub struct CharacterPairs {
     settings: Settings,
     byte_ids: Option<Box<[u32; 256]>>,
     border: Option<Border>,
+    /// Ids that merges make, if characters become nothing but tokens of their own or of their bytes, and
+    /// those of bytes are in no merge.
+    products: Option<Vec<u32>>,
 }
 
 impl CharacterPairs {
@@ -78,11 +82,17 @@ impl CharacterPairs {
         let products = merges.iter().map(|merge| merge[2]).collect::<Vec<_>>();
         let plain =
             settings.prefix.is_empty() && settings.suffix.is_empty() && !settings.ignore_merges;
+        let byte_ids = settings
+            .byte_fallback
+            .then(|| byte_tokens(&pieces, &tokens));
+        let apart = byte_ids.as_ref().is_some_and(|ids| {
+            let is_byte = |id: &u32| ids.contains(id);
+            !ids.contains(&NONE) && !merges.iter().flat_map(|merge| &merge[..2]).any(is_byte)
+        });
         Ok(Self {
-            merges: MergeTable::new(&entries, products.into(), tokens.len())?,
-            byte_ids: settings
-                .byte_fallback
-                .then(|| byte_tokens(&pieces, &tokens)),
+            merges: MergeTable::new(&entries, products.clone().into(), tokens.len())?,
+            byte_ids,
+            products: (plain && apart).then_some(products),
             border: plain
                 .then(|| border(tokens.iter().map(|(_, text)| text)))
                 .flatten(),
@@ -232,6 +242,15 @@ impl Model for CharacterPairs {
 
     fn border(&self) -> Option<Border> {
         self.border
+    }
+
+    fn seams(&self) -> Seams {
+        let joints =
+            |products: &Vec<u32>| Joints::of(products.iter().map(|&id| self.tokens.get(id)));
+        Seams {
+            border: self.border,
+            joints: self.products.as_ref().map(joints),
+        }
     }
 }
 

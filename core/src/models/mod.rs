@@ -14,6 +14,7 @@ pub mod ngram;
 pub mod queue;
 mod ring;
 pub mod scored_pairs;
+pub mod seams;
 mod short;
 pub mod staged;
 pub mod trie;

@@ -15,6 +15,7 @@ use super::bpe::LONGEST_TOKEN;
 use super::characters::{self, Symbol, border, byte_tokens};
 use super::dropout::Dropout;
 use super::merging::Merges;
+use super::seams::{Joints, Seams};
 use super::staged::{Border, Found, Model, Scratch, Tables};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
@@ -39,6 +40,8 @@ pub struct ScoredPairs {
     /// Pieces that text can become, by id, and after them the characters that only occur inside of them.
     symbols: TokenTable<'static>,
     lookup: PieceTable<'static>,
+    /// The symbols of single bytes.
+    bytes: Box<[u32; 256]>,
     merges: ScoreTable,
     user_defined: Option<UserDefined>,
     has_unused: bool,
@@ -113,6 +116,10 @@ impl ScoredPairs {
                 .transpose()?,
             merges: ScoreTable::new(&tokens, &symbols, &lookup, &scores, kind_of)?,
             user_defined,
+            bytes: Box::new(std::array::from_fn(|byte| {
+                let symbol = lookup.get(&[byte as u8], &symbols);
+                symbol.unwrap_or(symbols.len() as u32)
+            })),
             has_unused: kinds.contains(&kind::UNUSED),
             border,
             tokens,
@@ -144,10 +151,13 @@ impl ScoredPairs {
         let stranger = self.symbols.len() as u32;
         symbols.extend(characters_of(text).map(|(start, character)| {
             Symbol {
-                id: self
-                    .lookup
-                    .get(character, &self.symbols)
-                    .unwrap_or(stranger),
+                id: match character {
+                    &[byte] => self.bytes[usize::from(byte)],
+                    _ => self
+                        .lookup
+                        .get(character, &self.symbols)
+                        .unwrap_or(stranger),
+                },
                 start: (base + start) as u32,
                 end: (base + start + character.len()) as u32,
             }
@@ -388,5 +398,20 @@ impl Model for ScoredPairs {
 
     fn border(&self) -> Option<Border> {
         self.border
+    }
+
+    /// Whatever merging makes is a token. Where unknown characters do not become bytes, neighbours
+    /// become one token, so nothing is said of them.
+    fn seams(&self) -> Seams {
+        let texts = || {
+            let tokens = self.tokens.iter();
+            let kind_of = |id: u32| self.kinds.get(id as usize).copied();
+            tokens.filter(move |&(id, _)| kind_of(id).is_none_or(matches_text))
+        };
+        let joints = || Joints::of(texts().map(|(_, text)| text));
+        Seams {
+            border: self.border,
+            joints: self.byte_ids.is_some().then(joints),
+        }
     }
 }

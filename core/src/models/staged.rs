@@ -13,6 +13,7 @@ use super::longest_match::LongestMatch;
 use super::max_match::{self, MaxMatch};
 use super::ngram::NGram;
 use super::scored_pairs::ScoredPairs;
+use super::seams::Seams;
 use super::unigram::{self, Unigram};
 use super::word_level::WordLevel;
 use super::word_piece::WordPiece;
@@ -43,6 +44,10 @@ pub struct Scratch {
     pub window: max_match::Window,
     /// Of unigram models.
     pub unigram: unigram::Scratch,
+    /// What scores have added up to, see [`Carrying`].
+    pub sum: f32,
+    /// How far a result holds, see [`Carrying`].
+    pub bound: f32,
 }
 
 /// Turns pieces into tokens.
@@ -106,10 +111,39 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Where a text can be cut so that each part can be encoded by itself: all that is known.
+    fn seams(&self) -> Seams {
+        Seams {
+            border: self.border(),
+            joints: None,
+        }
+    }
+
+    /// Tells of a model whose choices in one part of a text depend on what it reckoned before how it
+    /// goes on from part to part; None: each part is encoded as if it were alone.
+    fn carrying(&self) -> Option<&dyn Carrying> {
+        None
+    }
+
     /// What each token adds to decoded text, by id: its bytes, unless tokens overlap.
     fn contributions(&self) -> &TokenTable<'static> {
         self.tokens()
     }
+}
+
+/// A model that reckons in numbers that grow from the beginning of a piece on, and are rounded: what it
+/// takes for the best depends, in close cases, on what came before.
+pub trait Carrying {
+    /// The same as [`Model::encode_piece`] for what follows a seam, up to which scores were added up to
+    /// [`Scratch::sum`]. That becomes the sum behind it, and [`Scratch::bound`] says up to which absolute
+    /// sum before it the ids are sure to be the same; 0: they may never be.
+    ///
+    /// # Errors
+    /// As [`Model::encode_piece`].
+    fn encode_on(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Found>) -> Result<()>;
+
+    /// What each token adds to the sum, by id, if it was given with a bound above 0.
+    fn scores(&self) -> &[f32];
 }
 
 /// Where pieces can be cut without changing any token.

@@ -17,8 +17,10 @@ pub(super) struct Charsmap {
     replacements: String,
     /// Whether a rule begins with this byte.
     begins: [bool; 256],
-    /// Whether a rule may look across a space, except one it begins with.
-    holds_space: bool,
+    /// The bytes that a rule may hold behind its beginning.
+    inside: [bool; 256],
+    /// Whether a text that is left as it is holds a space.
+    keeps_space: bool,
     /// Texts that are left as they are, the longest first.
     kept: Vec<Vec<u8>>,
     /// Whether one of those begins with this byte.
@@ -50,7 +52,8 @@ impl Charsmap {
             begins[usize::from(byte)] = trie.begins(byte);
         }
         Ok(Some(Self {
-            holds_space: trie.may_hold_inside(b' '),
+            inside: trie.inside(),
+            keeps_space: false,
             trie,
             replacements,
             begins,
@@ -69,7 +72,7 @@ impl Charsmap {
         self.kept.sort_by_key(|text| std::cmp::Reverse(text.len()));
         for text in &self.kept {
             self.kept_begins[usize::from(text[0])] = true;
-            self.holds_space |= text.contains(&b' ');
+            self.keeps_space |= text.contains(&b' ');
         }
     }
 
@@ -101,7 +104,13 @@ impl Charsmap {
 
     /// Whether a text can be cut before a space behind a letter.
     pub(super) fn allows_cuts(&self) -> bool {
-        !self.holds_space
+        !self.inside[usize::from(b' ')] && !self.keeps_space
+    }
+
+    /// Whether a byte can only be the beginning of a rule, and of a text that is left as it is.
+    pub(super) fn only_begins(&self, byte: u8) -> bool {
+        let keeps = |text: &Vec<u8>| text[1..].contains(&byte);
+        !self.inside[usize::from(byte)] && !self.kept.iter().any(keeps)
     }
 
     /// Rewrites by the longest rule that applies, from left to right. What is put in stands for all that

@@ -74,14 +74,15 @@ impl DoubleArray {
         byte != 0 && root.is_some_and(|base| self.step(base, byte).is_some())
     }
 
-    /// Whether an entry may hold a byte anywhere but at its beginning. An array of more than a million
-    /// units is not searched: it may.
-    pub(super) fn may_hold_inside(&self, byte: u8) -> bool {
+    /// Tells of each byte whether an entry may hold it anywhere but at its beginning. An array of more
+    /// than a million units is not searched: it may.
+    pub(super) fn inside(&self) -> [bool; 256] {
+        let mut inside = [false; 256];
         if self.0.len() > 1 << 20 {
-            return true;
+            return [true; 256];
         }
         let Some(root) = self.0.first().map(|&root| offset(root)) else {
-            return false;
+            return inside;
         };
         // Each unit can be reached from one base only, its own place without its label.
         let mut by_base: HashMap<usize, Vec<usize>, RandomState> = HashMap::default();
@@ -91,18 +92,23 @@ impl DoubleArray {
                 by_base.entry(base).or_default().push(place);
             }
         }
-        let mut open = vec![root];
+        let beginnings = by_base.remove(&root).unwrap_or_default();
+        let next = |place: usize| place ^ offset(self.0[place]);
+        let mut open: Vec<usize> = beginnings.iter().copied().map(next).collect();
         while let Some(base) = open.pop() {
-            for place in by_base.remove(&base).unwrap_or_default() {
-                let unit = self.0[place];
-                let next = place ^ offset(unit);
-                if self.step(next, byte).is_some() {
-                    return true;
+            // An array may lead round in circles, back to its beginning too.
+            let places = match base == root {
+                true => beginnings.clone(),
+                false => by_base.remove(&base).unwrap_or_default(),
+            };
+            for place in places {
+                inside[place ^ base] = true;
+                if base != root {
+                    open.push(next(place));
                 }
-                open.push(next);
             }
         }
-        false
+        inside
     }
 
     /// The base behind a byte, and whether an entry ends there.
@@ -276,7 +282,8 @@ mod tests {
         assert_eq!(found(b"b\0"), [(1, 7)]);
         assert_eq!(found(b"c"), []);
         assert!(array.begins(b'a') && !array.begins(b'c') && !array.begins(0));
-        assert!(array.may_hold_inside(b'd') && !array.may_hold_inside(b'a'));
+        let inside = array.inside();
+        assert!(inside[usize::from(b'd')] && !inside[usize::from(b'a')]);
     }
 
     proptest! {
@@ -301,7 +308,7 @@ mod tests {
         ) {
             let array = DoubleArray(units);
             prop_assert!(array.prefixes(&text).count() <= text.len());
-            array.may_hold_inside(b' ');
+            array.inside();
         }
     }
 
@@ -312,6 +319,6 @@ mod tests {
         units[97] = unit_to(0, 97, b'a', true).unwrap();
         let array = DoubleArray(units);
         assert_eq!(array.prefixes(&[b'a'; 1000]).count(), LONGEST);
-        array.may_hold_inside(b' ');
+        array.inside();
     }
 }

@@ -215,6 +215,15 @@ impl Normalizer {
         Ok(())
     }
 
+    /// Whether no rule of a table looks at a byte, but one that begins with it.
+    #[must_use]
+    pub fn only_begins(&self, byte: u8) -> bool {
+        match &self.0 {
+            Kind::Graphemes(table) | Kind::Charsmap(table) => table.only_begins(byte),
+            _ => true,
+        }
+    }
+
     /// Whether a text can be cut before a space that stands between two ASCII letters, and the parts
     /// be normalized each for itself (the later one with [`Context::continued`]).
     #[must_use]

@@ -16,23 +16,29 @@ use crate::parallel::{self, Segment};
 use crate::special::SpecialMatcher;
 use crate::split::stage::Pieces;
 use crate::split::visible;
-use crate::stages::Stages;
+use crate::stages::{Shape, Stages};
 use crate::text::Text;
 
 mod borders;
 mod bulk;
 mod out;
 mod placed;
+mod words;
 
 use borders::cut_at_borders;
 use out::Out;
 pub use out::{Span, Variation};
+use words::plan::Plan;
 
 /// A compiled tokenizer: immutable but for working memory, shared by threads.
 #[derive(Debug)]
 pub struct Pipeline {
     stages: std::sync::Arc<Stages>,
     model: Box<dyn Model>,
+    /// How words are told apart, if they can be.
+    plan: Option<Plan>,
+    /// Whether a text is one piece for a model whose sums are rounded.
+    carries: bool,
     idle: Mutex<Vec<Worker>>,
 }
 
@@ -47,13 +53,19 @@ pub(crate) struct Worker {
     pieces: Pieces,
     found: Vec<Found>,
     bytes: Vec<u8>,
+    /// What words became; made when there is a plan.
+    words: Option<words::Memory>,
 }
 
 impl Pipeline {
     /// Puts a tokenizer together.
     #[must_use]
     pub fn new(stages: std::sync::Arc<Stages>, model: Box<dyn Model>) -> Self {
+        let plan = Plan::new(&stages, &*model);
+        let is_one_piece = matches!(stages.shape(), Shape::Marks | Shape::MappedMarks);
         Self {
+            carries: is_one_piece && model.carrying().is_some(),
+            plan,
             stages,
             model,
             idle: Mutex::default(),
@@ -182,6 +194,11 @@ impl Pipeline {
             return Err(Error::Invalid(
                 "a text without a safe place to cut it is longer than 4 GiB".to_owned(),
             ));
+        }
+        if let (Some(plan), Out::Ids(part, keep), None) = (&self.plan, &mut *out, variation)
+            && !matcher.is_some_and(SpecialMatcher::looks_in_normalized)
+        {
+            return self.encode_words(plan, &text[range], context, worker, part, *keep);
         }
         let origins = matches!(out, Out::Spans(_)) || variation.is_some();
         let base = range.start;

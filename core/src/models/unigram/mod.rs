@@ -6,6 +6,7 @@
 //!
 //! Complexity: time is linear in the text for tokens of bounded length, memory 16 bytes a byte.
 
+mod carrying;
 mod heap;
 pub mod lattice;
 pub mod real;
@@ -18,7 +19,8 @@ use bpe_tables::TokenTable;
 
 use self::lattice::{Lattice, Node, UNKNOWN};
 use self::real::Real;
-use super::staged::{self, Border, Found, Tables};
+use super::seams::{Joints, Seams};
+use super::staged::{self, Border, Carrying, Found, Tables};
 use super::trie::Trie;
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
@@ -70,6 +72,12 @@ pub struct Unigram {
     /// The tokens of the 256 bytes, if all are there and wanted.
     bytes: Option<Box<[u32; 256]>>,
     border: Option<Border>,
+    /// Where a text can be cut if the sum of scores is carried on.
+    seam: Option<Border>,
+    /// Scores by id in f32, if that is how they are added.
+    singles: Vec<f32>,
+    /// The highest absolute score.
+    largest: f32,
 }
 
 /// The last token of the best segmentation up to a place.
@@ -84,6 +92,7 @@ struct Step {
 #[derive(Debug, Default)]
 pub struct Scratch {
     steps: Vec<Step>,
+    rivals: Vec<f64>,
     path: Vec<(u32, u32, u32)>,
     sums: Vec<f64>,
 }
@@ -139,8 +148,14 @@ impl Unigram {
         let matches = |id: u32| matches!(kind_of(id), kind::NORMAL | kind::USER_DEFINED);
         let keys = tables::sorted_keys(&tokens, matches);
         let trie = Trie::new(&keys)?;
-        let border = tables::border(&keys).filter(|_| !settings.single_precision);
-        let scores = (0..tokens.len() as u32).map(score_of).collect();
+        let seam = tables::border(&keys);
+        let border = seam.filter(|_| !settings.single_precision);
+        let scores: Vec<Score> = (0..tokens.len() as u32).map(score_of).collect();
+        let singles: Vec<f32> = match settings.single_precision {
+            true => scores.iter().map(|score| score.best as f32).collect(),
+            false => Vec::new(),
+        };
+        let largest = |largest: f32, score: &f32| largest.max(score.abs());
         let bytes = match settings.byte_fallback {
             true => tables::byte_tokens(&tokens, &kinds),
             false => None,
@@ -148,6 +163,9 @@ impl Unigram {
         let unknown = round(lowest - UNKNOWN_PENALTY);
         drop(keys);
         Ok(Self {
+            seam,
+            largest: singles.iter().fold(unknown.abs() as f32, largest),
+            singles,
             tokens,
             settings,
             trie,
@@ -163,21 +181,16 @@ impl Unigram {
         let Scratch { steps, path, .. } = scratch;
         path.clear();
         let score = match self.settings.single_precision {
-            true => self.forward::<f32>(piece, steps),
-            false => self.forward::<f64>(piece, steps),
+            true => self.forward::<f32>(piece, 0.0, steps),
+            false => self.forward::<f64>(piece, 0.0, steps),
         };
-        let mut end = piece.len() as u32;
-        while end > 0 {
-            let step = steps[end as usize];
-            path.push((step.start, end, step.id));
-            end = step.start;
-        }
-        path.reverse();
+        walk_back(piece, steps, path);
         score
     }
 
-    /// Fills in the last token of the best segmentation up to each place.
-    fn forward<T: Real>(&self, piece: &[u8], steps: &mut Vec<Step>) -> f64 {
+    /// Fills in the last token of the best segmentation up to each place, where scores have added up to
+    /// a sum before the piece.
+    fn forward<T: Real>(&self, piece: &[u8], sum: f64, steps: &mut Vec<Step>) -> f64 {
         let nothing = Step {
             score: 0.0,
             start: NOWHERE,
@@ -185,6 +198,7 @@ impl Unigram {
         };
         steps.clear();
         steps.resize(piece.len() + 1, nothing);
+        steps[0].score = sum;
         let mut start = 0;
         while start < piece.len() {
             let here = steps[start].score;
@@ -286,6 +300,17 @@ impl Unigram {
     }
 }
 
+/// Writes down the path that leads to the end.
+fn walk_back(piece: &[u8], steps: &[Step], path: &mut Vec<(u32, u32, u32)>) {
+    let mut end = piece.len() as u32;
+    while end > 0 {
+        let step = steps[end as usize];
+        path.push((step.start, end, step.id));
+        end = step.start;
+    }
+    path.reverse();
+}
+
 impl staged::Model for Unigram {
     fn tokens(&self) -> &TokenTable<'static> {
         &self.tokens
@@ -349,5 +374,25 @@ impl staged::Model for Unigram {
 
     fn border(&self) -> Option<Border> {
         self.border
+    }
+
+    /// Every segmentation has a boundary where no token goes on. Neighbours of which neither is a token
+    /// may be unknown, and become one.
+    fn seams(&self) -> Seams {
+        let texts = || {
+            let known = self.tokens.iter();
+            known.filter_map(|(_, text)| self.trie.get(text).map(|_| text))
+        };
+        Seams {
+            border: self.seam,
+            joints: Some(Joints::of(texts()).beside(texts())),
+        }
+    }
+
+    fn carrying(&self) -> Option<&dyn Carrying> {
+        match self.settings.single_precision {
+            true => Some(self),
+            false => None,
+        }
     }
 }

@@ -1,0 +1,133 @@
+//! Segmentation of a part of a text, given what the scores of the parts before it add up to.
+//!
+//! In f32 a sum of scores is rounded at each token, the more the longer the text before it. Of two
+//! segmentations of nearly equal score the one may win at the beginning of a text and the other further
+//! on. To find the tokens of a part, it is enough to begin with the sum up to there. To know whether
+//! they hold elsewhere, the lead of the best segmentation over the second best is compared with what
+//! rounding can do at most.
+//!
+//! The rounded sum of a path of n tokens differs from the exact one by at most n halves of the distance
+//! between numbers of that size, which for sums up to M is at most M / 2^23. The search finds the path
+//! whose rounded sum is the highest, for rounding keeps order. So if every other path lies further
+//! behind than (n + n) / 2 such distances, the best path is the one that is found.
+
+use super::lattice::UNKNOWN;
+use super::{NOWHERE, Scratch, Step, Unigram, walk_back};
+use crate::error::Result;
+use crate::models::staged::{self, Carrying, Found};
+use crate::text::character_len;
+
+/// The distance between numbers in f32 by their size, and as much again for whatever is reckoned here.
+const DISTANCE: f64 = 2.0 / (1 << 23) as f64;
+
+/// Of longer parts nobody remembers the tokens, so that it does not matter how far they hold.
+const LONGEST: usize = 256;
+
+impl Unigram {
+    /// Finds the best segmentation of a part by exact sums, and its lead over all others.
+    fn lead(&self, piece: &[u8], scratch: &mut Scratch) -> f64 {
+        let Scratch {
+            steps,
+            rivals,
+            path,
+            ..
+        } = scratch;
+        let nothing = Step {
+            score: 0.0,
+            start: NOWHERE,
+            id: UNKNOWN,
+        };
+        steps.clear();
+        steps.resize(piece.len() + 1, nothing);
+        // The best that leads to each place by another last token.
+        rivals.clear();
+        rivals.resize(piece.len() + 1, f64::NEG_INFINITY);
+        let mut start = 0;
+        while start < piece.len() {
+            let here = steps[start].score;
+            let single = start + character_len(piece, start);
+            let mut is_covered = false;
+            let mut offer = |end: usize, id: u32, score: f64| {
+                let step = &mut steps[end];
+                if step.start != NOWHERE && score <= step.score {
+                    rivals[end] = rivals[end].max(score);
+                    return;
+                }
+                if step.start != NOWHERE {
+                    rivals[end] = rivals[end].max(step.score);
+                }
+                *step = Step {
+                    score,
+                    start: start as u32,
+                    id,
+                };
+            };
+            self.trie.prefixes(piece, start, |end, id| {
+                is_covered |= end == single;
+                offer(end, id, self.scores[id as usize].best + here);
+            });
+            if !is_covered {
+                offer(single, UNKNOWN, self.unknown + here);
+            }
+            start = single;
+        }
+        path.clear();
+        walk_back(piece, steps, path);
+        // The second best path comes to one of these places in another way than the best.
+        let leads = path.iter().map(|&(_, end, _)| {
+            let end = end as usize;
+            steps[end].score - rivals[end]
+        });
+        leads.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Up to which absolute sum before a piece its exact best segmentation, which was just found, is the
+    /// one that rounded sums give.
+    fn bound(&self, piece: &[u8], lead: f64, scratch: &Scratch) -> f32 {
+        let is_plain = |&(_, _, id): &(u32, u32, u32)| {
+            id != UNKNOWN && f64::from(self.singles[id as usize]) == self.scores[id as usize].best
+        };
+        if !scratch.path.iter().all(is_plain) {
+            return 0.0;
+        }
+        let tokens = piece.len() as f64 + 1.0;
+        let own = tokens * f64::from(self.largest);
+        (0.99 * (lead / (tokens * DISTANCE) - own)).max(0.0) as f32
+    }
+}
+
+impl Carrying for Unigram {
+    fn encode_on(
+        &self,
+        piece: &[u8],
+        scratch: &mut staged::Scratch,
+        out: &mut Vec<Found>,
+    ) -> Result<()> {
+        let staged::Scratch {
+            unigram,
+            sum,
+            bound,
+            ..
+        } = scratch;
+        *bound = 0.0;
+        if piece.len() <= LONGEST {
+            let lead = self.lead(piece, unigram);
+            *bound = self.bound(piece, lead, unigram);
+        }
+        if sum.abs() < *bound {
+            for &(_, _, id) in &unigram.path {
+                *sum += self.singles[id as usize];
+            }
+        } else {
+            let begins = f64::from(*sum);
+            *sum = self.forward::<f32>(piece, begins, &mut unigram.steps) as f32;
+            unigram.path.clear();
+            walk_back(piece, &unigram.steps, &mut unigram.path);
+        }
+        self.emit(piece, unigram.path.iter().copied(), out)
+    }
+
+    fn scores(&self) -> &[f32] {
+        &self.singles
+    }
+}

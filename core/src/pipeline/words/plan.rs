@@ -1,0 +1,340 @@
+//! Where a text can be cut into words before any stage has seen it.
+//!
+//! Words are what a memory is worth asking for: a word's tokens are the same wherever it stands, so they
+//! are found once. What makes that true is worked out here from the stages and the model, by trying the
+//! stages on short texts where that says more than their names do. A word has the blanks before it.
+
+use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
+
+use crate::models::seams::Joints;
+use crate::models::staged::{Border, Model};
+use crate::normalize::Context;
+use crate::split::stage::Pieces;
+use crate::stages::{Shape, Stages};
+use crate::text::read_char;
+
+/// A word ends before this byte if the one before it is [`SETTLED`]; of several only the first.
+pub const BLANK: u8 = 1;
+/// This byte is a word by itself, but for blanks before it.
+pub const ALONE: u8 = 1 << 1;
+/// Nothing behind this byte changes what becomes of it, if a blank follows.
+pub const SETTLED: u8 = 1 << 2;
+
+/// A letter of ASCII.
+pub const LETTER: u8 = 1 << 3;
+/// A word ends before this byte behind any [`LETTER`].
+pub const CLOSES: u8 = 1 << 4;
+/// A word ends behind this byte before any [`LETTER`].
+pub const OPENS: u8 = 1 << 5;
+
+/// The mark that stands for a blank.
+pub const MARK: &[u8] = "\u{2581}".as_bytes();
+
+/// The inside of a text that was cut before and behind.
+pub const INSIDE: Context = Context {
+    continued: true,
+    first: false,
+};
+
+/// How text is cut into words.
+#[derive(Debug)]
+pub struct Plan {
+    /// What each byte is: a sum of this module's constants.
+    pub classes: [u8; 256],
+    /// Whether blanks leave no trace, so that a word is the same with one before it and without.
+    pub blanks_go: bool,
+    /// Whether the beginning of a text is handled otherwise than what follows.
+    pub begins: bool,
+    /// What each byte becomes in a word of such bytes, if that is another byte; 0: not known.
+    pub becomes: [u8; 256],
+    /// What blanks before such a word become.
+    pub lead: Lead,
+    /// How characters outside ASCII can be words by themselves.
+    pub characters: Apart,
+    /// Where a word can be cut further.
+    pub joints: Option<Joints>,
+    /// Whether marks in the text are what blanks become, so that no word ends with one.
+    pub given_marks: bool,
+}
+
+/// What blanks before a word become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lead {
+    /// Nothing.
+    Nothing,
+    /// All of them a mark.
+    OneMark,
+    /// Each a mark.
+    Marks,
+}
+
+/// Which characters outside ASCII are words by themselves.
+#[derive(Debug)]
+pub enum Apart {
+    /// None.
+    Never,
+    /// Those that the stages cut off on both sides.
+    ByStages,
+    /// Those that are part of no token but their own.
+    ByModel,
+}
+
+impl Plan {
+    /// Works a plan out. None if the stages or the model allow none.
+    pub fn new(stages: &Stages, model: &dyn Model) -> Option<Self> {
+        if model.fuses().is_some() || model.reads_bytes() {
+            return None;
+        }
+        match stages.shape() {
+            Shape::Unknown => None,
+            Shape::Words => Some(words(stages)),
+            Shape::MappedWords => mapped(stages, None),
+            shape @ (Shape::Marks | Shape::MappedMarks) => {
+                let seams = model.seams();
+                if !matches!(seams.border, Some(Border::Before('\u{2581}'))) {
+                    return None;
+                }
+                match shape {
+                    Shape::Marks if model.carrying().is_none() => Some(marks(stages, seams.joints)),
+                    _ => mapped(stages, seams.joints),
+                }
+            }
+        }
+    }
+
+    /// Where a word can be cut next: behind a character that ends after `from`. Only bytes that stay as
+    /// they are part words, for the model sees others than those in the text.
+    pub fn joint(&self, text: &[u8], from: usize, end: usize) -> Option<usize> {
+        let joints = self.joints.as_ref()?;
+        let mut left = None;
+        let mut at = from;
+        while at < end {
+            let (character, length) = read_char(&text[..end], at);
+            let stays = self.classes[usize::from(text[at])] & SETTLED != 0;
+            let right = character.filter(|character| stays && !is_mark(*character));
+            if let (Some(left), Some(right)) = (left, right)
+                && joints.parts(left, right)
+            {
+                return Some(at);
+            }
+            left = right;
+            at += length;
+        }
+        None
+    }
+
+    /// Writes what the model sees of a word inside a text, and says whether that is known without the
+    /// stages: it is if the word has only bytes behind its blanks that become known ones.
+    pub fn write(&self, word: &[u8], out: &mut Vec<u8>) -> bool {
+        let is_blank = |byte: &&u8| self.classes[usize::from(**byte)] == BLANK;
+        let blanks = word.iter().take_while(is_blank).count();
+        out.clear();
+        let marks = match self.lead {
+            Lead::Nothing => 0,
+            Lead::OneMark => blanks.min(1),
+            Lead::Marks => blanks,
+        };
+        (0..marks).for_each(|_| out.extend_from_slice(MARK));
+        let written = out.len();
+        let rest = &word[blanks..];
+        out.extend(rest.iter().map(|&byte| self.becomes[usize::from(byte)]));
+        !rest.is_empty() && !out[written..].contains(&0)
+    }
+
+    /// Marks where words can be cut further between letters and other characters of ASCII.
+    fn with_signs(mut self) -> Self {
+        let Some(joints) = &self.joints else {
+            return self;
+        };
+        let letters = || (b'A'..=b'Z').chain(b'a'..=b'z');
+        let classes = self.classes;
+        let is_settled = |byte: u8| classes[usize::from(byte)] & SETTLED != 0;
+        if !letters().all(is_settled) {
+            return self;
+        }
+        for byte in (0..0x80).filter(|&byte| is_settled(byte) && !byte.is_ascii_alphabetic()) {
+            let parts = |left: u8, right: u8| joints.parts(char::from(left), char::from(right));
+            if letters().all(|letter| parts(letter, byte)) {
+                self.classes[usize::from(byte)] |= CLOSES;
+            }
+            if letters().all(|letter| parts(byte, letter)) {
+                self.classes[usize::from(byte)] |= OPENS;
+            }
+        }
+        for letter in letters() {
+            self.classes[usize::from(letter)] |= LETTER;
+        }
+        self
+    }
+
+    /// Whether a character that is no blank, and outside ASCII, is a word by itself.
+    pub fn stands_alone(&self, character: char, stages: &Stages) -> bool {
+        match &self.characters {
+            Apart::Never => false,
+            Apart::ByModel => {
+                let joints = self.joints.as_ref();
+                joints.is_some_and(|joints| joints.stands_alone(character))
+            }
+            Apart::ByStages => {
+                let mut starts = true; // no mark whose place among others is to be found
+                decompose_canonical(character, |part| {
+                    starts &= canonical_combining_class(part) == 0;
+                });
+                let inside = format!("a{character}a");
+                starts && is_cut_off(&pieces(stages, inside.as_bytes()))
+            }
+        }
+    }
+}
+
+fn is_mark(character: char) -> bool {
+    character == '\u{2581}'
+}
+
+/// The pieces of a short text.
+fn pieces(stages: &Stages, text: &[u8]) -> Vec<Vec<u8>> {
+    let mut pieces = Pieces::default();
+    pieces.text.reset(text, false);
+    let done = stages
+        .normalize(&mut pieces.text, INSIDE)
+        .and_then(|()| stages.pre_tokenize(&mut pieces, INSIDE));
+    match done {
+        Ok(()) => pieces
+            .ranges
+            .iter()
+            .map(|range| pieces.text.bytes()[range.clone()].to_vec())
+            .collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Whether what stands between two letters is cut off from both.
+fn is_cut_off(pieces: &[Vec<u8>]) -> bool {
+    pieces.len() > 1
+        && pieces.first().is_some_and(|piece| piece == b"a")
+        && pieces.last() == pieces.first()
+}
+
+/// Where white space goes and punctuation is cut off. A character's neighbours have no say in what
+/// becomes of it, except marks among themselves, which no word parts.
+fn words(stages: &Stages) -> Plan {
+    let mut classes = [SETTLED; 256];
+    let mut becomes = [0; 256];
+    for byte in 0..0x80 {
+        let pieces = pieces(stages, &[b'a', byte, b'a']);
+        becomes[usize::from(byte)] = match &pieces[..] {
+            [whole] => only(
+                whole
+                    .strip_prefix(b"a")
+                    .and_then(|rest| rest.strip_suffix(b"a")),
+            ),
+            [_, own, _] if is_cut_off(&pieces) => only(Some(own)),
+            _ => 0,
+        };
+        classes[usize::from(byte)] = match pieces.len() {
+            2 if is_cut_off(&pieces) => BLANK,
+            _ if is_cut_off(&pieces) => ALONE | SETTLED,
+            _ => SETTLED,
+        };
+    }
+    Plan {
+        classes,
+        blanks_go: true,
+        begins: false,
+        becomes,
+        lead: Lead::Nothing,
+        characters: Apart::ByStages,
+        joints: None,
+        given_marks: false,
+    }
+}
+
+/// A byte that stands alone, or 0.
+fn only(bytes: Option<&[u8]>) -> u8 {
+    match bytes {
+        Some(&[byte]) => byte,
+        _ => 0,
+    }
+}
+
+/// What bytes become that stay as they are.
+fn same(classes: &[u8; 256]) -> [u8; 256] {
+    std::array::from_fn(|byte| match byte < 0x80 && classes[byte] & SETTLED != 0 {
+        true => byte as u8,
+        false => 0,
+    })
+}
+
+/// What several blanks become.
+fn lead(stages: &Stages) -> Lead {
+    match pieces(stages, b"a  a").concat() == "a\u{2581}\u{2581}a".as_bytes() {
+        true => Lead::Marks,
+        false => Lead::OneMark,
+    }
+}
+
+/// Where spaces become marks and nothing else changes: no token has a mark behind another character.
+fn marks(stages: &Stages, joints: Option<Joints>) -> Plan {
+    let mut classes = [SETTLED; 256];
+    classes[usize::from(b' ')] = BLANK;
+    if let Some(joints) = &joints {
+        for byte in (0..0x80).filter(|&byte| byte != b' ') {
+            if joints.stands_alone(char::from(byte)) {
+                classes[usize::from(byte)] |= ALONE;
+            }
+        }
+    }
+    let plan = Plan {
+        becomes: same(&classes),
+        classes,
+        lead: lead(stages),
+        blanks_go: false,
+        begins: true,
+        characters: match joints {
+            Some(_) => Apart::ByModel,
+            None => Apart::Never,
+        },
+        joints,
+        given_marks: true,
+    };
+    plan.with_signs()
+}
+
+/// Where a table of rules runs first: words end before a blank behind a visible character of ASCII that
+/// the rules leave as it is, for no rule looks across that place.
+fn mapped(stages: &Stages, joints: Option<Joints>) -> Option<Plan> {
+    if !stages.only_begins(b' ') {
+        return None;
+    }
+    let mut classes = [0; 256];
+    let spaced = pieces(stages, b"a a");
+    for byte in 0..0x80_u8 {
+        let is_blank = byte == b' ' || byte.is_ascii_whitespace();
+        classes[usize::from(byte)] = if !stages.only_begins(byte) {
+            0
+        } else if is_blank && pieces(stages, &[b'a', byte, b'a']) == spaced {
+            BLANK
+        } else if byte.is_ascii_graphic() && is_kept(stages, byte) {
+            SETTLED
+        } else {
+            0
+        };
+    }
+    let plan = Plan {
+        becomes: same(&classes),
+        classes,
+        lead: lead(stages),
+        blanks_go: false,
+        begins: true,
+        characters: Apart::Never,
+        joints,
+        given_marks: false,
+    };
+    (classes[usize::from(b' ')] == BLANK).then(|| plan.with_signs())
+}
+
+/// Whether a byte stays as it is.
+fn is_kept(stages: &Stages, byte: u8) -> bool {
+    let mut text = crate::text::Text::new(&[byte], false);
+    stages.normalize(&mut text, INSIDE).is_ok() && text.bytes() == [byte]
+}
