@@ -63,7 +63,7 @@ def test_an_error_comes_in_its_turn(threads):
             for item in range(100):
                 ordered.put(item)
 
-    with pytest.raises(ValueError, match="^4$"):
+    with pytest.raises(ValueError, match=r"^4$"):
         feed()
     assert finished == [0, 1, 2, 3]
     assert threading.active_count() == before
