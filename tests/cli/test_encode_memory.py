@@ -1,0 +1,92 @@
+"""Encoding holds a few blocks, however long the input is; stopping it leaves nothing behind."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+from array import array
+from pathlib import Path
+
+import pytest
+
+from bpe_cli.arguments import pack
+from bpe_cli.encodings import named
+from bpe_cli.errors import InputError
+from tests.cli_runner import call
+
+COMMAND = [sys.executable, "-m", "bpe_cli", "encode", "-t", "o200k_base", "--threads", "2"]
+TEXT = b"How many words, 12345 of them, does it take? \xe4\xbd\xa0\xe5\xa5\xbd\xef\xbc\x8c " * 20_000
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="getrusage begins with the peak of the parent")
+def test_a_long_pipe_of_one_line_takes_no_more_memory(tmp_path):
+    out = tmp_path / "out.bin"
+    with subprocess.Popen([*COMMAND, "--to", "bin", "-o", str(out), "-q"], stdin=subprocess.PIPE) as process:
+        for _ in range(48):
+            process.stdin.write(TEXT)
+        process.stdin.flush()
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        process.stdin.close()
+    assert process.returncode == 0
+    peak = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) >> 10
+    assert peak < 150, f"{peak} MB for {48 * len(TEXT) >> 20} MB of text"
+    # All but the last of the texts have their last space in the next one's first token.
+    assert out.stat().st_size == 4 * (48 * (len(named("o200k_base").encode(TEXT)) - 1) + 1)
+
+
+def test_an_interrupt_while_threads_work_leaves_no_file(tmp_path):
+    out = tmp_path / "out.bin"
+    command = [*COMMAND, "--to", "bin", "-o", str(out)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        for _ in range(5):
+            process.stdin.write(TEXT)
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        process.stdin.close()
+        message = process.stderr.read()
+    assert process.returncode == 130
+    assert b"Traceback" not in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_goes_away_ends_it():
+    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+
+        def write():
+            with contextlib.suppress(BrokenPipeError), process.stdin:
+                for _ in range(20):
+                    process.stdin.write(TEXT)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        process.stdout.read(1000)
+        process.stdout.close()
+        message = process.stderr.read()
+        writer.join()
+    assert process.returncode == 141
+    assert message == b""
+
+
+@pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "count", "bin"])
+@pytest.mark.parametrize("options", [(), ("--lines",)], ids=["whole", "lines"])
+def test_threads_and_blocks_change_nothing(to, options):
+    data = (TEXT[:3000] + b"\r\n\n a\rb\r") * 3
+    same = {
+        call("encode", "-t", "gpt2", "--to", to, *options, "--threads", threads, "--block-size", size, input=data)
+        for threads in ("1", "3")
+        for size in ("7", "1000", "1000000")
+    }
+    assert len(same) == 1
+
+
+def test_ids_to_decode_may_be_of_any_kind():
+    gpt2 = named("gpt2")
+    for ids in ([31373, 995], (31373, 995), array("I", [31373, 995]), array("q", [31373, 995]), iter([31373, 995])):
+        assert gpt2.decode(ids) == b"hello world"
+    for ids, bad in (([1, -1], "-1 at place 1"), (iter([1, 2, 1 << 32]), "4294967296 at place 2"), ([1.5], "1.5")):
+        with pytest.raises(InputError, match=bad):
+            pack(ids)
