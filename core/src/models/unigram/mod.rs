@@ -377,7 +377,8 @@ impl staged::Model for Unigram {
     }
 
     /// Every segmentation has a boundary where no token goes on. Neighbours of which neither is a token
-    /// may be unknown, and become one.
+    /// may be unknown, and become one. Where sums are not carried on, which of two equally good
+    /// segmentations wins hangs on where they began: there nothing is said but where marks stand.
     fn seams(&self) -> Seams {
         let texts = || {
             let known = self.tokens.iter();
@@ -385,7 +386,10 @@ impl staged::Model for Unigram {
         };
         Seams {
             border: self.seam,
-            joints: Some(Joints::of(texts()).beside(texts())),
+            joints: self
+                .settings
+                .single_precision
+                .then(|| Joints::of(texts()).beside(texts())),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The way over words, held to the way over stages.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bpe_tables::TokenTable;
 use proptest::prelude::*;
@@ -145,7 +145,12 @@ struct Ways {
 }
 
 impl Ways {
-    fn all() -> Vec<Self> {
+    fn all() -> &'static [Self] {
+        static ALL: OnceLock<Vec<Ways>> = OnceLock::new();
+        ALL.get_or_init(Self::make)
+    }
+
+    fn make() -> Vec<Self> {
         let (few, folded) = (mapped("nmt_nfkc"), mapped("nmt_nfkc_cf"));
         let words = mapped_words("nmt_nfkc");
         [
