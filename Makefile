@@ -37,7 +37,7 @@ test-rust:
 	$(CARGO) test $(MANIFEST) --workspace --quiet
 
 test-python: $(VENV)/.dev $(VENV)/.built
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n logical --dist worksteal $(PYTEST_ARGS)
 
 wheel-test: $(VENV)/.dev $(VENV)/.built ## Build the wheel, install it elsewhere and run it from there
 	$(BIN)/python -m pytest tests/test_wheel.py
