@@ -144,6 +144,9 @@ pub trait Carrying {
 
     /// What each token adds to the sum, by id, if it was given with a bound above 0.
     fn scores(&self) -> &[f32];
+
+    /// What one of them adds at most.
+    fn largest(&self) -> f32;
 }
 
 /// Where pieces can be cut without changing any token.

@@ -82,17 +82,32 @@ impl Unigram {
     }
 
     /// Up to which absolute sum before a piece its exact best segmentation, which was just found, is the
-    /// one that rounded sums give.
-    fn bound(&self, piece: &[u8], lead: f64, scratch: &Scratch) -> f32 {
-        let is_plain = |&(_, _, id): &(u32, u32, u32)| {
-            id != UNKNOWN && f64::from(self.singles[id as usize]) == self.scores[id as usize].best
+    /// one that rounded sums give; 0 if its tokens do not say what they add.
+    fn bound(&self, piece: &[u8], lead: f64, path: &[(u32, u32, u32)]) -> f32 {
+        let says = |&(_, _, id): &(u32, u32, u32)| match id {
+            UNKNOWN => self.tells_unknown,
+            _ => f64::from(self.singles[id as usize]) == self.scores[id as usize].best,
         };
-        if !scratch.path.iter().all(is_plain) {
+        // Neighbours that are unknown may become one token.
+        let unknown = path.iter().map(|step| step.2 == UNKNOWN);
+        let meet = unknown
+            .clone()
+            .zip(unknown.skip(1))
+            .any(|(left, right)| left && right);
+        if meet || !path.iter().all(says) {
             return 0.0;
         }
         let tokens = piece.len() as f64 + 1.0;
         let own = tokens * f64::from(self.largest);
         (0.99 * (lead / (tokens * DISTANCE) - own)).max(0.0) as f32
+    }
+
+    fn add_up(&self, sum: f32, path: &[(u32, u32, u32)]) -> f32 {
+        let scores = path.iter().map(|&(_, _, id)| match id {
+            UNKNOWN => self.unknown as f32,
+            _ => self.singles[id as usize],
+        });
+        scores.fold(sum, |sum, score| sum + score)
     }
 }
 
@@ -112,22 +127,27 @@ impl Carrying for Unigram {
         *bound = 0.0;
         if piece.len() <= LONGEST {
             let lead = self.lead(piece, unigram);
-            *bound = self.bound(piece, lead, unigram);
+            *bound = self.bound(piece, lead, &unigram.path);
         }
         if sum.abs() < *bound {
-            for &(_, _, id) in &unigram.path {
-                *sum += self.singles[id as usize];
-            }
+            *sum = self.add_up(*sum, &unigram.path);
         } else {
             let begins = f64::from(*sum);
             *sum = self.forward::<f32>(piece, begins, &mut unigram.steps) as f32;
-            unigram.path.clear();
+            let exact = std::mem::take(&mut unigram.path);
             walk_back(piece, &unigram.steps, &mut unigram.path);
+            if unigram.path != exact {
+                *bound = 0.0; // what is right here is not what is right elsewhere
+            }
         }
         self.emit(piece, unigram.path.iter().copied(), out)
     }
 
     fn scores(&self) -> &[f32] {
         &self.singles
+    }
+
+    fn largest(&self) -> f32 {
+        self.largest
     }
 }

@@ -76,6 +76,8 @@ pub struct Unigram {
     seam: Option<Border>,
     /// Scores by id in f32, if that is how they are added.
     singles: Vec<f32>,
+    /// Whether the token for unknown characters has the score of one of them there, and is nothing else.
+    tells_unknown: bool,
     /// The highest absolute score.
     largest: f32,
 }
@@ -151,19 +153,26 @@ impl Unigram {
         let seam = tables::border(&keys);
         let border = seam.filter(|_| !settings.single_precision);
         let scores: Vec<Score> = (0..tokens.len() as u32).map(score_of).collect();
-        let singles: Vec<f32> = match settings.single_precision {
+        let mut singles: Vec<f32> = match settings.single_precision {
             true => scores.iter().map(|score| score.best as f32).collect(),
             false => Vec::new(),
         };
-        let largest = |largest: f32, score: &f32| largest.max(score.abs());
         let bytes = match settings.byte_fallback {
             true => tables::byte_tokens(&tokens, &kinds),
             false => None,
         };
         let unknown = round(lowest - UNKNOWN_PENALTY);
+        // A token that text can also become by itself keeps its own score.
+        let own = settings
+            .unk_id
+            .filter(|unk_id| bytes.is_none() && !keys.iter().any(|(_, id)| id == unk_id));
+        let told = own.and_then(|unk_id| singles.get_mut(unk_id as usize));
+        let tells_unknown = told.map(|score| *score = unknown as f32).is_some();
+        let largest = |largest: f32, score: &f32| largest.max(score.abs());
         drop(keys);
         Ok(Self {
             seam,
+            tells_unknown,
             largest: singles.iter().fold(unknown.abs() as f32, largest),
             singles,
             tokens,

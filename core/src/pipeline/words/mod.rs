@@ -13,7 +13,7 @@ pub(super) mod plan;
 #[cfg(test)]
 mod tests;
 
-use cache::{MANY, MAX_IDS, MAX_WORD, WordCache};
+use cache::{Known, MANY, MAX_IDS, MAX_WORD, WordCache};
 use characters::{Characters, Fate};
 use long_cache::LongCache;
 use plan::{ALONE, BLANK, CLOSES, INSIDE, LETTER, MARK, OPENS, Plan, SETTLED};
@@ -58,6 +58,7 @@ struct Run<'a> {
     /// What scores have added up to, see `Carrying`.
     sum: f32,
     scores: Option<&'a [f32]>,
+    largest: f32,
     keys: [u128; BATCH],
     ranges: [(u32, u32); BATCH],
     waiting: usize,
@@ -87,6 +88,7 @@ impl Pipeline {
             begins: (plan.begins && !context.continued).then_some(context),
             sum: 0.0,
             scores: carrying.map(Carrying::scores),
+            largest: carrying.map_or(0.0, Carrying::largest),
             keys: [0; BATCH],
             ranges: [(0, 0); BATCH],
             waiting: 0,
@@ -261,7 +263,7 @@ impl Run<'_> {
                 let &(ids, count) = self.memory.characters.ids(key as u32);
                 Some((ids, count))
             } else {
-                self.recall(key)
+                self.recall(key).map(|known| (known.ids, known.count))
             };
             if let Some((own, count)) = known {
                 ids[found..found + MAX_IDS].copy_from_slice(&own);
@@ -282,7 +284,7 @@ impl Run<'_> {
     }
 
     #[inline]
-    fn recall(&mut self, key: u128) -> Option<([u32; MAX_IDS], usize)> {
+    fn recall(&mut self, key: u128) -> Option<Known> {
         if key == TOO_LONG {
             return None;
         }
@@ -298,68 +300,70 @@ impl Run<'_> {
                 self.sum += scores[id as usize];
             }
         }
-        Some((known.ids, known.count))
+        Some(known)
     }
 
     /// Handles a word that the first memory does not know.
     #[inline(never)]
     fn seldom(&mut self, start: usize, end: usize, key: u128) -> Result<()> {
-        if self.recall_long(start, end, key) {
+        if self.recall_long(start, end, key).is_some() {
             return Ok(());
         }
         let before = self.part.ids.len();
+        let mut bound = f32::INFINITY;
         let mut from = start;
         while let Some(to) = self.plan.joint(self.text, from, end) {
-            self.stretch_of_word(from, to)?;
+            bound = bound.min(self.part_of_word(from, to, before)?);
             from = to;
         }
         if from == start {
-            return self.spell(start, end, key);
+            return self.spell(start, end, key).map(|_| ());
         }
-        self.stretch_of_word(from, end)?;
-        if self.scores.is_none() {
-            self.remember(start, end, key, before, f32::INFINITY);
-        }
+        bound = bound.min(self.part_of_word(from, end, before)?);
+        self.remember(start, end, key, before, bound.max(0.0));
         Ok(())
     }
 
-    /// Handles a part of a word that has no other parts.
-    fn stretch_of_word(&mut self, start: usize, end: usize) -> Result<()> {
+    /// Handles a part of a word that has no other parts, and gives the bound of its ids as part of the
+    /// word whose ids began with that number.
+    fn part_of_word(&mut self, start: usize, end: usize, before: usize) -> Result<f32> {
+        let tokens = self.part.ids.len() - before;
         let key = self.key(start, end);
-        if let Some((ids, count)) = self.recall(key) {
-            self.part.ids.extend_from_slice(&ids[..count]);
-            return Ok(());
-        }
-        match self.recall_long(start, end, key) {
-            true => Ok(()),
-            false => self.spell(start, end, key),
-        }
+        let bound = if let Some(known) = self.recall(key) {
+            self.part.ids.extend_from_slice(&known.ids[..known.count]);
+            match self.scores {
+                Some(_) => known.bound(),
+                None => f32::INFINITY,
+            }
+        } else if let Some(bound) = self.recall_long(start, end, key) {
+            bound
+        } else {
+            self.spell(start, end, key)?
+        };
+        // So much may the tokens before it add, and a little more because sums are rounded.
+        Ok(bound - 1.01 * tokens as f32 * self.largest)
     }
 
-    /// Asks the other memory, where the first one is known to know nothing but that there is something.
-    fn recall_long(&mut self, start: usize, end: usize, key: u128) -> bool {
-        if key != TOO_LONG
-            && self
-                .memory
+    /// Asks the other memory, where the first one is known to know nothing but that there is something;
+    /// gives the bound of the ids.
+    fn recall_long(&mut self, start: usize, end: usize, key: u128) -> Option<f32> {
+        if key != TOO_LONG {
+            self.memory
                 .cache
                 .recall(key)
-                .is_none_or(|known| known.count != MANY)
-        {
-            return false;
+                .filter(|known| known.count == MANY)?;
         }
-        let Some((ids, bound)) = self.memory.long.recall(&self.text[start..end]) else {
-            return false;
-        };
+        let (ids, bound) = self.memory.long.recall(&self.text[start..end])?;
         if let Some(scores) = self.scores {
             if self.sum.abs() >= bound {
-                return false;
+                return None;
             }
             for &id in ids {
                 self.sum += scores[id as usize];
             }
         }
         self.part.ids.extend_from_slice(ids);
-        true
+        Some(bound)
     }
 
     /// Remembers that a word became the ids since there were so many.
@@ -373,9 +377,9 @@ impl Run<'_> {
         }
     }
 
-    /// Sends a word through all stages, and remembers what came out if it has a key.
+    /// Sends a word through all stages and remembers what came out, whose bound it gives.
     #[cold]
-    fn spell(&mut self, start: usize, end: usize, key: u128) -> Result<()> {
+    fn spell(&mut self, start: usize, end: usize, key: u128) -> Result<f32> {
         let word = &self.text[start..end];
         let before = self.part.ids.len();
         let ids = &mut self.part.ids;
@@ -383,8 +387,9 @@ impl Run<'_> {
         self.worker.scratch.bound = f32::INFINITY;
         self.pipeline.spell(word, INSIDE, self.worker, ids)?;
         self.sum = self.worker.scratch.sum;
-        self.remember(start, end, key, before, self.worker.scratch.bound);
-        Ok(())
+        let bound = self.worker.scratch.bound;
+        self.remember(start, end, key, before, bound);
+        Ok(bound)
     }
 }
 
