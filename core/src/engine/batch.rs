@@ -224,7 +224,7 @@ impl LookUp {
         if long {
             let filled = ends.len();
             self.cache
-                .prefetch_ring(&self.keys[..filled], &self.homes[..filled]);
+                .prefetch_more(&self.keys[..filled], &self.homes[..filled]);
         }
     }
 

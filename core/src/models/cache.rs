@@ -279,16 +279,17 @@ impl PieceCache {
         self.ring.alone = alone;
     }
 
-    /// Asks for the ids that are in the ring ahead, of keys whose buckets are near.
+    /// Asks ahead for what comes after the buckets, which are near by now: ids in the ring, and the
+    /// neighbours of buckets that do not have a key.
     #[inline]
-    pub fn prefetch_ring(&mut self, keys: &[u128], homes: &[u32]) {
+    pub fn prefetch_more(&mut self, keys: &[u128], homes: &[u32]) {
         let ring = std::mem::take(&mut self.ring);
         let table = self.buckets();
         for (&key, &home) in keys.iter().zip(homes) {
-            if let Some(value) = table.look_at(home as usize, key)
-                && let Err((position, _)) = value.place()
-            {
-                ring.prefetch(position);
+            match table.look_at(home as usize, key).map(Value::place) {
+                Some(Ok(_)) => {}
+                Some(Err((position, _))) => ring.prefetch(position),
+                None => table.prefetch(home as usize ^ 1),
             }
         }
         self.ring = ring;
