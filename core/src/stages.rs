@@ -152,6 +152,12 @@ impl Stages {
         Self::new(spec)
     }
 
+    /// The texts that a normalizer's table leaves as they are.
+    pub fn kept(&self) -> impl Iterator<Item = &[u8]> {
+        let kept = self.normalizers.iter().flat_map(Normalizer::kept);
+        kept.map(Vec::as_slice)
+    }
+
     /// Whether there are normalizers.
     #[must_use]
     pub fn rewrites(&self) -> bool {

@@ -35,6 +35,12 @@ impl Joints {
             pairs: vec![0; PAIRS as usize / 64].into(),
             single: None,
         };
+        joints.add(texts);
+        joints
+    }
+
+    /// Adds what more texts hold.
+    pub fn add<'a>(&mut self, texts: impl Iterator<Item = &'a [u8]>) {
         for text in texts {
             let mut last = None;
             for (at, bytes) in characters(text) {
@@ -44,15 +50,14 @@ impl Joints {
                 // A byte outside of UTF-8 may be a joint with everything.
                 let (character, _) = read_char(text, at);
                 if let Some(character) = character {
-                    insert(&mut joints.characters, u32::from(character));
+                    insert(&mut self.characters, u32::from(character));
                     if let Some(last) = last {
-                        insert(&mut joints.pairs, pair(last, character));
+                        insert(&mut self.pairs, pair(last, character));
                     }
                 }
                 last = character;
             }
         }
-        joints
     }
 
     /// Allows cuts only beside characters that are texts of their own, for others become one token with

@@ -107,10 +107,14 @@ impl Charsmap {
         !self.inside[usize::from(b' ')] && !self.keeps_space
     }
 
-    /// Whether a byte can only be the beginning of a rule, and of a text that is left as it is.
+    /// Whether a byte can only be the beginning of a rule.
     pub(super) fn only_begins(&self, byte: u8) -> bool {
-        let keeps = |text: &Vec<u8>| text[1..].contains(&byte);
-        !self.inside[usize::from(byte)] && !self.kept.iter().any(keeps)
+        !self.inside[usize::from(byte)]
+    }
+
+    /// The texts that are left as they are.
+    pub(super) fn kept(&self) -> &[Vec<u8>] {
+        &self.kept
     }
 
     /// Rewrites by the longest rule that applies, from left to right. What is put in stands for all that

@@ -224,6 +224,15 @@ impl Normalizer {
         }
     }
 
+    /// The texts that a table leaves as they are.
+    #[must_use]
+    pub fn kept(&self) -> &[Vec<u8>] {
+        match &self.0 {
+            Kind::Graphemes(table) | Kind::Charsmap(table) => table.kept(),
+            _ => &[],
+        }
+    }
+
     /// Whether a text can be cut before a space that stands between two ASCII letters, and the parts
     /// be normalized each for itself (the later one with [`Context::continued`]).
     #[must_use]

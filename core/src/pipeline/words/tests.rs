@@ -152,6 +152,10 @@ impl Ways {
 
     fn make() -> Vec<Self> {
         let (few, folded) = (mapped("nmt_nfkc"), mapped("nmt_nfkc_cf"));
+        let kept = few.replace(
+            r#""}, "#,
+            r#"", "user_defined": ["a5B", "a.\u0301", "Bé", "a"]}, "#,
+        );
         let words = mapped_words("nmt_nfkc");
         [
             (WORDS, WORD_PIECE),
@@ -165,6 +169,7 @@ impl Ways {
             (&few, DOUBLE),
             (&few, SCORED),
             (&folded, SINGLE),
+            (&kept, SINGLE),
             (&words, DOUBLE),
             (MARKS, SINGLE),
             (MARKS, DOUBLE),
