@@ -106,10 +106,12 @@ impl Run<'_> {
         for at in (0..self.text.len()).step_by(BLOCK) {
             let masks = Masks::of(&self.text[at..], &self.plan.classes);
             let behind = |kind: fn(&Masks) -> u64| kind(&masks) << 1 | kind(&before) >> 63;
+            // Of the last byte of a block it is not known, and then no word ends there.
+            let before_steady = (masks.settled | masks.blank) >> 1;
             let mut begins = behind(|masks| masks.alone)
                 | (masks.blank | masks.alone) & behind(|masks| masks.settled)
-                | masks.closes & behind(|masks| masks.letters)
-                | masks.letters & behind(|masks| masks.opens);
+                | masks.closes & behind(|masks| masks.letters) & before_steady
+                | masks.letters & behind(|masks| masks.opens) & before_steady;
             before = masks;
             while begins != 0 {
                 let end = at + begins.trailing_zeros() as usize;

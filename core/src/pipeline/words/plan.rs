@@ -22,9 +22,9 @@ pub const SETTLED: u8 = 1 << 2;
 
 /// A letter of ASCII.
 pub const LETTER: u8 = 1 << 3;
-/// A word ends before this byte behind any [`LETTER`].
+/// A word ends before this byte behind any [`LETTER`], if a blank or a [`SETTLED`] byte follows.
 pub const CLOSES: u8 = 1 << 4;
-/// A word ends behind this byte before any [`LETTER`].
+/// A word ends behind this byte before any [`LETTER`] that is followed so.
 pub const OPENS: u8 = 1 << 5;
 
 /// The mark that stands for a blank.
@@ -114,6 +114,7 @@ impl Plan {
             let right = character.filter(|character| stays && !is_mark(*character));
             if let (Some(left), Some(right)) = (left, right)
                 && joints.parts(left, right)
+                && self.is_steady(text.get(at + length))
             {
                 return Some(at);
             }
@@ -121,6 +122,11 @@ impl Plan {
             at += length;
         }
         None
+    }
+
+    /// Whether what stands before a byte, or the end of a text, becomes nothing else because of it.
+    fn is_steady(&self, next: Option<&u8>) -> bool {
+        next.is_none_or(|&next| self.classes[usize::from(next)] & (SETTLED | BLANK) != 0)
     }
 
     /// Writes what the model sees of a word inside a text, and says whether that is known without the

@@ -12,7 +12,7 @@ use crate::pipeline::Pipeline;
 use crate::stages::Stages;
 
 /// One of each kind of character that a normalizer, a pre-tokenizer or a model tells apart.
-const CHARACTERS: [&[u8]; 24] = [
+const CHARACTERS: [&[u8]; 25] = [
     b"a",
     b" ",
     b".",
@@ -24,8 +24,9 @@ const CHARACTERS: [&[u8]; 24] = [
     "é".as_bytes(),
     b"\xE5",
     "\u{3000}".as_bytes(),
-    b"B",
+    b"&",
     // The rest comes in shorter texts only.
+    b"B",
     b"\xA5",
     b"\r",
     b"\x01",
