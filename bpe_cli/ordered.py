@@ -2,18 +2,19 @@
 
 The core lets go of the interpreter's lock while it works, so a thread that works on one block does not
 hinder one that reads the next or writes the last: with as many workers as processors none of these waits
-long for the others, and what is under way is bounded. With one thread all happens in the caller's.
+long for the others, and what is under way is bounded. With one thread all happens in the caller's; so does
+all with one item, as most runs have, which need not even import threads.
 """
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
+    import threading
+    from queue import SimpleQueue
     from typing import Self
 
 Item = TypeVar("Item")
@@ -29,9 +30,9 @@ _WAITING = 2
 class _Task(Generic[Item, Result]):
     """An item, and what becomes of it."""
 
-    def __init__(self, item: Item) -> None:
+    def __init__(self, item: Item, done: threading.Lock) -> None:
         self.item = item
-        self.done = threading.Lock()
+        self.done = done
         self.done.acquire()
         self.result: Result
         self.error: BaseException | None = None
@@ -63,13 +64,13 @@ class Ordered(Generic[Item, Result]):
         self._work = work
         self._finish = finish
         self._ahead = threads + _WAITING
-        self._tasks: SimpleQueue[_Task[Item, Result] | None] = SimpleQueue()
+        self._tasks: SimpleQueue[_Task[Item, Result] | None]
         self._under_way: deque[_Task[Item, Result]] = deque()
-        self._threads = [threading.Thread(target=self._run) for _ in range(threads if threads > 1 else 0)]
+        self._wanted = threads if threads > 1 else 0
+        self._alone: list[Item] = []  # the first item, until it is known whether there is another
+        self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -90,12 +91,28 @@ class Ordered(Generic[Item, Result]):
         Raises:
             Exception: What ``work`` or ``finish`` of an earlier item raised (of this one, with one thread).
         """
-        if not self._threads:
+        if not self._wanted:
             self._finish(item, self._work(item))
-            return
-        task: _Task[Item, Result] = _Task(item)
-        self._under_way.append(task)
-        self._tasks.put(task)
+        elif not self._threads and not self._alone:
+            self._alone.append(item)
+        else:
+            self._give_out(item)
+
+    def _give_out(self, item: Item) -> None:
+        import threading
+
+        if not self._threads:
+            from queue import SimpleQueue
+
+            self._tasks = SimpleQueue()
+            self._threads = [threading.Thread(target=self._run) for _ in range(self._wanted)]
+            for thread in self._threads:
+                thread.start()
+        for each in (*self._alone, item):
+            task: _Task[Item, Result] = _Task(each, threading.Lock())
+            self._under_way.append(task)
+            self._tasks.put(task)
+        self._alone.clear()
         while len(self._under_way) > self._ahead or (self._under_way and not self._under_way[0].done.locked()):
             self._finish_first()
 
@@ -105,6 +122,9 @@ class Ordered(Generic[Item, Result]):
         Raises:
             Exception: What ``work`` or ``finish`` raised.
         """
+        for item in self._alone:
+            self._finish(item, self._work(item))
+        self._alone.clear()
         while self._under_way:
             self._finish_first()
 

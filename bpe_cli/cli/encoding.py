@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.sinks.count import CountSink
+from bpe_cli.values import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli import _core
