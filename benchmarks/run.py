@@ -82,7 +82,7 @@ def measure(options: Options, folder: Path) -> dict[str, Any]:
 def options_of(arguments: argparse.Namespace) -> Options:
     """Turn the command line into what a round is to be."""
     mode = "quick" if arguments.quick else "full" if arguments.full else "default"
-    limits = {"quick": 4_000_000, "default": 36_000_000, "full": None}
+    limits = {"quick": 4_000_000, "default": 20_000_000, "full": None}
     return Options(
         mode=mode,
         repetitions=arguments.repetitions or (1 if arguments.quick else 5),

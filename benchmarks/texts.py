@@ -24,7 +24,7 @@ LINE = "The quick brown fox jumps over the lazy dog, 12345 times: 你好, мир
 """What a process encodes that is measured by its start."""
 
 EVERYWHERE = "python"
-"""The text that every machine has."""
+"""The text that every machine has, for where there are no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def prepare(names: Iterable[str], folder: Path, repository: Path, limit: int | N
     prepared = []
     beside = repository.parent / "shared" / "corpora" / "bench"
     for name in names:
-        if name == EVERYWHERE:
+        if name == EVERYWHERE and not prepared:
             documents = python_sources(repository)
             stride = stride_for(sum(map(len, documents)), limit)
             source = "Python's standard library and corpora/" + (

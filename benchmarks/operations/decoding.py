@@ -30,7 +30,8 @@ class Decode:
                     operation="decode", library=name, passes=PASSES, text=str(text.path), stride=STRIDE,
                     ids=str(plan.ids_of(text, vocabulary, STRIDE)),
                 )  # fmt: skip
-                yield plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), plan.options.repetitions)
+                rounds = 1 if library.slow else plan.options.repetitions
+                yield plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), rounds)
 
     def expected(self, *_: Any) -> tuple[object, str]:
         """Give what the worker says when the text came back."""

@@ -16,7 +16,7 @@ from benchmarks.texts import running
 
 TEXT = "english"
 TOKENIZER = "o200k_base"
-MEGABYTES = {"quick": (1, 4), "default": (1, 4, 16, 64, 256, 1000), "full": (1, 4, 16, 64, 256, 1000, 4000)}
+MEGABYTES = {"quick": (1, 4), "default": (1, 10, 100, 1000), "full": (1, 4, 16, 64, 256, 1000, 4000)}
 TRAINED_MEGABYTES = {"quick": (1, 4), "default": (1, 4, 16, 64), "full": (1, 4, 16, 64)}
 HOSTILE_BYTES = {"quick": 1_000_000, "default": 20_000_000, "full": 100_000_000}
 ROUNDS = 1

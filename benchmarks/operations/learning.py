@@ -52,8 +52,8 @@ class Learning:
 
 
 LEARNINGS = (
-    Learning("wordpiece", ("-a", "wordpiece"), "tokenizers", WORDPIECE, stride=2, rounds=3),
-    Learning("unigram", ("-a", "unigram"), "sentencepiece", UNIGRAM, stride=6, rounds=1),
+    Learning("wordpiece", ("-a", "wordpiece"), "tokenizers", WORDPIECE, stride=2, rounds=1),
+    Learning("unigram", ("-a", "unigram"), "sentencepiece", UNIGRAM, stride=4, rounds=1),
 )
 
 

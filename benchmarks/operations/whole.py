@@ -18,7 +18,7 @@ from benchmarks.vocabularies import Vocabulary
 
 TEXTS = ("english", "chinese", "multilingual", "code")
 SMALL = 1_000_000
-SLOW_LIMIT = 3
+SLOW_LIMIT = 1
 """Rounds that a slow library gets."""
 
 RIVALS = ("gigatoken", "fastokens", "splintr", "tiktoken")
