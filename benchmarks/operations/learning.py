@@ -53,7 +53,7 @@ class Learning:
 
 LEARNINGS = (
     Learning("wordpiece", ("-a", "wordpiece"), "tokenizers", WORDPIECE, stride=2, rounds=1),
-    Learning("unigram", ("-a", "unigram"), "sentencepiece", UNIGRAM, stride=4, rounds=1),
+    Learning("unigram", ("-a", "unigram", "--compat", "sentencepiece"), "sentencepiece", UNIGRAM, stride=4, rounds=1),
 )
 
 
