@@ -173,7 +173,10 @@ def test_stored_round_adds_up(stored):
     assert stored["cells"] == [results.describe(cell) for cell in cells]
     assert stored["comparisons"] == results.compare(cells)
     assert stored["mode"] != "quick"
-    assert all(len(cell.wall) >= 3 for cell in cells if cell.wall)
+    short = ("encode", "count", "decode", "whole", "start", "load")  # what takes long has fewer
+    ours = [cell for cell in cells if cell.library == results.OURS and cell.operation in short]
+    assert ours
+    assert all(len(cell.wall) >= stored["repetitions"] for cell in ours)
 
 
 def test_stored_round_names_no_machine(stored, repository):
