@@ -32,7 +32,13 @@ def main(arguments: list[str] | None = None) -> int:
     debug = "--debug" in options
     words = [word for word in options if word != "--debug"] + dashes + rest
     try:
-        status = _run(words)
+        try:
+            status = _run(words)
+        except SystemExit as stop:
+            # typer and rich leave with a status of their own, 1, when a pipe breaks.
+            if isinstance(stop.__context__, BrokenPipeError):
+                raise stop.__context__ from None
+            raise
         sys.stdout.flush()
         return status
     except BrokenPipeError:

@@ -25,15 +25,10 @@ def run(words: list[str]) -> int:
 
     Raises:
         UsageError: It is wrong; what typer objects to, in our own form.
-        KeyboardInterrupt, BrokenPipeError: As a command raises them.
+        KeyboardInterrupt, SystemExit: As a command raises them.
     """
     try:
         status = _application()(words, prog_name="bpe", standalone_mode=False)
-    except SystemExit as stop:
-        # typer leaves with a status of its own, 1, when a pipe breaks while a command runs.
-        if isinstance(stop.__context__, BrokenPipeError):
-            raise stop.__context__ from None
-        raise
     except typer.Abort:
         raise KeyboardInterrupt from None
     except typer.exceptions.TyperException as error:
