@@ -21,7 +21,7 @@ use crate::text::character_len;
 const DISTANCE: f64 = 2.0 / (1 << 23) as f64;
 
 /// Of longer parts nobody remembers the tokens, so that it does not matter how far they hold.
-const LONGEST: usize = 256;
+const LONGEST: usize = 80;
 
 impl Unigram {
     /// Finds the best segmentation of a part by exact sums, and its lead over all others.

@@ -370,6 +370,9 @@ impl Run<'_> {
 
     /// Remembers that a word became the ids since there were so many.
     fn remember(&mut self, start: usize, end: usize, key: u128, before: usize, bound: f32) {
+        if self.scores.is_some() && bound == 0.0 {
+            return;
+        }
         let ids = &self.part.ids[before..];
         let bounded = self.scores.map(|_| bound);
         if key == TOO_LONG || !self.memory.cache.remember(key, ids, bounded) {
