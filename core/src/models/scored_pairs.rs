@@ -7,12 +7,13 @@
 //!
 //! *Unused* pieces serve merging only: what is such a piece in the end becomes what it was merged from.
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
-use bpe_tables::{MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable};
-use hashbrown::HashSet;
+mod tables;
 
-use super::bpe::LONGEST_TOKEN;
-use super::characters::{self, Symbol, border, byte_tokens};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use bpe_tables::{NONE, PairTable, PieceTable, TokenTable};
+
+use self::tables::{all_byte_tokens, check, kind, matches_text, symbols};
+use super::characters::{self, Symbol, border};
 use super::dropout::Dropout;
 use super::merging::Merges;
 use super::seams::{Joints, Seams};
@@ -20,14 +21,6 @@ use super::staged::{Border, Found, Model, Scratch, Tables};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
 use crate::text::characters as characters_of;
-
-/// Types of pieces, by their numbers in model files.
-mod kind {
-    pub const NORMAL: u8 = 1;
-    pub const USER_DEFINED: u8 = 4;
-    pub const UNUSED: u8 = 5;
-    pub const BYTE: u8 = 6;
-}
 
 /// A model that merges by scores.
 #[derive(Debug)]
@@ -260,98 +253,6 @@ impl UserDefined {
                 ))
             })?;
         Ok(Some(Self { automaton, ids }))
-    }
-}
-
-/// Whether text can become a piece of this type by its characters.
-fn matches_text(kind: u8) -> bool {
-    matches!(kind, kind::NORMAL | kind::USER_DEFINED | kind::UNUSED)
-}
-
-fn check(tokens: &TokenTable<'_>, scores: &[f64], kinds: &[u8]) -> Result<()> {
-    let invalid = |sentence: String| Err(Error::Invalid(sentence));
-    let ids = tokens.len();
-    if scores.len() != ids {
-        return invalid(format!("{ids} ids have {} scores", scores.len()));
-    }
-    if !kinds.is_empty() && kinds.len() != ids {
-        return invalid(format!("{ids} ids have {} types", kinds.len()));
-    }
-    if let Some(id) = scores.iter().position(|score| score.is_nan()) {
-        return invalid(format!("the score of id {id} is not a number"));
-    }
-    if let Some(id) = kinds.iter().position(|kind| !(1..=6).contains(kind)) {
-        return invalid(format!(
-            "id {id} is of type {}; types are 1 to 6",
-            kinds[id]
-        ));
-    }
-    let long = |&(_, text): &(u32, &[u8])| text.len() > LONGEST_TOKEN;
-    match tokens.iter().find(long) {
-        Some((id, text)) => invalid(format!(
-            "token {id} has {} bytes; at most {LONGEST_TOKEN} are handled",
-            text.len()
-        )),
-        None => Ok(()),
-    }
-}
-
-/// The pieces that text can become, each at its id, and the characters that are only parts of them.
-fn symbols(tokens: &TokenTable<'_>, kind_of: impl Fn(u32) -> u8) -> Result<TokenTable<'static>> {
-    let mut blob: Vec<u8> = Vec::new();
-    let mut ends: Vec<u32> = Vec::new();
-    let mut characters: HashSet<&[u8], foldhash::fast::FixedState> = HashSet::default();
-    for id in 0..tokens.len() as u32 {
-        if matches_text(kind_of(id)) {
-            blob.extend_from_slice(tokens.get(id));
-        }
-        ends.push(blob.len() as u32);
-    }
-    let texts = || tokens.iter().filter(|&(id, _)| matches_text(kind_of(id)));
-    for (_, text) in texts() {
-        if characters_of(text).nth(1).is_none() {
-            characters.insert(text);
-        }
-    }
-    for (_, text) in texts() {
-        for (_, character) in characters_of(text) {
-            if characters.insert(character) {
-                blob.extend_from_slice(character);
-                ends.push(blob.len() as u32);
-            }
-        }
-    }
-    // One more number stands for all other characters.
-    if ends.len() >= MAX_TOKENS {
-        return Err(Error::Invalid(format!(
-            "{} ids and characters are more than fit below {MAX_TOKENS}",
-            ends.len()
-        )));
-    }
-    Ok(TokenTable::new(blob.into(), ends.into())?)
-}
-
-fn all_byte_tokens(
-    tokens: &TokenTable<'_>,
-    kind_of: impl Fn(u32) -> u8,
-) -> Result<Box<[u32; 256]>> {
-    // Texts of other types may equal each other, so bytes are looked up among themselves.
-    let mut blob = Vec::new();
-    let ends: Vec<u32> = (0..tokens.len() as u32)
-        .map(|id| {
-            if kind_of(id) == kind::BYTE {
-                blob.extend_from_slice(tokens.get(id));
-            }
-            blob.len() as u32
-        })
-        .collect();
-    let bytes = TokenTable::new(blob.into(), ends.into())?;
-    let ids = byte_tokens(&PieceTable::build(&bytes)?, &bytes);
-    match ids.iter().position(|&id| id == NONE) {
-        Some(byte) => Err(Error::Invalid(format!(
-            "unknown characters become bytes, but <0x{byte:02X}> has no token"
-        ))),
-        None => Ok(ids),
     }
 }
 

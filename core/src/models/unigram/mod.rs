@@ -9,6 +9,7 @@
 mod carrying;
 mod heap;
 pub mod lattice;
+mod model;
 pub mod real;
 mod sample;
 mod tables;
@@ -19,10 +20,8 @@ use bpe_tables::TokenTable;
 
 use self::lattice::{Lattice, Node, UNKNOWN};
 use self::real::Real;
-use super::seams::{Joints, Seams};
-use super::staged::{self, Border, Carrying, Found, Tables};
+use super::staged::{Border, Found, Tables};
 use super::trie::Trie;
-use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
 use crate::text::character_len;
 
@@ -318,94 +317,4 @@ fn walk_back(piece: &[u8], steps: &[Step], path: &mut Vec<(u32, u32, u32)>) {
         end = step.start;
     }
     path.reverse();
-}
-
-impl staged::Model for Unigram {
-    fn tokens(&self) -> &TokenTable<'static> {
-        &self.tokens
-    }
-
-    fn encode_piece(
-        &self,
-        piece: &[u8],
-        scratch: &mut staged::Scratch,
-        out: &mut Vec<Found>,
-    ) -> Result<()> {
-        self.viterbi(piece, &mut scratch.unigram);
-        self.emit(piece, scratch.unigram.path.iter().copied(), out)
-    }
-
-    fn sample_piece(
-        &self,
-        piece: &[u8],
-        sampling: Sampling,
-        draw: &mut Draw,
-        scratch: &mut staged::Scratch,
-        out: &mut Vec<Found>,
-    ) -> Result<()> {
-        let Sampling::Segmentation { alpha, nbest } = sampling else {
-            return Err(Error::Invalid(
-                "this model has no merges that could be dropped".to_owned(),
-            ));
-        };
-        if !(alpha.is_finite() && alpha >= 0.0) {
-            return Err(Error::Invalid(format!(
-                "the sampling parameter {alpha} is not a number of 0 or more"
-            )));
-        }
-        match nbest {
-            0 => {
-                self.sample(piece, alpha, draw, &mut scratch.unigram);
-                self.emit(piece, scratch.unigram.path.iter().copied(), out)
-            }
-            1 => self.encode_piece(piece, scratch, out),
-            n => {
-                let best = self.nbest_piece(piece, n)?;
-                out.extend(sample::choose(best, alpha, draw));
-                Ok(())
-            }
-        }
-    }
-
-    fn nbest_piece(&self, piece: &[u8], n: usize) -> Result<Vec<(Vec<Found>, f64)>> {
-        if n == 1 && !piece.is_empty() {
-            let mut scratch = Scratch::default();
-            let score = self.viterbi(piece, &mut scratch);
-            let mut found = Vec::new();
-            self.emit(piece, scratch.path.iter().copied(), &mut found)?;
-            return Ok(vec![(found, score)]);
-        }
-        match self.settings.single_precision {
-            true => self.nbest::<f32>(piece, n),
-            false => self.nbest::<f64>(piece, n),
-        }
-    }
-
-    fn border(&self) -> Option<Border> {
-        self.border
-    }
-
-    /// Every segmentation has a boundary where no token goes on. Neighbours of which neither is a token
-    /// may be unknown, and become one. Where sums are not carried on, which of two equally good
-    /// segmentations wins hangs on where they began: there nothing is said but where marks stand.
-    fn seams(&self) -> Seams {
-        let texts = || {
-            let known = self.tokens.iter();
-            known.filter_map(|(_, text)| self.trie.get(text).map(|_| text))
-        };
-        Seams {
-            border: self.seam,
-            joints: self
-                .settings
-                .single_precision
-                .then(|| Joints::of(texts()).beside(texts())),
-        }
-    }
-
-    fn carrying(&self) -> Option<&dyn Carrying> {
-        match self.settings.single_precision {
-            true => Some(self),
-            false => None,
-        }
-    }
 }

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::draw::Place;
-use crate::models::staged::Model as _;
+use crate::draw::{Draw, Place, Sampling};
+use crate::models::staged::{self, Model as _};
 use crate::text::characters;
 
 fn table(tokens: &[&[u8]]) -> TokenTable<'static> {
