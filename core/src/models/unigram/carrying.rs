@@ -111,6 +111,12 @@ impl Unigram {
     }
 }
 
+/// Whether it is likely that a part has few unknown characters, of which neighbours have no bound.
+fn mostly_ascii(piece: &[u8]) -> bool {
+    let others = piece.iter().filter(|byte| !byte.is_ascii()).count();
+    others <= 3 + piece.len() / 2
+}
+
 impl Carrying for Unigram {
     fn encode_on(
         &self,
@@ -125,20 +131,20 @@ impl Carrying for Unigram {
             ..
         } = scratch;
         *bound = 0.0;
-        if piece.len() <= LONGEST {
+        if piece.len() <= LONGEST && mostly_ascii(piece) {
             let lead = self.lead(piece, unigram);
             *bound = self.bound(piece, lead, &unigram.path);
-        }
-        if sum.abs() < *bound {
-            *sum = self.add_up(*sum, &unigram.path);
-        } else {
-            let begins = f64::from(*sum);
-            *sum = self.forward::<f32>(piece, begins, &mut unigram.steps) as f32;
-            let exact = std::mem::take(&mut unigram.path);
-            walk_back(piece, &unigram.steps, &mut unigram.path);
-            if unigram.path != exact {
-                *bound = 0.0; // what is right here is not what is right elsewhere
+            if sum.abs() < *bound {
+                *sum = self.add_up(*sum, &unigram.path);
+                return self.emit(piece, unigram.path.iter().copied(), out);
             }
+        }
+        let begins = f64::from(*sum);
+        *sum = self.forward::<f32>(piece, begins, &mut unigram.steps) as f32;
+        let exact = std::mem::take(&mut unigram.path);
+        walk_back(piece, &unigram.steps, &mut unigram.path);
+        if *bound > 0.0 && unigram.path != exact {
+            *bound = 0.0; // what is right here is not what is right elsewhere
         }
         self.emit(piece, unigram.path.iter().copied(), out)
     }

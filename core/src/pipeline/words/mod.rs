@@ -33,6 +33,10 @@ const BATCH: usize = 64;
 const CHARACTER: u128 = 1 << 127;
 /// The key of a word that is too long to be remembered.
 const TOO_LONG: u128 = 0;
+/// A sum of scores above which a word's best segmentation must lead by about one to be sure.
+const LARGE: f32 = 4e5;
+/// How long stretches are that go through the stages together where sums are [`LARGE`].
+const STRETCH: usize = 1 << 14;
 /// The bits that bytes outside ASCII have in a key.
 const OUTSIDE_ASCII: u128 = 0x0080_8080_8080_8080_8080_8080_8080_8080;
 
@@ -116,7 +120,7 @@ impl Run<'_> {
             while begins != 0 {
                 let end = at + begins.trailing_zeros() as usize;
                 begins &= begins - 1;
-                if end > start && end < self.text.len() {
+                if end > start && end < self.text.len() && !self.goes_on(start, end) {
                     start = self.word(start, end)?;
                 }
             }
@@ -125,6 +129,21 @@ impl Run<'_> {
             self.part_of_text(start, self.text.len())?;
         }
         self.look_up()
+    }
+
+    /// Whether a stretch is to grow before it goes through the stages: where sums have become so large
+    /// that what is remembered seldom holds, and where a long word is mostly outside ASCII (so that its
+    /// characters are unknown, or no blanks are found in it), words cost more than they save.
+    #[inline]
+    fn goes_on(&self, start: usize, end: usize) -> bool {
+        if self.scores.is_none() || end - start >= STRETCH {
+            return false;
+        }
+        let word = &self.text[start..end];
+        self.sum.abs() > LARGE
+            || word.first_chunk::<BLOCK>().is_some_and(|beginning| {
+                beginning.iter().filter(|byte| !byte.is_ascii()).count() > BLOCK / 2
+            })
     }
 
     /// Takes the word that ends at an offset, and says where the next one begins: at the same place as

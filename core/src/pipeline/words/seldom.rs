@@ -3,7 +3,7 @@
 
 use super::cache::MANY;
 use super::plan::INSIDE;
-use super::{Run, TOO_LONG};
+use super::{Run, STRETCH, TOO_LONG};
 use crate::error::Result;
 use crate::normalize::Context;
 use crate::pipeline::borders::cut_at_borders;
@@ -13,6 +13,9 @@ impl Run<'_> {
     /// Handles a word that the first memory does not know.
     #[inline(never)]
     pub(super) fn seldom(&mut self, start: usize, end: usize, key: u128) -> Result<()> {
+        if end - start >= STRETCH {
+            return self.spell(start, end, key).map(|_| ());
+        }
         if self.recall_long(start, end, key).is_some() {
             return Ok(());
         }
