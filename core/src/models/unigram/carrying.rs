@@ -141,9 +141,13 @@ impl Carrying for Unigram {
         }
         let begins = f64::from(*sum);
         *sum = self.forward::<f32>(piece, begins, &mut unigram.steps) as f32;
-        let exact = std::mem::take(&mut unigram.path);
-        walk_back(piece, &unigram.steps, &mut unigram.path);
-        if *bound > 0.0 && unigram.path != exact {
+        let Scratch {
+            steps, path, exact, ..
+        } = unigram;
+        std::mem::swap(path, exact);
+        path.clear();
+        walk_back(piece, steps, path);
+        if *bound > 0.0 && path != exact {
             *bound = 0.0; // what is right here is not what is right elsewhere
         }
         self.emit(piece, unigram.path.iter().copied(), out)

@@ -94,6 +94,8 @@ struct Step {
 pub struct Scratch {
     steps: Vec<Step>,
     rivals: Vec<f64>,
+    /// The best path by exact sums, when another one was found.
+    exact: Vec<(u32, u32, u32)>,
     path: Vec<(u32, u32, u32)>,
     sums: Vec<f64>,
 }

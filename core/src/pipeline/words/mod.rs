@@ -46,6 +46,12 @@ pub(super) struct Memory {
     cache: WordCache,
     long: LongCache,
     characters: Characters,
+    /// How many bytes went through as words lately, and how many of those in words outside ASCII whose
+    /// ids hold nowhere else.
+    told_apart: usize,
+    lost: usize,
+    /// How many bytes are to go through the stages in long stretches, because that was too many.
+    whole: usize,
 }
 
 /// One text on its way.
@@ -108,6 +114,9 @@ impl Run<'_> {
         let mut start = 0;
         let mut before = Masks::default();
         for at in (0..self.text.len()).step_by(BLOCK) {
+            if self.scores.is_some() {
+                self.judge();
+            }
             let masks = Masks::of(&self.text[at..], &self.plan.classes);
             let behind = |kind: fn(&Masks) -> u64| kind(&masks) << 1 | kind(&before) >> 63;
             // Of the last byte of a block it is not known, and then no word ends there.
@@ -132,18 +141,30 @@ impl Run<'_> {
     }
 
     /// Whether a stretch is to grow before it goes through the stages: where sums have become so large
-    /// that what is remembered seldom holds, and where a long word is mostly outside ASCII (so that its
-    /// characters are unknown, or no blanks are found in it), words cost more than they save.
+    /// that what is remembered seldom holds, and where little can be remembered, words cost more than
+    /// they save.
     #[inline]
     fn goes_on(&self, start: usize, end: usize) -> bool {
-        if self.scores.is_none() || end - start >= STRETCH {
-            return false;
+        self.scores.is_some()
+            && end - start < STRETCH
+            && (self.sum.abs() > LARGE || self.memory.whole > 0)
+    }
+
+    /// Hears that a block comes, and judges from time to time whether words are worth it.
+    #[inline]
+    fn judge(&mut self) {
+        let memory = &mut *self.memory;
+        if memory.whole > 0 {
+            memory.whole = memory.whole.saturating_sub(BLOCK);
+            return;
         }
-        let word = &self.text[start..end];
-        self.sum.abs() > LARGE
-            || word.first_chunk::<BLOCK>().is_some_and(|beginning| {
-                beginning.iter().filter(|byte| !byte.is_ascii()).count() > BLOCK / 2
-            })
+        memory.told_apart += BLOCK;
+        if memory.told_apart >= STRETCH / 4 {
+            if memory.lost > memory.told_apart / 2 {
+                memory.whole = 2 * STRETCH;
+            }
+            (memory.told_apart, memory.lost) = (0, 0);
+        }
     }
 
     /// Takes the word that ends at an offset, and says where the next one begins: at the same place as

@@ -79,6 +79,9 @@ impl Run<'_> {
     /// Remembers that a word became the ids since there were so many.
     fn remember(&mut self, start: usize, end: usize, key: u128, before: usize, bound: f32) {
         if self.scores.is_some() && bound == 0.0 {
+            if !self.text[start..end].is_ascii() {
+                self.memory.lost += end - start;
+            }
             return;
         }
         let ids = &self.part.ids[before..];
