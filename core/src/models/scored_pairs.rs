@@ -7,11 +7,12 @@
 //!
 //! *Unused* pieces serve merging only: what is such a piece in the end becomes what it was merged from.
 
-mod pieces;
+mod tables;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 use bpe_tables::{NONE, PairTable, PieceTable, TokenTable};
 
+use self::tables::{all_byte_tokens, check, kind, matches_text, symbols};
 use super::characters::{self, Symbol, border};
 use super::dropout::Dropout;
 use super::merging::Merges;
@@ -20,15 +21,6 @@ use super::staged::{Border, Found, Model, Scratch, Tables};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
 use crate::text::characters as characters_of;
-use pieces::{all_byte_tokens, check, symbols};
-
-/// Types of pieces, by their numbers in model files.
-mod kind {
-    pub const NORMAL: u8 = 1;
-    pub const USER_DEFINED: u8 = 4;
-    pub const UNUSED: u8 = 5;
-    pub const BYTE: u8 = 6;
-}
 
 /// A model that merges by scores.
 #[derive(Debug)]
@@ -262,11 +254,6 @@ impl UserDefined {
             })?;
         Ok(Some(Self { automaton, ids }))
     }
-}
-
-/// Whether text can become a piece of this type by its characters.
-fn matches_text(kind: u8) -> bool {
-    matches!(kind, kind::NORMAL | kind::USER_DEFINED | kind::UNUSED)
 }
 
 impl Model for ScoredPairs {

@@ -163,11 +163,21 @@ impl Charsmap {
             };
             let mut end = 0;
             for chunk in old.utf8_chunks() {
-                for grapheme in chunk.valid().graphemes(true) {
-                    match self.shortest(grapheme).filter(|_| grapheme.len() < 6) {
-                        Some(with) => writer.replace(grapheme, with),
-                        None => self.rewrite_characters(grapheme, &mut writer),
+                let mut rest = chunk.valid();
+                while !rest.is_empty() {
+                    // Each but the last of a plain run is a cluster by itself. With the last one the way
+                    // of clusters goes on, up to the next run that is worth leaving it for.
+                    let plain = self.plain(rest);
+                    if plain > 0 {
+                        writer.flush();
+                        writer
+                            .changes
+                            .keep_to(end + chunk.valid().len() - rest.len() + plain);
+                        rest = &rest[plain..];
                     }
+                    let run = self.until_plain(rest);
+                    self.rewrite_clusters(&rest[..run], &mut writer);
+                    rest = &rest[run..];
                 }
                 end += chunk.valid().len() + chunk.invalid().len();
                 if !chunk.invalid().is_empty() {
@@ -177,6 +187,45 @@ impl Charsmap {
             }
             writer.flush();
         });
+    }
+
+    /// The bytes of all but the last of the plain characters that a text begins with and that no rule
+    /// is for.
+    fn plain(&self, text: &str) -> usize {
+        let bytes = text.as_bytes();
+        let (mut last, mut at) = (0, 0);
+        while let Some(length) = is_plain(&bytes[at..])
+            && self.shortest(&text[at..at + length]).is_none()
+        {
+            last = at;
+            at += length;
+        }
+        last
+    }
+
+    /// Where the next run of plain characters begins behind the first character and a plain one: a
+    /// cluster ends there, for between two of them one always does.
+    fn until_plain(&self, text: &str) -> usize {
+        let bytes = text.as_bytes();
+        let mut behind_plain = false;
+        for (at, _) in text.char_indices() {
+            let plain = is_plain(&bytes[at..]).is_some();
+            if at > 0 && behind_plain && plain && self.plain(&text[at..]) > 0 {
+                return at;
+            }
+            behind_plain = plain;
+        }
+        text.len()
+    }
+
+    /// Rewrites cluster by cluster.
+    fn rewrite_clusters(&self, text: &str, writer: &mut GraphemeWriter<'_, '_>) {
+        for grapheme in text.graphemes(true) {
+            match self.shortest(grapheme).filter(|_| grapheme.len() < 6) {
+                Some(with) => writer.replace(grapheme, with),
+                None => self.rewrite_characters(grapheme, writer),
+            }
+        }
     }
 
     fn rewrite_characters(&self, grapheme: &str, writer: &mut GraphemeWriter<'_, '_>) {
@@ -201,6 +250,18 @@ impl Charsmap {
     fn replacement(&self, value: usize) -> Option<&str> {
         let rest = self.replacements.get(value..)?;
         Some(rest.split_once('\0').map_or(rest, |(with, _)| with))
+    }
+}
+
+/// The length of the character that a text begins with, if it is one of those that no cluster has
+/// several of: visible ones of ASCII, the space, and the two large blocks of Han.
+#[inline]
+fn is_plain(text: &[u8]) -> Option<usize> {
+    match text {
+        [b' '..=b'~', ..] => Some(1),
+        [0xE3, 0x90..=0xBF, _, ..] | [0xE4, 0x00..=0xB6 | 0xB8.., _, ..] => Some(3),
+        [0xE5..=0xE9, _, _, ..] => Some(3),
+        _ => None,
     }
 }
 
@@ -275,6 +336,37 @@ mod tests {
             .map(|at| text.origin(at..at + 1).unwrap().start)
             .collect();
         assert_eq!(starts, [1, 2, 4, 6, 6, 9]);
+    }
+
+    #[test]
+    fn runs_of_plain_characters_are_no_exception() {
+        // Rules for single characters, for beginnings of clusters, and for parts of what is plain.
+        let table = table(&[
+            ("B", "b"),
+            ("e\u{301}", "E"),
+            ("好", "h"),
+            ("\u{301}", ""),
+            ("🙂", " "),
+        ]);
+        let parts = [
+            "a", "e", "B", " ", "\u{301}", "好", "中", "䷀", "🙂", "\u{200D}", "\r\n", "\u{600}",
+        ];
+        for number in 0..parts.len().pow(4) {
+            let digit = |place: u32| parts[number / parts.len().pow(place) % parts.len()];
+            let text: String = (0..4).map(digit).collect();
+            let mut own = Text::new(text.as_bytes(), true);
+            table.rewrite_graphemes(&mut own);
+            let mut other = Text::new(text.as_bytes(), true);
+            other.rewrite(|old, new| {
+                let mut writer = GraphemeWriter {
+                    changes: Changes::new(old, new),
+                    last: None,
+                };
+                table.rewrite_clusters(&text, &mut writer);
+                writer.flush();
+            });
+            assert_eq!(own, other, "{text:?}");
+        }
     }
 
     #[test]

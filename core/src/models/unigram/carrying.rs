@@ -21,7 +21,7 @@ use crate::text::character_len;
 const DISTANCE: f64 = 2.0 / (1 << 23) as f64;
 
 /// Of longer parts nobody remembers the tokens, so that it does not matter how far they hold.
-const LONGEST: usize = 256;
+const LONGEST: usize = 80;
 
 impl Unigram {
     /// Finds the best segmentation of a part by exact sums, and its lead over all others.
@@ -111,6 +111,12 @@ impl Unigram {
     }
 }
 
+/// Whether it is likely that a part has few unknown characters, of which neighbours have no bound.
+fn mostly_ascii(piece: &[u8]) -> bool {
+    let others = piece.iter().filter(|byte| !byte.is_ascii()).count();
+    others <= 3 + piece.len() / 2
+}
+
 impl Carrying for Unigram {
     fn encode_on(
         &self,
@@ -125,20 +131,24 @@ impl Carrying for Unigram {
             ..
         } = scratch;
         *bound = 0.0;
-        if piece.len() <= LONGEST {
+        if piece.len() <= LONGEST && mostly_ascii(piece) {
             let lead = self.lead(piece, unigram);
             *bound = self.bound(piece, lead, &unigram.path);
-        }
-        if sum.abs() < *bound {
-            *sum = self.add_up(*sum, &unigram.path);
-        } else {
-            let begins = f64::from(*sum);
-            *sum = self.forward::<f32>(piece, begins, &mut unigram.steps) as f32;
-            let exact = std::mem::take(&mut unigram.path);
-            walk_back(piece, &unigram.steps, &mut unigram.path);
-            if unigram.path != exact {
-                *bound = 0.0; // what is right here is not what is right elsewhere
+            if sum.abs() < *bound {
+                *sum = self.add_up(*sum, &unigram.path);
+                return self.emit(piece, unigram.path.iter().copied(), out);
             }
+        }
+        let begins = f64::from(*sum);
+        *sum = self.forward::<f32>(piece, begins, &mut unigram.steps) as f32;
+        let Scratch {
+            steps, path, exact, ..
+        } = unigram;
+        std::mem::swap(path, exact);
+        path.clear();
+        walk_back(piece, steps, path);
+        if *bound > 0.0 && path != exact {
+            *bound = 0.0; // what is right here is not what is right elsewhere
         }
         self.emit(piece, unigram.path.iter().copied(), out)
     }

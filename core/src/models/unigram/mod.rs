@@ -6,10 +6,10 @@
 //!
 //! Complexity: time is linear in the text for tokens of bounded length, memory 16 bytes a byte.
 
-mod as_model;
 mod carrying;
 mod heap;
 pub mod lattice;
+mod model;
 pub mod real;
 mod sample;
 mod tables;
@@ -94,6 +94,8 @@ struct Step {
 pub struct Scratch {
     steps: Vec<Step>,
     rivals: Vec<f64>,
+    /// The best path by exact sums, when another one was found.
+    exact: Vec<(u32, u32, u32)>,
     path: Vec<(u32, u32, u32)>,
     sums: Vec<f64>,
 }

@@ -1,23 +1,31 @@
-//! Bytes of a text by what they are to words, 64 at a time.
+//! The classes of 64 bytes at a time, as bits of numbers.
 
-use super::BLOCK;
 use super::plan::{ALONE, BLANK, CLOSES, LETTER, OPENS, SETTLED};
+
+/// How many bytes are classified together.
+pub const BLOCK: usize = 64;
 
 /// Which bytes of a block are what, the first one in the lowest bit.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Masks {
+pub struct Masks {
+    /// A run of these may begin a word.
     pub blank: u64,
+    /// These are words by themselves.
     pub alone: u64,
+    /// What follows these changes nothing in them.
     pub settled: u64,
+    /// Letters of ASCII.
     pub letters: u64,
+    /// A word ends before these behind a letter.
     pub closes: u64,
+    /// A word ends behind these before a letter.
     pub opens: u64,
 }
 
 impl Masks {
     /// Classifies the first bytes of a text. Bits beyond its end mean nothing.
     #[inline]
-    pub(super) fn of(text: &[u8], classes: &[u8; 256]) -> Self {
+    pub fn of(text: &[u8], classes: &[u8; 256]) -> Self {
         match text.first_chunk() {
             Some(block) => Self::of_block(block, classes),
             None => {

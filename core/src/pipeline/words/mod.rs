@@ -9,19 +9,18 @@
 mod cache;
 mod characters;
 mod long_cache;
-mod look_up;
 mod masks;
 pub(super) mod plan;
+mod seldom;
 #[cfg(test)]
 mod tests;
 
-use cache::{MAX_WORD, WordCache};
+use cache::{Known, MANY, MAX_IDS, MAX_WORD, WordCache};
 use characters::{Characters, Fate};
 use long_cache::LongCache;
-use masks::Masks;
+use masks::{BLOCK, Masks};
 use plan::{BLANK, INSIDE, MARK, Plan};
 
-use super::borders::cut_at_borders;
 use super::{Pipeline, Worker};
 use crate::error::Result;
 use crate::models::staged::Carrying;
@@ -30,12 +29,14 @@ use crate::parts::Part;
 
 /// How many words are looked up together.
 const BATCH: usize = 64;
-/// How many bytes are classified together.
-const BLOCK: usize = 64;
 /// No word that is remembered has a key with this bit: that is a place among characters.
 const CHARACTER: u128 = 1 << 127;
 /// The key of a word that is too long to be remembered.
 const TOO_LONG: u128 = 0;
+/// A sum of scores above which a word's best segmentation must lead by about one to be sure.
+const LARGE: f32 = 4e5;
+/// How long stretches are that go through the stages together where sums are [`LARGE`].
+const STRETCH: usize = 1 << 14;
 /// The bits that bytes outside ASCII have in a key.
 const OUTSIDE_ASCII: u128 = 0x0080_8080_8080_8080_8080_8080_8080_8080;
 
@@ -45,6 +46,12 @@ pub(super) struct Memory {
     cache: WordCache,
     long: LongCache,
     characters: Characters,
+    /// How many bytes went through as words lately, and how many of those in words outside ASCII whose
+    /// ids hold nowhere else.
+    told_apart: usize,
+    lost: usize,
+    /// How many bytes are to go through the stages in long stretches, because that was too many.
+    whole: usize,
 }
 
 /// One text on its way.
@@ -107,6 +114,9 @@ impl Run<'_> {
         let mut start = 0;
         let mut before = Masks::default();
         for at in (0..self.text.len()).step_by(BLOCK) {
+            if self.scores.is_some() {
+                self.judge();
+            }
             let masks = Masks::of(&self.text[at..], &self.plan.classes);
             let behind = |kind: fn(&Masks) -> u64| kind(&masks) << 1 | kind(&before) >> 63;
             // Of the last byte of a block it is not known, and then no word ends there.
@@ -119,7 +129,7 @@ impl Run<'_> {
             while begins != 0 {
                 let end = at + begins.trailing_zeros() as usize;
                 begins &= begins - 1;
-                if end > start && end < self.text.len() {
+                if end > start && end < self.text.len() && !self.goes_on(start, end) {
                     start = self.word(start, end)?;
                 }
             }
@@ -128,6 +138,33 @@ impl Run<'_> {
             self.part_of_text(start, self.text.len())?;
         }
         self.look_up()
+    }
+
+    /// Whether a stretch is to grow before it goes through the stages: where sums have become so large
+    /// that what is remembered seldom holds, and where little can be remembered, words cost more than
+    /// they save.
+    #[inline]
+    fn goes_on(&self, start: usize, end: usize) -> bool {
+        self.scores.is_some()
+            && end - start < STRETCH
+            && (self.sum.abs() > LARGE || self.memory.whole > 0)
+    }
+
+    /// Hears that a block comes, and judges from time to time whether words are worth it.
+    #[inline]
+    fn judge(&mut self) {
+        let memory = &mut *self.memory;
+        if memory.whole > 0 {
+            memory.whole = memory.whole.saturating_sub(BLOCK);
+            return;
+        }
+        memory.told_apart += BLOCK;
+        if memory.told_apart >= STRETCH / 4 {
+            if memory.lost > memory.told_apart / 2 {
+                memory.whole = 2 * STRETCH;
+            }
+            (memory.told_apart, memory.lost) = (0, 0);
+        }
     }
 
     /// Takes the word that ends at an offset, and says where the next one begins: at the same place as
@@ -257,53 +294,54 @@ impl Run<'_> {
         }
         Ok(())
     }
-}
 
-impl Pipeline {
-    /// Appends the ids of a text that goes through the stages by itself.
-    fn spell(
-        &self,
-        text: &[u8],
-        context: Context,
-        worker: &mut Worker,
-        ids: &mut Vec<u32>,
-    ) -> Result<()> {
-        let Worker {
-            pieces,
-            scratch,
-            found,
-            bytes,
-            ..
-        } = worker;
-        if let Some(plan) = &self.plan
-            && context == INSIDE
-            && plan.write(text, bytes)
-        {
-            found.clear();
-            match self.model.carrying().filter(|_| self.carries) {
-                Some(model) => model.encode_on(bytes, scratch, found)?,
-                None => self.model.encode_piece(bytes, scratch, found)?,
-            }
-            ids.extend(found.iter().map(|found| found.id));
-            return Ok(());
-        }
-        pieces.text.reset(text, false);
-        self.stages.normalize(&mut pieces.text, context)?;
-        self.stages.pre_tokenize(pieces, context)?;
-        let text = pieces.text.bytes();
-        for range in &pieces.ranges {
-            found.clear();
-            if let Some(model) = self.model.carrying()
-                && self.carries
-            {
-                model.encode_on(&text[range.clone()], scratch, found)?;
+    /// Looks the waiting words up.
+    fn look_up(&mut self) -> Result<()> {
+        let mut ids = [0; BATCH * MAX_IDS];
+        let mut found = 0;
+        for number in 0..self.waiting {
+            let key = self.keys[number];
+            let known = if key & CHARACTER != 0 {
+                let &(ids, count) = self.memory.characters.ids(key as u32);
+                Some((ids, count))
             } else {
-                cut_at_borders(text, range.clone(), self.model.border(), |part| {
-                    self.model.encode_piece(&text[part], scratch, found)
-                })?;
+                self.recall(key).map(|known| (known.ids, known.count))
+            };
+            if let Some((own, count)) = known {
+                ids[found..found + MAX_IDS].copy_from_slice(&own);
+                found += count;
+            } else {
+                self.part.ids.extend_from_slice(&ids[..found]);
+                found = 0;
+                let (start, end) = self.ranges[number];
+                self.seldom(start as usize, end as usize, key)?;
             }
-            ids.extend(found.iter().map(|found| found.id));
+        }
+        self.waiting = 0;
+        self.part.ids.extend_from_slice(&ids[..found]);
+        if !self.keep && self.part.ids.len() > 1 << 12 {
+            self.part.forget();
         }
         Ok(())
+    }
+
+    #[inline]
+    fn recall(&mut self, key: u128) -> Option<Known> {
+        if key == TOO_LONG {
+            return None;
+        }
+        let known = self.memory.cache.recall(key)?;
+        if known.count == MANY {
+            return None;
+        }
+        if let Some(scores) = self.scores {
+            if self.sum.abs() >= known.bound() {
+                return None;
+            }
+            for &id in &known.ids[..known.count] {
+                self.sum += scores[id as usize];
+            }
+        }
+        Some(known)
     }
 }

@@ -132,6 +132,9 @@ impl Plan {
     /// Writes what the model sees of a word inside a text, and says whether that is known without the
     /// stages: it is if the word has only bytes behind its blanks that become known ones.
     pub fn write(&self, word: &[u8], out: &mut Vec<u8>) -> bool {
+        if !word.is_ascii() {
+            return false;
+        }
         let is_blank = |byte: &&u8| self.classes[usize::from(**byte)] == BLANK;
         let blanks = word.iter().take_while(is_blank).count();
         out.clear();

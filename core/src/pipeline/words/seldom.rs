@@ -1,64 +1,21 @@
-//! The waiting words looked up, and what becomes of those that are not known.
+//! What becomes of a word that the first memory does not know: the other memory is asked, the word is cut
+//! where no token goes on, and what is left goes through the stages and the model.
 
-use super::cache::{Known, MANY, MAX_IDS};
+use super::cache::MANY;
 use super::plan::INSIDE;
-use super::{BATCH, CHARACTER, Run, TOO_LONG};
+use super::{Run, STRETCH, TOO_LONG};
 use crate::error::Result;
+use crate::normalize::Context;
+use crate::pipeline::borders::cut_at_borders;
+use crate::pipeline::{Pipeline, Worker};
 
 impl Run<'_> {
-    /// Looks the waiting words up.
-    pub(super) fn look_up(&mut self) -> Result<()> {
-        let mut ids = [0; BATCH * MAX_IDS];
-        let mut found = 0;
-        for number in 0..self.waiting {
-            let key = self.keys[number];
-            let known = if key & CHARACTER != 0 {
-                let &(ids, count) = self.memory.characters.ids(key as u32);
-                Some((ids, count))
-            } else {
-                self.recall(key).map(|known| (known.ids, known.count))
-            };
-            if let Some((own, count)) = known {
-                ids[found..found + MAX_IDS].copy_from_slice(&own);
-                found += count;
-            } else {
-                self.part.ids.extend_from_slice(&ids[..found]);
-                found = 0;
-                let (start, end) = self.ranges[number];
-                self.seldom(start as usize, end as usize, key)?;
-            }
-        }
-        self.waiting = 0;
-        self.part.ids.extend_from_slice(&ids[..found]);
-        if !self.keep && self.part.ids.len() > 1 << 12 {
-            self.part.forget();
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn recall(&mut self, key: u128) -> Option<Known> {
-        if key == TOO_LONG {
-            return None;
-        }
-        let known = self.memory.cache.recall(key)?;
-        if known.count == MANY {
-            return None;
-        }
-        if let Some(scores) = self.scores {
-            if self.sum.abs() >= known.bound() {
-                return None;
-            }
-            for &id in &known.ids[..known.count] {
-                self.sum += scores[id as usize];
-            }
-        }
-        Some(known)
-    }
-
     /// Handles a word that the first memory does not know.
     #[inline(never)]
-    fn seldom(&mut self, start: usize, end: usize, key: u128) -> Result<()> {
+    pub(super) fn seldom(&mut self, start: usize, end: usize, key: u128) -> Result<()> {
+        if end - start >= STRETCH {
+            return self.spell(start, end, key).map(|_| ());
+        }
         if self.recall_long(start, end, key).is_some() {
             return Ok(());
         }
@@ -121,6 +78,12 @@ impl Run<'_> {
 
     /// Remembers that a word became the ids since there were so many.
     fn remember(&mut self, start: usize, end: usize, key: u128, before: usize, bound: f32) {
+        if self.scores.is_some() && bound == 0.0 {
+            if !self.text[start..end].is_ascii() {
+                self.memory.lost += end - start;
+            }
+            return;
+        }
         let ids = &self.part.ids[before..];
         let bounded = self.scores.map(|_| bound);
         if key == TOO_LONG || !self.memory.cache.remember(key, ids, bounded) {
@@ -143,5 +106,54 @@ impl Run<'_> {
         let bound = self.worker.scratch.bound;
         self.remember(start, end, key, before, bound);
         Ok(bound)
+    }
+}
+
+impl Pipeline {
+    /// Appends the ids of a text that goes through the stages by itself.
+    pub(super) fn spell(
+        &self,
+        text: &[u8],
+        context: Context,
+        worker: &mut Worker,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        let Worker {
+            pieces,
+            scratch,
+            found,
+            bytes,
+            ..
+        } = worker;
+        if let Some(plan) = &self.plan
+            && context == INSIDE
+            && plan.write(text, bytes)
+        {
+            found.clear();
+            match self.model.carrying().filter(|_| self.carries) {
+                Some(model) => model.encode_on(bytes, scratch, found)?,
+                None => self.model.encode_piece(bytes, scratch, found)?,
+            }
+            ids.extend(found.iter().map(|found| found.id));
+            return Ok(());
+        }
+        pieces.text.reset(text, false);
+        self.stages.normalize(&mut pieces.text, context)?;
+        self.stages.pre_tokenize(pieces, context)?;
+        let text = pieces.text.bytes();
+        for range in &pieces.ranges {
+            found.clear();
+            if let Some(model) = self.model.carrying()
+                && self.carries
+            {
+                model.encode_on(&text[range.clone()], scratch, found)?;
+            } else {
+                cut_at_borders(text, range.clone(), self.model.border(), |part| {
+                    self.model.encode_piece(&text[part], scratch, found)
+                })?;
+            }
+            ids.extend(found.iter().map(|found| found.id));
+        }
+        Ok(())
     }
 }

@@ -1,12 +1,12 @@
-//! The unigram model as one of those behind stages.
+//! A unigram model among other models: what the stages' pipeline asks of it.
 
 use bpe_tables::TokenTable;
 
-use super::super::seams::{Joints, Seams};
-use super::super::staged::{self, Border, Carrying, Found};
 use super::{Scratch, Unigram, sample};
 use crate::draw::{Draw, Sampling};
 use crate::error::{Error, Result};
+use crate::models::seams::{Joints, Seams};
+use crate::models::staged::{self, Border, Carrying, Found};
 
 impl staged::Model for Unigram {
     fn tokens(&self) -> &TokenTable<'static> {

@@ -1,13 +1,25 @@
-//! What the pieces of a model with scores must be, and what follows from them.
+//! What a model that merges by scores works out of its tables when it is made.
 
 use bpe_tables::{MAX_TOKENS, NONE, PieceTable, TokenTable};
 use hashbrown::HashSet;
 
-use super::super::bpe::LONGEST_TOKEN;
-use super::super::characters::byte_tokens;
-use super::{kind, matches_text};
 use crate::error::{Error, Result};
+use crate::models::bpe::LONGEST_TOKEN;
+use crate::models::characters::byte_tokens;
 use crate::text::characters as characters_of;
+
+/// Types of pieces, by their numbers in model files.
+pub mod kind {
+    pub const NORMAL: u8 = 1;
+    pub const USER_DEFINED: u8 = 4;
+    pub const UNUSED: u8 = 5;
+    pub const BYTE: u8 = 6;
+}
+
+/// Whether text can become a piece of this type by its characters.
+pub(super) fn matches_text(kind: u8) -> bool {
+    matches!(kind, kind::NORMAL | kind::USER_DEFINED | kind::UNUSED)
+}
 
 pub(super) fn check(tokens: &TokenTable<'_>, scores: &[f64], kinds: &[u8]) -> Result<()> {
     let invalid = |sentence: String| Err(Error::Invalid(sentence));
