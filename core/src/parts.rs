@@ -1,6 +1,6 @@
 //! What the tasks of a block gave, put together again.
 
-use crate::pages::ask_for_large;
+use crate::pages::{LARGE_PAGE, ask_for_large};
 
 /// Ids of a block's documents.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,6 +22,19 @@ pub struct Part {
 }
 
 impl Part {
+    /// Nothing yet, with room for the ids of so many bytes of text.
+    #[must_use]
+    pub fn with_room_for(bytes: usize) -> Self {
+        let mut part = Self::default();
+        // A long text gets an id for each byte: room that nobody uses costs nothing there, and large pages
+        // can't be moved when ids need more room than they have. If there is no such room, it may be found
+        // bit by bit.
+        let ids = if bytes < LARGE_PAGE { bytes / 3 } else { bytes };
+        let _ = part.ids.try_reserve(ids);
+        ask_for_large(part.ids.spare_capacity_mut());
+        part
+    }
+
     /// How many ids there were.
     #[must_use]
     pub fn total(&self) -> u64 {

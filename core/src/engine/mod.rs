@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
 use crate::models::bpe::Bpe;
-use crate::pages::ask_for_large;
 use crate::parallel::{self, Documents, Segment, Task};
 use crate::parts::{self, Encoded, Part};
 use crate::special::SpecialMatcher;
@@ -195,12 +194,7 @@ impl Engine {
         keep: bool,
     ) -> Result<Part> {
         let text = documents.text;
-        let mut part = Part::default();
-        if keep {
-            // If there is no such room, it may be found bit by bit.
-            let _ = part.ids.try_reserve((task.end - task.start) / 3);
-            ask_for_large(part.ids.spare_capacity_mut());
-        }
+        let mut part = Part::with_room_for(if keep { task.end - task.start } else { 0 });
         worker.batch.begin(task.start);
         let mut start = task.start;
         for number in 0..=task.closes {

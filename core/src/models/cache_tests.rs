@@ -1,5 +1,6 @@
 //! What the cache of pieces says, and that it says nothing else.
 
+use super::super::slots::COUNT_SHIFT;
 use super::*;
 
 #[test]
@@ -65,6 +66,39 @@ fn grows_and_never_says_what_it_was_not_told() {
     }
     assert!(found > 100_000, "{found} were found again");
     assert_eq!(cache.buckets, LAST_BUCKETS);
-    let table = cache.buckets();
-    assert_eq!(table.all.as_ptr().addr() % LINE, 0);
+    assert_eq!(cache.units[cache.padding..].as_ptr().addr() % LINE, 0);
+}
+
+#[test]
+fn growing_loses_nothing() {
+    let key = |number: u64| {
+        let digits = number.to_string();
+        key(digits.as_bytes(), 0, digits.len()).unwrap()
+    };
+    for (first, times) in [(FIRST_BUCKETS, 4), (1 << 15, 4), (LAST_BUCKETS, 2)] {
+        for alone in [false, true] {
+            let mut cache = PieceCache::default();
+            cache.alone(alone);
+            cache.allocate(first);
+            let room = cache.units.len();
+            for number in 0..2 * first as u64 {
+                cache.put(key(number), &[], &[number as u32]);
+            }
+            let known = |cache: &mut PieceCache| -> Vec<Vec<u32>> {
+                let recall = |number| {
+                    let mut ids = Vec::new();
+                    cache.recall(key(number), &mut ids);
+                    ids
+                };
+                (0..2 * first as u64).map(recall).collect()
+            };
+            let before = known(&mut cache);
+            cache.enlarge(times);
+            assert!(known(&mut cache) == before, "{first} x {times}");
+            let there = before.iter().filter(|ids| !ids.is_empty()).count();
+            assert!(there > first, "{there} of {first}");
+            let in_place = first == 1 << 15 || first == LAST_BUCKETS && alone;
+            assert_eq!(cache.units.len() == room, in_place, "{first} {alone}");
+        }
+    }
 }

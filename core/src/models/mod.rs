@@ -16,6 +16,7 @@ mod ring;
 pub mod scored_pairs;
 pub mod seams;
 mod short;
+mod slots;
 pub mod staged;
 pub mod trie;
 pub mod unigram;

@@ -1,5 +1,6 @@
 //! Long pieces and what became of them, in a ring of bounded size: the newest overwrites the oldest.
 
+use crate::pages::{LARGE_PAGE, ask_for_large};
 use crate::prefetch::prefetch;
 
 /// Words of four bytes that a ring has at most: 16 MB; three times that for a thread that is alone.
@@ -63,13 +64,27 @@ impl Ring {
         let position = self.head;
         let at = (position % self.room) as usize;
         if self.words.len() < at + length {
-            self.words.resize(at + length, 0);
+            self.grow(at + length);
         }
         let (bytes, rest) = self.words[at..at + length].split_at_mut(letters);
         bytemuck::cast_slice_mut(bytes)[..piece.len()].copy_from_slice(piece);
         rest.copy_from_slice(ids);
         self.head += length as u64;
         Some(position)
+    }
+
+    /// Makes room for so many words: some more, or all there will ever be, of which the system makes
+    /// no page before it is used.
+    #[cold]
+    fn grow(&mut self, least: usize) {
+        let mut words = if 2 * least * size_of::<u32>() <= LARGE_PAGE {
+            vec![0; 2 * least]
+        } else {
+            vec![0; if self.alone { ALONE } else { self.room } as usize]
+        };
+        ask_for_large(&mut words);
+        words[..self.words.len()].copy_from_slice(&self.words);
+        self.words = words;
     }
 
     /// The ids of the entry that was written at a position, if it is there still and was of this piece.

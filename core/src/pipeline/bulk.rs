@@ -89,7 +89,7 @@ impl Pipeline {
         keep: bool,
         variation: Option<Variation>,
     ) -> Result<Part> {
-        let mut part = Part::default();
+        let mut part = Part::with_room_for(if keep { task.end - task.start } else { 0 });
         let mut start = task.start;
         for number in 0..=task.closes {
             let document = task.document + number;
