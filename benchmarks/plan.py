@@ -13,7 +13,7 @@ from benchmarks.entries import Entry
 from benchmarks.jobs import Job
 from benchmarks.libraries import LIBRARIES, OURS
 from benchmarks.operations import OPERATIONS
-from benchmarks.processes import work
+from benchmarks.processes import SECONDS, work
 from benchmarks.results import Cell
 from benchmarks.vocabularies import BYTE_LEVEL, STAGED, Vocabulary
 
@@ -62,15 +62,17 @@ class Plan:
         for operation in self.options.operations:
             yield from OPERATIONS[operation].entries(self)
 
-    def entry(self, job: Job, text: str, tokenizer: str, phases: tuple[str, ...], rounds: int) -> Entry:
-        """Give one process of a round that a worker runs."""
+    def entry(
+        self, job: Job, text: str, tokenizer: str, phases: tuple[str, ...], rounds: int, limit: int = SECONDS
+    ) -> Entry:
+        """Give one process of a round that a worker runs, for so many seconds at most."""
         cells = {
             phase: Cell(job.operation, phase, text, tokenizer, job.threads, job.library, job.way) for phase in phases
         }
         if self.versions[job.library] is None:
             for cell in cells.values():
                 cell.status = "not installed"
-        return Entry(cells, rounds, lambda: work(job))
+        return Entry(cells, rounds, lambda: work(job, limit))
 
     # -- what is right -----------------------------------------------------------------------------
 

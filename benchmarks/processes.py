@@ -47,16 +47,16 @@ def environment(threads: int) -> dict[str, str]:
     return kept | {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": parallel, "OMP_NUM_THREADS": "1"}
 
 
-def run(command: Sequence[str], threads: int) -> subprocess.CompletedProcess[bytes]:
+def run(command: Sequence[str], threads: int, limit: int = SECONDS) -> subprocess.CompletedProcess[bytes]:
     """Run a command to its end.
 
     Raises:
-        WorkerFailed: It failed, or took too long.
+        WorkerFailed: It failed, or took longer than ``limit`` seconds.
     """
     try:
-        done = subprocess.run(command, env=environment(threads), capture_output=True, timeout=SECONDS, check=False)
+        done = subprocess.run(command, env=environment(threads), capture_output=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
-        raise WorkerFailed(f"took longer than {SECONDS} s") from None
+        raise WorkerFailed(f"took longer than {limit} s") from None
     except OSError as error:
         raise WorkerFailed(one_line(str(error))) from error
     if done.returncode < 0:
@@ -66,13 +66,14 @@ def run(command: Sequence[str], threads: int) -> subprocess.CompletedProcess[byt
     return done
 
 
-def work(job: Job) -> dict[str, Any]:
+def work(job: Job, limit: int = SECONDS) -> dict[str, Any]:
     """Do a job in a fresh process.
 
     Raises:
-        WorkerFailed: It failed, or took too long.
+        WorkerFailed: It failed, or took longer than ``limit`` seconds.
     """
-    answer: dict[str, Any] = json.loads(run([sys.executable, str(WORKER), json.dumps(asdict(job))], job.threads).stdout)
+    command = [sys.executable, str(WORKER), json.dumps(asdict(job))]
+    answer: dict[str, Any] = json.loads(run(command, job.threads, limit).stdout)
     if answer.get("expected") is not None:
         answer["digest"] = answer["digest"] == answer["expected"]
     return answer

@@ -22,6 +22,12 @@ LEADERS = {
 """Who may be the first at a kind of tokenizer. The others are measured in fewer rounds, with one thread."""
 
 OTHER_ROUNDS = 1
+TWO_THREADS = (OURS, "gigatoken")
+"""Who is measured with two threads in memory; as whole processes, more are."""
+
+OTHER_STRIDE = 2
+"""Byte-level encodings but the first take every 2nd document."""
+
 STAGED_TEXTS = ("english", "chinese")
 STAGED_STRIDE = 4
 """Tokenizers with stages take every 4th document: the libraries beside us are that much slower."""
@@ -41,7 +47,7 @@ class Encode:
                 for threads in plan.threads if vocabulary.name == FIRST_ENCODING else (1,):
                     for name, way in self.ways(vocabulary):
                         leads = name in LEADERS[vocabulary.kind]
-                        if threads > 1 and not leads:
+                        if threads > 1 and name not in TWO_THREADS:
                             continue
                         stride = self.stride_of(name, vocabulary)
                         job = vocabulary.job(
@@ -72,15 +78,15 @@ class Encode:
                 continue
             if name == "sentencepiece" and not vocabulary.sentencepiece:
                 continue
-            # A file is read whole, so a part of a text is given as buffers; of a whole one, it is the faster way.
+            # A file is read whole, so a part of a text is given as buffers.
             both = vocabulary.name == FIRST_ENCODING
-            yield from ((name, way) for way in library.ways if not way or both or byte_level == (way == "file"))
+            yield from ((name, way) for way in library.ways if not way or both or way == "buffers")
 
     @staticmethod
     def stride_of(library: str, vocabulary: Vocabulary) -> int:
         """Say which every n-th document a library takes."""
-        own = LIBRARIES[library].stride
-        return own if vocabulary.kind == "byte-level" else max(STAGED_STRIDE, own)
+        least = STAGED_STRIDE if vocabulary.kind != "byte-level" else OTHER_STRIDE
+        return max(1 if vocabulary.name == FIRST_ENCODING else least, LIBRARIES[library].stride)
 
     def expected(self, plan: Any, entry: Entry, _: Sequence[Entry]) -> tuple[object, str]:
         """Give the reference's ids."""
