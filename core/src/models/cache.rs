@@ -9,7 +9,7 @@
 //! slot, what is met again there changes places with the first: a piece that occurs once drives out
 //! nothing that occurs often. What finds no room at home may lie with the neighbour, where only those
 //! look who would have to merge otherwise. The table begins small and grows with what it is told, up
-//! to 16 MB, or 32 MB if the thread is alone and keeps meeting what it does not know. From some size on
+//! to 16 MB, or 32 MB if the thread is alone. From some size on
 //! it grows where it is, since making pages anew takes longer than putting the slots in order.
 
 use super::ring::Ring;
@@ -18,9 +18,8 @@ pub use super::slots::{MAX_IDS, MAX_LONG, MAX_PIECE, key, long_key};
 use crate::pages::{LARGE_PAGE, ask_for_large};
 
 const FIRST_BUCKETS: usize = 1 << 8;
+/// How many there may be; twice as many if the thread is alone.
 const LAST_BUCKETS: usize = 1 << 18;
-/// Once so many pieces were told, the table of a thread that is alone becomes twice as large.
-const MANY: usize = 3 * LAST_BUCKETS;
 const LINE: usize = 64;
 
 /// Remembers what pieces became.
@@ -115,12 +114,8 @@ impl PieceCache {
     /// Makes the table larger if it was told more than it has room for.
     #[inline]
     pub fn grow(&mut self) {
-        if self.told > self.buckets {
-            if self.buckets < LAST_BUCKETS {
-                self.enlarge(4);
-            } else if self.told > MANY && self.alone && self.buckets == LAST_BUCKETS {
-                self.enlarge(2);
-            }
+        if self.told > self.buckets && self.buckets < self.most_buckets() {
+            self.enlarge(if self.buckets < LAST_BUCKETS { 4 } else { 2 });
         }
     }
 
