@@ -41,8 +41,8 @@ class Training:
 
 TRAININGS = (
     Training("english", 2, 32_000, (2,)),
-    Training("english", 2, 100_000, (2,), limit=20),  # the fastest rival at 32k needs minutes for it
-    Training("code", 2, 32_000, (2,), slow=False),
+    Training("english", 2, 100_000, (2,), limit=10),  # the fastest rival at 32k needs minutes for it
+    Training("code", 2, 32_000, (2,), slow=False, rounds=2),
     Training("chinese", 6, 32_000, (2,), slow=False, rounds=1),  # the rivals need long for it
     Training("multilingual", 4, 32_000, (2,), slow=False, rounds=1),
 )

@@ -9,8 +9,8 @@
 //! slot, what is met again there changes places with the first: a piece that occurs once drives out
 //! nothing that occurs often. What finds no room at home may lie with the neighbour, where only those
 //! look who would have to merge otherwise. The table begins small and grows with what it is told, up
-//! to 16 MB, or 32 MB if the thread is alone. From some size on
-//! it grows where it is, since making pages anew takes longer than putting the slots in order.
+//! to 16 MB, or 32 MB if the thread is alone. From some size on it grows where it is, since making pages
+//! anew takes longer than putting the slots in order.
 
 use super::ring::Ring;
 use super::slots::{Buckets, UNITS, Value};
