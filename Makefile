@@ -17,7 +17,7 @@ CORE_SOURCES := $(shell find core \( -name target -o -name tests -o -name benche
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python wheel-test
-.PHONY: lint lint-style lint-types lint-docs lint-rust bench docs clean
+.PHONY: lint lint-style lint-types lint-docs lint-rust bench sanitize docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,11 @@ lint-rust: $(VENV)/.made
 bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes minutes)
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/render.py
+
+sanitize: $(VENV)/.made ## Run the core's tests under AddressSanitizer (Linux on x86-64; takes minutes)
+	@$(NEED_CARGO)
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=core/target/sanitized \
+	  $(CARGO) test $(MANIFEST) --workspace --lib --release --target x86_64-unknown-linux-gnu
 
 docs: $(VENV)/.built ## Write docs/cli.md from the commands' --help
 	$(BIN)/python docs/generate.py

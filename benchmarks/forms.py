@@ -66,7 +66,7 @@ def shown(cell: Cell) -> str:
         return str(cell["status"])
     unit = UNITS.get(cell["operation"])
     if unit in ("s", "ms"):
-        figure = number(cell["wall_seconds"]["median"] * (1 if unit == "s" else 1000))
+        figure = number(cell["seconds"] * (1 if unit == "s" else 1000))
     else:
         figure = number(cell["speed"] / 1e6)
     return figure if cell["status"] in ("same", "baseline") else f"({figure}: {cell['status']})"

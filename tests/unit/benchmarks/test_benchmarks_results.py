@@ -30,6 +30,17 @@ def test_speed_is_bytes_tokens_or_runs_a_second():
     assert cell("encode", "cold", "bpe", []).speed is None
 
 
+def test_two_threads_where_one_was_allowed_are_counted_as_two():
+    busy = cell("encode", "cold", "fastokens", [0.1])
+    busy.cpu = [0.19]
+    assert busy.seconds == pytest.approx(0.19)
+    busy.threads = 2
+    assert busy.seconds == pytest.approx(0.1)
+    waiting = cell("encode", "cold", "bpe", [0.1])
+    waiting.cpu = [0.02]
+    assert waiting.seconds == pytest.approx(0.1), "who waits is not faster for it"
+
+
 def comparison_of(cells, operation, ours="bpe"):
     (found,) = (item for item in results.compare(cells) if (item["operation"], item["ours"]) == (operation, ours))
     return found
