@@ -19,17 +19,13 @@ use bpe_tables::{
 
 use super::chain::Chain;
 use super::dropout::Dropout;
-use super::merging::{MergeTable, merge_long, merge_varied};
-use super::queue::{BucketQueue, HeapQueue};
-use super::short::{MAX_SYMBOLS, ShortPiece};
+use super::merging::{MergeTable, merge_varied};
+use super::short::ShortPiece;
 use crate::draw::Draw;
 use crate::error::{Error, Result};
 
 /// A longer token is in no rank file but a hostile one; finding its parts would take hours.
 pub(super) const LONGEST_TOKEN: usize = 1024;
-
-/// Of a window over a longer piece, tokens that begin at a later symbol are merged again in the next.
-const KEPT: usize = MAX_SYMBOLS * 2 / 3;
 
 /// Looking up as many whole pieces as this part of all tokens is worth finding out which must be.
 const LEARN_AFTER: usize = 4;
@@ -239,12 +235,7 @@ impl Bpe {
             short.append_to(out);
             return Ok(());
         }
-        let before = out.len();
-        if !self.merges.monotone() || !self.merge_by_windows(piece, short, out)? {
-            out.truncate(before);
-            self.merge_at_once(piece, scratch, out)?;
-        }
-        Ok(())
+        self.merge_long_piece(piece, scratch, out)
     }
 
     /// Lays out the symbols with which a piece begins after an offset, as many as there is room for, and
@@ -266,67 +257,6 @@ impl Bpe {
             }
         }
         Ok(at)
-    }
-
-    /// Merges a long piece window by window; false if that does not lead to an end.
-    ///
-    /// Under monotone merges, tokens are those of a text if each two neighbours are what their own bytes
-    /// become: the first merge across an edge between tokens would come up in those bytes as well. Each
-    /// window begins with a token of the one before, and must find it again: so all neighbours are
-    /// neighbours in some window, where no merge crossed their edge. Complexity: linear.
-    #[inline(never)]
-    fn merge_by_windows(
-        &self,
-        piece: &[u8],
-        short: &mut ShortPiece,
-        out: &mut Vec<u32>,
-    ) -> Result<bool> {
-        let mut from = 0;
-        let mut expected = None;
-        loop {
-            let end = self.lay_out(piece, from, short)?;
-            short.merge(&self.merges);
-            if expected.is_some() && expected != short.first() {
-                return Ok(false);
-            }
-            if end == piece.len() {
-                short.append_to(out);
-                return Ok(true);
-            }
-            let before = out.len();
-            expected = short.append_before(KEPT, out);
-            if out.len() == before {
-                return Ok(false);
-            }
-            let bytes = out[before..].iter().map(|&id| self.tokens.get(id).len());
-            from += bytes.sum::<usize>();
-        }
-    }
-
-    /// Merges a long piece in one go. Complexity: that of the queue.
-    #[inline(never)]
-    fn merge_at_once(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<u32>) -> Result<()> {
-        let Scratch { starts, chain, .. } = scratch;
-        starts.clear();
-        let mut at = 0;
-        while at < piece.len() {
-            if let Some(start) = self.characters.start(piece, at) {
-                starts.push(start.first);
-                starts.extend(start.second);
-                at += start.length;
-            } else {
-                starts.push(self.id_of_byte(piece, at)?);
-                at += 1;
-            }
-        }
-        let start = |place| Ok(starts[place]);
-        if self.merges.monotone() {
-            let queue = BucketQueue::default();
-            merge_long(&self.merges, starts.len(), start, queue, chain, out)
-        } else {
-            let queue = HeapQueue::default();
-            merge_long(&self.merges, starts.len(), start, queue, chain, out)
-        }
     }
 
     /// Appends the ids of a piece, leaving out merges at random; what is a token as a whole is merged
@@ -390,6 +320,8 @@ fn check_lengths(tokens: &TokenTable<'_>) -> Result<()> {
     }
 }
 
+#[path = "bpe_long.rs"]
+mod long;
 #[cfg(test)]
 #[path = "bpe_tests.rs"]
 mod tests;

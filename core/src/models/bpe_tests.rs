@@ -4,6 +4,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::models::merging::merge_long;
+use crate::models::queue::{BucketQueue, HeapQueue};
+use crate::models::short::MAX_SYMBOLS;
 
 fn table(tokens: &[Vec<u8>]) -> TokenTable<'static> {
     let mut ends = Vec::new();
@@ -357,6 +360,30 @@ fn windows_give_what_one_go_gives() {
                 slowly(&model, piece),
                 "{}",
                 piece.escape_ascii()
+            );
+        }
+    }
+}
+
+#[test]
+fn long_windows_give_what_one_go_gives() {
+    // Tokens of more bytes than a window on the stack has symbols, over several long windows.
+    let mut pieces: Vec<Vec<u8>> = [" ", "=", "-", "\n", " \n", "_-", "ab"]
+        .iter()
+        .map(|unit| unit.repeat(50_011).into_bytes())
+        .collect();
+    let gaps = (0..3000_u32).map(|n| " ".repeat((n.wrapping_mul(2_654_435_761) >> 24) as usize));
+    pieces.push(gaps.collect::<Vec<_>>().join("\t").into_bytes());
+    for model in embedded() {
+        let mut scratch = Scratch::default();
+        for piece in &pieces {
+            let mut ids = Vec::new();
+            let found = model.merge_by_long_windows(piece, &mut scratch, &mut ids);
+            assert!(found.unwrap(), "{}", piece[..9].escape_ascii());
+            assert!(
+                ids == slowly(&model, piece),
+                "{}",
+                piece[..9].escape_ascii()
             );
         }
     }
