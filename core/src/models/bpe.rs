@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use bpe_tables::{
-    CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, TokenTable, recover_merges,
+    CharacterTable, MAX_TOKENS, NONE, PairTable, PieceTable, Start, TokenTable, recover_merges,
 };
 
 use super::chain::Chain;
@@ -245,18 +245,27 @@ impl Bpe {
         short.clear();
         let mut at = from;
         while at < piece.len() && !short.is_full() {
-            if let Some(start) = self.characters.start(piece, at) {
-                short.push(start.first);
-                if let Some(second) = start.second {
-                    short.push_apart(second);
-                }
-                at += start.length;
-            } else {
-                short.push(self.id_of_byte(piece, at)?);
-                at += 1;
+            let start = self.start(piece, at)?;
+            short.push(start.first);
+            if let Some(second) = start.second {
+                short.push_apart(second);
             }
+            at += start.length;
         }
         Ok(at)
+    }
+
+    /// What a piece begins as at an offset: a character, or else a byte.
+    #[inline]
+    fn start(&self, piece: &[u8], at: usize) -> Result<Start> {
+        match self.characters.start(piece, at) {
+            Some(start) => Ok(start),
+            None => Ok(Start {
+                first: self.id_of_byte(piece, at)?,
+                second: None,
+                length: 1,
+            }),
+        }
     }
 
     /// Appends the ids of a piece, leaving out merges at random; what is a token as a whole is merged

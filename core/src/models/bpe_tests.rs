@@ -378,7 +378,12 @@ fn long_windows_give_what_one_go_gives() {
         let mut scratch = Scratch::default();
         for piece in &pieces {
             let mut ids = Vec::new();
-            let found = model.merge_by_long_windows(piece, &mut scratch, &mut ids);
+            let found = model.merge_by_windows(
+                piece,
+                &mut scratch,
+                &mut ids,
+                Bpe::merge_by_queue::<16_384>,
+            );
             assert!(found.unwrap(), "{}", piece[..9].escape_ascii());
             assert!(
                 ids == slowly(&model, piece),

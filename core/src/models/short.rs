@@ -127,29 +127,10 @@ impl ShortPiece {
         self.places = places;
     }
 
-    /// The first symbol, if there are any.
-    #[inline]
-    pub fn first(&self) -> Option<u32> {
-        (self.count > 0).then_some(self.symbols[0])
-    }
-
-    /// Appends the symbols before the last that begins up to a place, and gives that one.
-    pub fn append_before(&self, limit: usize, out: &mut Vec<u32>) -> Option<u32> {
-        let mut places = self.places & !(u64::MAX << limit << 1);
-        let last = previous(places, MAX_SYMBOLS - 1)?;
-        places &= !(1 << last);
-        self.append(places, out);
-        Some(self.symbols[last])
-    }
-
     /// Appends the symbols that are left.
     #[inline]
     pub fn append_to(&self, out: &mut Vec<u32>) {
-        self.append(self.places, out);
-    }
-
-    #[inline]
-    fn append(&self, mut places: u64, out: &mut Vec<u32>) {
+        let mut places = self.places;
         while places != 0 {
             out.push(self.symbols[places.trailing_zeros() as usize]);
             places &= places - 1;
