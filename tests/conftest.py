@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 for _name in [*os.environ]:
     if _name.startswith("BPE_") or _name in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}:
         del os.environ[_name]
+
+
+# A shell's background job ignores SIGINT, and nohup SIGHUP; children inherit that, and a blocked signal too. A handler
+# they do not inherit: the tests themselves go on ignoring what they ignored, and the children that they start heed it.
+for _signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [_signal])
 
 
 @pytest.fixture(scope="session")
