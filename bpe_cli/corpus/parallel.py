@@ -123,7 +123,7 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
     """
     import json
 
-    import orjson
+    from bpe_cli.safe_orjson import orjson
 
     def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}

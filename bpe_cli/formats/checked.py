@@ -11,9 +11,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-import orjson
-
 from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.safe_orjson import orjson
 from bpe_cli.usage import Fact
 from bpe_cli.values import dataclass
 from bpe_cli.wording import quote as quote  # readers of files take it from here

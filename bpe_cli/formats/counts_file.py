@@ -14,11 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-import orjson
-
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError
 from bpe_cli.formats.checked import Node, quote
+from bpe_cli.safe_orjson import orjson
 
 MAGIC = b'{"format":"bpe-counts"'
 MAX_HEADER_BYTES = 1 << 24

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
-import orjson
-
 from bpe_cli.formats import counts_file
+from bpe_cli.safe_orjson import orjson
 
 HEAD_BYTES = 1 << 16
 """How much of a file is looked at to tell its format."""

@@ -16,8 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, special_text
@@ -25,6 +23,7 @@ from bpe_cli.formats.checked import Node, quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.lines import split_of
 from bpe_cli.rank_merges import why_no_ranks
+from bpe_cli.safe_orjson import orjson
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Fact, Origin, Usage, roles_in_order

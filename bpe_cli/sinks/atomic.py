@@ -19,6 +19,7 @@ from itertools import count
 from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.errors import OutputError
+from bpe_cli.sinks.unfinished import UNFINISHED
 
 if TYPE_CHECKING:
     from typing import Self
@@ -219,6 +220,7 @@ class _Draft:
         if self._part is not None:
             with contextlib.suppress(OSError):
                 os.unlink(self._part)
+            self._settle()
 
     def publish(self) -> None:
         """Sync the file and give it its name."""
@@ -230,8 +232,9 @@ class _Draft:
             os.fsync(descriptor)
             part = self._part or self._name_it(descriptor)
             self.stream.close()  # Windows renames closed files only
-            os.replace(part, self._target)
-            self._part = None
+            with UNFINISHED:
+                os.replace(part, self._target)
+                self._settle()
         except OSError as error:
             raise self._failure(error) from error
         _sync_folder(self._folder)
@@ -262,11 +265,12 @@ class _Draft:
     def _open_part(self) -> tuple[str, int]:
         flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
         for part in self._part_names():
-            try:
-                descriptor = os.open(part, flags, 0o666)
-            except FileExistsError:
-                continue
-            self._part = part
+            with UNFINISHED:
+                try:
+                    descriptor = os.open(part, flags, 0o666)
+                except FileExistsError:
+                    continue
+                self._take_name(part)
             return part, descriptor
         raise AssertionError  # the names do not end
 
@@ -275,14 +279,15 @@ class _Draft:
         import shutil
 
         for part in self._part_names():
-            try:
-                # Without a folder's descriptor Python calls link(2), which does not follow /proc's links.
-                os.link(f"/proc/self/fd/{descriptor}", part, src_dir_fd=descriptor, follow_symlinks=True)
-            except FileExistsError:
-                continue
-            except OSError:
-                break
-            self._part = part
+            with UNFINISHED:
+                try:
+                    # Without a folder's descriptor Python calls link(2), which does not follow /proc's links.
+                    os.link(f"/proc/self/fd/{descriptor}", part, src_dir_fd=descriptor, follow_symlinks=True)
+                except FileExistsError:
+                    continue
+                except OSError:
+                    break
+                self._take_name(part)
             return part
         self.stream.seek(0)
         part, copied = self._open_part()
@@ -293,6 +298,15 @@ class _Draft:
                 os.fchmod(copy.fileno(), self._mode)
             os.fsync(copy.fileno())
         return part
+
+    def _take_name(self, part: str) -> None:
+        self._part = part
+        UNFINISHED.paths.add(part)
+
+    def _settle(self) -> None:
+        if self._part is not None:
+            UNFINISHED.paths.discard(self._part)
+        self._part = None
 
     def _failure(self, error: OSError) -> OutputError:
         if not os.path.isdir(self._folder):

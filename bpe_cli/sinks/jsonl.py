@@ -43,7 +43,7 @@ class JsonlSink(Sink):
             )  # fmt: skip
             self.output.write(lines)
             return
-        import orjson
+        from bpe_cli.safe_orjson import orjson
 
         pieces: list[bytes] = []
         size = start = number = 0
@@ -75,7 +75,7 @@ class JsonlSink(Sink):
         """Write a part of a document: its ids at once, the rest into files that follow at the end."""
         import tempfile
 
-        import orjson
+        from bpe_cli.safe_orjson import orjson
 
         if begins:
             pieces.append(b'{"ids":[')

@@ -77,7 +77,7 @@ def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
     Raises:
         InputError: A line is not such an object; the message names it.
     """
-    import orjson
+    from bpe_cli.safe_orjson import orjson
 
     for number, line in enumerate(_lines(stream), 1):
         if not line.strip():
@@ -141,7 +141,7 @@ _FEW_BYTES = 1 << 14
 def _ids_of_lines(data: bytes, line: int, name: str) -> list[array[int]]:
     """Convert lines of decimal ids. Tidy ones are turned into JSON, whose parser is several times faster."""
     if len(data) > _FEW_BYTES and not data.translate(None, b"0123456789 \n"):
-        import orjson
+        from bpe_cli.safe_orjson import orjson
 
         text = data[:-1] if data.endswith(b" ") else data
         try:

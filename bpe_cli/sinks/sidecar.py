@@ -58,9 +58,8 @@ def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
         sink: The sink, after its last block.
         inputs: What was encoded: (name, sha256, bytes) each.
     """
-    import orjson
-
     from bpe_cli.fingerprint import fingerprint
+    from bpe_cli.safe_orjson import orjson
 
     content = {
         "schema": SCHEMA,
@@ -84,7 +83,7 @@ def load_sidecar(path: str) -> Sidecar | None:
     Raises:
         InputError: The sidecar cannot be read or is damaged, or belongs to a file of another length.
     """
-    import orjson
+    from bpe_cli.safe_orjson import orjson
 
     place = sidecar_path(path)
     try:

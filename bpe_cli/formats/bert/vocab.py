@@ -19,8 +19,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import orjson
-
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
@@ -31,6 +29,7 @@ from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface.companions import CONFIG, Companions
 from bpe_cli.postprocess import layout
+from bpe_cli.safe_orjson import orjson
 from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Fact, Origin, Usage, roles_in_order

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import orjson
-
 from bpe_cli.formats.checked import Node
+from bpe_cli.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 
 

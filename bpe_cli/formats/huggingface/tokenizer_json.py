@@ -14,8 +14,6 @@ import re
 from pathlib import Path
 from typing import Any, TypedDict
 
-import orjson
-
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level, features
@@ -24,6 +22,7 @@ from bpe_cli.formats.huggingface import components as hf_components
 from bpe_cli.formats.huggingface import models as hf_models
 from bpe_cli.formats.huggingface import usage as hf_usage
 from bpe_cli.formats.huggingface.listed import Cut, Listed, Plain, Unusual
+from bpe_cli.safe_orjson import orjson
 from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin, Usage

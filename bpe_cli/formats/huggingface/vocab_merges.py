@@ -15,8 +15,6 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import orjson
-
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level
@@ -25,6 +23,7 @@ from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import companions, pair_classes
 from bpe_cli.formats.huggingface import models as hf_models
 from bpe_cli.rank_merges import why_no_ranks
+from bpe_cli.safe_orjson import orjson
 from bpe_cli.stages import MergeBpe, Model, PrefixSpace, RankBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin

@@ -1,0 +1,129 @@
+"""An interrupt at any moment: status 130, one word, and nothing left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli_runner import Terminal, start, surroundings
+from tests.interrupting import RUNS, Finished, prepare, run_at
+
+MOMENTS = 4
+"""How many there are a run and kind; ``python -m tests.interrupting 1000`` tries more."""
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("desk")
+    prepare(folder)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["call", "import"])
+@pytest.mark.parametrize("run", RUNS)
+def test_an_interrupt_at_any_moment(desk, run, kind):
+    """Moments are counted in calls and returns, and in modules that are about to be imported."""
+    finished = Finished(desk, RUNS[run])
+    whole = run_at(kind, 0, desk, RUNS[run])
+    finished.clean()
+    count = int(whole.stderr.splitlines()[-1])
+    assert (whole.returncode, count > 2 * MOMENTS) == (0, True)
+    for number in {1, *(1 + count * part // MOMENTS for part in range(1, MOMENTS))}:
+        done = run_at(kind, number, desk, RUNS[run])
+        assert done.returncode == 130, f"moment {number} of {count}: {done.stderr.decode()}"
+        assert finished.fault(done.returncode, done.stdout, done.stderr) is None, f"moment {number} of {count}"
+
+
+@pytest.mark.parametrize("module", ["orjson", "uuid", "datetime", "dataclasses", "inspect", "json"])
+def test_an_interrupt_while_a_compiled_module_imports_others(desk, module):
+    """orjson crashes when the import of a module that it needs fails."""
+    code = f"""
+import os, sys
+def audited(event, arguments):
+    if event == "import" and arguments[0] == {module!r}:
+        os.kill(os.getpid(), {int(signal.SIGINT)})
+sys.addaudithook(audited)
+from bpe_cli.__main__ import main
+sys.exit(main())
+"""
+    finished = Finished(desk, RUNS["encode bin"])
+    done = subprocess.run(
+        [sys.executable, "-c", code, *RUNS["encode bin"]], cwd=desk, env=surroundings(None), stdin=subprocess.DEVNULL,
+        capture_output=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")
+    assert finished.fault(done.returncode, done.stdout, done.stderr) is None
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGHUP, -1)])
+def test_a_named_part_is_removed(desk, number, status):
+    """Where the system has no nameless files, what is not whole lies beside the target, and goes."""
+    finished = Finished(desk, RUNS["encode bin"])
+    count = int(run_at("call", 0, desk, RUNS["encode bin"], nameless=False).stderr.splitlines()[-1])
+    finished.clean()
+    for part in range(1, 2 * MOMENTS):  # in the last half it writes
+        moment = count - count * part // (4 * MOMENTS)
+        done = run_at("call", moment, desk, RUNS["encode bin"], number, nameless=False)
+        assert (done.returncode, b"Traceback" in done.stderr) == (status, False), moment
+        assert finished.fault(130, done.stdout, b"interrupted\n") is None, moment
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM])
+def test_what_is_ignored_stays_ignored(number):
+    """A shell starts its background jobs with SIGINT ignored, and nohup with SIGHUP."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = start("encode", "-t", "gpt2", "--lines", "--block-size", "4096", bufsize=0,
+                    preexec_fn=lambda: signal.signal(number, signal.SIG_IGN), **pipes)  # fmt: skip
+    with process:
+        process.stdin.write(b"hi\n" * 30_000)
+        process.stdin.flush()
+        assert process.stdout.readline() == b"5303\n"
+        process.send_signal(number)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (0, b"5303\n" * 29_999, b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_kill(number):
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with start("encode", "-t", "gpt2", "--lines", "--block-size", "4096", bufsize=0, **pipes) as process:
+        process.stdin.write(b"hi\n" * 30_000)
+        process.stdin.flush()
+        assert process.stdout.readline() == b"5303\n"
+        process.send_signal(number)
+        _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (-number, b"")
+
+
+def test_an_interrupt_wipes_the_bar_out():
+    terminal = Terminal()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": terminal.side}
+    with start("encode", "-t", "gpt2", "--to", "count", env={"TERM": "xterm"}, **pipes) as process:
+        while b"encoding" not in terminal.shown:
+            process.stdin.write(b"all work and no play\n" * 5_000)
+            process.stdin.flush()
+            while terminal.is_ready() and terminal.read_some():
+                pass
+        process.send_signal(signal.SIGINT)
+        shown = terminal.read_all()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        assert process.wait(timeout=120) == 130
+    assert shown.endswith("\r" + " " * 99 + "\rinterrupted\n")
+
+
+def test_tests_that_are_started_with_interrupts_ignored():
+    """As ``make test &`` is by a script: what the tests start heeds signals all the same."""
+    test = "tests/cli/test_outputs.py::test_interrupted_while_stdout_is_a_pipe"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", test],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        cwd=Path(__file__).parents[2], capture_output=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout.decode()
+    assert b"1 passed" in done.stdout
