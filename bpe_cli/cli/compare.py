@@ -12,6 +12,7 @@ from bpe_cli.cli.outputs import read_inputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import UsageError
+from bpe_cli.failures import every
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +136,7 @@ def run(
 
 def _models(names: list[str], baseline: str | None, pattern: str | None) -> "list[Tokenizer]":
     """Load the tokenizers, the baseline first, be it one of them (by whatever name) or one more."""
-    models = [options.tokenizer_of(name, pattern) for name in names]
+    models = every(lambda name: options.tokenizer_of(name, pattern), names)
     if baseline is None:
         return models
     first = models[names.index(baseline)] if baseline in names else options.tokenizer_of(baseline, pattern)

@@ -15,6 +15,7 @@ from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
 from bpe_cli.cli.segmented import Segmenting, check_options, write_segmented
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
+from bpe_cli.wording import listed
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash
@@ -314,5 +315,5 @@ def _sink_options(model: "Tokenizer", with_: str, eot: str | None, specials: "Sp
 
     words = _words(with_)
     if unknown := words - {"tokens", "spans"}:
-        raise UsageError(f"--with knows tokens and spans, not {sorted(unknown)[0]}")
+        raise UsageError(f"--with knows tokens and spans, not {listed(sorted(unknown), separator=', ')}")
     return SinkOptions("tokens" in words, "spans" in words, specials, eot=options.eot_id(model, eot))
