@@ -119,7 +119,7 @@ def run(
         resolved = inputs_of(source, quiet)
         wanted.check_kept(read_inputs(resolved))
         wanted.check_inputs([_TEXT] if text is not None else [_name_of(item) for item in resolved.items])
-        with progress(resolved.total_bytes, "comparing", quiet=quiet) as advance:
+        with progress(resolved.total_bytes, "comparing", quiet=quiet, printing=False) as advance:
             entries = digests.watch(_each_input(source, resolved, quiet, advance))
             report = compare(
                 models,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.console import note, on_terminal, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
 from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.cli.parameters import Option
@@ -280,7 +280,7 @@ def run(
     places = Places()
     around = affixes(model.post_processor) if add_special_tokens else ((), ())
     with (
-        progress(found.total_bytes, "encoding", quiet=quiet) as advance,
+        progress(found.total_bytes, "encoding", quiet=quiet, printing=on_terminal(output)) as advance,
         sinks.open_sink(
             to.value, output, stdout=sys.stdout.buffer, tokenizer=model,
             options=_sink_options(model, with_, eot, specials), inputs=hashes if hashes is not None else (),

@@ -107,7 +107,7 @@ def _frequencies(model: Tokenizer, corpus: CorpusWanted) -> Frequencies:
 
     otherwise = "--corpus takes a file, a folder, a pattern, or - for stdin"
     found = inputs_of(corpus.source, corpus.quiet, otherwise)
-    with progress(found.total_bytes, "encoding", quiet=corpus.quiet) as advance:
+    with progress(found.total_bytes, "encoding", quiet=corpus.quiet, printing=False) as advance:
         blocks = read_blocks(corpus.source, stdin=sys.stdin.buffer, inputs=found, on_note=tell, on_bytes=advance)
         threads = options.threads_of(corpus.threads)
         return count_frequencies(model, blocks, specials=corpus.specials, threads=threads)
