@@ -31,6 +31,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.usage import NO_USAGE, Origin, Usage
 from bpe_cli.values import dataclass, field
+from bpe_cli.wording import listed
 
 if TYPE_CHECKING:
     from bpe_cli.placing import Placed
@@ -232,17 +233,10 @@ class Tokenizer:
         contents = {token.content: token for token in self.special_tokens}
         wanted = {token.content for token in self.special_tokens if not token.special or specials == "all"}
         if specials != "all":
-            for name in specials:
-                if name.encode() not in contents:
-                    import difflib
-
-                    known = [token.content.decode("utf-8", "replace") for token in self.special_tokens]
-                    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
-                    raise UsageError(
-                        f"{name!r} is not a special token of this tokenizer",
-                        hint=f"it has {', '.join(near)}" if near else "it has none",
-                    )
-                wanted.add(name.encode())
+            unknown = [name for name in specials if name.encode() not in contents]
+            if unknown:
+                raise self._no_specials(unknown)
+            wanted.update(name.encode() for name in specials)
         if not wanted:
             return None
         # Of tokens that normalizing makes equal the first listed is found: Hugging Face's are special ones.
@@ -257,6 +251,21 @@ class Tokenizer:
             [token.token_id for token in ordered],
             flags if any(flags) else None,
             self.runner.stages if isinstance(self.runner, StagedRunner) else None,
+        )
+
+    def _no_specials(self, names: list[str]) -> UsageError:
+        """Make the error of names that are no special tokens."""
+        import difflib
+
+        known = [token.content.decode("utf-8", "replace") for token in self.special_tokens]
+        near = [other for name in names for other in difflib.get_close_matches(name, known, n=3, cutoff=0.4)]
+        some = list(dict.fromkeys(near or known))[:3]
+        shown = listed(list(map(repr, names)), separator=", ")
+        return UsageError(
+            f"{shown} is not a special token of this tokenizer"
+            if len(names) == 1
+            else f"{shown} are not special tokens of this tokenizer",
+            hint=f"it has {', '.join(some)}" if some else "it has none",
         )
 
     # -- text to ids ---------------------------------------------------------------------------

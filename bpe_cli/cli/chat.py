@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.console import note, on_terminal, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places
 from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.cli.parameters import Option
@@ -295,7 +295,7 @@ def _write_ids(work: ChatWork, model: Tokenizer, renderer: _Renders, reader: _Re
     budget = Budget(work.max_tokens, reader)
     places = Places()
     with (
-        progress(reader.found.total_bytes, "encoding", quiet=work.quiet) as advance,
+        progress(reader.found.total_bytes, "encoding", quiet=work.quiet, printing=on_terminal(work.output)) as advance,
         sinks.open_sink(
             work.to, work.output, stdout=sys.stdout.buffer, tokenizer=model, options=work.sink_options(model),
             inputs=reader.hashes,
@@ -336,7 +336,7 @@ def _write_counts(chat: ChatOptions, work: ChatWork, model: Tokenizer, named: st
         )
     budget = Budget(work.max_tokens, reader)
     with (
-        progress(reader.found.total_bytes, "counting", quiet=work.quiet) as advance,
+        progress(reader.found.total_bytes, "counting", quiet=work.quiet, printing=on_terminal(work.output)) as advance,
         sinks.open_sink(
             work.to, work.output, stdout=sys.stdout.buffer, tokenizer=model, options=work.sink_options(model)
         ) as sink,
@@ -357,7 +357,7 @@ def _write_text(work: ChatWork, renderer: _Renders, reader: _Reader) -> None:
     from bpe_cli.sinks.atomic import open_output, open_stdout
 
     with (
-        progress(reader.found.total_bytes, "rendering", quiet=work.quiet) as advance,
+        progress(reader.found.total_bytes, "rendering", quiet=work.quiet, printing=on_terminal(work.output)) as advance,
         open_stdout(sys.stdout.buffer) if work.output is None else open_output(work.output) as out,
     ):
         for batch in reader.batches(advance):

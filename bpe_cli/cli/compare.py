@@ -12,6 +12,7 @@ from bpe_cli.cli.outputs import read_inputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import UsageError
+from bpe_cli.failures import every
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +119,7 @@ def run(
         resolved = inputs_of(source, quiet)
         wanted.check_kept(read_inputs(resolved))
         wanted.check_inputs([_TEXT] if text is not None else [_name_of(item) for item in resolved.items])
-        with progress(resolved.total_bytes, "comparing", quiet=quiet) as advance:
+        with progress(resolved.total_bytes, "comparing", quiet=quiet, printing=False) as advance:
             entries = digests.watch(_each_input(source, resolved, quiet, advance))
             report = compare(
                 models,
@@ -135,7 +136,7 @@ def run(
 
 def _models(names: list[str], baseline: str | None, pattern: str | None) -> "list[Tokenizer]":
     """Load the tokenizers, the baseline first, be it one of them (by whatever name) or one more."""
-    models = [options.tokenizer_of(name, pattern) for name in names]
+    models = every(lambda name: options.tokenizer_of(name, pattern), names)
     if baseline is None:
         return models
     first = models[names.index(baseline)] if baseline in names else options.tokenizer_of(baseline, pattern)

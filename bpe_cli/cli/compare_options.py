@@ -10,6 +10,7 @@ from bpe_cli.cli import options
 from bpe_cli.cli.outputs import check_kept, check_outputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
+from bpe_cli.failures import every
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Limit
@@ -143,14 +144,14 @@ class Wanted:
             raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
         named = [name for name in metric if name != ALL]
         timed = [each.name for each in METRICS.values() if each.kind == "speed"] if speed else []
-        limits = tuple(map(Limit.parse, max_regression))
+        limits = tuple(every(Limit.parse, max_regression))
         wanted = cls(
             chosen[0] if chosen else "tables",
             output,
             html,
             metrics_named([*(metric or USUAL), *timed]),
             metrics_named(named),
-            tuple(map(Condition.parse, fail_if)),
+            tuple(every(Condition.parse, fail_if)),
             limits,
             None if against is None else _stored(against),
             tuple(each for each in metrics_named(metric or ["tokens"]) if each.better or each.name in named),
@@ -193,8 +194,7 @@ class Wanted:
 
         scopes = [(each.scope, each.text) for each in self.conditions]
         scopes += [(each.scope, each.text) for each in self.limits]
-        for scope, text in scopes:
-            check_scope(scope, text, names)
+        every(lambda scoped: check_scope(*scoped, names), scopes)
 
 
 def _stored(path: str) -> tuple[str, StoredComparison]:

@@ -12,6 +12,7 @@ from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, json_text, note, stdout_c
 from bpe_cli.cli.outputs import STDOUT
 from bpe_cli.cli.pages import write_page
 from bpe_cli.errors import CheckFailed
+from bpe_cli.wording import listed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -57,8 +58,7 @@ def finish(wanted: Wanted, report: Comparison, color: options.Color, quiet: bool
             note(f"note: {line}", quiet=quiet)
     failures = [str(failure) for check in checks for failure in check.failures]
     if failures:
-        more = len(failures) - NAMED_FAILURES
-        raise CheckFailed("; ".join(failures[:NAMED_FAILURES]) + (f"; and {more:,} more" if more > 0 else ""))
+        raise CheckFailed(listed(failures, NAMED_FAILURES))
 
 
 def _changes(wanted: Wanted, report: Comparison) -> Changes | None:

@@ -21,10 +21,17 @@ SHOWN_PATTERNS = 3
 """How many patterns a note names: a file may have a thousand."""
 
 
+_TERMINAL = "/dev/tty"
+_bar: Any = None
+"""The bar that stands at the end of stderr, if there is one."""
+
+
 def note(message: str, *, quiet: bool = False) -> None:
     """Tell the user something on stderr, after what stdout has so far."""
     if not quiet:
         sys.stdout.flush()
+        if _bar is not None:
+            _bar.clear()  # it is drawn again below
         sys.stderr.write(_printable(message) + "\n")
         sys.stderr.flush()
 
@@ -113,19 +120,23 @@ def json_text(value: dict[str, Any]) -> str:
 
 
 @contextmanager
-def progress(total: int | None, what: str, *, quiet: bool, unit: str = "B") -> Iterator[Callable[[int], None]]:
-    """Show progress on stderr while the block runs, if that is a terminal.
+def progress(
+    total: int | None, what: str, *, quiet: bool, printing: bool, unit: str = "B"
+) -> Iterator[Callable[[int], None]]:
+    """Show progress on stderr while the block runs, if that is a terminal with nothing else to show meanwhile.
 
     Args:
         total: How much there is, or None when unknown.
         what: What is going on, as in ``encoding``.
         quiet: Whether to show nothing.
+        printing: Whether the block writes to the same terminal (``on_terminal``), where a bar would lie among lines.
         unit: What is counted.
 
     Yields:
         What to call with each further amount.
     """
-    if quiet or not sys.stderr.isatty():
+    global _bar
+    if quiet or printing or not sys.stderr.isatty():
         yield lambda _: None
         return
     from tqdm import tqdm
@@ -139,4 +150,26 @@ def progress(total: int | None, what: str, *, quiet: bool, unit: str = "B") -> I
         def advance(amount: int) -> None:
             bar.update(amount)
 
-        yield advance
+        _bar = bar
+        try:
+            yield advance
+        finally:
+            _bar = None
+
+
+def on_terminal(output: str | None) -> bool:
+    """Tell whether what is written goes to the terminal that stderr is.
+
+    Args:
+        output: The file that is written, or None for stdout.
+    """
+    try:
+        target = os.fstat(sys.stdout.fileno()) if output is None else os.stat(output)
+        return sys.stderr.isatty() and target.st_rdev in (os.fstat(sys.stderr.fileno()).st_rdev, _controlling())
+    except (OSError, ValueError):  # there is no such file yet, or no descriptor is behind a stream
+        return False
+
+
+def _controlling() -> int | None:
+    """Give the device that /dev/tty is, by which the terminal has another name."""
+    return os.stat(_TERMINAL).st_rdev if os.path.exists(_TERMINAL) else None

@@ -7,7 +7,7 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, progress
+from bpe_cli.cli.console import note, on_terminal, progress
 from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import InputError, UsageError
@@ -112,7 +112,7 @@ def run(
     check_kept([("-o", output)], [("the tokenizer", tokenizer or ""), *read_inputs(found)])
     documents = tokens = 0
     with (
-        progress(found.total_bytes, "decoding", quiet=quiet) as advance,
+        progress(found.total_bytes, "decoding", quiet=quiet, printing=on_terminal(output)) as advance,
         open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
     ):
         for item in found.items:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.errors import CheckFailed, InputError
+from bpe_cli.wording import MOST_NAMED, plural
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -113,7 +114,7 @@ class Budget:
         self._open = 0  # tokens of the document that goes on
         self._number = 0
         self._over = 0
-        self._first: tuple[int, int] | None = None
+        self._first: list[tuple[int, int]] = []  # the number and the tokens of the first that have more
 
     @property
     def is_limited(self) -> bool:
@@ -132,18 +133,21 @@ class Budget:
             self._number += 1
             if self._open > self._limit:
                 self._over += 1
-                self._first = self._first or (self._number, self._open)
+                if len(self._first) < MOST_NAMED:
+                    self._first.append((self._number, self._open))
             self._open = 0
 
     def check(self) -> None:
-        """Fail if a document had more.
+        """Fail if a document had more; name the first that had.
 
         Raises:
             CheckFailed: One had.
         """
-        if self._first is None:
+        if not self._first:
             return
-        number, tokens = self._first
-        has = "1 token" if tokens == 1 else f"{tokens:,} tokens"
-        others = f"; so have {self._over:,} of {self._number:,} documents" if self._over > 1 else ""
-        raise CheckFailed(f"{self._origins.of(number)} has {has}, more than {self._limit:,}{others}")
+        told = [(self._origins.of(number), plural(tokens, "token")) for number, tokens in self._first]
+        if self._over == 1:
+            raise CheckFailed(f"{told[0][0]} has {told[0][1]}, more than {self._limit:,}")
+        of_all = f"{self._over:,} of {self._number:,} documents have more than {plural(self._limit or 0, 'token')}"
+        more = f"; and {self._over - len(told):,} more" if self._over > len(told) else ""
+        raise CheckFailed(f"{of_all}: {'; '.join(f'{name} has {has}' for name, has in told)}{more}")

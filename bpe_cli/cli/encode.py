@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.console import note, on_terminal, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
 from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.cli.parameters import Option
@@ -15,6 +15,7 @@ from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
 from bpe_cli.cli.segmented import Segmenting, check_options, write_segmented
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
+from bpe_cli.wording import listed
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash
@@ -279,7 +280,7 @@ def run(
     places = Places()
     around = affixes(model.post_processor) if add_special_tokens else ((), ())
     with (
-        progress(found.total_bytes, "encoding", quiet=quiet) as advance,
+        progress(found.total_bytes, "encoding", quiet=quiet, printing=on_terminal(output)) as advance,
         sinks.open_sink(
             to.value, output, stdout=sys.stdout.buffer, tokenizer=model,
             options=_sink_options(model, with_, eot, specials), inputs=hashes if hashes is not None else (),
@@ -314,5 +315,5 @@ def _sink_options(model: "Tokenizer", with_: str, eot: str | None, specials: "Sp
 
     words = _words(with_)
     if unknown := words - {"tokens", "spans"}:
-        raise UsageError(f"--with knows tokens and spans, not {sorted(unknown)[0]}")
+        raise UsageError(f"--with knows tokens and spans, not {listed(sorted(unknown), separator=', ')}")
     return SinkOptions("tokens" in words, "spans" in words, specials, eot=options.eot_id(model, eot))

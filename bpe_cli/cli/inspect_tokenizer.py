@@ -13,6 +13,7 @@ from bpe_cli.cli.reading import inputs_of
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.reports.frequencies import Frequencies
+    from bpe_cli.reports.tokenizer.lookup import TokenCard
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 
@@ -35,7 +36,11 @@ def report_tokenizer(
     tokens: list[str] | None = None,
     corpus: CorpusWanted | None = None,
 ) -> None:
-    """Print the health report on a tokenizer, or all about single tokens."""
+    """Print the health report on a tokenizer, or all about single tokens.
+
+    Raises:
+        UsageError, InputError: A token is not there; what is to be said of the others is printed all the same.
+    """
     frequencies = None if corpus is None else _frequencies(model, corpus)
     if tokens:
         _show_tokens(model, tokens, frequencies, json=json, full=full, color=color)
@@ -56,15 +61,30 @@ def report_tokenizer(
 def _show_tokens(
     model: Tokenizer, names: list[str], frequencies: Frequencies | None, *, json: bool, full: bool, color: options.Color
 ) -> None:
+    """Print all about each token that is there, then fail if one is not."""
+    from bpe_cli.failures import Failures
     from bpe_cli.reports.tokenizer.lookup import look_up
     from bpe_cli.reports.tokenizer.naming import find_tokens
     from bpe_cli.reports.tokenizer.reachability import examine
     from bpe_cli.reports.tokenizer.structure import Anatomy
 
     anatomy = Anatomy(model)
-    token_ids = list(dict.fromkeys(token_id for name in names for token_id in find_tokens(anatomy, name)))
-    verdicts = examine(model, token_ids).verdicts
-    cards = [look_up(anatomy, token_id, verdict=verdicts[token_id], frequencies=frequencies) for token_id in token_ids]
+    unknown = Failures()
+    found = unknown.of(lambda name: find_tokens(anatomy, name), dict.fromkeys(names))
+    token_ids = list(dict.fromkeys(token_id for each in found for token_id in each))
+    if token_ids:
+        verdicts = examine(model, token_ids).verdicts
+        _print_cards(
+            model,
+            [look_up(anatomy, each, verdict=verdicts[each], frequencies=frequencies) for each in token_ids],
+            json=json,
+            full=full,
+            color=color,
+        )
+    unknown.check()
+
+
+def _print_cards(model: Tokenizer, cards: list[TokenCard], *, json: bool, full: bool, color: options.Color) -> None:
     if json:
         from bpe_cli.views.tokenizer.health_json import cards_json
 
@@ -87,7 +107,7 @@ def _frequencies(model: Tokenizer, corpus: CorpusWanted) -> Frequencies:
 
     otherwise = "--corpus takes a file, a folder, a pattern, or - for stdin"
     found = inputs_of(corpus.source, corpus.quiet, otherwise)
-    with progress(found.total_bytes, "encoding", quiet=corpus.quiet) as advance:
+    with progress(found.total_bytes, "encoding", quiet=corpus.quiet, printing=False) as advance:
         blocks = read_blocks(corpus.source, stdin=sys.stdin.buffer, inputs=found, on_note=tell, on_bytes=advance)
         threads = options.threads_of(corpus.threads)
         return count_frequencies(model, blocks, specials=corpus.specials, threads=threads)

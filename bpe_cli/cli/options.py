@@ -12,6 +12,7 @@ from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
+    from bpe_cli.stages import SpecialToken
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 DEFAULT_TOKENIZER = "o200k_base"
@@ -164,7 +165,6 @@ def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list
         InputError, FormatError: Its file cannot be read.
     """
     from bpe_cli import encodings
-    from bpe_cli.stages import SpecialToken
 
     name = name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER
     # The formats of files are loaded only if one may be meant: a named encoding starts without them.
@@ -173,16 +173,21 @@ def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list
         from bpe_cli.formats import find_tokenizer
 
         tokenizer = find_tokenizer(name, pattern)
-    tokens = []
-    for addition in add_special or ():
-        content, _, number = addition.rpartition("=")
-        token_id = _id(number)
-        if not content or token_id is None:
-            raise UsageError(
-                f"--add-special {addition!r} is not TEXT=ID", hint="as in --add-special '<|im_start|>=100264'"
-            )
-        tokens.append(SpecialToken(content.encode(), token_id))
-    return tokenizer.with_special_tokens(tokens) if tokens else tokenizer
+    if not add_special:
+        return tokenizer
+    from bpe_cli.failures import every
+
+    return tokenizer.with_special_tokens(every(_addition, add_special))
+
+
+def _addition(text: str) -> SpecialToken:
+    from bpe_cli.stages import SpecialToken
+
+    content, _, number = text.rpartition("=")
+    token_id = _id(number)
+    if not content or token_id is None:
+        raise UsageError(f"--add-special {text!r} is not TEXT=ID", hint="as in --add-special '<|im_start|>=100264'")
+    return SpecialToken(content.encode(), token_id)
 
 
 def eot_id(model: Tokenizer, eot: str | None) -> int | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bpe_cli.cli.console import note, progress
+from bpe_cli.cli.console import note, on_terminal, progress
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.values import dataclass, replace
 from bpe_cli.views.numbers import count
@@ -105,7 +105,7 @@ def write_segmented(
     if how.write_vocabulary is not None:
         cut = _counted(cut, counts)
     with (
-        progress(found.total_bytes, "segmenting", quiet=quiet) as advance,
+        progress(found.total_bytes, "segmenting", quiet=quiet, printing=on_terminal(output)) as advance,
         open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
     ):
         blocks = read_blocks(

@@ -168,7 +168,7 @@ class Change:
         what = "pruning" if self.prune_to is not None else "training"
         counts = self._count(tokenizer, (self.counts_from or self.extend) or [], () if self.prune_to else "all")
         total = size if self.prune_to is None else len(surgery.used_ids(tokenizer)) - size
-        with progress(total, what, quiet=self.quiet, unit="token") as advance:
+        with progress(total, what, quiet=self.quiet, printing=False, unit="token") as advance:
             done = 0
 
             def on_progress(reached: int, _: int) -> None:
@@ -201,7 +201,7 @@ class Change:
         say_slow(tokenizer.slow_patterns, self.quiet)
         found = inputs_of(source, self.quiet)
         counts = new_counts()
-        with progress(found.total_bytes, "counting", quiet=self.quiet) as advance:
+        with progress(found.total_bytes, "counting", quiet=self.quiet, printing=False) as advance:
             blocks = read_blocks(
                 source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
                 on_note=lambda message: note(f"note: {message}", quiet=self.quiet),

@@ -345,7 +345,9 @@ def _train(
     if steps:
         for line in trainer.steps(counts, settings):
             print(line)
-    with progress(getattr(settings, "vocab_size", None) or 0, "training", quiet=quiet, unit="token") as advance:
+    with progress(
+        getattr(settings, "vocab_size", None) or 0, "training", quiet=quiet, printing=False, unit="token"
+    ) as advance:
         done = 0
 
         def on_progress(reached: int, _: int) -> None:
@@ -379,7 +381,7 @@ def _count(
     if isinstance(compile_splitter(patterns), RegexSplitter):
         say_slow(patterns, quiet)
     counts = trainers.base.new_counts(memory)
-    with progress(found.total_bytes, "counting", quiet=quiet) as advance:
+    with progress(found.total_bytes, "counting", quiet=quiet, printing=False) as advance:
         blocks = read_blocks(
             source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
             on_note=lambda message: note(f"note: {message}", quiet=quiet),

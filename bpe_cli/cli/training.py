@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.failures import every
 from bpe_cli.stages import Split
 
 if TYPE_CHECKING:
@@ -99,18 +100,21 @@ def options_of(algorithm: str, trainer: ModuleType, flags: Mapping[str, Any], se
             )
         values[name] = value
     kinds = typing.get_type_hints(trainer.Options)
-    for setting in settings:
+
+    def setting_of(setting: str) -> tuple[str, Any]:
         name, equals, text = setting.partition("=")
         name = name.replace("-", "_")
         if not equals:
             raise UsageError(f"--set {setting} is not NAME=VALUE", hint="as in --set seed_size=100000")
         if name in FLAGS or name not in known:
-            listed = ", ".join(each for each in known if each not in FLAGS) or "none"
+            others = ", ".join(each for each in known if each not in FLAGS) or "none"
             raise UsageError(
                 f"-a {algorithm} has no option {name!r} for --set",
-                hint=f"it has {listed}" if name not in FLAGS else f"there is {FLAGS[name]}",
+                hint=f"it has {others}" if name not in FLAGS else f"there is {FLAGS[name]}",
             )
-        values[name] = parse(name, text, kinds[name])
+        return name, parse(name, text, kinds[name])
+
+    values.update(every(setting_of, settings))
     needed = [each.name for each in known.values() if _is_needed(each) and each.name not in values]
     if needed == ["vocab_size"]:
         raise UsageError("how many tokens? --vocab-size is missing", hint="32000 is usual for one language: -s 32000")

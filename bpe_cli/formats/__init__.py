@@ -21,6 +21,7 @@ from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.registry import Modules
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.values import replace
+from bpe_cli.wording import listed
 
 
 class Format(Protocol):
@@ -268,9 +269,11 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
         raise UsageError(f"unknown format {format_name!r}", hint=hint)
     from bpe_cli.formats.features import LOSSES
 
-    for loss in allow_loss:
-        if loss not in LOSSES:
-            raise UsageError(f"no format loses {loss!r}", hint=f"losses are {', '.join(sorted(LOSSES))}")
+    if unknown := sorted(set(allow_loss) - LOSSES):
+        raise UsageError(
+            f"no format loses {listed(list(map(repr, unknown)), separator=', ')}",
+            hint=f"losses are {', '.join(sorted(LOSSES))}",
+        )
     try:
         return FORMATS[format_name].dump(tokenizer, frozenset(allow_loss))
     except FormatError as error:

@@ -9,6 +9,7 @@ from functools import cache, partial
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
+from bpe_cli.failures import every
 from bpe_cli.stages.normalizers import (
     NFC,
     NFD,
@@ -65,12 +66,14 @@ def named(names: str) -> tuple[Normalizer, ...]:
     >>> named("none")
     ()
     """
-    stages = []
-    for name in names.split(","):
-        make = NORMALIZERS.get(name.strip())
-        if make is None:
-            close = get_close_matches(name.strip(), NORMALIZERS, n=1)
-            meant = f"did you mean {close[0]}? " if close else ""
-            raise UsageError(f"there is no normalizer {name.strip()!r}", hint=f"{meant}known: {', '.join(NORMALIZERS)}")
-        stages.append(make())
+    stages = every(_named, (name.strip() for name in names.split(",")))
     return tuple(stage for stage in stages if stage is not None)
+
+
+def _named(name: str) -> Normalizer | None:
+    make = NORMALIZERS.get(name)
+    if make is None:
+        close = get_close_matches(name, NORMALIZERS, n=1)
+        meant = f"did you mean {close[0]}? " if close else ""
+        raise UsageError(f"there is no normalizer {name!r}", hint=f"{meant}known: {', '.join(NORMALIZERS)}")
+    return make()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bpe_cli.errors import UsageError
+from bpe_cli.failures import every
 from bpe_cli.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.stages.pre_tokenizers import (
     BertPreTokenizer,
@@ -50,7 +51,8 @@ def named(wanted: str) -> tuple[PreTokenizer, ...]:
     >>> named("whitespace-split, digits")
     (WhitespaceSplit(), Digits(individual_digits=False))
     """
-    return tuple(stage for name in wanted.split(",") for stage in _named(name.strip()))
+    stages = every(_named, (name.strip() for name in wanted.split(",")))
+    return tuple(stage for each in stages for stage in each)
 
 
 def _named(name: str) -> tuple[PreTokenizer, ...]:

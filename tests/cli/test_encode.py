@@ -248,8 +248,25 @@ def test_a_budget_of_tokens():
             "encode", *GPT2, "--lines", "--to", to, "--max-tokens", "1", "--block-size", size, input=b"a\na b\n\na b c"
         )
         assert (result.status, result.err) == (
-            1, error("stdin, document 2 has 2 tokens, more than 1; so have 2 of 4 documents"),
-        )  # fmt: skip
+            1,
+            error(
+                "2 of 4 documents have more than 1 token: stdin, document 2 has 2 tokens; "
+                "stdin, document 4 has 3 tokens"
+            ),
+        )
+
+
+def test_a_budget_names_the_first_ten_that_pass_it(tmp_path):
+    for number in range(13):
+        (tmp_path / f"{number:02}.txt").write_text("a " * (1 + number % 3) + "\n")
+    found = call("encode", *GPT2, "--to", "count", "--max-tokens", "2", "--lines", ".", cwd=tmp_path)
+    counts = list(map(int, found.out.split()))
+    over = [f"./{number:02}.txt, document 1 has {n} tokens" for number, n in enumerate(counts) if n > 2]
+    assert (found.status, len(over)) == (1, 8)
+    assert found.err == error(f"8 of 13 documents have more than 2 tokens: {'; '.join(over)}")
+    found = call("encode", *GPT2, "--to", "count", "--max-tokens", "0", "--lines", ".", "-q", cwd=tmp_path)
+    told = [f"./{number:02}.txt, document 1 has {n} tokens" for number, n in enumerate(counts)][:10]
+    assert found.err == error(f"13 of 13 documents have more than 0 tokens: {'; '.join(told)}; and 3 more")
 
 
 @pytest.mark.parametrize("to", ["ids", "tokens", "jsonl", "bin", "npy", "count"])

@@ -133,6 +133,34 @@ def test_sampling_follows_alpha_and_nbest(encode):
     assert hits("--sample", "0") < hits("--sample", "3")
 
 
+@pytest.mark.parametrize("nbest", [(), ("--nbest", "1"), ("--nbest", "2"), ("--nbest", "1024")])
+def test_sampling_at_its_limits(encode, nbest):
+    """Any finite alpha is exact: from some size on the best is drawn, and near 0 all alike."""
+    best = encode("unigram", "--lines")
+    for alpha in ("1e300", "1e307", "1e308", "1.7976931348623157e308"):
+        assert encode("unigram", "--lines", "--sample", alpha, *nbest) == best, alpha
+    evenly = encode("unigram", "--lines", "--sample", "0", *nbest)
+    for alpha in ("5e-324", "1e-310", "2.2250738585072014e-308", "0.0", "1e-400"):
+        assert encode("unigram", "--lines", "--sample", alpha, *nbest) == evenly, alpha
+
+
+@pytest.mark.parametrize("number", ["inf", "1e309", "nan", "-1", "-5e-324", "-inf"])
+def test_numbers_that_are_none(encode, number):
+    told = encode("unigram", "--sample", number, status=2)
+    assert re.fullmatch(r"error: alpha \S+ is no number from 0 up\n", told), told
+    told = encode("bpe", "--dropout", number, status=2)
+    assert re.fullmatch(r"error: a dropout of \S+ is no probability: it lies between 0 and 1\n", told), told
+
+
+@pytest.mark.parametrize("kind", MERGING)
+@pytest.mark.parametrize("mode", ["paper", "spm"])
+def test_dropout_next_to_its_limits(encode, kind, mode):
+    plain, none = encode(kind), encode(kind, "--dropout", "1", "--dropout-mode", mode)
+    for tiny in ("0.0", "5e-324", "1e-300"):
+        assert encode(kind, "--dropout", tiny, "--dropout-mode", mode) == plain
+    assert encode(kind, "--dropout", "0.9999999999999999", "--dropout-mode", mode) == none
+
+
 def test_sampling_gives_one_of_the_nbest(encode, folder):
     text = "lowest newer"
     ranked = json.loads(

@@ -41,6 +41,23 @@ def test_a_token_that_two_names_mean_is_shown_once(trained):
     assert call("inspect", "t.json", "--token", "262", "--token", "id:262", cwd=trained) == once
 
 
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_tokens_that_are_not_there_suppress_no_answers(trained, options):
+    known = ("--token", " widest", "--token", "262", *options)
+    shown = call("inspect", "t.json", *known, cwd=trained)
+    wrong = ("--token", "lowestt", "--token", "9999", "--token", "id:x")
+    mixed = call("inspect", "t.json", *wrong, *known, cwd=trained)
+    assert (shown.status, mixed.status) == (0, 2)
+    assert mixed.out == shown.out
+    assert mixed.err == error(
+        "no token is \"lowestt\"; id 9999 is not in the vocabulary (ids run to 269); 'id:x' is no id",
+        'lowestt: this text becomes "low" (id 260), "est" (id 259), "t" (id 84); '
+        "9999: text:9999 names the token of this text; id:x: as in id:262",
+    )
+    alone = call("inspect", "t.json", *wrong, *options, cwd=trained)
+    assert (alone.status, alone.out, alone.err) == (2, b"", mixed.err)
+
+
 def test_documents_of_a_corpus(trained):
     def corpus(*options):
         result = call("inspect", "t.json", "--json", "--corpus", "texts/b.jsonl", *options, cwd=trained)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -144,3 +145,62 @@ def test_no_progress_when_quiet_or_in_a_pipe(tmp_path):
     result = run(*options, "-o", "out", cwd=tmp_path)
     assert result == (0, b"", "1 document, 2,400,000 tokens -> out\n")
     assert run_in_terminal(*options, "-q", "-o", "out", cwd=tmp_path) == (0, "")
+
+
+BAR = re.compile(rb"\r\w+ing: ")
+
+
+def fed_slowly(arguments, line, cwd, rounds=None, **pipes):
+    """Feed a line now and then, so many times or until there is a bar; give how often, and all that is shown."""
+    terminal = Terminal()
+    streams = {"stdout": terminal.side, "stderr": terminal.side} | pipes
+    fed = 0
+    with start(*arguments, cwd=cwd, stdin=subprocess.PIPE, **streams) as process:
+        while fed < (rounds or 200) and (rounds or not BAR.search(terminal.shown)):
+            process.stdin.write(line)
+            process.stdin.flush()
+            fed += 1
+            time.sleep(0.1)
+            while terminal.is_ready() and terminal.read_some():
+                pass
+        process.stdin.close()
+        shown = terminal.read_all()
+        assert process.wait(timeout=120) == 0
+    return fed, shown
+
+
+CHAT = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
+WRITERS = {
+    "ids": (("encode", *GPT2, "--lines"), b"all work\n"),
+    "jsonl": (("encode", *GPT2, "--lines", "--to", "jsonl"), b"all work\n"),
+    "segmented": (("encode", *GPT2, "--to", "segmented"), b"all work\n"),
+    "decode": (("decode", *GPT2, "--lines"), b"439 670\n"),
+    "chat": (("encode", "--chat", "--jsonl", "-t", "gpt-4"), CHAT),
+    "chat text": (("encode", "--chat", "--jsonl", "-t", "gpt-4", "--to", "text"), CHAT),
+    "billed": (("encode", "--chat", "--jsonl", "-t", "gpt-4o", "--to", "count"), CHAT),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_no_progress_among_the_lines_of_the_output(tmp_path, name):
+    arguments, line = WRITERS[name]
+    elsewhere = Terminal().side if name == "ids" else subprocess.DEVNULL
+    rounds, shown = fed_slowly(arguments, line, tmp_path, stdout=elsewhere)
+    assert BAR.search(shown.encode()), "where nothing else is shown there is a bar"
+    rounds += 3
+    plain = call(*arguments, input=line * rounds, cwd=tmp_path)
+    assert (plain.status, plain.err) == (0, "")
+    assert fed_slowly(arguments, line, tmp_path, rounds)[1].encode() == plain.out
+    _, named = fed_slowly((*arguments, "-o", "/dev/stdout"), line, tmp_path, rounds)
+    # What is told is told when all is written.
+    assert named.encode().startswith(plain.out)
+    assert named[len(plain.out) :].count("\n") <= 1
+    assert "\r" not in named
+
+
+def test_a_note_does_not_lie_in_the_bar(tmp_path):
+    """A note that comes while a bar stands takes its line, and the bar goes on below."""
+    (tmp_path / "zeros").write_bytes(b"a\0")
+    _, shown = fed_slowly(("encode", *GPT2, "-", "zeros", "-o", "out"), b"all work\n", tmp_path)
+    assert BAR.search(shown.encode())
+    assert re.search(r"\r *\rnote: zeros looks binary [^\r]*\n", shown), shown

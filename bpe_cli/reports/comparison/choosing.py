@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 from bpe_cli.errors import UsageError
+from bpe_cli.failures import every
 from bpe_cli.reports.comparison.comparison import Row
 from bpe_cli.reports.comparison.measures import Difference
 from bpe_cli.reports.comparison.metrics import METRICS, Metric
@@ -43,11 +44,8 @@ def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
     Raises:
         UsageError: There is none of such a name.
     """
-    chosen: dict[str, Metric] = {}
-    for name in names:
-        for metric in _without_speed() if name == ALL else (metric_named(name),):
-            chosen.setdefault(metric.name, metric)
-    return tuple(chosen.values())
+    chosen = every(lambda name: _without_speed() if name == ALL else [metric_named(name)], names)
+    return tuple({metric.name: metric for metrics in chosen for metric in metrics}.values())
 
 
 def _without_speed() -> list[Metric]:

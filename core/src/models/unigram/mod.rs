@@ -12,6 +12,8 @@ pub mod lattice;
 mod model;
 pub mod real;
 mod sample;
+#[cfg(test)]
+mod sample_tests;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -97,6 +99,8 @@ pub struct Scratch {
     /// The best path by exact sums, when another one was found.
     exact: Vec<(u32, u32, u32)>,
     path: Vec<(u32, u32, u32)>,
+    /// Of the segmentations from each place on, the best score, and what all weigh beside it.
+    bests: Vec<f64>,
     sums: Vec<f64>,
 }
 

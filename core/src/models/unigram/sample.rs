@@ -1,8 +1,12 @@
 //! Segmentations drawn by their probabilities (Kudo 2018): backward filtering, forward sampling.
 //!
-//! `sums[i]` is the logarithm of what all segmentations of the text from `i` on weigh together, a
-//! segmentation weighing exp(alpha * score). A token from `i` to `j` is then drawn with probability
-//! exp(alpha * score + sums[j] - sums[i]): exactly its share.
+//! `bests[i]` is the score of the best segmentation of the text from `i` on, and `sums[i]` the logarithm of
+//! what all of them weigh together beside it, a segmentation weighing exp(alpha * (score - bests[i])). A
+//! token from `i` to `j` is then drawn with probability exp(alpha * gap + sums[j] - sums[i]), where its gap
+//! is score + bests[j] - bests[i]: exactly its share.
+//!
+//! Invariant: gaps are never above 0, and 0 for the best, so `alpha` multiplies nothing that could overflow
+//! to more than nothing: however large it is, the best keep their weight.
 
 use super::lattice::UNKNOWN;
 use super::{Found, Scratch, Unigram};
@@ -13,16 +17,19 @@ use crate::text::character_len;
 impl Unigram {
     /// Draws among all segmentations; the path is left in the working memory.
     pub(super) fn sample(&self, piece: &[u8], alpha: f64, draw: &mut Draw, scratch: &mut Scratch) {
-        let Scratch { sums, path, .. } = scratch;
+        let Scratch {
+            bests, sums, path, ..
+        } = scratch;
         path.clear();
-        self.sums(piece, alpha, sums);
+        self.sums(piece, alpha, bests, sums);
         let mut start = 0;
         while start < piece.len() {
             let mut left = draw.unit();
             let mut chosen = None;
             // The last one with any probability is taken if rounding leaves something over.
             self.tokens_at(piece, start, |end, id, score| {
-                let probability = (alpha * score + sums[end] - sums[start]).exp();
+                let weight = alpha * gap(score + bests[end], bests[start]);
+                let probability = (weight + sums[end] - sums[start]).exp();
                 if left >= 0.0 && probability > 0.0 {
                     chosen = Some((end, id));
                 }
@@ -34,10 +41,12 @@ impl Unigram {
         }
     }
 
-    fn sums(&self, piece: &[u8], alpha: f64, sums: &mut Vec<f64>) {
-        sums.clear();
-        sums.resize(piece.len() + 1, f64::NEG_INFINITY);
-        sums[piece.len()] = 0.0;
+    fn sums(&self, piece: &[u8], alpha: f64, bests: &mut Vec<f64>, sums: &mut Vec<f64>) {
+        for values in [&mut *bests, &mut *sums] {
+            values.clear();
+            values.resize(piece.len() + 1, f64::NEG_INFINITY);
+            values[piece.len()] = 0.0;
+        }
         // Characters are found from the left, and filled in from the right.
         let mut starts: Vec<u32> = Vec::with_capacity(piece.len());
         let mut start = 0;
@@ -47,9 +56,13 @@ impl Unigram {
         }
         for &start in starts.iter().rev() {
             let start = start as usize;
+            let mut best = f64::NEG_INFINITY;
+            self.tokens_at(piece, start, |end, _, score| {
+                best = best.max(score + bests[end]);
+            });
             let mut sum = f64::NEG_INFINITY;
             self.tokens_at(piece, start, |end, _, score| {
-                let term = alpha * score + sums[end];
+                let term = alpha * gap(score + bests[end], best) + sums[end];
                 sum = if sum == f64::NEG_INFINITY {
                     term
                 } else if term == f64::NEG_INFINITY {
@@ -58,6 +71,7 @@ impl Unigram {
                     sum.log_add(term)
                 };
             });
+            bests[start] = best;
             sums[start] = sum;
         }
     }
@@ -76,6 +90,14 @@ impl Unigram {
     }
 }
 
+/// How far a score lies below the best; nothing where both have overflowed.
+fn gap(score: f64, best: f64) -> f64 {
+    match score == best {
+        true => 0.0,
+        false => score - best,
+    }
+}
+
 /// Draws among segmentations with scores, best first, each weighing exp(alpha * score).
 pub(super) fn choose(
     best: Vec<(Vec<Found>, f64)>,
@@ -83,7 +105,7 @@ pub(super) fn choose(
     draw: &mut Draw,
 ) -> impl Iterator<Item = Found> {
     let highest = best.first().map_or(0.0, |(_, score)| *score);
-    let weight = |score: f64| (alpha * (score - highest)).exp();
+    let weight = |score: f64| (alpha * gap(score, highest)).exp();
     let sum: f64 = best.iter().map(|(_, score)| weight(*score)).sum();
     let mut left = draw.unit() * sum;
     let mut chosen = 0;

@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::draw::{Draw, Place, Sampling};
 use crate::models::staged::{self, Model as _};
 use crate::text::characters;
 
@@ -36,7 +35,7 @@ fn model(settings: Settings, tokens: &[(&[u8], f64, u8)]) -> Unigram {
 }
 
 /// "<unk>", then tokens with their scores.
-fn simple(tokens: &[(&str, f64)]) -> Unigram {
+pub(super) fn simple(tokens: &[(&str, f64)]) -> Unigram {
     let mut all: Vec<(&[u8], f64, u8)> = vec![(b"", 0.0, 2)];
     all.extend(
         tokens
@@ -46,7 +45,7 @@ fn simple(tokens: &[(&str, f64)]) -> Unigram {
     model(SETTINGS, &all)
 }
 
-fn ids(found: &[Found]) -> Vec<u32> {
+pub(super) fn ids(found: &[Found]) -> Vec<u32> {
     found.iter().map(|found| found.id).collect()
 }
 
@@ -65,7 +64,7 @@ fn encode(model: &Unigram, text: &[u8]) -> Vec<u32> {
 }
 
 /// All segmentations with their scores, unknown characters where nothing covers one.
-fn all(model: &Unigram, text: &[u8]) -> Vec<(Vec<u32>, f64)> {
+pub(super) fn all(model: &Unigram, text: &[u8]) -> Vec<(Vec<u32>, f64)> {
     let Some((_, first)) = characters(text).next() else {
         return vec![(Vec::new(), 0.0)];
     };
@@ -222,77 +221,6 @@ fn refuses_contradictions() {
 fn a_long_run_of_one_letter_takes_linear_time() {
     let model = simple(&[("a", -1.0), ("aa", -1.5), ("aaaaaaaa", -2.0)]);
     assert_eq!(encode(&model, &[b'a'; 1 << 18]).len(), (1 << 18) / 8);
-}
-
-#[test]
-fn draws_by_probability() {
-    let model = simple(&[
-        ("a", -1.0),
-        ("aa", -1.3),
-        ("b", -0.7),
-        ("ab", -2.0),
-        ("aab", -3.5),
-    ]);
-    let text = b"aaabx";
-    for (alpha, nbest) in [(1.0, 0), (0.3, 0), (0.0, 0), (2.0, 0), (0.7, 3)] {
-        let mut expected = all(&model, text);
-        expected.sort_by(|a, b| b.1.total_cmp(&a.1));
-        if nbest > 0 {
-            expected.truncate(nbest);
-        }
-        let total: f64 = expected
-            .iter()
-            .map(|(_, score)| (alpha * score).exp())
-            .sum();
-        let draws = 20_000;
-        let mut seen: std::collections::HashMap<Vec<u32>, u32> = std::collections::HashMap::new();
-        let mut scratch = staged::Scratch::default();
-        let mut draw = Draw::at(Place {
-            seed: 7,
-            document: 0,
-            offset: 0,
-        });
-        for _ in 0..draws {
-            let mut out = Vec::new();
-            let sampling = Sampling::Segmentation { alpha, nbest };
-            model
-                .sample_piece(text, sampling, &mut draw, &mut scratch, &mut out)
-                .unwrap();
-            *seen.entry(ids(&out)).or_default() += 1;
-        }
-        for (path, score) in expected {
-            let path: Vec<u32> = path
-                .iter()
-                .map(|&id| if id == UNKNOWN { 0 } else { id })
-                .collect();
-            let share = (alpha * score).exp() / total;
-            let found = f64::from(seen.remove(&path).unwrap_or(0)) / f64::from(draws);
-            let deviation = (share * (1.0 - share) / f64::from(draws)).sqrt();
-            assert!(
-                (found - share).abs() <= 5.0 * deviation + 1e-9,
-                "{alpha} {path:?} {found} {share}"
-            );
-        }
-        assert!(seen.is_empty(), "nothing else was drawn");
-    }
-    let refused = |alpha| {
-        let sampling = Sampling::Segmentation { alpha, nbest: 0 };
-        let mut draw = Draw::at(Place {
-            seed: 0,
-            document: 0,
-            offset: 0,
-        });
-        model
-            .sample_piece(
-                text,
-                sampling,
-                &mut draw,
-                &mut staged::Scratch::default(),
-                &mut Vec::new(),
-            )
-            .is_err()
-    };
-    assert!(refused(f64::NAN) && refused(-1.0) && !refused(0.0));
 }
 
 fn vocabulary() -> impl Strategy<Value = Vec<(String, f64)>> {
