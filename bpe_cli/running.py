@@ -231,7 +231,7 @@ class StagedRunner:
                 blob=vocabulary.blob,
                 ends=vocabulary.ends,
                 merges=None if merges is None else merges.triples,
-                scores=getattr(model, "scores", None),
+                scores=getattr(model, "scores", getattr(model, "frequencies", None)),
                 kinds=getattr(model, "kinds", None) or None,
             )
         except ValueError as error:

@@ -6,7 +6,7 @@ It compares by value, has no ``train()``, and compiles itself for the core when 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -205,22 +205,45 @@ class Tokenizer:
             taken[token.token_id] = token
         return replace(self, special_tokens=tuple(sorted(merged.values(), key=lambda token: token.token_id)))
 
-    def with_longest_match(self, *, left_to_right: bool) -> Tokenizer:
+    def with_longest_match(self, *, left_to_right: bool, frequencies: Mapping[bytes, int] | None = None) -> Tokenizer:
         """Give a tokenizer that applies a BPE vocabulary by its longest tokens instead of by merges.
 
+        Args:
+            left_to_right: Take the longest token at each place from the left, or the longest one anywhere first.
+            frequencies: How often each token occurs, as the vocabulary writes it; those that are missing occur
+                never. Of tokens of one length the most frequent is tried first, and of equals the lower id.
+
         Raises:
-            UsageError: This is no BPE tokenizer.
+            UsageError: This is no BPE tokenizer over characters, or it lacks a token that has a frequency.
         """
+        from array import array
+
         from bpe_cli.values import replace
 
         model = self.model
-        if isinstance(model, CharacterBpe) and not model.continuing_subword_prefix:
-            suffix = model.end_of_word_suffix
-            return replace(self, model=LongestMatch(model.vocabulary, left_to_right, model.unk_id, suffix))
-        raise UsageError(
-            f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model.kind}",
-            hint="-a bpe trains one",
+        if not isinstance(model, CharacterBpe):
+            raise UsageError(
+                f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model.kind}",
+                hint="-a bpe trains one",
+            )
+        for token in frequencies or ():
+            if model.vocabulary.id_of(token) is None and all(each.content != token for each in self.special_tokens):
+                raise UsageError(
+                    f"the vocabulary has no token {_show(token)}, which has a frequency",
+                    hint="name tokens as the vocabulary writes them, with their marks",
+                )
+        by_id = (model.vocabulary.token(token_id) for token_id in range(model.vocabulary.size))
+        counts = None if frequencies is None else array("d", (frequencies.get(each, 0) for each in by_id))
+        longest = LongestMatch(
+            model.vocabulary,
+            left_to_right,
+            model.unk_id,
+            model.end_of_word_suffix,
+            separate_suffix=model.separate_suffix,
+            continuing_subword_prefix=model.continuing_subword_prefix,
+            frequencies=counts,
         )
+        return replace(self, model=longest)
 
     # -- special tokens ------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ class CoreModel:
             blob=model.vocabulary.blob,
             ends=model.vocabulary.ends,
             merges=None if merges is None else merges.triples,
-            scores=getattr(model, "scores", None),
+            scores=getattr(model, "scores", getattr(model, "frequencies", None)),
             kinds=getattr(model, "kinds", None) or None,
         )
 

@@ -12,7 +12,7 @@ from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
-from bpe_cli.cli.segmented import Segmenting, check_options, write_segmented
+from bpe_cli.cli.segmented import Segmenting, check_options, read_counts, write_segmented
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 from bpe_cli.wording import listed
@@ -161,6 +161,17 @@ def run(
             "left and right of it; by the longest token from the left.",
         ),
     ] = None,
+    frequencies: Annotated[
+        str | None,
+        Option(
+            "--frequencies",
+            metavar="FILE",
+            rich_help_panel="Tokenizer",
+            show_default="the lowest id first",
+            help="Lines of a token and its count: with --inference longest, of tokens of one length the most frequent "
+            "is tried first.",
+        ),
+    ] = None,
     dropout: Annotated[
         float | None,
         Option("--dropout", metavar="P", rich_help_panel=_SAMPLING, help="Leave each merge out with this probability."),
@@ -251,14 +262,24 @@ def run(
     if output is not None:
         sinks.check_outputs(to.value, output) if to.value in sinks.SINKS else sinks.check_writable(output)
     model = options.tokenizer_of(tokenizer, pattern, add_special)
+    if frequencies is not None and inference != Inference.longest:
+        raise UsageError("--frequencies says which of equally long tokens is tried first, with --inference longest")
     if inference is not None and inference != Inference.merges:
-        model = model.with_longest_match(left_to_right=inference == Inference.left_to_right)
+        counts = None if frequencies is None else {token.encode(): n for token, n in read_counts(frequencies).items()}
+        model = model.with_longest_match(left_to_right=inference == Inference.left_to_right, frequencies=counts)
     sampling = sampling_of(dropout, dropout_mode, sample, nbest, seed)
     if sampling is not None:
         check_sampling(model, sampling, spans="spans" in _words(with_))
     specials, refuse = options.specials_of(special)
     written = [("-o", output), ("--write-vocabulary", write_vocabulary)]
-    check_kept(written, [("the tokenizer", tokenizer or ""), ("the vocabulary", vocabulary or "")])
+    check_kept(
+        written,
+        [
+            ("the tokenizer", tokenizer or ""),
+            ("the vocabulary", vocabulary or ""),
+            ("the frequencies", frequencies or ""),
+        ],
+    )
     number = options.threads_of(threads)
     if conversations.wanted:
         work = chats.ChatWork(

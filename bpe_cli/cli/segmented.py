@@ -142,7 +142,6 @@ def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None, th
         UsageError: The options are about words, and the tokenizer has none; or it cannot be varied so.
         InputError, FormatError: The vocabulary cannot be read.
     """
-    from bpe_cli.formats.subword_nmt import load_vocabulary
     from bpe_cli.segmenting import Segmenter
     from bpe_cli.stages import CharacterBpe, LongestMatch
 
@@ -152,7 +151,7 @@ def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None, th
             raise UsageError("segmented text can be varied by --dropout, and by no other way")
         known = None
         if how.vocabulary is not None:
-            counts = load_vocabulary(_read(how.vocabulary), how.vocabulary)
+            counts = read_counts(how.vocabulary)
             known = {token for token, count in counts.items() if count >= how.threshold}
         tokens = {token_id: token.decode("utf-8", "surrogateescape") for token_id, token in bpe.vocabulary.items()}
         segmenter = Segmenter(
@@ -181,6 +180,17 @@ def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None, th
         ]
 
     return cut
+
+
+def read_counts(path: str) -> dict[str, int]:
+    """Read lines of a token and its count.
+
+    Raises:
+        InputError, FormatError: They cannot be read, or are something else.
+    """
+    from bpe_cli.formats.subword_nmt import load_vocabulary
+
+    return load_vocabulary(_read(path), path)
 
 
 def _read(path: str) -> bytes:

@@ -88,7 +88,7 @@ _CORE_MODELS = {
     "max-match": "MaxMatch",
     "n-gram": "NGram",
 }
-_TABLES = {"vocabulary", "merges", "scores", "kinds", "kind"}
+_TABLES = {"vocabulary", "merges", "scores", "frequencies", "kinds", "kind"}
 
 
 def core_model(model: Model) -> str:

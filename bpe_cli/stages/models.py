@@ -147,18 +147,27 @@ class Unigram:
 class LongestMatch:
     """Cut a word by its longest tokens, without merges: two greedy encoders for a BPE vocabulary.
 
+    Characters and marks are never cut: no token is found in a mark, and none takes part of it.
+
     Attributes:
-        vocabulary: Token texts; among tokens of equal length the lower id is tried first.
+        vocabulary: Token texts, with prefix and suffix as they are written.
         left_to_right: Take the longest token at each place from the left, or the longest one anywhere
             first and then what lies left and right of it.
         unk_id: The token for a stretch in which no token occurs; None leaves it out.
         end_of_word_suffix: Written after each word; counts as one character of a token's length.
+        separate_suffix: Whether the suffix can be a token by itself, or belongs to the last character.
+        continuing_subword_prefix: Written before tokens that do not begin a word; counts nothing.
+        frequencies: How often each token occurs, by id: of equal lengths the most frequent is tried first,
+            and then the lower id. None: the lower id.
     """
 
     vocabulary: Vocabulary
     left_to_right: bool = False
     unk_id: int | None = None
     end_of_word_suffix: str = ""
+    separate_suffix: bool = True
+    continuing_subword_prefix: str = ""
+    frequencies: array[float] | None = field(default=None, hash=False)
     kind: Literal["longest-match"] = "longest-match"
 
 

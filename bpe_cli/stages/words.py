@@ -40,7 +40,7 @@ def word_decoder(prefix: str, suffix: str, by_byte: bool = False) -> tuple[Decod
         blanks = (ReplaceDecoder(suffix, to_visible(b" ")),) if suffix else ()
         return (*blanks, ByteLevelDecoder(), *((StripDecoder(" ", 0, 1),) if suffix else ()))
     if prefix and suffix:
-        return ReplaceDecoder("^" + re.escape(prefix), "", literal=False), BPEDecoder(suffix)
+        return ReplaceDecoder(r"\A" + re.escape(prefix), "", literal=False), BPEDecoder(suffix)
     if suffix:
         return (BPEDecoder(suffix),)
     return (WordPieceDecoder(prefix, cleanup=False),) if prefix else ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bpe_cli.errors import FormatError
-from bpe_cli.stages import CharacterBpe, MergeBpe, Model, ScoredBpe, Unigram
+from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
 
@@ -129,6 +129,9 @@ def renumbered_model(model: Model, new_ids: Mapping[int, int | None]) -> Model:
     changed: dict[str, Any] = {"vocabulary": Vocabulary.from_tokens(texts)}
     if scores is not None:
         changed["scores"] = array("d", (scores[old] for old in order))
+    if isinstance(model, LongestMatch) and model.frequencies is not None:
+        counts = model.frequencies
+        changed["frequencies"] = array("d", (counts[old] if old < len(counts) else 0 for old in order))
     if kinds:
         changed["kinds"] = bytes(kinds[old] for old in order)
     if unk_id is not None:

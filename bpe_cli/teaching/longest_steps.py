@@ -7,16 +7,22 @@ dictionary, and of tutorials that apply a BPE vocabulary so; ``anywhere`` is the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from bpe_cli.teaching.longest_match import Units
+
+Word = TypeVar("Word", str, Units)
+"""A word or a token: in characters, or in units that are longer where marks are written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Match(Generic[Word]):
     """One look at what a rest of the word begins with.
 
     Attributes:
-        start: Where the rest begins, in characters.
+        start: Where the rest begins, in characters (in units).
         end: Where it goes on: after the longest token, or one character later where there is none.
         tried: How many beginnings of the rest were looked up, the longest first, until one was a token.
         fits: The tokens that the rest begins with, as they are written, the longest first.
@@ -25,7 +31,7 @@ class Match:
     start: int
     end: int
     tried: int
-    fits: tuple[str, ...]
+    fits: tuple[Word, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +42,13 @@ class Lengths:
     inside: tuple[int, ...]
 
 
-def lengths_of(tokens: Collection[str], prefix: str = "") -> Lengths:
+def lengths_of(tokens: Collection[Word], prefix: str = "") -> Lengths:
     """Collect the lengths of tokens.
 
     >>> lengths_of(["un", "##able", "##a"], "##")
     Lengths(first=(6, 3, 2), inside=(4, 1))
     """
-    inside = {len(token) - len(prefix) for token in tokens if token.startswith(prefix)}
+    inside = {len(token) - len(prefix) for token in tokens if not prefix or token[: len(prefix)] == prefix}
     return Lengths(
         tuple(sorted({len(token) for token in tokens if token}, reverse=True)),
         tuple(sorted(inside - {0}, reverse=True)),
@@ -50,15 +56,15 @@ def lengths_of(tokens: Collection[str], prefix: str = "") -> Lengths:
 
 
 def from_left(
-    word: str, tokens: Collection[str], lengths: Lengths, *, prefix: str = "", longest: int | None = None
-) -> Iterator[Match]:
+    word: Word, tokens: Collection[Word], lengths: Lengths, *, prefix: Word | None = None, longest: int | None = None
+) -> Iterator[Match[Word]]:
     """Yield a match at each place that is come to from the left.
 
     Args:
         word: The word.
         tokens: The tokens.
         lengths: Their lengths, as ``lengths_of`` gives them.
-        prefix: Written before tokens inside a word.
+        prefix: Written before tokens inside a word; None for nothing.
         longest: The longest beginning that is tried, in characters; None: all that is left.
 
     >>> tokens = {"un", "u", "##aff", "##able"}
@@ -70,7 +76,8 @@ def from_left(
     """
     start = 0
     while start < len(word):
-        mark, known = (prefix, lengths.inside) if start else ("", lengths.first)
+        mark = prefix if prefix is not None and start else word[:0]
+        known = lengths.inside if start else lengths.first
         left = len(word) - start
         fits = tuple(
             token for length in known if length <= left and (token := mark + word[start : start + length]) in tokens
@@ -82,11 +89,11 @@ def from_left(
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Generic[Word]):
     """A token that was cut out of a word.
 
     Attributes:
-        start: Where it begins, in characters.
+        start: Where it begins, in characters (in units).
         end: Where it ends.
         number: Its place in the order in which tokens are tried, from 0.
         token: The token.
@@ -95,31 +102,33 @@ class Cut:
     start: int
     end: int
     number: int
-    token: str
+    token: Word
 
 
-def anywhere(word: str, tokens: Sequence[str]) -> Iterator[Cut]:
+def anywhere(word: Word, numbers: Mapping[Word, int], longest: int | None = None) -> Iterator[Cut[Word]]:
     """Yield the tokens that are cut out of a word: tried one after the other, each in all of what is left.
 
-    >>> [(cut.start, cut.token) for cut in anywhere("newest</w>", ["est</w>", "we", "ne", "n", "w"])]
-    [(3, 'est</w>'), (0, 'ne'), (2, 'w')]
+    Args:
+        word: The word.
+        numbers: The place of each token in the order in which they are tried.
+        longest: The length of the longest token, if it is known.
+
+    >>> numbers = {"est": 0, "we": 1, "ne": 2, "n": 3, "w": 4}
+    >>> [(cut.start, cut.token) for cut in anywhere("newest", numbers)]
+    [(3, 'est'), (0, 'ne'), (2, 'w')]
     """
-    free = [(0, len(word))]
-    for number, token in enumerate(tokens):
-        if not free:
-            return
-        if not token or token not in word:
-            continue
-        left = []
-        for start, end in free:
-            while (at := word.find(token, start, end)) >= 0:
-                yield Cut(at, at + len(token), number, token)
-                if at > start:
-                    left.append((start, at))
-                start = at + len(token)
-            if start < end:
-                left.append((start, end))
-        free = left
+    most = max(map(len, numbers), default=0) if longest is None else longest
+    found = sorted(
+        (numbers[token], start, end)
+        for start in range(len(word))
+        for end in range(start + 1, min(start + most, len(word)) + 1)
+        if (token := word[start:end]) in numbers
+    )
+    taken = bytearray(len(word))
+    for number, start, end in found:
+        if not any(taken[start:end]):
+            taken[start:end] = b"\x01" * (end - start)
+            yield Cut(start, end, number, word[start:end])
 
 
 def stretches(length: int, cuts: Mapping[int, int]) -> Iterator[tuple[int, int, bool]]:

@@ -186,9 +186,18 @@ def _read_word_level(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary)
 
 
 def _read_longest_match(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> LongestMatch:
-    node.only("type", "unk_token", "left_to_right", "end_of_word_suffix", "unicode_version", "vocab")
-    suffix = _text_or_none(node.get("end_of_word_suffix"))
-    return LongestMatch(vocabulary, node.get("left_to_right").boolean(), _unk_id(node, ids), suffix)
+    node.only("type", "unk_token", "left_to_right", "end_of_word_suffix", "separate_suffix",
+              "continuing_subword_prefix", "frequencies", "unicode_version", "vocab")  # fmt: skip
+    counts = node.get("frequencies")
+    return LongestMatch(
+        vocabulary,
+        node.get("left_to_right").boolean(),
+        _unk_id(node, ids),
+        _text_or_none(node.get("end_of_word_suffix")),
+        separate_suffix=node.get("separate_suffix").boolean(default=True),
+        continuing_subword_prefix=_text_or_none(node.get("continuing_subword_prefix")),
+        frequencies=None if counts.is_null else array("d", (each.integer(below=1 << 53) for each in counts.items())),
+    )
 
 
 def _read_max_match(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary) -> MaxMatch:
@@ -323,13 +332,20 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
         content = {"type": "WordLevel", "vocab": vocab, "unk_token": _name(names, model.unk_id) or "<unk>"}
         return content | ({"fuse_unk": True} if model.fuse_unk else {})
     if isinstance(model, LongestMatch):
-        return {
+        content = {
             "type": "LongestMatch",
             "unk_token": _name(names, model.unk_id),
             "left_to_right": model.left_to_right,
             "end_of_word_suffix": model.end_of_word_suffix or None,
-            "vocab": vocab,
         }
+        # What is as it always was is not written: older versions read it.
+        if not model.separate_suffix:
+            content["separate_suffix"] = False
+        if model.continuing_subword_prefix:
+            content["continuing_subword_prefix"] = model.continuing_subword_prefix
+        if model.frequencies is not None:
+            content["frequencies"] = [int(count) for count in model.frequencies]
+        return content | {"vocab": vocab}
     if isinstance(model, MaxMatch):
         return {"type": "MaxMatch", "unk_token": _name(names, model.unk_id), "vocab": vocab}
     if isinstance(model, NGram):

@@ -1,11 +1,13 @@
 //! Cut words by their longest tokens, without merges: two greedy encoders for a vocabulary.
 //!
-//! * *Anywhere*: tokens are tried from the longest to the shortest, and among equals by id; each takes
-//!   all its places in what is still free, from left to right.
+//! * *Anywhere*: tokens are tried from the longest to the shortest, among equals by frequency if that is
+//!   known, and then by id; each takes all its places in what is still free, from left to right.
 //! * *From the left*: the longest token at each place is taken, then what follows it.
 //!
-//! A stretch in which no token is taken is one unknown token. The end of a word may be written as a
-//! suffix, which counts as one character of a token's length. Text is matched in whole characters.
+//! A stretch in which no token is taken is one unknown token. Words and tokens are spelt in *units*, which
+//! are never cut: a character; a mark of the end by itself, or a last character together with it; with a
+//! prefix, a first character is another unit than the same one inside a word. The mark of an end counts as
+//! one character of a token's length, a prefix as none.
 //!
 //! Both find the longest token at every place in one pass from right to left over an automaton of the
 //! reversed tokens (Aho and Corasick, "Efficient string matching", CACM 18(6), 1975); its links lead
@@ -19,8 +21,8 @@ use bpe_tables::{NONE, PieceTable, TokenTable};
 use hashbrown::HashMap;
 
 use super::staged::{Found, Model, Scratch};
-use crate::error::Result;
-use crate::text::{characters, read_char};
+use crate::error::{Error, Result};
+use crate::text::read_char;
 
 /// A model that takes the longest tokens.
 #[derive(Debug)]
@@ -28,9 +30,27 @@ pub struct LongestMatch {
     tokens: TokenTable<'static>,
     unk_id: Option<u32>,
     left_to_right: bool,
-    suffix: Vec<u8>,
+    marks: Marks,
     automaton: Automaton,
 }
+
+/// What is written around the characters of a word.
+#[derive(Debug, Default)]
+pub struct Marks {
+    /// Written at the end of a word.
+    pub suffix: Vec<u8>,
+    /// Whether the suffix is a unit by itself, or belongs to the last character.
+    pub separate: bool,
+    /// Written before a token that does not begin a word.
+    pub prefix: Vec<u8>,
+}
+
+/// The unit of a suffix by itself; above all characters and stray bytes.
+const END: u32 = 1 << 21;
+/// Of the unit of a character that has the suffix.
+const LAST: u32 = 1 << 22;
+/// Of the unit of a character that begins a word, where tokens inside words have a prefix.
+const FIRST: u32 = 1 << 23;
 
 /// The reversed tokens as a trie with links; node 0 is its root.
 #[derive(Debug, Default)]
@@ -55,31 +75,42 @@ impl LongestMatch {
     /// Builds a model; text never becomes the unknown token by its characters.
     ///
     /// # Errors
-    /// Names two tokens that are the same text.
+    /// Names two tokens that are the same text; or says that not all tokens have a frequency.
     pub fn new(
         tokens: TokenTable<'static>,
+        frequencies: &[f64],
         unk_id: Option<u32>,
         left_to_right: bool,
-        suffix: Vec<u8>,
+        marks: Marks,
     ) -> Result<Self> {
         PieceTable::build(&tokens)?;
-        let length = |text: &[u8]| match text.strip_suffix(&suffix[..]) {
-            Some(rest) if !suffix.is_empty() => characters(rest).count() + 1,
-            _ => characters(text).count(),
-        };
-        let mut order: Vec<(Reverse<usize>, u32)> = tokens
+        if !frequencies.is_empty() && frequencies.len() != tokens.len() {
+            return Err(Error::Invalid(format!(
+                "there are {} frequencies for {} tokens",
+                frequencies.len(),
+                tokens.len()
+            )));
+        }
+        let mut spelt: Vec<(Reverse<usize>, u32, Vec<u32>)> = tokens
             .iter()
             .filter(|&(id, _)| Some(id) != unk_id)
-            .map(|(id, text)| (Reverse(length(text)), id))
+            .map(|(id, text)| {
+                let units = marks.token(text);
+                let end = usize::from(units.last().is_some_and(|unit| unit & LAST != 0));
+                (Reverse(units.len() + end), id, units)
+            })
             .collect();
-        order.sort_unstable();
-        let ids = order.into_iter().map(|(_, id)| id).collect();
-        let automaton = Automaton::new(&tokens, ids);
+        let frequency = |id: u32| frequencies.get(id as usize).copied().unwrap_or(0.0);
+        spelt.sort_unstable_by(|a, b| {
+            let by_frequency = || frequency(b.1).total_cmp(&frequency(a.1));
+            (a.0.cmp(&b.0)).then_with(by_frequency).then(a.1.cmp(&b.1))
+        });
+        let automaton = Automaton::new(spelt.into_iter().map(|(_, id, units)| (id, units)));
         Ok(Self {
             tokens,
             unk_id,
             left_to_right,
-            suffix,
+            marks,
             automaton,
         })
     }
@@ -158,7 +189,8 @@ impl LongestMatch {
 }
 
 impl Automaton {
-    fn new(tokens: &TokenTable<'_>, ids: Vec<u32>) -> Self {
+    /// Builds the automaton of tokens in the order in which they are tried.
+    fn new(tokens: impl Iterator<Item = (u32, Vec<u32>)>) -> Self {
         let mut automaton = Self {
             fallback: vec![0],
             token: vec![NONE],
@@ -167,12 +199,11 @@ impl Automaton {
             ..Self::default()
         };
         let mut made: Vec<(u32, u32, u32)> = Vec::new(); // (parent, character, child)
-        let mut word = Vec::new();
-        for (rank, &id) in (0..).zip(&ids) {
-            word.clear();
-            spell(tokens.get(id), &mut word, &mut Vec::new());
+        let mut ids = Vec::new();
+        for (rank, (id, units)) in (0..).zip(tokens) {
+            ids.push(id);
             let mut node = 0;
-            for &character in word.iter().rev() {
+            for &character in units.iter().rev() {
                 let next = automaton.fallback.len() as u32;
                 let child = *automaton.edges.entry(edge(node, character)).or_insert(next);
                 if child == next {
@@ -253,6 +284,46 @@ fn edge(node: u32, character: u32) -> u64 {
     u64::from(node) << 32 | u64::from(character)
 }
 
+impl Marks {
+    /// Spells a word in units, with where each begins in its text; the suffix by itself begins nowhere.
+    fn word(&self, text: &[u8]) -> (Vec<u32>, Vec<u32>) {
+        let (mut units, mut starts) = (Vec::new(), Vec::new());
+        spell(text, &mut units, &mut starts);
+        self.mark(&mut units, false, !self.suffix.is_empty());
+        (units, starts)
+    }
+
+    /// Spells a token in units. What it begins and ends with are marks, unless nothing stands beside them.
+    fn token(&self, text: &[u8]) -> Vec<u32> {
+        let rest = match text.strip_suffix(&self.suffix[..]) {
+            Some(rest) if self.separate || !rest.is_empty() => rest,
+            _ => text,
+        };
+        let stem = match rest.strip_prefix(&self.prefix[..]) {
+            Some(stem) if !stem.is_empty() => stem,
+            _ => rest,
+        };
+        let mut units = Vec::new();
+        spell(stem, &mut units, &mut Vec::new());
+        self.mark(&mut units, stem.len() < rest.len(), rest.len() < text.len());
+        units
+    }
+
+    fn mark(&self, units: &mut Vec<u32>, inside: bool, ends: bool) {
+        if !self.prefix.is_empty()
+            && !inside
+            && let Some(first) = units.first_mut()
+        {
+            *first |= FIRST;
+        }
+        if ends && self.separate {
+            units.push(END);
+        } else if ends && let Some(last) = units.last_mut() {
+            *last |= LAST;
+        }
+    }
+}
+
 /// Appends the characters of a text as numbers, and where each begins; a byte that is no part of UTF-8
 /// has a number above all characters'.
 fn spell(text: &[u8], word: &mut Vec<u32>, starts: &mut Vec<u32>) {
@@ -276,10 +347,7 @@ impl Model for LongestMatch {
         _scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        let mut word = Vec::with_capacity(piece.len());
-        let mut starts = Vec::with_capacity(piece.len());
-        spell(piece, &mut word, &mut starts);
-        spell(&self.suffix, &mut word, &mut Vec::new());
+        let (word, starts) = self.marks.word(piece);
         // The suffix stands for nothing in the piece.
         let offset = |place: u32| {
             starts

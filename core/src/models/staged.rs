@@ -9,7 +9,7 @@ use super::bpe::{self, Bpe};
 use super::character_pairs::{self, CharacterPairs};
 use super::characters;
 use super::dropout::Dropout;
-use super::longest_match::LongestMatch;
+use super::longest_match::{self, LongestMatch};
 use super::max_match::{self, MaxMatch};
 use super::ngram::NGram;
 use super::scored_pairs::ScoredPairs;
@@ -221,6 +221,9 @@ pub enum Spec {
         unk_id: Option<u32>,
         left_to_right: bool,
         end_of_word_suffix: String,
+        /// Whether the suffix is a symbol of its own.
+        separate_suffix: bool,
+        continuing_subword_prefix: String,
     },
     /// Forward maximum matching with a dictionary; what it lacks is a character by itself.
     MaxMatch { unk_id: Option<u32> },
@@ -279,12 +282,22 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
             unk_id,
             left_to_right,
             end_of_word_suffix,
-        } => Box::new(LongestMatch::new(
-            tables.tokens,
-            unk_id,
-            left_to_right,
-            end_of_word_suffix.into_bytes(),
-        )?),
+            separate_suffix,
+            continuing_subword_prefix,
+        } => {
+            let marks = longest_match::Marks {
+                suffix: end_of_word_suffix.into_bytes(),
+                separate: separate_suffix,
+                prefix: continuing_subword_prefix.into_bytes(),
+            };
+            Box::new(LongestMatch::new(
+                tables.tokens,
+                &tables.scores,
+                unk_id,
+                left_to_right,
+                marks,
+            )?)
+        }
         Spec::WordPiece {
             unk_id,
             continuing_subword_prefix,

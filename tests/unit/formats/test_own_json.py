@@ -31,6 +31,14 @@ WORDS = Vocabulary.from_tokens([b"", b"a", b"b", b"ab"])
 SCORES = array("d", [0.0, -1.0, -2.0, -3.0])
 OWN = {
     "longest match": LongestMatch(WORDS, left_to_right=True, unk_id=0),
+    "longest match with marks": LongestMatch(
+        WORDS,
+        unk_id=0,
+        end_of_word_suffix="</w>",
+        separate_suffix=False,
+        continuing_subword_prefix="##",
+        frequencies=array("d", range(WORDS.size)),
+    ),
     "max match": MaxMatch(WORDS, unk_id=0),
     "n-gram": NGram(WORDS, 2, unk_id=0),
     "form 0.1": CharacterBpe(

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+from array import array
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.stages import LongestMatch
-from bpe_cli.teaching.longest_match import encode, encode_from_left, token_length
+from bpe_cli.teaching.longest_match import Marks, cut, cut_from_left
 from bpe_cli.vocabulary import Vocabulary
 from tests.core_model import CoreModel
 
 UNKNOWN = "<unk>"
 
 
-def model(tokens: list[str], *, left_to_right: bool = False, suffix: str = "", unknown: bool = True) -> CoreModel:
+def model(
+    tokens: list[str],
+    *,
+    left_to_right: bool = False,
+    suffix: str = "",
+    unknown: bool = True,
+    glued: bool = False,
+    prefix: str = "",
+    counts: dict[str, int] | None = None,
+) -> CoreModel:
     vocabulary = Vocabulary.from_tokens([token.encode() for token in [*tokens, UNKNOWN]])
     unk_id = len(tokens) if unknown else None
-    return CoreModel(LongestMatch(vocabulary, left_to_right, unk_id, suffix))
+    frequencies = None if counts is None else array("d", [*(counts[token] for token in tokens), 0])
+    return CoreModel(
+        LongestMatch(
+            vocabulary, left_to_right, unk_id, suffix,
+            separate_suffix=not glued, continuing_subword_prefix=prefix, frequencies=frequencies,
+        )
+    )  # fmt: skip
 
 
 def texts(tokens: list[str], core: CoreModel, word: str) -> list[str]:
@@ -36,6 +53,53 @@ def test_the_notebooks_words() -> None:
     assert texts(NOTEBOOK, core, "mountain") == ["m", "ou", "n", "ta", "in", UNKNOWN]  # nothing is </w>
     assert core.spans(b"ins") == [(4, 0, 2), (1, 2, 3)]
     assert core.spans(b"in") == [(4, 0, 2), (6, 2, 2)]
+
+
+def test_equals_by_frequency_as_in_the_notebook() -> None:
+    counts = {"n": 4150, "s</w>": 4698, "in": 3363, "ta": 1009, "ou": 3936, "m": 7476}
+    shuffled = ["ta", "in", "n", "m", "ou", "s</w>"]
+    assert texts(shuffled, model(shuffled, suffix="</w>", counts=counts), "inmountains") == [
+        "in", "m", "ou", "n", "ta", "in", "s</w>",
+    ]  # fmt: skip
+    tokens = ["ab", "bc", "a", "c"]
+    for (left, right), found in {(1, 2): ["a", "bc"], (2, 1): ["ab", "c"], (1, 1): ["ab", "c"]}.items():
+        assert texts(tokens, model(tokens, counts={"ab": left, "bc": right, "a": 9, "c": 0}), "abc") == found
+
+
+def test_marks_are_not_cut() -> None:
+    tokens = ["hi", "w", "/", "</w>", "h", "i", "<", ">"]
+    for left_to_right in (False, True):
+        core = model(tokens, suffix="</w>", left_to_right=left_to_right)
+        assert texts(tokens, core, "hi") == ["hi", "</w>"]
+        assert texts(tokens, core, "w") == ["w", "</w>"]
+        assert texts(tokens, core, "i</w>") == ["i", "<", "/", "w", ">", "</w>"]  # the mark's text is no mark
+        tokens_of_text = ["w", "</", "w>"]
+        core = model(tokens_of_text, suffix="</w>", left_to_right=left_to_right)
+        assert texts(tokens_of_text, core, "w") == ["w", UNKNOWN]
+
+
+def test_a_glued_mark_belongs_to_its_character() -> None:
+    tokens = ["hi", "h", "i</w>", "w"]
+    for left_to_right in (False, True):
+        core = model(tokens, suffix="</w>", glued=True, left_to_right=left_to_right)
+        assert texts(tokens, core, "hi") == ["h", "i</w>"]
+        assert core.spans(b"hi") == [(1, 0, 1), (2, 1, 2)]
+
+
+def test_a_prefix_is_not_cut() -> None:
+    tokens = ["ab", "##ab", "##c", "#", "##"]
+    for left_to_right in (False, True):
+        core = model(tokens, prefix="##", left_to_right=left_to_right)
+        assert texts(tokens, core, "abab") == ["ab", "##ab"]
+        assert texts(tokens, core, "cab") == [UNKNOWN, "##ab"]
+        assert texts(tokens, core, "abc#") == ["ab", "##c", UNKNOWN]  # "#" begins a word
+        assert texts(tokens, core, "##c") == ["##", "##c"]  # a mark with nothing beside it is text
+
+
+def test_frequencies_fit_the_tokens() -> None:
+    vocabulary = Vocabulary.from_tokens([b"a", b"b"])
+    with pytest.raises(ValueError, match="there are 1 frequencies for 2 tokens"):
+        CoreModel(LongestMatch(vocabulary, frequencies=array("d", [1])))
 
 
 def test_the_two_ways_differ() -> None:
@@ -70,28 +134,59 @@ def test_characters_are_whole() -> None:
 # -- the textbook ----------------------------------------------------------------------------------
 
 
-def in_order(tokens: list[str], suffix: str) -> list[str]:
-    return sorted(tokens, key=lambda token: -token_length(token, suffix))  # stable: then by id
+@given(
+    st.lists(st.text("abé", min_size=1, max_size=5), min_size=1, max_size=12, unique=True),
+    st.lists(st.text("abéx</>w", min_size=1, max_size=20), min_size=30, max_size=60),
+    st.sampled_from(["", "</w>", "b", "ab"]),
+    st.sampled_from(["", "##", "b", "ab"]),
+    st.booleans(),
+    st.booleans(),
+    st.data(),
+)
+def test_words_are_cut_by_the_book(
+    tokens: list[str], words: list[str], suffix: str, prefix: str, glued: bool, counted: bool, data: st.DataObject
+) -> None:
+    some = st.lists(st.sampled_from(tokens), max_size=4, unique=True)
+    final, inner = data.draw(some), data.draw(some)
+    tokens += [token + suffix for token in final] + [prefix + token for token in inner]
+    tokens += [prefix + token + suffix for token in final]
+    tokens += [*filter(None, (suffix, prefix, suffix[:-1], suffix[2:3]))]
+    tokens = list(dict.fromkeys(tokens))
+    counts = {token: data.draw(st.integers(0, 2)) for token in tokens} if counted else None
+    marks = Marks(suffix, glued, prefix)
+    names = [*tokens, UNKNOWN]
+
+    def of_core(*, left_to_right: bool) -> list[list[str]]:
+        core = model(
+            tokens, left_to_right=left_to_right, suffix=suffix, glued=glued, prefix=prefix, counts=counts
+        )  # fmt: skip
+        return [[names[token] for token in ids] for ids in core.encode([word.encode() for word in words])]
+
+    # Sorting is stable: equals stay in the order of ids.
+    order = sorted(tokens, key=lambda token: (-marks.length(token), -(counts or {}).get(token, 0)))
+    spelt = [(marks.token(token), token) for token in order]
+    assert of_core(left_to_right=False) == [cut(marks.word(word), spelt) for word in words]
+    units = {marks.token(token): token for token in tokens}
+    assert of_core(left_to_right=True) == [cut_from_left(marks.word(word), units) for word in words]
 
 
 @given(
-    st.lists(st.text("abé", min_size=1, max_size=5), min_size=1, max_size=12, unique=True),
-    st.lists(st.text("abéx", min_size=1, max_size=20), min_size=30, max_size=60),
-    st.sampled_from(["", "</w>", "b", "ab"]),
-    st.data(),
+    st.text("ab<>/w", min_size=1, max_size=12),
+    st.lists(st.text("ab<>/w", min_size=2, max_size=4), max_size=8, unique=True),
+    st.booleans(),
+    st.sampled_from(["", "##"]),
+    st.booleans(),
 )
-def test_words_are_cut_by_the_book(tokens: list[str], words: list[str], suffix: str, data: st.DataObject) -> None:
-    if suffix:
-        final = data.draw(st.lists(st.sampled_from(tokens), max_size=4, unique=True))
-        tokens = list(dict.fromkeys([*tokens, *(token + suffix for token in final), suffix[:-1] or "a"]))
-    pieces = [word.encode() for word in words]
-    names = [*tokens, UNKNOWN]
-    found = model(tokens, suffix=suffix).encode(pieces)
-    order = in_order(tokens, suffix)
-    assert [[names[token] for token in ids] for ids in found] == [encode(word + suffix, order) for word in words]
-    found = model(tokens, left_to_right=True, suffix=suffix).encode(pieces)
-    expected = [encode_from_left(word + suffix, tokens) for word in words]
-    assert [[names[token] for token in ids] for ids in found] == expected
+def test_with_all_characters_and_marks_nothing_is_unknown(
+    word: str, longer: list[str], glued: bool, prefix: str, left_to_right: bool
+) -> None:
+    forms = [before + each + after for each in "ab<>/w" for before in ("", prefix) for after in ("", "</w>")]
+    tokens = list(dict.fromkeys([*forms, *longer, "</w>"]))
+    core = model(tokens, suffix="</w>", glued=glued, prefix=prefix, left_to_right=left_to_right)
+    found = texts(tokens, core, word)
+    assert UNKNOWN not in found
+    plain = "".join(token.removeprefix(prefix) if place else token for place, token in enumerate(found))
+    assert plain == word + "</w>"
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=6), min_size=1, max_size=9, unique=True), st.binary(max_size=30))

@@ -15,11 +15,11 @@ from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
-from bpe_cli.stages import MergeBpe, RankBpe, ScoredBpe, SpecialToken
+from bpe_cli.stages import LongestMatch, MergeBpe, RankBpe, ScoredBpe, SpecialToken
 from bpe_cli.surgery import Operation, prune, skeleton
 from bpe_cli.surgery.corpus import count_tokens
 from bpe_cli.surgery.merge_rules import MergeRules
-from bpe_cli.surgery.operation import used_ids
+from bpe_cli.surgery.operation import renumbered_model, used_ids
 from bpe_cli.surgery.symbols import composite
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, ngram, sentencepiece, train, unigram, word, wordpiece
@@ -319,3 +319,9 @@ def test_what_cannot_be():
     sure = train([TEXT], word.Options(vocab_size=13, unk_token=None))
     with pytest.raises(FormatError, match="word-level without an unknown token"):
         prune(sure, counted(sure, TEXT), 5)
+
+
+def test_frequencies_of_longest_match_follow_their_tokens():
+    made = LongestMatch(Vocabulary.from_tokens([b"a", b"b", b"ab"]), frequencies=array("d", [5, 6, 7]))
+    kept = renumbered_model(made, {0: None, 1: 1, 2: 0})
+    assert [kept.frequencies[kept.vocabulary.id_of(token)] for token in (b"b", b"ab")] == [6, 7]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.reports.text.steps.base import LONGEST_REST, bytes_of, check_length, check_work, collected, text_of, window
 from bpe_cli.reports.text.steps.values import CutStep, CutWalk, MatchStep, MatchWalk, Spelling, StepToken
-from bpe_cli.teaching.longest_match import token_length
+from bpe_cli.teaching.longest_match import Marks, Units
+from bpe_cli.teaching.longest_match import text_of as written
 from bpe_cli.teaching.longest_steps import Cut, Match, anywhere, from_left, lengths_of, stretches
 
 if TYPE_CHECKING:
@@ -53,10 +54,20 @@ class WordPieces:
             steps, len(matches) - len(steps), None, None, limit, dead_end, (unknown,) if dead_end else tuple(tokens)
         )
 
-    def _step(self, word: str, match: Match) -> MatchStep:
+    def _step(self, word: str, match: Match[str]) -> MatchStep:
         prefix = self._model.continuing_subword_prefix if match.start else ""
         fits = tuple(self._names.token(self._ids[token]) for token in match.fits)
-        return _step(word, match, prefix, fits, fits[0] if fits else None, "token" if fits else "unknown")
+        rest = prefix + word[match.start : match.start + LONGEST_REST]
+        cut = max(len(word) - match.start - LONGEST_REST, 0)
+        return _step(rest, cut, match.tried, word[match.start : match.end], fits, fits[0] if fits else None,
+                     "token" if fits else "unknown")  # fmt: skip
+
+
+def marks_of(model: MaxMatch | LongestMatch) -> Marks:
+    """Give what a model writes around words: a dictionary writes nothing."""
+    if model.kind == "max-match":
+        return Marks("")
+    return Marks(model.end_of_word_suffix, not model.separate_suffix, model.continuing_subword_prefix)
 
 
 class FromLeft:
@@ -66,13 +77,13 @@ class FromLeft:
         self._names = names
         self._limits = limits
         self._unk_id = model.unk_id
-        self._suffix = getattr(model, "end_of_word_suffix", "")
+        self._marks = marks_of(model)
         # A dictionary's unknown characters are tokens one by one, a tutorial's together with their neighbours.
         self._fuses = model.kind == "longest-match"
-        self._ids: dict[str, int] = {}
+        self._ids: dict[Units, int] = {}
         for token_id, token in model.vocabulary.items():
             if not (self._fuses and token_id == model.unk_id):
-                self._ids.setdefault(text_of(token), token_id)  # of equal ones the first counts
+                self._ids.setdefault(self._marks.token(text_of(token)), token_id)  # of equal ones the first counts
         self._lengths = lengths_of(self._ids)
         self._longest = max(self._lengths.first, default=1)
 
@@ -83,7 +94,7 @@ class FromLeft:
             TooMuchToTell: It is too long.
         """
         check_length(piece)
-        word = text_of(piece) + self._suffix
+        word = self._marks.word(text_of(piece))
         check_work(len(word), self._lengths.first)
         steps: list[MatchStep] = []
         tokens: list[StepToken] = []
@@ -103,7 +114,10 @@ class FromLeft:
             if taken is not None:
                 tokens.append(taken)
             if self._limits.steps is None or len(steps) < self._limits.steps:
-                steps.append(_step(word, match, "", fits, taken, way))
+                rest = written(word[match.start : match.start + LONGEST_REST])
+                cut = max(len(word) - match.start - LONGEST_REST, 0)
+                text = written(word[match.start : match.end])
+                steps.append(_step(rest, cut, match.tried, text, fits, taken, way))
             count += 1
         return MatchWalk(tuple(steps), count - len(steps), self._longest, None, None, False, tuple(tokens))
 
@@ -115,11 +129,18 @@ class Anywhere:
         self._names = names
         self._limits = limits
         self._unk_id = model.unk_id
-        self._suffix = model.end_of_word_suffix
+        self._marks = marks_of(model)
         known = ((text_of(token), token_id) for token_id, token in model.vocabulary.items() if token_id != model.unk_id)
-        ordered = sorted(known, key=lambda each: (-token_length(each[0], self._suffix), each[1]))
-        self._tokens = [text for text, _ in ordered]
+        counts = model.frequencies
+
+        def order(each: tuple[str, int]) -> tuple[int, float, int]:
+            text, token_id = each
+            return -self._marks.length(text), -counts[token_id] if counts else 0.0, token_id
+
+        ordered = [(self._marks.token(text), token_id) for text, token_id in sorted(known, key=order)]
+        self._numbers = {units: number for number, (units, _) in enumerate(ordered)}
         self._ids = dict(ordered)
+        self._longest = max(map(len, self._ids), default=1)
 
     def walk(self, piece: bytes) -> CutWalk:
         """Tell the steps of one piece.
@@ -128,8 +149,9 @@ class Anywhere:
             TooMuchToTell: It is too long.
         """
         check_length(piece)
-        word = text_of(piece) + self._suffix
-        cuts = list(anywhere(word, self._tokens))
+        word = self._marks.word(text_of(piece))
+        check_work(len(word), range(self._longest))
+        cuts = list(anywhere(word, self._numbers, self._longest))
         ends: dict[int, int] = {}
         steps = []
         for cut in islice(cuts, self._limits.steps):
@@ -144,13 +166,13 @@ class Anywhere:
                 continue
             stands = () if self._unk_id is None else (self._names.token(self._unk_id),)
             tokens += stands
-            unknown.append(Spelling(bytes_of(word[start:end]), "unknown" if stands else "left out", stands))
+            unknown.append(Spelling(bytes_of(written(word[start:end])), "unknown" if stands else "left out", stands))
         return CutWalk(tuple(steps), len(cuts) - len(steps), collected(unknown), tuple(tokens))
 
-    def _step(self, word: str, cut: Cut, ends: dict[int, int]) -> CutStep:
+    def _step(self, word: Units, cut: Cut[Units], ends: dict[int, int]) -> CutStep:
         parts = list(stretches(len(word), ends))
         at = next(number for number, (start, _, _) in enumerate(parts) if start == cut.start)
-        shown = window([bytes_of(word[start:end]) for start, end, _ in parts], at)
+        shown = window([bytes_of(written(word[start:end])) for start, end, _ in parts], at)
         return CutStep(cut.number, self._names.token(self._ids[cut.token]), shown)
 
 
@@ -160,9 +182,6 @@ def from_left_or_anywhere(model: LongestMatch, names: Names, limits: Limits) -> 
 
 
 def _step(
-    word: str, match: Match, prefix: str, fits: tuple[StepToken, ...], taken: StepToken | None, way: Way
+    rest: str, cut: int, tried: int, text: str, fits: tuple[StepToken, ...], taken: StepToken | None, way: Way
 ) -> MatchStep:
-    rest = word[match.start : match.start + LONGEST_REST]
-    cut = len(word) - match.start - len(rest)
-    text = bytes_of(word[match.start : match.end])
-    return MatchStep(bytes_of(prefix + rest), cut, match.tried, fits, taken, way, text)
+    return MatchStep(bytes_of(rest), cut, tried, fits, taken, way, bytes_of(text))

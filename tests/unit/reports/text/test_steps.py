@@ -185,7 +185,7 @@ def test_longest_tokens_anywhere():
     ]  # fmt: skip
     (row,) = tell(Tokenizer(model).with_longest_match(left_to_right=True), b"newxx").rows
     assert [(step.text, step.way) for step in row.walk.steps][:4] == [
-        (b"ne", "token"), (b"w", "token"), (b"x", "unknown"), (b"x", "fused"),
+        (b"ne", "token"), (b"w", "token"), (b"x", "unknown"), (b"x</w>", "fused"),
     ]  # fmt: skip
 
 

@@ -125,10 +125,13 @@ def word_level(random):
 
 
 def longest_match(random):
-    suffix = random.choice(["", "</w>"])
-    tokens = ["<unk>", "a", "b"] + [word + random.choice(["", suffix]) for word in words(random, "ab1", 9)]
-    left = random.random() < 0.5
-    return stages.LongestMatch(vocabulary(dict.fromkeys(tokens)), left, random.choice([0, None]), suffix)
+    suffix, prefix = random.choice(["", "</w>"]), random.choice(["", "", "##"])
+    tokens = ["<unk>", "a", "b"]
+    tokens += [random.choice(["", prefix]) + word + random.choice(["", suffix]) for word in words(random, "ab1", 9)]
+    made = vocabulary(dict.fromkeys(tokens))
+    left, separate, counted = (random.random() < 0.5 for _ in range(3))
+    counts = array("d", (random.randint(0, 3) for _ in range(made.size))) if counted else None
+    return stages.LongestMatch(made, left, random.choice([0, None]), suffix, separate, prefix, counts)
 
 
 def max_match(random):

@@ -1,0 +1,70 @@
+"""``bpe encode --inference``: a vocabulary applied by its longest tokens, from the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli_runner import call, error
+
+NOTEBOOK = {"n": 4150, "s</w>": 4698, "in": 3363, "ta": 1009, "ou": 3936, "m": 7476}
+
+
+def notebook(folder, *order):
+    """Save the vocabulary of the notebook, whose ids are in another order than its frequencies."""
+    vocab = {token: number for number, token in enumerate(("<unk>", *order))}
+    model = {"type": "SuffixBpe", "unk_token": "<unk>", "end_of_word_suffix": "</w>", "vocab": vocab, "merges": []}
+    added = [{"id": 0, "content": "<unk>", "special": True}]
+    content = {"added_tokens": added, "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": model}
+    (folder / "notebook.json").write_text(json.dumps(content))
+    (folder / "counts.txt").write_text("".join(f"{token} {count}\n" for token, count in NOTEBOOK.items()))
+
+
+def test_the_notebook(tmp_path):
+    notebook(tmp_path, "ta", "in", "n", "m", "ou", "s</w>")
+    shown = call("encode", "-T", "inmountains", "-t", "notebook.json", "--to", "tokens",
+                 "--inference", "longest", "--frequencies", "counts.txt", cwd=tmp_path)  # fmt: skip
+    assert (shown.status, shown.err, shown.text) == (0, "", "in m ou n ta in s</w>\n")
+
+
+def test_frequencies_decide_between_equals(tmp_path):
+    notebook(tmp_path, "mi", "in", "m", "n")
+    for counts, expected in (("mi 2\nin 1\n", "mi n <unk>"), ("mi 1\nin 2\n", "m in <unk>")):
+        (tmp_path / "counts.txt").write_text(counts)
+        shown = call("encode", "-T", "min", "-t", "notebook.json", "--to", "tokens",
+                     "--inference", "longest", "--frequencies", "counts.txt", cwd=tmp_path)  # fmt: skip
+        assert (shown.status, shown.text) == (0, f"{expected}\n")
+
+
+def test_frequencies_that_cannot_be_used(tmp_path):
+    notebook(tmp_path, "mi", "in")
+    for inference, content, message, hint in (
+        ("left-to-right", "mi 1\n",
+         "--frequencies says which of equally long tokens is tried first, with --inference longest", None),
+        ("longest", "mi@@ 1\n", "the vocabulary has no token 'mi@@', which has a frequency",
+         "name tokens as the vocabulary writes them, with their marks"),
+        ("longest", "mi\n", 'not a token, a blank and a count: "mi" (counts.txt:1)', None),
+    ):  # fmt: skip
+        (tmp_path / "counts.txt").write_text(content)
+        shown = call("encode", "-T", "min", "-t", "notebook.json", "--inference", inference,
+                     "--frequencies", "counts.txt", cwd=tmp_path)  # fmt: skip
+        assert (shown.status, shown.err) == (2, error(message, hint))
+
+
+@pytest.mark.parametrize("prefix", ["", "##"])
+@pytest.mark.parametrize("form", ["0.2", "0.1"])
+@pytest.mark.parametrize("inference", ["longest", "left-to-right"])
+def test_longest_match_never_cuts_a_mark(tmp_path, form, prefix, inference):
+    """A word of known characters has no unknown part, whatever its letters: those of the mark too."""
+    (tmp_path / "text").write_text("we know new words </ w> # w >\n" * 3)
+    train = ("train", "text", "-a", "bpe", "-s", "70", "--set", f"suffix_form={form}", "-q", "-o", "t.json",
+             "--set", f"continuing_subword_prefix={prefix}")  # fmt: skip
+    assert call(*train, cwd=tmp_path).status == (2 if prefix and form == "0.1" else 0)
+    if prefix and form == "0.1":
+        return
+    words = "wren w #w new> w/</"
+    ids = call("encode", "-T", words, "-t", "t.json", "--inference", inference, cwd=tmp_path).out
+    tokens = call("encode", "-T", words, "-t", "t.json", "--inference", inference, "--to", "tokens", cwd=tmp_path).text
+    assert "<unk>" not in tokens.split()
+    assert call("decode", "-t", "t.json", input=ids, cwd=tmp_path).text == words
