@@ -32,6 +32,7 @@ LAYERS = (
         "arguments",
         "wording",
         "safe_orjson",
+        "samples",
     },
     {
         "tokenizer",

@@ -204,7 +204,7 @@ class Extras:
 
     def _probes(self, models: Sequence[Tokenizer], threads: int) -> Probes:
         from bpe_cli.reports.comparison.probes import Probes
-        from bpe_cli.reports.comparison.samples import samples
+        from bpe_cli.samples import samples
 
         found = Probes()
         if Probe.languages in self.probes:

@@ -96,7 +96,7 @@ def run(
 
         bpe convert tokenizer.json --extend corpus.txt -s 60000 -o longer.json
     """
-    from bpe_cli.formats import dump, format_of_name, left_behind
+    from bpe_cli.formats import dump, format_of_name, left_behind, rehearse
     from bpe_cli.sinks.atomic import write_file
     from bpe_cli.surgery import id_map as id_map_of
     from bpe_cli.surgery import skeleton
@@ -116,7 +116,7 @@ def run(
         paths = _places(files, output, map_path)
     else:
         if change.is_long:  # what no change can mend is said before the work
-            _places(dump(skeleton(model), chosen, losses), output, map_path)
+            _places(rehearse(skeleton(model), chosen, losses), output, map_path)
         operation = change.apply(model)
         model = operation.tokenizer
         files = dump(model, chosen, losses)

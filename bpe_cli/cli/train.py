@@ -324,9 +324,9 @@ def _rehearse(trainer: ModuleType, settings: Any, file_format: str) -> None:
     Raises:
         FormatError: The file cannot hold such a pattern, or a special token that is no text.
     """
-    from bpe_cli.formats import dump
+    from bpe_cli.formats import rehearse
 
-    dump(trainer.untrained(settings), file_format, ["ids"])
+    rehearse(trainer.untrained(settings), file_format, ["ids"])
 
 
 def _train(

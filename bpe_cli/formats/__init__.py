@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -247,7 +248,7 @@ def format_of_name(output: str) -> str:
 
 
 def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = ()) -> dict[str, bytes]:
-    """Give the contents of the files that hold a tokenizer.
+    """Give the contents of the files that hold a tokenizer, proved: read back they give the same ids and texts.
 
     Args:
         tokenizer: What is to be held.
@@ -260,6 +261,21 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
     Raises:
         FormatError: The format cannot hold all of it.
         UsageError: There is no such format, or no such loss.
+        OutputError: There is no place for a temporary file.
+    """
+    from bpe_cli.formats.proof import prove
+
+    files = rehearse(tokenizer, format_name, allow_loss)
+    with _with_way_out(format_name):
+        prove(tokenizer, files, FORMATS[format_name].FILES[0].replace("*", "tokenizer"), load, allow_loss)
+    return files
+
+
+def rehearse(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = ()) -> dict[str, bytes]:
+    """Give what ``dump`` would, without the proof: for a tokenizer that is not finished.
+
+    Raises:
+        FormatError, UsageError: As for ``dump``.
     """
     import difflib
 
@@ -274,8 +290,15 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
             f"no format loses {listed(list(map(repr, unknown)), separator=', ')}",
             hint=f"losses are {', '.join(sorted(LOSSES))}",
         )
-    try:
+    with _with_way_out(format_name):
         return FORMATS[format_name].dump(tokenizer, frozenset(allow_loss))
+
+
+@contextmanager
+def _with_way_out(format_name: str) -> Iterator[None]:
+    """Name the format that holds everything where an error has no better advice."""
+    try:
+        yield
     except FormatError as error:
         if error.hint is None and format_name != "bpe.json":
             raise FormatError(error.message, hint="bpe.json holds every tokenizer whole: --format bpe.json") from error

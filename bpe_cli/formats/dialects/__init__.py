@@ -108,11 +108,17 @@ def _refuse_own(tokenizer: Tokenizer) -> None:
         own = "BPE whose end of a word is a symbol of its own"
     elif isinstance(model, Unigram) and not model.fuse_unk:
         own = "Unigram that leaves unknown characters apart"
+    elif isinstance(model, Unigram) and model.unk_id is not None and _is_ordinary(model, model.unk_id):
+        own = "Unigram whose unknown token is an ordinary piece too"
     if own:
         raise FormatError(
             f"Hugging Face's library has no {own}",
             hint="write bpe.json, which holds everything (--format bpe.json)",
         )
+
+
+def _is_ordinary(model: Unigram, unk_id: int) -> bool:
+    return unk_id < model.vocabulary.size and bool(model.vocabulary.token(unk_id))
 
 
 def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tuple[Tokenizer, dict[str, str]]:

@@ -27,6 +27,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
+from bpe_cli.stages.pieces import NORMAL
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.values import replace
 from bpe_cli.vocabulary import Merges, Vocabulary
@@ -256,7 +257,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
         raise kinds.error(f"has {len(numbers):,} numbers for {len(tokens):,} tokens")
     unk = node.get("unk_id")
     unk_id = None if unk.is_null else unk.integer(below=len(tokens) or 1)
-    if unk_id is not None and unk_id < len(tokens):
+    if unk_id is not None and unk_id < len(tokens) and (not numbers or numbers[unk_id] != NORMAL):
         tokens[unk_id] = b""
     vocabulary = Vocabulary.from_tokens(tokens)
     byte_fallback = node.get("byte_fallback").boolean(default=False)
@@ -383,8 +384,8 @@ def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str,
     content["unk_id"] = model.unk_id
     content["vocab"] = list(zip(entries, model.scores, strict=True))
     content["byte_fallback"] = model.byte_fallback
-    if model.kinds:
-        content["kinds"] = list(model.kinds)
+    if model.kinds or (model.unk_id is not None and model.unk_id < len(entries) and model.vocabulary.token(model.unk_id)):
+        content["kinds"] = list(model.kinds or bytes([NORMAL]) * len(entries))
     if isinstance(model, Unigram):
         if not model.fuse_unk:
             content["fuse_unk"] = False

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Mapping, Sequence
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.checked import quote
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece.settings import ROLES, number, roles, text
@@ -76,6 +77,8 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
             piece, kind = specials[token_id], UNKNOWN if token_id == model.unk_id else CONTROL
         if not piece:
             raise FormatError(f"id {token_id} has no token, and SentencePiece's ids have no gaps")
+        if token_id == model.unk_id and kind != UNKNOWN:
+            raise FormatError(f"{quote(piece)} is the unknown token and an ordinary piece, and SentencePiece has two types")
         if (scores is None or token_id >= len(scores)) and kept and piece in kept:
             _, score, old = kept[piece]
             kind = kind if kind in (UNKNOWN, CONTROL) or old in (UNKNOWN, CONTROL) else old

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bpe_cli.reports.comparison.samples import PLACE, pack, samples
+from bpe_cli.samples import PLACE, pack, samples
 
 
 def test_they_are_up_to_date(corpora):

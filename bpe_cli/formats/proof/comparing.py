@@ -1,0 +1,188 @@
+"""Hold two tokenizers against each other: the same ids, and the same text of them, on given texts."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from bpe_cli.blocks import Block
+from bpe_cli.errors import BpeError, InputError
+from bpe_cli.formats.checked import quote
+from bpe_cli.tokenizer import Specials, Tokenizer
+from bpe_cli.values import dataclass
+
+SHOWN = 8
+"""How many tokens of a cut a message has."""
+
+ATTEMPTS = 100
+"""How often a text is made shorter."""
+
+THREADS = min(4, os.cpu_count() or 1)
+
+Ids = bytes | None
+"""The ids of a text, as the bytes of a u32 array; None for a text that cannot be encoded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """Say what of two tokenizers' ids is to be the same.
+
+    Attributes:
+        renumbered: Whether the second may have other ids for the same tokens.
+        excepted: Ids that may be found otherwise: a text that has one, to either, is not looked at.
+        most: Whether only most of the texts are to have the same ids.
+    """
+
+    renumbered: bool = False
+    excepted: frozenset[int] = frozenset()
+    most: bool = False
+
+
+SAME = Law()
+
+
+def difference(
+    ours: Tokenizer, theirs: Tokenizer, texts: Collection[bytes], specials: Specials = (), law: Law = SAME
+) -> str | None:
+    """Tell of the first text that becomes other ids, cut short; None if there is none.
+
+    Raises:
+        FormatError: One of the two cannot be run.
+    """
+    some = list(texts)
+    if not law.renumbered and _becomes_the_same(ours, theirs, some, specials):
+        return None
+    both = [encode(each, some, specials) for each in (ours, theirs)]
+    found = _first(both[0], both[1], law)
+    if found is None:
+        return None
+    text = some[found] if law.renumbered or law.most else _shortened(ours, theirs, some[found], specials, law)
+    cuts = [shown(each, encode(each, [text], specials)[0]) for each in (ours, theirs)]
+    asked = ", with special tokens asked for," if specials else ""
+    return f"{quote(text)}{asked} becomes {cuts[0]}, and read back {cuts[1]}"
+
+
+def _becomes_the_same(ours: Tokenizer, theirs: Tokenizer, texts: Sequence[bytes], specials: Specials) -> bool:
+    """Tell whether all texts together become the same ids; the quick way, where each of them becomes any."""
+    block = Block.of(texts)
+    try:
+        first, second = (each.encode_block(block, each.matcher(specials), THREADS) for each in (ours, theirs))
+    except InputError:
+        return False
+    return all(one.cast("B") == two.cast("B") for one, two in zip(first, second, strict=True))
+
+
+def encode(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials = ()) -> list[Ids]:
+    """Encode texts; None for each that cannot be.
+
+    Raises:
+        FormatError: The tokenizer cannot be run.
+    """
+    matcher = tokenizer.matcher(specials)
+    found: list[Ids] = []
+    size = len(texts)
+    while len(found) < len(texts):
+        part = texts[len(found) : len(found) + size]
+        try:
+            ids, ends = tokenizer.encode_block(Block.of(part), matcher, THREADS if size > 1 else 1)
+        except InputError:
+            if size == 1:
+                found.append(None)
+            size = max(1, size // 8)
+            continue
+        found += _divided(memoryview(ids).cast("B").tobytes(), ends)
+        size *= 2
+    return found
+
+
+def _divided(ids: bytes, ends: Iterable[int]) -> Iterator[bytes]:
+    start = 0
+    for end in ends:
+        yield ids[start : 4 * end]
+        start = 4 * end
+
+
+def _first(ours: Sequence[Ids], theirs: Sequence[Ids], law: Law) -> int | None:
+    """Give the number of the first text whose ids break the law."""
+    broken: list[int] = []
+    names: tuple[dict[int, int], dict[int, int]] = ({}, {})
+    for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        if mine == other and not law.renumbered:
+            continue
+        ids = [numbers_of(each) for each in (mine, other)]
+        if law.excepted and any(law.excepted.intersection(each) for each in ids):
+            continue
+        if law.renumbered and mine is not None and other is not None and _renamed(*ids, *names):
+            continue
+        if mine is None and other is None:
+            continue
+        if not law.most:
+            return number
+        broken.append(number)
+    return broken[0] if 2 * len(broken) > len(ours) else None
+
+
+def _renamed(mine: array[int], other: array[int], to: dict[int, int], back: dict[int, int]) -> bool:
+    """Tell whether ids are the same but for their numbers, which are the same for each token in all texts."""
+    return len(mine) == len(other) and all(
+        to.setdefault(one, two) == two and back.setdefault(two, one) == one for one, two in zip(mine, other, strict=True)
+    )
+
+
+def _shortened(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specials, law: Law) -> bytes:
+    """Give a part of a text that has the difference too: without what can go at its ends, larger parts first.
+
+    Complexity: ``ATTEMPTS`` encodings of the text at most.
+    """
+    cut = len(text) // 2
+    for _ in range(ATTEMPTS):
+        for part in (text[cut:], text[: len(text) - cut]):
+            if _is_cut_cleanly(part, text) and _differs(ours, theirs, part, specials, law):
+                text = part
+                break
+        else:
+            cut //= 2
+        cut = min(cut, len(text) // 2)
+        if not cut:
+            break
+    return text
+
+
+def _differs(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specials, law: Law) -> bool:
+    mine, other = (encode(each, [text], specials) for each in (ours, theirs))
+    return mine != other and _first(mine, other, law) is not None
+
+
+def _is_cut_cleanly(part: bytes, text: bytes) -> bool:
+    return bool(part) and (_is_text(part) or not _is_text(text))
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def numbers_of(ids: Ids) -> array[int]:
+    """Give ids as numbers; none for a text that cannot be encoded."""
+    return array("I", ids or b"")
+
+
+def shown(tokenizer: Tokenizer, ids: Ids) -> str:
+    """Write what a text was cut into: each token and its id."""
+    if ids is None:
+        return "an error (it has no token for a part of it)"
+    numbers = numbers_of(ids)
+    written = [f"{_token(tokenizer, number)} ({number})" for number in numbers[:SHOWN]]
+    rest = f" and {len(numbers) - SHOWN:,} more" if len(numbers) > SHOWN else ""
+    return " ".join(written) + rest if written else "no tokens"
+
+
+def _token(tokenizer: Tokenizer, token_id: int) -> str:
+    try:
+        return quote(tokenizer.token_bytes(token_id))
+    except BpeError:
+        return "no token"
