@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.needs import needs
+from tests.needs import needs, skip
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -80,7 +78,7 @@ def start(folder: Path) -> Iterator[Browser]:
     playwright = needs("playwright.sync_api")
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
-        pytest.skip("needs Chromium to open pages in, which is not installed")
+        skip("needs Chromium to open pages in, which is not installed")
     with playwright.sync_playwright() as running:
         # No sandbox: it needs more than containers allow. What is opened is what these tests wrote.
         chromium = running.chromium.launch(executable_path=program, args=["--no-sandbox"])

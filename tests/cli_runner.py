@@ -7,6 +7,7 @@ Every run has the same surroundings, so that what it prints does not depend on w
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import io
 import os
 import pty
@@ -19,6 +20,7 @@ from typing import NamedTuple
 from unittest import mock
 
 from bpe_cli.cli.app import main
+from tests.needs import skip
 
 GOLDEN = Path(__file__).parent / "golden" / "cli"
 SCRIPT = Path(sys.executable).with_name("bpe")
@@ -87,6 +89,25 @@ def call(
         for stream in streams[1:]:
             stream.flush()
     return Result(status, streams[1].buffer.getvalue(), streams[2].buffer.getvalue().decode())
+
+
+def give_up_rights() -> None:
+    """Give up, for what this process starts, what lets root read and write everything."""
+    overrides = {"CAP_DAC_OVERRIDE": 1, "CAP_DAC_READ_SEARCH": 2}
+    for capability in overrides.values():
+        if ctypes.CDLL(None, use_errno=True).prctl(24, capability, 0, 0, 0) != 0:  # PR_CAPBSET_DROP
+            raise PermissionError(ctypes.get_errno(), "cannot give up a right")
+
+
+def as_a_user() -> dict[str, object]:
+    """Return the options for ``run`` with which files have their modes for root too; skip where that cannot be."""
+    if os.geteuid() != 0:
+        return {}
+    try:
+        subprocess.run([sys.executable, "-c", ""], preexec_fn=give_up_rights, check=True)
+    except (subprocess.SubprocessError, AttributeError):
+        skip("needs the right to give rights up")
+    return {"preexec_fn": give_up_rights}
 
 
 class Terminal:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.needs import SHARED, NoUnseenSkips, skip
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 # fast: the same examples in every run, so that a red build is the change's fault; slow: for hunting.
@@ -35,6 +37,11 @@ for _signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [_signal])
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Fail what CI skips unseen; a plugin of its own sees the examples in bpe_cli too, which are not below us."""
+    config.pluginmanager.register(NoUnseenSkips())
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The repository's folder."""
@@ -52,5 +59,5 @@ def shared() -> Path:
     """Real tokenizers and reference results that cannot be shipped; the test skips where they are absent."""
     folder = REPOSITORY.parent / "shared"
     if not folder.is_dir():
-        pytest.skip("needs ../shared (real tokenizers and reference results), which is not there")
+        skip(SHARED)
     return folder

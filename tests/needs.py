@@ -1,23 +1,80 @@
-"""Import what only the tests need: a test skips where it is absent, but in CI that is a failure."""
+"""What a test needs and may not find: it skips with a reason; in CI it fails, unless the reason is listed here.
+
+A skip that nobody sees tests nothing. Where CI is set, as CI systems and ``.ci/run`` do, ``NoUnseenSkips`` makes a
+failure of every skip whose reason is not in ``ALLOWED``, word by word, whoever skipped and in whatever way.
+"""
 
 from __future__ import annotations
 
-import importlib
 import os
-from typing import Any
+from collections.abc import Generator
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+SHARED = "needs ../shared (real tokenizers and reference results), which is not there"
+
+ALLOWED = {
+    "needs Chromium to open pages in, which is not installed": ".ci/run tries to install it, which takes a network",
+    "needs llama_cpp, which is not installed: make setup": "it compiles llama.cpp, which takes a quarter of an hour",
+    "needs the right to mount a small disk": "root's alone; /dev/full and a limit on sizes stand in for a full disk",
+    "needs the right to give rights up": "root's alone; whoever has none to give up runs the test without",
+    **dict.fromkeys(
+        (f"needs {name}, which make bench installs" for name in ("fastokens", "gigatoken", "splintr-rs", "tokie")),
+        "a rival that is measured, not one that the tests compare with",
+    ),
+}
+"""Reason of a skip that CI accepts -> why it does."""
+
+
+def is_ci() -> bool:
+    """Tell whether all that the tests need is to be there."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+def is_allowed(reason: str) -> bool:
+    """Tell whether CI accepts a skip; NO_SHARED is for CI of a clone that has no ../shared beside it."""
+    return reason in ALLOWED or (reason == SHARED and bool(os.environ.get("NO_SHARED")))
+
+
+def skip(reason: str) -> NoReturn:
+    """Skip the test, or the module that is being imported."""
+    pytest.skip(reason, allow_module_level=True)
+
 
 def needs(module: str) -> Any:
-    """Give a module of the development group in pyproject.toml.
-
-    Where CI is set, as CI systems and ``.ci/run`` do, all of the group is installed: a module that cannot be
-    imported fails the test then, for a test that skips unseen tests nothing.
-    """
-    if os.environ.get("CI", "").lower() not in ("", "0", "false"):
-        try:
-            return importlib.import_module(module)
-        except ImportError as error:
-            pytest.fail(f"needs {module}, which CI has to install: {error}", pytrace=False)
+    """Return a module of the development group in pyproject.toml; without it, skip."""
     return pytest.importorskip(module, reason=f"needs {module}, which is not installed: make setup")
+
+
+def only_where(condition: bool, reason: str) -> pytest.MarkDecorator:
+    """Mark a test that skips unless the condition holds; the reason says what is needed."""
+    return pytest.mark.skipif(not condition, reason=reason)
+
+
+class NoUnseenSkips:
+    """The plugin that fails in CI what is skipped for a reason that is not listed."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Judge the skip of a test."""
+        report = yield
+        return report if hasattr(report, "wasxfail") else judged(report)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Judge the skip of a module."""
+        return judged((yield))
+
+
+def judged(report: Report) -> Report:
+    """Make a failure of a skip that CI does not accept."""
+    if not report.skipped or not is_ci():
+        return report
+    reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else report.longreprtext
+    if not is_allowed(reason):
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI, for a reason that tests/needs.py does not allow there: {reason}"
+    return report

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.needs import skip
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "bpe_cli"
 
@@ -238,7 +240,7 @@ def test_long_file_says_why(path):
 def tracked() -> list[Path]:
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
-        pytest.skip("needs a git checkout: it asks git which files belong to the project")
+        skip("needs a git checkout: it asks git which files belong to the project")
     listing = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
     return [path for name in listing.decode().split("\0") if name and (path := ROOT / name).is_file()]
 

@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 import bpe_cli
+from tests.needs import skip
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "corpora" / "README.md"])
@@ -207,11 +208,11 @@ def test_one_version_everywhere():
 def test_every_crate_in_the_module_is_credited():
     cargo = shutil.which("cargo")
     if cargo is None:
-        pytest.skip("needs cargo to list the crates")
+        skip("needs cargo to list the crates")
     command = [cargo, "tree", "--offline", "--features=python", "--edges=normal,no-proc-macro", "--prefix=none"]
     done = subprocess.run(command, cwd=ROOT / "core", capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
-        pytest.skip("cargo has not fetched the crates yet: run make build")
+        skip("cargo has not fetched the crates yet: run make build")
     # A crate of our own is shown with its path.
     linked = {line.split()[0] for line in done.stdout.splitlines() if line and "(/" not in line}
     credited = set(re.findall(r"^\| `([\w-]+)`", (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8"), re.MULTILINE))

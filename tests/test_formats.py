@@ -16,6 +16,7 @@ from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
 
 GPT2 = PATTERNS["gpt2"].regex
 
@@ -88,7 +89,7 @@ def test_every_format_gives_back_what_it_can_hold(tokenizer, tmp_path_factory):
 
 @given(tokenizer=tokenizers(), texts=st.lists(TEXTS, min_size=3, max_size=6))
 def test_hugging_face_gives_equal_ids(tokenizer, texts):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     theirs = rival.Tokenizer.from_str(formats.dump(tokenizer, "tokenizer.json")[""].decode())
     for text in texts:
         assert tokenizer.encode(text, specials="all") == theirs.encode(text, add_special_tokens=False).ids, text
@@ -97,7 +98,7 @@ def test_hugging_face_gives_equal_ids(tokenizer, texts):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "p50k_edit", "cl100k_base", "o200k_base"])
 def test_published_encodings_give_equal_ids_as_tokenizer_json(shared, name, tmp_path):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     ours = encodings.named(name)
     path = tmp_path / "tokenizer.json"
     path.write_bytes(formats.dump(ours, "tokenizer.json")[""])

@@ -17,12 +17,13 @@ from bpe_cli.arguments import pack
 from bpe_cli.encodings import named
 from bpe_cli.errors import InputError
 from tests.cli_runner import call
+from tests.needs import only_where
 
 COMMAND = [sys.executable, "-m", "bpe_cli", "encode", "-t", "o200k_base", "--threads", "2"]
 TEXT = b"How many words, 12345 of them, does it take? \xe4\xbd\xa0\xe5\xa5\xbd\xef\xbc\x8c " * 20_000
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="getrusage begins with the peak of the parent")
+@only_where(sys.platform == "linux", "needs Linux: elsewhere getrusage begins with the peak of the parent")
 def test_a_long_pipe_of_one_line_takes_no_more_memory(tmp_path):
     out = tmp_path / "out.bin"
     with subprocess.Popen([*COMMAND, "--to", "bin", "-o", str(out), "-q"], stdin=subprocess.PIPE) as process:

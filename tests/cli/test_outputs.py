@@ -10,14 +10,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.cli_runner import call, error, run, start
+from tests.cli_runner import as_a_user, call, error, run, start
+from tests.needs import only_where, skip
 
 GPT2 = ("-t", "gpt2")
 FULL = error("cannot write stdout: no space left on device")
 # More than any buffer and pipe between here and there holds.
 BIG = b"all work and no play makes a dull line\n" * 20_000
 
-pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux")
+pytestmark = only_where(os.path.exists("/dev/full"), "needs Linux, for /dev/full")
 
 
 def names_in(folder):
@@ -89,10 +90,9 @@ def test_a_folder_for_a_pair_that_cannot_be_made(tmp_path):
     assert result == (2, b"", error("cannot make the folder x: file exists"))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_may_not_be_written_to(tmp_path):
     (tmp_path / "x").mkdir(mode=0o555)
-    result = run("encode", "-T", "a", "-o", "x/y", cwd=tmp_path)
+    result = run("encode", "-T", "a", "-o", "x/y", cwd=tmp_path, **as_a_user())
     assert result == (2, b"", error(f"cannot write x/y: the folder {tmp_path}/x may not be written to"))
 
 
@@ -115,7 +115,7 @@ def small_disk(folder):
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
     if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        pytest.skip("needs the right to mount a small disk")
+        skip("needs the right to mount a small disk")
     try:
         yield
     finally:

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.cli_runner import call, error, surroundings
+from tests.needs import only_where
 
 WAY_OUT = "write to another file, and move it there when all is well"
 
@@ -90,7 +91,7 @@ def test_a_page_and_the_tables(folder):
     assert call(*COMPARE, "--html", "page.html", cwd=folder) == (0, b"", "wrote page.html\n")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="closes a descriptor as a shell does")
+@only_where(os.name == "posix", "needs a shell that closes a descriptor")
 @pytest.mark.parametrize(
     "words", ["compare -T a -t gpt2 --csv", "compare -T a -t gpt2 --html -", "inspect -T a", "encode -T a"]
 )

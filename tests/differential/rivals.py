@@ -12,6 +12,7 @@ import pytest
 from bpe_cli import encodings
 from bpe_cli.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
+from tests.needs import needs
 
 
 @cache
@@ -20,8 +21,8 @@ def tiktoken_encoding(name: str):
 
     That these are the published ranks is another test's matter: they go by the sha256 of the file.
     """
-    tiktoken = pytest.importorskip("tiktoken")
-    source = pytest.importorskip("tiktoken_ext.openai_public")
+    tiktoken = needs("tiktoken")
+    source = needs("tiktoken_ext.openai_public")
     vocabulary = encodings.named(name).model.vocabulary
     ranks = {token: token_id for token_id, token in vocabulary.items()}
     with (

@@ -9,17 +9,16 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-import pytest
-
 from bpe_cli import _core
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.tokenizer import Tokenizer
 from tests.differential.texts import REPRESENTATIVES, WORDS, assigned, corpus
+from tests.needs import needs
 
-hf = pytest.importorskip("tokenizers")
-spm = pytest.importorskip("sentencepiece")
+hf = needs("tokenizers")
+spm = needs("sentencepiece")
 normalizers, splits, models, trainers, decoders = (
     hf.normalizers, hf.pre_tokenizers, hf.models, hf.trainers, hf.decoders,
 )  # fmt: skip

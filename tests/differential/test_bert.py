@@ -19,6 +19,7 @@ from bpe_cli.postprocess import affixes, process
 from bpe_cli.tokenizer import Tokenizer
 from tests.differential.test_hugging_face_files import character_span
 from tests.differential.texts import suite
+from tests.needs import needs
 
 RECORDED = ("bert-base-uncased", "bert-base-chinese", "bert-base-uncased.nocjk-noaccents")
 
@@ -124,7 +125,7 @@ def test_written_vocabulary_is_the_one_that_was_read(name, shared, tmp_path):
 
 
 def test_pairs_are_those_of_hugging_face(case, shared):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     theirs = rival.Tokenizer.from_str(formats.dump(case.tokenizer, "tokenizer.json")[""].decode())
     texts = [text for text in case.texts.values() if len(text) < 200][:60]
     for first, second in zip(texts, reversed(texts), strict=True):
@@ -135,7 +136,7 @@ def test_pairs_are_those_of_hugging_face(case, shared):
 
 def test_library_reads_the_same_file_into_the_same_tokenizer(shared):
     """But for what frames a text, which ``BertWordPieceTokenizer`` and ``transformers`` write in two ways."""
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     path = shared / "vocabs" / RECORDED[0] / "vocab.txt"
     theirs = hf_json.loads(rival.BertWordPieceTokenizer(str(path)).to_str().encode())
     ours = formats.load(path)
@@ -145,7 +146,7 @@ def test_library_reads_the_same_file_into_the_same_tokenizer(shared):
 
 def test_library_takes_more_off_a_line_than_its_end(shared):
     """The Chinese vocabulary has U+2028 as a token; text cannot become it, for BERT takes it for a blank."""
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     path = shared / "vocabs" / RECORDED[1] / "vocab.txt"
     theirs, ours = rival.BertWordPieceTokenizer(str(path)), formats.load(path)
     token_id = ours.model.vocabulary.id_of("\u2028".encode())
@@ -214,7 +215,7 @@ def test_what_no_recorded_text_shows(shared):
     # Google's range begins at U+2B820, Hugging Face's by a slip of the pen at U+2B920.
     assert len(tokenizer.encode("\U0002b820\U0002b91f")) == 1
     assert len(tokenizer.encode("\U0002b920\U0002b921")) == 2
-    rival = pytest.importorskip("tokenizers").normalizers.BertNormalizer()
+    rival = needs("tokenizers").normalizers.BertNormalizer()
     normalize = tokenizer.runner.stages.normalize
     for text in ("a\ue000b", "\U0002b820\U0002b91f", "\U0002b920\U0002b921", "ΣΑΣ", "\x0b\x85\u2028", "İ"):
         assert normalize(text.encode())[0].decode() == rival.normalize_str(text), ascii(text)

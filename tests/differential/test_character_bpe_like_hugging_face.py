@@ -22,6 +22,7 @@ from bpe_cli.teaching.bpe import character_words, count_pairs, merge_words
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bpe
 from bpe_cli.trainers.base import new_counts
+from tests.needs import needs
 
 RECORDED = Path("expected", "train", "hf-tokenizers")
 
@@ -71,7 +72,7 @@ def words_of(shared: Path, text: str, rival: Any) -> dict[str, int]:
     ],
 )  # fmt: skip
 def test_recorded_training(shared, name, text, options):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     path = shared / RECORDED / name / "tokenizer.json"
     expected = json.loads(path.read_bytes())["model"]
     words = words_of(shared, text, rival.Tokenizer.from_file(str(path)))
@@ -91,7 +92,7 @@ def test_recorded_training(shared, name, text, options):
 
 
 def hugging_face(words: dict[str, int], vocab_size: int, prefix: str = "", suffix: str = "", **options: Any) -> Any:
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     tokenizer = rival.Tokenizer(rival.models.BPE())
     tokenizer.pre_tokenizer = rival.pre_tokenizers.WhitespaceSplit()
     options |= {"continuing_subword_prefix": prefix} if prefix else {}

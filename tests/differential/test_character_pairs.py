@@ -18,8 +18,9 @@ from bpe_cli.teaching.character_bpe import byte_token, merge, order_of_merges, s
 from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.core_model import CoreModel
 from tests.differential.texts import suite
+from tests.needs import needs
 
-tokenizers = pytest.importorskip("tokenizers")
+tokenizers = needs("tokenizers")
 
 UNKNOWN = "<unk>"
 
@@ -257,7 +258,7 @@ def test_where_dropouts_differ() -> None:
     assert close(ours[5,], 0.5 * 0.5, times)
     assert close(theirs[5,], 0.5 * (0.5 + 0.5 * 0.5 * 0.5), times)
 
-    apply_bpe = pytest.importorskip("subword_nmt.apply_bpe")
+    apply_bpe = needs("subword_nmt.apply_bpe")
     codes = {("a", "b"): 0}
     seen = Counter(
         tuple(apply_bpe.encode("abab", codes, {"ab": ("a", "b")}, None, "@@", (0, 1), {}, None, 0.5))

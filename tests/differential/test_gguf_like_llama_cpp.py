@@ -20,6 +20,7 @@ from bpe_cli.stages import MergeBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, sentencepiece, train, wordpiece
 from tests.differential.texts import WORDS, corpus, suite
+from tests.needs import needs
 
 RECORDED = ("gpt-2", "qwen2", "llama-spm", "phi-3", "bert-bge")
 
@@ -153,7 +154,7 @@ def test_recorded_files_are_written_again(shared, name):
 @pytest.fixture(scope="module")
 def llama_cpp(tmp_path_factory):
     """Give a function that encodes by llama.cpp: content of a file -> text -> ids."""
-    library = pytest.importorskip("llama_cpp")
+    library = needs("llama_cpp")
     silent = library.llama_log_callback(lambda level, text, data: None)
     library.llama_log_set(silent, None)
     path = tmp_path_factory.mktemp("llama") / "vocabulary.gguf"

@@ -14,6 +14,7 @@ from bpe_cli.formats import load
 from bpe_cli.postprocess import process, trim, trims
 from bpe_cli.tokenizer import Tokenizer
 from tests.differential.texts import suite
+from tests.needs import needs
 
 BYTES_WITHOUT_TOKENS = {"falcon": {"ws_vt_ff", "ctrl_nl"}}
 """Texts that are refused, by tokenizer: a byte has no token, and the library leaves it out without a word."""
@@ -75,7 +76,7 @@ def test_ids_of_a_file_without_recorded_ones(shared):
     Its special tokens are normalized; that the library decodes those to their normalized text, here with
     a blank before, is told in ``test_whole_tokenizers``.
     """
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     path = shared / "vocabs" / "llama2-repaired" / "tokenizer.json"
     theirs = rival.Tokenizer.from_file(str(path))
     tokenizer = load(path)

@@ -21,6 +21,7 @@ from bpe_cli.trainers import unigram
 from tests.differential.test_hugging_face_files import character_span
 from tests.differential.texts import suite
 from tests.differential.unigram_models import pipeline
+from tests.needs import needs
 
 RECORDED = Path("expected", "train", "hf-tokenizers")
 NAMES = (
@@ -47,7 +48,7 @@ def test_recorded_encodings(shared: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_offsets_and_decoding(shared: Path, name: str) -> None:
-    rival = pytest.importorskip("tokenizers").Tokenizer.from_file(str(shared / RECORDED / name / "tokenizer.json"))
+    rival = needs("tokenizers").Tokenizer.from_file(str(shared / RECORDED / name / "tokenizer.json"))
     tokenizer = loaded(shared / RECORDED / name / "tokenizer.json")
     for case, text in suite(shared).items():
         expected = rival.encode(text, add_special_tokens=False)

@@ -19,6 +19,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, sentencepiece, train
 from tests.cli_runner import call
 from tests.differential.texts import WORDS, corpus
+from tests.needs import needs
 
 CORPORA = tuple(f"corpora/languages/{name}.txt" for name in ("en", "de", "ru"))
 
@@ -40,8 +41,8 @@ def texts() -> tuple[str, ...]:
 
 @pytest.mark.parametrize("pattern", ["gpt2", "llama3", "o200k"])
 def test_tiktoken(pattern, tmp_path, monkeypatch):
-    tiktoken = pytest.importorskip("tiktoken")
-    load = pytest.importorskip("tiktoken.load")
+    tiktoken = needs("tiktoken")
+    load = needs("tiktoken.load")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")  # nothing is to be kept
     tokenizer = train(lines(), bbpe.Options(600, pattern=PATTERNS[pattern].regex))
     path = tmp_path / "t.tiktoken"
@@ -80,7 +81,7 @@ def converted(name: str) -> Tokenizer:
     ("make", "name"), [*((trained, name) for name in MODELS), (converted, "bytes"), (converted, "unigram")]
 )
 def test_sentencepiece(make, name):
-    library = pytest.importorskip("sentencepiece")
+    library = needs("sentencepiece")
     tokenizer = make(name)
     theirs = library.SentencePieceProcessor(model_proto=formats.dump(tokenizer, "sentencepiece", LOSSES)[""])
     assert theirs.vocab_size() == tokenizer.vocab_size
@@ -95,7 +96,7 @@ def test_sentencepiece(make, name):
 
 @pytest.mark.parametrize("options", [{}, {"suffix_form": "0.1"}], ids=["0.2", "0.1"])
 def test_subword_nmt(options, tmp_path):
-    library = pytest.importorskip("subword_nmt.apply_bpe")
+    library = needs("subword_nmt.apply_bpe")
     tokenizer = train(lines(), bpe.Options(merges=400, **options))
     codes = formats.dump(tokenizer, "subword-nmt", frozenset({"ids"}))[""]
     theirs = library.BPE(io.StringIO(codes.decode()))

@@ -17,6 +17,7 @@ from bpe_cli.stages import Normalizer
 from bpe_cli.stages.component_json import component, core_spec
 from tests.differential.protocol_buffers import field, fields
 from tests.differential.texts import ALL, WORDS, assigned, corpus, suite
+from tests.needs import needs
 
 RULES = ("nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf")
 POOL = (
@@ -63,7 +64,7 @@ def ours(*normalizers: Normalizer) -> Callable[[str], tuple[str, list[tuple[int,
 
 def rival_tokenizer(*normalizers: Normalizer):
     """Make a tokenizer of Hugging Face's whose tokens are single characters."""
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     # (?m) lets the dot match newlines in its engine.
     split = {"type": "Split", "pattern": {"Regex": "(?m:.)"}, "behavior": "Isolated", "invert": False}
     sequence = {"type": "Sequence", "normalizers": [component(each) for each in normalizers]}
@@ -203,9 +204,7 @@ def test_precompiled_is_not_what_sentencepiece_does():
 
 @cache
 def sentencepiece_normalizer(name: str, dummy: bool = False, remove_extra: bool = False, escape: bool = False):
-    module = pytest.importorskip("sentencepiece")
-    if not hasattr(module, "SentencePieceNormalizer"):
-        pytest.skip("this sentencepiece has no normalizer of its own")
+    module = needs("sentencepiece")
     return module.SentencePieceNormalizer(
         rule_name=name, add_dummy_prefix=dummy, remove_extra_whitespaces=remove_extra, escape_whitespaces=escape
     )
@@ -264,7 +263,7 @@ def test_every_character_is_rewritten_as_by_sentencepiece(name):
 
 
 def test_sentencepiece_reads_a_table_of_ours():
-    module = pytest.importorskip("sentencepiece")
+    module = needs("sentencepiece")
     for name in RULES:
         settings = field(1, name.encode()) + field(2, base64.b64decode(table(name)))
         rival = module.SentencePieceNormalizer(normalizer_spec=settings)

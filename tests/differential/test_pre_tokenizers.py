@@ -45,9 +45,10 @@ from tests.differential.pieces import (
     stages_of_json,
 )
 from tests.differential.texts import MIXED, RAW, WORDS, more, suite
+from tests.needs import needs
 
-rival = pytest.importorskip("tokenizers").pre_tokenizers
-Regex = pytest.importorskip("tokenizers").Regex
+rival = needs("tokenizers").pre_tokenizers
+Regex = needs("tokenizers").Regex
 
 GPT2, LLAMA3 = PATTERNS["gpt2"].regex, PATTERNS["llama3"].regex
 BEHAVIORS = {

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-import pytest
-
 from bpe_cli import load
+from tests.needs import needs
 
 TEXT = "\u2581-------"
 LONG = {"-": -5.129043102264404, "---": -12.130167007446289, "\u2581": -2.0122928619384766}  # as T5's file has them
@@ -48,7 +47,7 @@ def test_of_equals_the_one_wins_whose_last_token_begins_first(tmp_path):
 
 
 def test_the_library_agrees_where_it_reads_scores_exactly(tmp_path):
-    library = pytest.importorskip("tokenizers")
+    library = needs("tokenizers")
     short = {token: round(score, 3) for token, score in LONG.items()}
     theirs = library.Tokenizer.from_str(tokenizer_json(short)).encode(TEXT).tokens
     assert theirs == ours(short, tmp_path) == FIRST

@@ -22,8 +22,9 @@ from bpe_cli.vocabulary import Vocabulary
 from tests.core_model import CoreModel
 from tests.differential.protocol_buffers import field, varint
 from tests.differential.texts import corpus
+from tests.needs import needs
 
-sentencepiece = pytest.importorskip("sentencepiece")
+sentencepiece = needs("sentencepiece")
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 

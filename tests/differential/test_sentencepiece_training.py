@@ -29,8 +29,9 @@ from tests.cli_runner import call
 from tests.differential.protocol_buffers import fields
 from tests.differential.texts import suite
 from tests.differential.unigram_models import of_processor, piece_of
+from tests.needs import needs
 
-sentencepiece = pytest.importorskip("sentencepiece")
+sentencepiece = needs("sentencepiece")
 
 RECORDED = Path("expected", "train", "sentencepiece")
 EXACT = [

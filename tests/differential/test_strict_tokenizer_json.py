@@ -8,6 +8,7 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
 from tests.cli.training_kinds import KINDS
 from tests.cli_runner import call
+from tests.needs import needs
 
 TEXT = "low lower newest widest, été \\ and \\x41 a_b  two\tthree\nnext line 12 345\n" * 4
 TEXTS = ["low", "lower newest", " a  b ", "été \\ and", "widest, 12 345", "", "\ttwo\n", "lownewest", "next"]
@@ -17,7 +18,7 @@ HELD = ("bbpe", "byte", "bpe", "bpe hf", "bpe subword-nmt", "wordpiece", "wordpi
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_same_ids_or_no_file(kind, tmp_path):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     path = tmp_path / "own.json"
     options = [option for option in KINDS[kind] if option not in ("--format", "tokenizer.json")]
     trained = call("train", *options, "--format", "bpe.json", "-o", path, "-q", input=TEXT.encode())

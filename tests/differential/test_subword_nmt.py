@@ -20,6 +20,7 @@ from bpe_cli.trainers import bpe
 from bpe_cli.trainers.base import Trained, new_counts
 from tests.cli_runner import call
 from tests.differential.texts import suite
+from tests.needs import needs
 
 RECORDED = Path("expected", "train", "subword-nmt")
 REFERENCE = Path("vocabs", "subword-nmt-ref")
@@ -126,7 +127,7 @@ def test_recorded_vocabulary_of_what_is_segmented(shared, tmp_path):
 
 
 def test_random_vocabularies():
-    get_vocab = pytest.importorskip("subword_nmt.get_vocab").get_vocab
+    get_vocab = needs("subword_nmt.get_vocab").get_vocab
     draw = random.Random(7)
     for _ in range(100):
         lines = [" ".join(draw.choices(["a", "b@@", "é", "", "c</w>", "\t"], k=draw.randint(0, 9))) for _ in range(9)]
@@ -157,7 +158,7 @@ def random_words(draw: random.Random) -> dict[str, int]:
 
 
 def their_codes(words: Mapping[str, int], merges: int, **options) -> str | None:
-    learn = pytest.importorskip("subword_nmt.learn_bpe")
+    learn = needs("subword_nmt.learn_bpe")
     out = io.StringIO()
     dictionary = io.StringIO("\n".join(f"{word} {count}" for word, count in words.items()))
     try:
@@ -181,7 +182,7 @@ def test_random_codes():
 
 
 def test_random_segmentation():
-    apply_bpe = pytest.importorskip("subword_nmt.apply_bpe")
+    apply_bpe = needs("subword_nmt.apply_bpe")
     draw = random.Random(6)
     for _ in range(300):
         words = random_words(draw)
@@ -210,7 +211,7 @@ def test_random_segmentation():
 
 
 def test_a_group_in_a_glossary_doubles_text_there():
-    apply_bpe = pytest.importorskip("subword_nmt.apply_bpe")
+    apply_bpe = needs("subword_nmt.apply_bpe")
     codes = "#version: 0.2\nx y\n"
     theirs = apply_bpe.BPE(io.StringIO(codes), glossaries=["(ab)+"])
     assert theirs.segment("xabz") == "x@@ ab@@ ab@@ z", "the group is cut out once more"
@@ -218,21 +219,21 @@ def test_a_group_in_a_glossary_doubles_text_there():
 
 
 def test_alternatives_in_a_glossary_are_anchored_apart_there():
-    apply_bpe = pytest.importorskip("subword_nmt.apply_bpe")
+    apply_bpe = needs("subword_nmt.apply_bpe")
     theirs = apply_bpe.BPE(io.StringIO("#version: 0.2\nx y\n"), glossaries=["ab|cd"])
     assert theirs.segment("abxx") == "a@@ b@@ x@@ x", "^ab|cd$ matches the beginning, so nothing is isolated"
     assert Segmenter([("x", "y")], glossaries=["ab|cd"]).segment("abxx") == "ab@@ x@@ x"
 
 
 def test_a_vocabulary_without_words_is_none_there():
-    apply_bpe = pytest.importorskip("subword_nmt.apply_bpe")
+    apply_bpe = needs("subword_nmt.apply_bpe")
     theirs = apply_bpe.BPE(io.StringIO("#version: 0.2\na b</w>\n"), vocab=set())
     assert theirs.segment("ab") == "ab"
     assert Segmenter([("a", "b</w>")], vocabulary=set()).segment("ab") == "a@@ b"
 
 
 def test_the_separate_suffix_leaves_an_empty_subword_there():
-    apply_bpe = pytest.importorskip("subword_nmt.apply_bpe")
+    apply_bpe = needs("subword_nmt.apply_bpe")
     codes = "a b\nab </w>\n"
     theirs = apply_bpe.BPE(io.StringIO(codes), vocab={"a@@", "b"})
     assert theirs.segment("ab") == "a@@ b@@ ", "the end of the word was split off, and nothing is left of it"

@@ -25,6 +25,7 @@ from bpe_cli.patterns import PATTERNS, name_of
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
 from tests.differential.texts import MIXED, corpus, suite
+from tests.needs import needs
 
 RECORDED = Path("expected", "train", "hf-tokenizers")
 
@@ -42,7 +43,7 @@ def as_json(tokenizer: Tokenizer) -> str:
 
 def hugging_face(texts: Iterable[str], options: bbpe.BbpeOptions, max_token_length: int | None = None):
     """Train there what the options say."""
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     pre, gpt2 = rival.pre_tokenizers, PATTERNS["gpt2"].regex
     tokenizer = rival.Tokenizer(rival.models.BPE())
     if options.patterns in ((), (gpt2,)):

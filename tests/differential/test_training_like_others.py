@@ -22,6 +22,7 @@ from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
 from tests.differential.texts import MIXED, corpus, suite
+from tests.needs import needs
 
 TRAIN = Path("expected", "train")
 
@@ -56,7 +57,7 @@ def test_recorded_training_of_rustbpe(shared, name):
 
 @pytest.mark.parametrize("pattern", ["gpt2", "llama3", "nanochat", "o200k"])
 def test_training_of_rustbpe(pattern):
-    rustbpe = pytest.importorskip("rustbpe")
+    rustbpe = needs("rustbpe")
     texts = list(corpus().values())
     theirs = rustbpe.Tokenizer()
     theirs.train_from_iterator(iter(texts), 2000, pattern=PATTERNS[pattern].regex)
@@ -148,7 +149,7 @@ one behind it at the end of a word."""
 
 def subword_nmt(words: Mapping[str, int], number: int, min_frequency: int) -> list[tuple[bytes, bytes]]:
     """Train there; give the merges in our bytes."""
-    learn = pytest.importorskip("subword_nmt.learn_bpe")
+    learn = needs("subword_nmt.learn_bpe")
     names = [("".join(chr(FIRST + LETTERS.index(letter)) for letter in word), count) for word, count in words.items()]
     dictionary = io.StringIO("\n".join(f"{name} {count}" for name, count in names))
     out = io.StringIO()

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from bpe_cli.stages import Unigram
 from bpe_cli.vocabulary import Vocabulary
 from tests.differential.unigram_models import encode, of_processor, pipeline
+from tests.needs import needs
 
-tokenizers = pytest.importorskip("tokenizers")
-sentencepiece = pytest.importorskip("sentencepiece")
+tokenizers = needs("tokenizers")
+sentencepiece = needs("sentencepiece")
 
 TEXTS = st.text(st.sampled_from("abcdé▁日😀"), max_size=40)
 

@@ -10,14 +10,13 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bpe_cli.stages import Unigram
 from bpe_cli.trainers import unigram
 from bpe_cli.trainers.base import new_counts
 from tests.differential.unigram_models import of_processor, pipeline
+from tests.needs import needs
 
-sentencepiece = pytest.importorskip("sentencepiece")
+sentencepiece = needs("sentencepiece")
 
 LONGEST_LINE = 4192
 LEFT_OUT = "▅".encode()

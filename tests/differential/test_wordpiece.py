@@ -15,6 +15,7 @@ from bpe_cli import _core
 from bpe_cli.stages import WordLevel, WordPiece
 from bpe_cli.stages.component_json import core_model
 from bpe_cli.vocabulary import Vocabulary
+from tests.needs import needs
 
 RECORDED = Path("expected", "train", "hf-tokenizers")
 BERT = Path("vocabs", "bert-base-uncased", "vocab.txt")
@@ -47,7 +48,7 @@ def theirs(model, words: list[str]) -> list[Found]:
 
 def words_of(text: str, *, lowercase: bool = True) -> Counter[str]:
     """Normalize and cut text as their BERT does."""
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     normalizer, cutter = rival.normalizers.BertNormalizer(lowercase=lowercase), rival.pre_tokenizers.BertPreTokenizer()
     counts: Counter[str] = Counter()
     for line in text.splitlines(keepends=True):
@@ -66,7 +67,7 @@ def counted(words: Counter[str]) -> _core.Counts:
 
 
 def test_random_vocabularies():
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     random_ = random.Random(5)
 
     def text(longest: int) -> str:
@@ -87,7 +88,7 @@ def test_random_vocabularies():
 
 
 def test_words_of_bert(shared):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     tokens = (shared / BERT).read_text(encoding="utf-8").splitlines()
     model = WordPiece(Vocabulary.from_tokens(token.encode() for token in tokens), tokens.index("[UNK]"))
     rivals = rival.models.WordPiece({token: i for i, token in enumerate(tokens)}, unk_token="[UNK]")
@@ -101,7 +102,7 @@ def test_words_of_bert(shared):
 
 
 def test_words_level(shared):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     words = list(words_of((shared / "corpora" / "default" / "en-botchan.txt").read_text(encoding="utf-8")[:60_000]))
     tokens = ["<unk>", *words[::2]]
     model = WordLevel(Vocabulary.from_tokens(token.encode() for token in tokens), 0)

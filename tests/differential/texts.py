@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
 import regex
 from hypothesis import settings
 from hypothesis import strategies as st
+
+from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -77,7 +78,7 @@ def matched(expression: str) -> frozenset[str]:
 
     That is the engine inside tiktoken; what its pattern does not match it drops.
     """
-    tiktoken = pytest.importorskip("tiktoken")
+    tiktoken = needs("tiktoken")
     ranks = {bytes([byte]): byte for byte in range(256)}
     engine = tiktoken.Encoding("probe", pat_str=expression, mergeable_ranks=ranks, special_tokens={})
     return frozenset(engine.decode(engine.encode_ordinary(ALL), errors="strict"))

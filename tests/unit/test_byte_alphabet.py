@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.byte_alphabet import ALPHABET_ORDER, BYTE_TO_CHAR, CHAR_TO_BYTE, from_visible, to_visible
+from tests.needs import needs
 
 
 def test_the_alphabet_by_hand():
@@ -52,7 +53,7 @@ def test_it_is_the_alphabet_of_real_files(shared):
 
 
 def test_it_is_hugging_face_s():
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     assert set(tokenizers.pre_tokenizers.ByteLevel.alphabet()) == set(CHAR_TO_BYTE)
     splitter = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     text = "".join(map(chr, range(0x2000)))

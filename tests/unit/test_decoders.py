@@ -26,6 +26,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.component_json import component
 from bpe_cli.teaching import decoders as textbook
+from tests.needs import needs
 
 LLAMA = (ReplaceDecoder("▁", " "), ByteFallback(), Fuse(), StripDecoder(" ", 1, 0))
 STORED = {
@@ -93,7 +94,7 @@ def decode(chain, tokens: list[bytes]) -> bytes:
 
 
 def rival(chain):
-    decoders = pytest.importorskip("tokenizers").decoders
+    decoders = needs("tokenizers").decoders
     made = {
         ByteLevelDecoder: lambda it: decoders.ByteLevel(),
         WordPieceDecoder: lambda it: decoders.WordPiece(it.prefix, it.cleanup),
@@ -148,7 +149,7 @@ def test_a_sign_is_no_digit_of_a_byte():
 
 
 def test_replaces_by_expression():
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     tokens = ["xaxx", "b", "xx", "é x"]
     theirs = tokenizers.decoders.Replace(tokenizers.Regex("x+| "), "<>").decode(tokens)
     chain = (ReplaceDecoder("x+| ", "<>", literal=False),)
@@ -225,7 +226,7 @@ OPTIONS = [
 
 @pytest.fixture(scope="module")
 def models():
-    sentencepiece = pytest.importorskip("sentencepiece")
+    sentencepiece = needs("sentencepiece")
     made = []
     for options in OPTIONS:
         model = io.BytesIO()

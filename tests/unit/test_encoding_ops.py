@@ -23,6 +23,7 @@ from bpe_cli.encoding_ops import (
     word_ids,
 )
 from bpe_cli.errors import UsageError
+from tests.needs import needs
 
 LETTERS = "abcdefghijklmnop"
 BERT = {"type": "BertProcessing", "sep": ["a", 0], "cls": ["b", 1]}
@@ -146,7 +147,7 @@ def test_windows_cover_everything(length, size, stride, direction):
 
 @cache
 def rival_spec():
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel({letter: number for number, letter in enumerate(LETTERS)}))
     made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     return json.loads(made.to_str())
@@ -184,7 +185,7 @@ def test_as_tokenizers_does(
         )
     except UsageError:
         return
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     rival = tokenizers.Tokenizer.from_str(json.dumps(rival_spec() | {"post_processor": processor}))
     added = added_tokens(post_processor) if add_special_tokens else 0
     if max_length - added < stride:
@@ -215,7 +216,7 @@ def test_padding_belongs_to_no_text():
     """Theirs says that the padding of an empty text does."""
     (ours,) = prepare([(text_of([]), None)], padding=Padding(length=1))
     assert ours.sequence_ids == (None,)
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     rival = tokenizers.Tokenizer.from_str(json.dumps(rival_spec()))
     rival.enable_padding(length=1)
     assert rival.encode("").sequence_ids == [0]
@@ -233,7 +234,7 @@ def test_types_of_overflowing_windows_are_those_of_the_template():
     )
     ours = join(*truncate(text_of([4, 5]), None, Truncation(1)), post_processor=template)
     assert (ours.type_ids, ours.overflowing[0].type_ids) == ((5,), (5,))
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     rival = tokenizers.Tokenizer.from_str(json.dumps(rival_spec() | {"post_processor": json.loads(template)}))
     rival.enable_truncation(1)
     theirs = rival.encode("e f")
@@ -251,7 +252,7 @@ def stored(shared):
 @pytest.fixture(scope="module")
 def encode(shared, stored):
     """Give what makes an encoding of a text: with the rival, whose own operations are left out."""
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
 
     @cache
     def of_tokenizer(name):
@@ -314,7 +315,7 @@ def test_stored_paddings(stored, encode):
 
 
 def test_word_ids_are_those_of_the_pieces(stored, encode):
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     bert = tokenizers.pre_tokenizers.BertPreTokenizer()
     pieces = [span for _, span in bert.pre_tokenize_str(stored["A"])]
     encoding = encode("bert-base-uncased", stored["A"])

@@ -9,6 +9,7 @@ import pytest
 from bpe_cli import encodings
 from bpe_cli.errors import UsageError
 from bpe_cli.patterns import PATTERNS, scanner_for
+from tests.needs import needs
 
 SIZES = {
     "gpt2": 50257,
@@ -42,7 +43,7 @@ def test_special_ids_lie_outside_the_ordinary_ones():
 
 @pytest.mark.parametrize("name", list(SIZES))
 def test_facts_equal_those_of_tiktoken(name, monkeypatch):
-    source = pytest.importorskip("tiktoken_ext.openai_public")
+    source = needs("tiktoken_ext.openai_public")
     asked = []
 
     def note(*_, expected_hash=None, **__):
@@ -61,7 +62,7 @@ def test_facts_equal_those_of_tiktoken(name, monkeypatch):
 
 
 def test_models_equal_those_of_tiktoken():
-    source = pytest.importorskip("tiktoken.model")
+    source = needs("tiktoken.model")
     assert encodings.MODELS == source.MODEL_TO_ENCODING
     assert encodings.MODEL_PREFIXES == source.MODEL_PREFIX_TO_ENCODING
     names = [*source.MODEL_TO_ENCODING, *source.MODEL_PREFIX_TO_ENCODING]

@@ -16,6 +16,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.expressions import MAX_LENGTH, check_size, measure
 from bpe_cli.patterns import PATTERNS
 from tests.every_format import files_of
+from tests.needs import only_where
 
 BOMB = "(?:(?:a{1000}){1000}){300}"
 
@@ -113,7 +114,7 @@ for line in sys.stdin.read().splitlines():
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+@only_where(sys.platform == "linux", "needs Linux, to limit memory")
 def test_every_way_in_refuses_a_bomb_without_building_it(tmp_path):
     tekken = orjson.loads(files_of("tekken")[""])
     files = {

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.errors import FormatError
 from bpe_cli.postprocess import Processed, affixes, process, trim, trims
+from tests.needs import needs
 
 LETTERS = "abcdefghijkl"
 BERT = {"type": "BertProcessing", "sep": ["a", 0], "cls": ["b", 1]}
@@ -64,14 +65,14 @@ words = st.lists(st.sampled_from(LETTERS), max_size=5)
 
 @pytest.fixture(scope="module")
 def rival():
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel({letter: number for number, letter in enumerate(LETTERS)}))
     made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     return json.loads(made.to_str())
 
 
 def with_processor(rival, component):
-    return pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(rival | {"post_processor": component}))
+    return needs("tokenizers").Tokenizer.from_str(json.dumps(rival | {"post_processor": component}))
 
 
 def ids_of(letters):
@@ -147,7 +148,7 @@ def test_trims_by_example():
 
 @given(st.text(alphabet=" a\n你\xa0", max_size=10), st.booleans(), st.booleans())
 def test_trims_as_tokenizers_does(text, add_prefix_space, processor_says_so):
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     alphabet = {character: number for number, character in enumerate(tokenizers.pre_tokenizers.ByteLevel.alphabet())}
     alphabet |= {"ĠĠ": 256, "Ġa": 257, "ĠĠĠ": 258}
     merges = [("Ġ", "Ġ"), ("Ġ", "a"), ("ĠĠ", "Ġ")]

@@ -17,6 +17,7 @@ from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, RankBpe, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
 
 TEXTS = ["".join(letters) for length in range(1, 8) for letters in itertools.product("ab", repeat=length)]
 
@@ -101,8 +102,8 @@ def test_merges_that_are_called_ranks_are(tokens, extra, seed):
 
 
 def test_hugging_face_and_tiktoken_agree_where_whole_pieces_matter():
-    rival = pytest.importorskip("tokenizers")
-    tiktoken = pytest.importorskip("tiktoken")
+    rival = needs("tokenizers")
+    tiktoken = needs("tiktoken")
     chance = random.Random(5)
     for _ in range(40):
         tokens = {bytes(chance.choices(b"abc", k=chance.randint(2, 5))): None for _ in range(12)}
@@ -127,8 +128,8 @@ def test_long_token_is_refused():
 
 @pytest.mark.slow
 def test_llama3_gives_equal_ids(shared):
-    rival = pytest.importorskip("tokenizers")
-    tiktoken = pytest.importorskip("tiktoken")
+    rival = needs("tokenizers")
+    tiktoken = needs("tiktoken")
     tokenizer = formats.load(shared / "vocabs" / "llama3-tiktoken" / "tokenizer.model", "llama3")
     whole = rank_merges.of_ranks(tokenizer.model.vocabulary).whole
     assert len(whole) == 588, "of the 678 that lower ranks do not make, higher ones make 90"

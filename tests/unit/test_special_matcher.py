@@ -15,6 +15,7 @@ from bpe_cli.stages import WordLevel
 from bpe_cli.stages.component_json import core_model
 from bpe_cli.teaching.added_tokens import AddedToken, find_added_tokens
 from bpe_cli.vocabulary import Vocabulary
+from tests.needs import needs
 
 LSTRIP, RSTRIP, SINGLE_WORD, NORMALIZED = 1, 2, 4, 8
 PIECES = ["a", "b", "ab", "<", ">", "é", " ", "  ", "\u3000", "\n", "_", "٣", "-", "\u0301"]
@@ -63,7 +64,7 @@ def by_hand(text: str, tokens) -> list[tuple[int, int, int]]:
 
 
 def by_tokenizers(text: str, tokens, normalizer=None):
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     rival = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
     rival.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     if normalizer is not None:
@@ -193,7 +194,7 @@ def found_by(matcher: _core.SpecialMatcher, normalizer: _core.Stages, text: str)
     st.lists(tokens_with_flags, min_size=1, max_size=5, unique_by=lambda token: token[0].lower()),
 )
 def test_normalized_tokens_as_tokenizers_finds_them(text, tokens):
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     lowercase = stages({"type": "Lowercase"})
     if any(flags & LSTRIP and not content.strip() for content, flags in tokens):
         return  # theirs may panic, see above
@@ -211,7 +212,7 @@ def test_contents_are_normalized_and_the_first_of_equal_ones_counts():
 
 def test_content_of_which_nothing_is_left_is_never_found():
     """Theirs finds it everywhere: an empty match splits the text at each place."""
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     strip = stages({"type": "Strip", "strip_left": True, "strip_right": True})
     tokens = [(" ", NORMALIZED)]
     assert found_by(compile_tokens(tokens, strip), strip, "xay") == []

@@ -18,6 +18,7 @@ from benchmarks.operations import OPERATIONS, growth
 from benchmarks.operations.learning import LearnModels, quality
 from benchmarks.processes import WorkerFailed
 from bpe_cli import PATTERNS, named
+from tests.needs import skip
 from tests.unit.benchmarks.rounds import cell
 
 DOCUMENTS = [b"Hello, world! 123\n", "你好\r\n".encode(), b"  x = [1, 2]\n\n"] * 5
@@ -132,7 +133,7 @@ def made_plan(text, folder: Path, repository: Path, **changes: object) -> plan.P
 def test_other_libraries_do_the_same_work(name, text, tmp_path, repository):
     library = LIBRARIES[name]
     if machine.version_of(library.distribution) is None:
-        pytest.skip(f"needs {library.distribution}, which make bench installs")
+        skip(f"needs {library.distribution}, which make bench installs")
     wanted = {"byte-level": "cl100k_base", "wordpiece": "bert", "unigram": "xlnet", "sentencepiece": "llama2"}
     for kind in library.kinds:
         vocabulary = vocabularies.prepare(wanted[kind], tmp_path, repository)

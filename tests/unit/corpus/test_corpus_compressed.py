@@ -13,8 +13,9 @@ import pytest
 
 from bpe_cli.corpus import Source, compressed, read_blocks
 from bpe_cli.errors import InputError
+from tests.needs import needs
 
-zstandard = pytest.importorskip("zstandard")
+zstandard = needs("zstandard")
 
 TEXT = b"".join(b"line %d of the text\n" % number for number in range(20_000))
 PACK = {

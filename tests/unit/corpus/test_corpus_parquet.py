@@ -8,8 +8,9 @@ import pytest
 
 from bpe_cli.corpus import InputHash, Source, parquet, read_blocks
 from bpe_cli.errors import InputError
+from tests.needs import needs
 
-pyarrow = pytest.importorskip("pyarrow")
+pyarrow = needs("pyarrow")
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+from tests.needs import needs
 
-library = pytest.importorskip("gguf")
+library = needs("gguf")
 
 
 def written(path: Path, fill: Callable[[library.GGUFWriter], None], architecture: str = "llama", **options) -> bytes:

@@ -31,6 +31,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import train, wordpiece
 from bpe_cli.usage import Usage
 from bpe_cli.vocabulary import Vocabulary
+from tests.needs import needs
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 CORPUS = [
@@ -110,7 +111,7 @@ def test_of_a_token_that_stands_twice_the_last_counts(tmp_path):
     assert formats.dump(tokenizer, "bert-vocab")["vocab.txt"] == content
     with pytest.raises(FormatError, match=r"id 5 has no token, and in a vocab\.txt the number of the line is the id"):
         bert_vocab.dump(replace(tokenizer, origin=None))
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     (tmp_path / "vocab.txt").write_bytes(content)
     theirs = rival.BertWordPieceTokenizer(str(tmp_path / "vocab.txt"))
     assert theirs.encode("a b", add_special_tokens=False).ids == [8, 7]
@@ -333,7 +334,7 @@ def test_what_is_trained_here_reads_back():
 @pytest.fixture(scope="module", params=["uncased", "cased", "accents"])
 def trained(request, tmp_path_factory):
     """Train Hugging Face's BERT on a few lines and let it save its vocabulary."""
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     settings = {
         "uncased": {"lowercase": True},
         "cased": {"lowercase": False},

@@ -16,6 +16,7 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.huggingface import companions
+from tests.needs import only_where
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 TOKENS = [*SPECIAL, "un", "##aff", "##able", "a", "."]
@@ -81,7 +82,7 @@ assert len(found.origin.facts) == %d
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+@only_where(sys.platform == "linux", "needs Linux, to limit memory")
 @pytest.mark.parametrize(
     "run",
     [

@@ -14,6 +14,7 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import caches
 from bpe_cli.formats.huggingface import companions
 from tests.cli_runner import call
+from tests.needs import needs
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 OTHER = "f" * 40
@@ -68,7 +69,7 @@ def test_revisions(hub, make, revision):
 
 
 def test_the_hubs_own_library_finds_the_same_file(hub):
-    library = pytest.importorskip("huggingface_hub")
+    library = needs("huggingface_hub")
     for reference, revision in (("org/name", None), ("org/name@v2", "v2"), ("org/name@refs/pr/1", "refs/pr/1")):
         expected = library.try_to_load_from_cache("org/name", "tokenizer.json", cache_dir=hub, revision=revision)
         found = caches.snapshot(reference) / "tokenizer.json"
@@ -128,7 +129,7 @@ def test_what_is_not_there_is_said_with_the_command_that_fetches_it(hub):
 
 
 def test_the_command_is_one_that_the_hubs_program_takes():
-    library = pytest.importorskip("huggingface_hub")
+    library = needs("huggingface_hub")
     assert library.__version__
     from huggingface_hub.utils import filter_repo_objects
 
@@ -238,15 +239,15 @@ def test_encodings_are_those_that_are_built_in(ranks, name):
 
 
 def test_tiktoken_looks_at_the_same_place(ranks, monkeypatch):
-    load = pytest.importorskip("tiktoken.load")
-    public = pytest.importorskip("tiktoken_ext.openai_public")
+    load = needs("tiktoken.load")
+    public = needs("tiktoken_ext.openai_public")
     monkeypatch.setattr(load, "read_file", lambda path: pytest.fail(f"it would fetch {path}"))
     assert len(public.r50k_base()["mergeable_ranks"]) == 50256
 
 
 def test_every_encoding_has_the_place_that_tiktoken_gives_it(monkeypatch, tmp_path):
-    load = pytest.importorskip("tiktoken.load")
-    public = pytest.importorskip("tiktoken_ext.openai_public")
+    load = needs("tiktoken.load")
+    public = needs("tiktoken_ext.openai_public")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     asked = []
     monkeypatch.setattr(load, "read_file", lambda path: asked.append(path) or b"")

@@ -19,6 +19,7 @@ from bpe_cli.stages import CharacterBpe, SpecialToken, WordPiece
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import sentencepiece, train
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
 
 FIN = SpecialToken("«fin»".encode(), 264)
 
@@ -279,7 +280,7 @@ def test_classes_put_their_tokens_around(model_file, config, single, pair):
     assert process(tokenizer.post_processor, [7], [8]).ids == pair
     if tokenizer.post_processor is None:
         return
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     theirs = rival.Tokenizer(rival.models.WordLevel({"x": 7, "y": 8, "<s>": 1, "</s>": 2}, "x"))
     theirs.pre_tokenizer = rival.pre_tokenizers.Whitespace()
     document = json.loads(theirs.to_str()) | {"post_processor": json.loads(tokenizer.post_processor)}

@@ -12,6 +12,7 @@ import pytest
 from bpe_cli import formats
 from bpe_cli.errors import BpeError
 from tests.every_format import FORMATS, files_of, pattern_for, put
+from tests.needs import only_where
 
 every_format = pytest.mark.parametrize("name", FORMATS)
 
@@ -107,7 +108,7 @@ NESTED = {
 }
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+@only_where(sys.platform == "linux", "needs Linux, to limit memory")
 def test_nested_and_endless_files_need_little_memory(tmp_path):
     for name, content in NESTED.items():
         (tmp_path / name).write_bytes(content)
@@ -132,7 +133,7 @@ print(len(cases))
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+@only_where(sys.platform == "linux", "needs Linux, to limit memory")
 def test_the_largest_numbers_need_little_memory_in_every_format(tmp_path, pytestconfig):
     done = subprocess.run(
         [sys.executable, "-c", DAMAGED, str(tmp_path)],

@@ -18,6 +18,7 @@ from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.huggingface import own_json
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.usage import Usage
+from tests.needs import skip
 from tests.unit.formats.test_fuzz import VALUES, altered, places
 
 REFUSALS = (FormatError, InputError)
@@ -146,7 +147,7 @@ def test_template_whose_name_is_no_text(folder):
         with open(path, "wb") as file:
             file.write(b"x")
     except OSError:
-        pytest.skip("the file system has only names that are text")
+        skip("the file system has only names that are text")
     with pytest.raises(FormatError, match="is not UTF-8"):
         formats.load(folder)
     os.unlink(path)

@@ -33,6 +33,7 @@ from bpe_cli.stages import (
     WordPieceDecoder,
 )
 from bpe_cli.stages.component_json import core_spec
+from tests.needs import only_where
 
 
 def literal(pattern: str, content: str) -> Replace:
@@ -120,7 +121,7 @@ for name in sys.argv[1:]:
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+@only_where(sys.platform == "linux", "needs Linux, to limit memory")
 def test_bombs_are_refused(tmp_path, pytestconfig):
     model = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
     for name, stages in {"harmless": {}, **BOMBS}.items():

@@ -13,6 +13,7 @@ from bpe_cli.formats.huggingface import folder as hf_folder
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import SpecialToken
 from bpe_cli.usage import Usage
+from tests.needs import needs
 
 TEMPLATES = (("default", "{{ bos_token }}é\n"), ("tools", "t"))
 
@@ -65,7 +66,7 @@ def test_worked_example(tokenizer):
 
 
 def test_hugging_face_loads_the_file(tokenizer, tmp_path):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     folder = laid(tmp_path / "x", formats.dump(tokenizer, "huggingface"))
     theirs = rival.Tokenizer.from_file(str(folder / "tokenizer.json"))
     for text in ("hello <added>«fin»", "<s>hello", "é"):
@@ -127,7 +128,7 @@ VOCABULARIES = (
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARIES)
 def test_real_folders_read_back(shared, name, tmp_path):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     folder = shared / "vocabs" / name
     tokenizer = formats.load(folder / "tokenizer.json")
     files = formats.dump(tokenizer, "huggingface")

@@ -13,6 +13,7 @@ from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
 
 
 def document(**changes):
@@ -135,7 +136,7 @@ def test_pre_tokenizers(pre_tokenizer, stages):
 
 
 def test_split_by_a_string_means_its_characters():
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     for character in map(chr, [*range(1, 128), 0xE9, 0x2028, 0x1F600]):
         sequence = {"type": "Sequence", "pretokenizers": [split({"String": character}), BYTE_LEVEL]}
         (pattern,) = loads(pre_tokenizer=sequence).patterns

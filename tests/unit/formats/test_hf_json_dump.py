@@ -13,6 +13,7 @@ from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
 
 TEXTS = [
     "",
@@ -71,7 +72,7 @@ def test_reading_what_was_written_gives_the_same(make, name):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_hugging_face_reads_it_and_gives_equal_ids(make, name):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     tokenizer = variants(make)[name]
     theirs = rival.Tokenizer.from_str(hf_json.dump(tokenizer)[""].decode())
     for text in TEXTS:
@@ -85,7 +86,7 @@ def test_hugging_face_reads_it_and_gives_equal_ids(make, name):
 def test_bytes_equal_those_that_hugging_face_writes(make, name, tmp_path):
     from dataclasses import replace
 
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     tokenizer = replace(variants(make)[name], unicode_version=None)
     ours = hf_json.dump(tokenizer)[""]
     path = tmp_path / "theirs.json"
@@ -98,7 +99,7 @@ def test_pattern_is_spelled_so_that_hugging_face_reads_the_same(make):
     written = json.loads(hf_json.dump(make(pre_tokenizer=(Split(PATTERNS["cl100k"].regex),)))[""])
     pattern = written["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"]
     assert r"|\p{N}{1,3}|" in pattern
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     splitter = rival.pre_tokenizers.Split(rival.Regex(pattern), "isolated")
     assert [piece for piece, _ in splitter.pre_tokenize_str("1234567")] == ["123", "456", "7"]
 
@@ -167,7 +168,7 @@ def test_unicode_version_is_kept_where_hugging_face_passes_over_it(make):
 
 
 def test_written_llama3_is_what_hugging_face_writes(shared, tmp_path):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     path = shared / "vocabs" / "hf-llama3" / "tokenizer.json"
     theirs = tmp_path / "theirs.json"
     rival.Tokenizer.from_file(str(path)).save(str(theirs), pretty=True)

@@ -13,6 +13,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.huggingface import own_json
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.usage import Usage
+from tests.needs import needs
 
 TRUNCATION = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 2}
 PADDING = {
@@ -43,7 +44,7 @@ def test_worked_example(make):
     list(itertools.product(["longest_first", "only_first", "only_second"], ["left", "right"], [None, 0, 9], [None, 8])),
 )
 def test_bytes_are_those_of_the_library(make, strategy, direction, length, multiple):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     theirs = rival.Tokenizer.from_str(hf_json.dump(make())[""].decode())
     theirs.enable_truncation(17, stride=3, strategy=strategy, direction=direction)
     theirs.enable_padding(
@@ -126,7 +127,7 @@ def test_own_file_holds_roles_and_chat_templates(make):
         "chat_templates": [{"name": "default", "template": "{{ x }}\n"}, {"name": "rag", "template": "é"}],
     }
     assert hf_json.loads(written) == tokenizer
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     with pytest.raises(Exception, match="expected"):
         rival.Tokenizer.from_str(written.decode())
 

@@ -24,6 +24,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
 
 UNKNOWN = (SpecialToken(b"<unk>", 0),)
 TABLE = base64.b64encode(_core.charsmap("nfkc")).decode()
@@ -81,7 +82,7 @@ def test_own_stages_are_named():
 
 @pytest.mark.parametrize("name", THEIRS)
 def test_hugging_face_loads_its_file(name):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     tokenizer = of(THEIRS[name])
     written = formats.dump(tokenizer, "tokenizer.json")[""]
     assert written == formats.dump(tokenizer, "bpe.json")[""]

@@ -15,6 +15,7 @@ from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import NFC, CharacterBpe, MergeBpe, SpecialToken, Split
 from tests.differential.texts import suite
+from tests.needs import needs
 
 WORDS = {"l": 0, "o": 1, "w": 2, "w</w>": 3, "lo": 4, "low</w>": 5, "o</w>": 6, "<unk>": 7}
 MERGES = "#version: 0.2\nl o\nlo w</w>\n"
@@ -127,7 +128,7 @@ def test_qwen2(lay):
 
 
 def test_gpt1s_pair_as_the_library_trains_and_saves_it(lay, tmp_path):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     theirs = rival.Tokenizer(rival.models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
     theirs.normalizer = rival.normalizers.BertNormalizer(lowercase=True)
     theirs.pre_tokenizer = rival.pre_tokenizers.BertPreTokenizer()

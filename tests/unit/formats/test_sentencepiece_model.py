@@ -17,8 +17,9 @@ from bpe_cli.formats.sentencepiece.settings import NORMALIZER, TRAINER
 from bpe_cli.stages import SpaceMarks, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
+from tests.needs import needs
 
-spm = pytest.importorskip("sentencepiece")
+spm = needs("sentencepiece")
 
 LINES = [f"the quick brown fox number {number} jumps over {number * 7} lazy dogs, again" for number in range(200)]
 
@@ -290,7 +291,7 @@ def test_fields_of_younger_versions_are_shown_by_number():
 
 
 def test_wire_reads_as_google_s_library_does(model):
-    pytest.importorskip("google.protobuf")
+    needs("google.protobuf")
     from sentencepiece import sentencepiece_model_pb2
 
     assert {field.number: field.name for field in sentencepiece_model_pb2.TrainerSpec.DESCRIPTOR.fields} == TRAINER

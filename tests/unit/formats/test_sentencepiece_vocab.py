@@ -9,9 +9,10 @@ from bpe_cli.formats import identify, load
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import vocab as sentencepiece_vocab
 from bpe_cli.stages import ScoredBpe, SpaceMarks, SpecialToken, Unigram
+from tests.needs import needs
 from tests.unit.formats.test_sentencepiece_model import KINDS, LINES, trained
 
-spm = pytest.importorskip("sentencepiece")
+spm = needs("sentencepiece")
 
 AGREED = frozenset({"normalizer", "decoder", "pattern", "pre-tokenizer"})
 

@@ -14,6 +14,7 @@ from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
 
 GPT2 = Split(PATTERNS["gpt2"].regex)
 VOCAB = {"a": 0, "b": 1, "Ġ": 2, "ab": 3, "Ġab": 4}
@@ -171,7 +172,7 @@ def test_small_pair_is_written_as_hugging_face_writes_it(tmp_path):
         "vocab.json": '{"a":0,"b":1,"Ġ":2,"ab":3,"Ġab":4}'.encode(),
         "merges.txt": MERGES.encode(),
     }
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     rival.models.BPE(vocab=VOCAB, merges=[("a", "b"), ("Ġ", "ab")]).save(str(tmp_path))
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
@@ -192,7 +193,7 @@ def test_reading_what_was_written_gives_the_same(make, tmp_path):
 
 
 def test_hugging_face_reads_the_pair(make, tmp_path):
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     write(tmp_path, vocab_merges.dump(make()))
     theirs = rival.ByteLevelBPETokenizer.from_file(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
     assert theirs.encode("hello wo!").ids == make().encode("hello wo!")

@@ -20,6 +20,7 @@ from bpe_cli.sinks.atomic import Output, open_stdout
 from bpe_cli.sinks.bin import choose_dtype, pack
 from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
 from bpe_cli.sinks.sidecar import load_sidecar
+from tests.needs import needs
 
 DOCUMENTS = [[97, 256, 32], [], [10, 13, 0, 200, 259], [258]]
 
@@ -136,7 +137,7 @@ def test_a_special_token_that_is_not_in_the_text_is_empty(stubs):
 
 
 def test_numpy_reads_the_arrays(stubs, tmp_path):
-    numpy = pytest.importorskip("numpy")
+    numpy = needs("numpy")
     tokenizer = stubs.Tokenizer(size=100_000)
     for count in (0, 1, 7):
         path = tmp_path / f"{count}.npy"

@@ -14,6 +14,7 @@ from bpe_cli.formats import dump
 from bpe_cli.stages import SpecialToken
 from bpe_cli.surgery import Operation, add_tokens, id_map
 from bpe_cli.trainers import train, word, wordpiece
+from tests.needs import needs
 
 from .makers import WORDS, byte_level
 
@@ -74,7 +75,7 @@ def test_a_text_that_had_no_tokens():
 @pytest.mark.parametrize("kind", ["bytes", "wordpiece"])
 def test_like_the_tokenizers_library(kind, special):
     """Their add_tokens gives the same ids, and finds the same tokens."""
-    hf = pytest.importorskip("tokenizers")
+    hf = needs("tokenizers")
     begun = (
         byte_level(["low", "lower"], 3) if kind == "bytes" else train(["low lower"], wordpiece.Options(vocab_size=60))
     )

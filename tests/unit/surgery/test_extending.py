@@ -18,6 +18,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train, unigram
 from bpe_cli.trainers.base import new_counts
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
 
 from .makers import WORDS, byte_level, characters, counted
 
@@ -188,7 +189,7 @@ def test_threads_change_nothing(corpora, threads):
 @pytest.mark.parametrize("kind", ["bytes", "characters"])
 def test_like_the_tokenizers_library(corpora, kind):
     """The file that is written gives the same ids there."""
-    hf = pytest.importorskip("tokenizers")
+    hf = needs("tokenizers")
     english, german = ((corpora / "languages" / f"{name}.txt").read_text(encoding="utf-8") for name in ("en", "de"))
     options = bbpe.Options(vocab_size=400) if kind == "bytes" else bpe.Options(vocab_size=400, compat="hf")
     begun = train([english], options)

@@ -27,6 +27,7 @@ from bpe_cli.trainers.base import new_counts
 from bpe_cli.usage import Usage
 from bpe_cli.vocabulary import Merges, Vocabulary
 from tests import every_format
+from tests.needs import needs
 
 from .makers import WORDS, byte_level, characters, counted, counts_of
 
@@ -242,7 +243,7 @@ def test_rounds_take_what_is_not_used_first():
 
 def test_scores_as_merges():
     """Each step alone, which counts anew by the core, gives what all steps at once give; as does the library."""
-    theirs = pytest.importorskip("sentencepiece").SentencePieceProcessor()
+    theirs = needs("sentencepiece").SentencePieceProcessor()
     whole = train([TEXT], sentencepiece.Options(vocab_size=60, model="bpe"))
     counts = counted(whole, TEXT)
     size = len(used_ids(whole))
@@ -290,7 +291,7 @@ def test_scores_in_any_order_and_equal_ones(pieces, words):
 
 
 def test_like_the_tokenizers_library(corpora):
-    hf = pytest.importorskip("tokenizers")
+    hf = needs("tokenizers")
     text = (corpora / "languages" / "en.txt").read_text(encoding="utf-8")
     whole = train([text], bbpe.Options(vocab_size=600, special_tokens=("<s>",)))
     pruned = prune(whole, counted(whole, text), 450).tokenizer

@@ -16,6 +16,7 @@ from bpe_cli.surgery import extend, merge, prune
 from bpe_cli.surgery.operation import used_ids
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
+from tests.needs import needs
 
 from .makers import WORDS, byte_level, counted
 
@@ -100,7 +101,7 @@ def test_what_ranks_can_say_stays_ranks():
 @pytest.mark.slow
 def test_llama3(shared, corpora):
     """Extended, merged and pruned; what is written gives the same ids in the library it is for."""
-    hf = pytest.importorskip("tokenizers")
+    hf = needs("tokenizers")
     path = shared / "vocabs" / "llama3-tiktoken" / "tokenizer.model"
     begun = formats.load(path, "llama3")
     text = (corpora / "languages" / "de.txt").read_text(encoding="utf-8")

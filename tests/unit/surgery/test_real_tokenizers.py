@@ -7,6 +7,7 @@ import pytest
 from bpe_cli.formats import dump, load
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.surgery import extend, prune
+from tests.needs import needs
 
 from .makers import counted
 
@@ -19,7 +20,7 @@ def lines(corpora):
 
 def test_llama_2_pruned(shared, lines):
     """Its pieces of several blanks have equal scores."""
-    theirs = pytest.importorskip("sentencepiece").SentencePieceProcessor()
+    theirs = needs("sentencepiece").SentencePieceProcessor()
     whole = sentencepiece_model.loads((shared / "vocabs" / "llama2" / "tokenizer.model").read_bytes())
     pruned = prune(whole, counted(whole, "\n".join(lines)), 12_000).tokenizer
     theirs.LoadFromSerializedProto(sentencepiece_model.dump(pruned)[""])
@@ -29,7 +30,7 @@ def test_llama_2_pruned(shared, lines):
 
 
 def test_llama_3_extended(shared, lines):
-    hf = pytest.importorskip("tokenizers")
+    hf = needs("tokenizers")
     whole = load(shared / "vocabs" / "hf-llama3" / "tokenizer.json")
     extended = extend(whole, counted(whole, "\n".join(lines)), whole.vocab_size + 100, min_frequency=2).tokenizer
     theirs = hf.Tokenizer.from_str(dump(extended, "tokenizer.json")[""].decode())

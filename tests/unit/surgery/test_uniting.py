@@ -16,6 +16,7 @@ from bpe_cli.surgery.operation import used_ids
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train, unigram
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
 
 from .makers import WORDS, byte_level, characters
 
@@ -156,7 +157,7 @@ def test_stages_are_the_first_s():
 
 @pytest.mark.parametrize("options", [bbpe.Options(vocab_size=450), bpe.Options(vocab_size=300, compat="hf")])
 def test_like_the_tokenizers_library(corpora, options):
-    hf = pytest.importorskip("tokenizers")
+    hf = needs("tokenizers")
     english, german = ((corpora / "languages" / f"{name}.txt").read_text(encoding="utf-8") for name in ("en", "de"))
     united = merge(train([english], options), train([german], options)).tokenizer
     theirs = hf.Tokenizer.from_str(dump(united, "tokenizer.json")[""].decode())

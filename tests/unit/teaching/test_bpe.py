@@ -22,6 +22,7 @@ from bpe_cli.teaching.bpe import (
     merge_word,
     train,
 )
+from tests.needs import needs
 
 from .strategies import BYTE_PIECES, TEXT_WORDS
 
@@ -155,7 +156,7 @@ def test_steps_tell_the_truth(pieces: dict[bytes, int], tie: Tie, longest: int |
 def test_lowest_ids_is_hugging_face(
     pieces: dict[bytes, int], extra: int, min_frequency: int, longest: int | None, specials: list[bytes]
 ) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     initial = [*specials, *ALPHABET]
     vocab_size = len(initial) + extra
     rival = tokenizers.Tokenizer(tokenizers.models.BPE())
@@ -186,7 +187,7 @@ def test_lowest_ids_is_hugging_face(
 @given(counts=TEXT_WORDS, merges=st.integers(1, 30), min_frequency=st.integers(1, 3))
 @settings(deadline=None)
 def test_largest_text_is_subword_nmt(counts: dict[str, int], merges: int, min_frequency: int) -> None:
-    learn_bpe = pytest.importorskip("subword_nmt.learn_bpe")
+    learn_bpe = needs("subword_nmt.learn_bpe")
     codes = io.StringIO()
     corpus = io.StringIO("".join(f"{word} {count}\n" for word, count in counts.items()))
     learn_bpe.learn_bpe(corpus, codes, merges, min_frequency=min_frequency, is_dict=True)

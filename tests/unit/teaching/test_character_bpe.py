@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.teaching.bpe import character_words, train
 from bpe_cli.teaching.character_bpe import byte_token, encode_by_scores, merge, order_of_merges, spell
 from bpe_cli.teaching.encode import encode_by_merges
+from tests.needs import needs
 
 from .strategies import TEXT_WORDS
 
@@ -78,7 +78,7 @@ def test_scores_in_the_order_of_merges_are_merges(words: dict[str, int], size: i
 
 @given(TEXT_WORDS, st.integers(0, 30), st.text("abßλ你x", min_size=1, max_size=20), st.booleans(), st.booleans())
 def test_merges_are_hugging_face(words: dict[str, int], size: int, piece: str, fuse: bool, end: bool) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     suffix = "</w>" if end else ""
     training = train(character_words(words, end=suffix, glued=True), num_merges=size)
     tokens = training.tokens()

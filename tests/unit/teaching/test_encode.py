@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_cli.byte_alphabet import ALPHABET_ORDER, to_visible
 from bpe_cli.teaching.bpe import byte_words, train
 from bpe_cli.teaching.encode import encode_by_merges, encode_by_ranks, recover_merges, replay_merges
+from tests.needs import needs
 
 from .strategies import BYTE_PIECES
 
@@ -100,7 +100,7 @@ def test_the_corpus_is_encoded_as_it_was_left(pieces: dict[bytes, int], size: in
 @given(BYTE_PIECES, st.integers(0, 30), PIECE, st.booleans())
 @settings(deadline=None)
 def test_merges_are_hugging_face(pieces: dict[bytes, int], size: int, piece: bytes, whole: bool) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     training = train(byte_words(pieces), initial=ALPHABET, num_merges=size)
     tokens = training.tokens()
     if whole and piece and piece not in tokens:

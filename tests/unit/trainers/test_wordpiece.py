@@ -15,6 +15,7 @@ from bpe_cli.teaching import top_down
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import wordpiece
 from bpe_cli.trainers.base import Trained, new_counts
+from tests.needs import needs
 from tests.word_piece_examples import COUNTS, HUG_COUNTS, SPECIAL, VOCABULARY
 
 RULES = ("frequency", "score", "tensorflow")
@@ -63,7 +64,7 @@ def test_no_known_letter_makes_a_word_unknown(rule) -> None:
 
 def test_hugging_face_forgets_letters_inside() -> None:
     """Their alphabet has letters as they stand at the beginning: "ac" is unknown, though a and c are not."""
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     model = rival.Tokenizer(rival.models.WordPiece(unk_token="[UNK]"))
     model.pre_tokenizer = rival.pre_tokenizers.Whitespace()
     trainer = rival.trainers.WordPieceTrainer(vocab_size=30, special_tokens=["[UNK]"], show_progress=False)

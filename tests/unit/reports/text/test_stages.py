@@ -27,6 +27,7 @@ from bpe_cli.stages import (
 )  # fmt: skip
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
 
 GPT2 = find("gpt2")
 LETTERS = [bytes([byte]) for byte in range(256)]
@@ -163,7 +164,7 @@ def test_laws(shared, path, text):
 
 @pytest.mark.parametrize("path", ["t5-small/tokenizer.json", "hf-qwen2_5/tokenizer.json", "clip/tokenizer.json"])
 def test_pieces_are_those_of_an_independent_library(shared, path):
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = needs("tokenizers")
     theirs = tokenizers.Tokenizer.from_file(str(shared / "vocabs" / path))
     for text in ("Hello  Wörld, it's 12345 ﬁne", "谁 e\u0301 x", "a\n\nb"):
         report = shown(loaded(shared, path), text)
