@@ -30,6 +30,7 @@ LAYERS = (
         "byte_alphabet",
         "arguments",
         "wording",
+        "withholding",
     },
     {
         "tokenizer",

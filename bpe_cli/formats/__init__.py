@@ -79,6 +79,9 @@ FORMATS: Mapping[str, Format] = Modules(
 )
 """The formats, in the order in which a file is held against them."""
 
+LISTS_DEAD_MERGES = ("tokenizer.json", "bpe.json", "huggingface")
+"""Those that say beside the merges which tokens are special: a list of merges is written as it was read."""
+
 OF_SEVERAL = ("huggingface", "vocab-merges")
 """Those of several files, in the same order."""
 
@@ -271,6 +274,9 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
     for loss in allow_loss:
         if loss not in LOSSES:
             raise UsageError(f"no format loses {loss!r}", hint=f"losses are {', '.join(sorted(LOSSES))}")
+    listed = hasattr(tokenizer.model, "merges") and format_name in LISTS_DEAD_MERGES
+    if not listed:  # what reads it, or what is made of scores and ranks, would take a dead merge for any other
+        tokenizer = tokenizer.without_dead_merges()
     try:
         return FORMATS[format_name].dump(tokenizer, frozenset(allow_loss))
     except FormatError as error:
