@@ -1012,6 +1012,9 @@ def without_line_ends(text: Buffer, offset: int) -> tuple[bytes, U64Array]:
 def embedded_tokens(sha256: str) -> tuple[bytes, U32Array]:
     """Give blob and ends of a rank table that is laid into this module."""
 
+def embedded_among(sha256: str, token_ids: list[int]) -> list[int]:
+    """Give those of some ids that tokens of such a table have."""
+
 def embedded_tables() -> list[str]:
     """Give the sha256 of each rank table that is laid into this module."""
 

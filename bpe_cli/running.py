@@ -94,7 +94,7 @@ class PlainRunner:
         self._prefix_space = any(isinstance(stage, PrefixSpace) for stage in tokenizer.pre_tokenizer)
         self.splitter = compile_splitter(patterns)
         self.slow_patterns = () if isinstance(self.splitter, _core.Splitter) else patterns
-        self._model = tokenizer.model
+        self._model = tokenizer.live_model
 
     @cached_property
     def engine(self) -> _core.Engine:
@@ -207,8 +207,9 @@ class StagedRunner:
             self.stages = _core.Stages(core_spec(tokenizer.normalizer, tokenizer.pre_tokenizer))
         except ValueError as error:
             raise FormatError(f"the tokenizer's stages cannot be run: {error}") from error
-        self._model = tokenizer.model
+        self._model = tokenizer.live_model
         self._decoders = tokenizer.decoder
+        self._decoded = tokenizer.model.vocabulary
         self._skipped = None
         if any(isinstance(stage, SpaceMarksDecoder) for stage in tokenizer.decoder):
             # SentencePiece's control pieces read as nothing, its unknown one as a text of its own.
@@ -310,7 +311,7 @@ class StagedRunner:
         if not self._decoders:
             found = _core.joined_failures(self.pipeline, block.data, block.ends, ids, ends, *special, threads)
         else:
-            vocabulary = self._model.vocabulary
+            vocabulary = self._decoded
             token_ends = memoryview(vocabulary.ends).toreadonly()
             found = _core.chain_failures(
                 self._decoder, block.data, block.ends, ids, ends,
@@ -330,6 +331,6 @@ class StagedRunner:
         """Give the bytes of a document's ids."""
         if not self._decoders:
             return self.pipeline.decode(ids, *special)
-        vocabulary = self._model.vocabulary
+        vocabulary = self._decoded
         ends = memoryview(vocabulary.ends).toreadonly()
         return self._decoder.decode(ids, vocabulary.blob, ends, *special, self._skipped)

@@ -31,6 +31,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.usage import NO_USAGE, Origin, Usage
 from bpe_cli.values import dataclass, field
+from bpe_cli.withholding import Withheld, live, looked_for, withheld
 from bpe_cli.wording import listed
 
 if TYPE_CHECKING:
@@ -144,12 +145,37 @@ class Tokenizer:
         return {token.token_id: token for token in self.special_tokens}
 
     @cached_property
+    def withheld(self) -> Withheld:
+        """The tokens of the vocabulary that text never becomes unasked: special ones, and the unknown one."""
+        return withheld(self.model, self.special_tokens)
+
+    @cached_property
+    def live_model(self) -> Model:
+        """The model as text meets it: without what is withheld, and without the merges that would make it."""
+        return live(self.model, self.withheld)
+
+    def without_dead_merges(self) -> Tokenizer:
+        """Give a tokenizer that does the same with the live model as its model; itself if nothing is withheld."""
+        if not self.withheld:
+            return self
+        from bpe_cli.values import replace
+
+        there = self.special_ids
+        texts = ((token_id, self.model.vocabulary.token(token_id)) for token_id in self.withheld.ids)
+        unknown = (SpecialToken(content, token_id) for token_id, content in texts if token_id not in there)
+        ordered = sorted((*self.special_tokens, *unknown), key=lambda token: token.token_id)
+        return replace(self, model=self.live_model, special_tokens=tuple(ordered))
+
+    @cached_property
     def special_table(self) -> SpecialTable:
-        """The special tokens as decoding wants them."""
+        """The special tokens as decoding wants them, and what else the live model has no text of."""
+        texts = {token.token_id: token.content for token in self.special_tokens}
+        if not self.decoder:  # a decoder is given all of the vocabulary
+            texts = {token_id: self.model.vocabulary.token(token_id) for token_id in self.withheld.ids} | texts
         ids, ends, blob = array("I"), array("I"), b""
-        for token in sorted(self.special_tokens, key=lambda token: token.token_id):
-            blob += token.content
-            ids.append(token.token_id)
+        for token_id in sorted(texts):
+            blob += texts[token_id]
+            ids.append(token_id)
             ends.append(len(blob))
         return ids, blob, ends
 
@@ -253,19 +279,16 @@ class Tokenizer:
         Raises:
             UsageError: A name is not a special token of this tokenizer.
         """
-        contents = {token.content: token for token in self.special_tokens}
-        wanted = {token.content for token in self.special_tokens if not token.special or specials == "all"}
+        names = {token.content for token in self.special_tokens} if specials == "all" else set()
         if specials != "all":
+            contents = {token.content for token in self.special_tokens}
             unknown = [name for name in specials if name.encode() not in contents]
             if unknown:
                 raise self._no_specials(unknown)
-            wanted.update(name.encode() for name in specials)
-        if not wanted:
+            names.update(name.encode() for name in specials)
+        ordered = looked_for(self.special_tokens, names)
+        if not ordered:
             return None
-        # Of tokens that normalizing makes equal the first listed is found: Hugging Face's are special ones.
-        ordered = sorted(
-            (contents[content] for content in wanted), key=lambda token: (not token.special, token.token_id)
-        )
         flags = bytes(
             token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in ordered
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import accumulate, count
 from operator import eq
@@ -105,13 +105,30 @@ class Vocabulary:
     def _ids(self) -> dict[bytes, int]:
         return {token: token_id for token_id, token in self.items()}
 
-    def items(self) -> Iterator[tuple[int, bytes]]:
-        """Yield (id, bytes) in order of id, without the unused ids."""
+    def among(self, token_ids: Iterable[int]) -> set[int]:
+        """Give those of some ids that tokens have; an embedded table need not be read for it."""
+        if self.embedded is not None and "_table" not in self.__dict__:
+            return set(_core.embedded_among(self.embedded, [*token_ids]))
+        ends = self.ends
+        size = len(ends)
+        return {each for each in token_ids if each < size and ends[each] > (ends[each - 1] if each else 0)}
+
+    def tokens(self) -> Iterator[bytes]:
+        """Yield the bytes of every id in order; ``b""`` for an unused one."""
         start = 0
-        for token_id, end in enumerate(self.ends):
-            if end > start:
-                yield token_id, self.blob[start:end]
+        for end in self.ends:
+            yield self.blob[start:end]
             start = end
+
+    def without(self, token_ids: Collection[int]) -> Vocabulary:
+        """Give a vocabulary of the same ids in which some are unused."""
+        return Vocabulary.from_tokens(
+            b"" if token_id in token_ids else token for token_id, token in enumerate(self.tokens())
+        )
+
+    def items(self) -> Iterator[tuple[int, bytes]]:
+        """Give (id, bytes) in order of id, without the unused ids."""
+        return ((token_id, token) for token_id, token in enumerate(self.tokens()) if token)
 
     @property
     def size(self) -> int:

@@ -35,6 +35,7 @@ LAYERS = (
         "wording",
         "safe_orjson",
         "samples",
+        "withholding",
     },
     {
         "tokenizer",

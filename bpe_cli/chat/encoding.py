@@ -20,6 +20,7 @@ from bpe_cli.errors import FormatError, InputError
 from bpe_cli.running import StagedRunner
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Specials, Tokenizer
+from bpe_cli.withholding import looked_for
 
 _RUN = re.compile(b"t+|m+|[?]+")
 _SINGLE_WORD = 1 << 2
@@ -64,7 +65,7 @@ class ChatEncoder:
         self._specials = {token.content: token for token in tokenizer.special_tokens if token.special}
         self._refuse = refuse
         # The tokens that are found anywhere compete with special ones for the same text.
-        plain = [token for token in tokenizer.special_tokens if not token.special]
+        plain = looked_for(tokenizer.special_tokens, ())
         rivals = [token for token in plain if not token.normalized]
         self._finder = _matcher([*self._specials.values(), *rivals])
         self._whole_words = {

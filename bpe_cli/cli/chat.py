@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, on_terminal, progress, say_slow
+from bpe_cli.cli.console import note, on_terminal, progress, say_slow, say_unspelt
 from bpe_cli.cli.documents import Budget, Origins, Places
 from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.cli.parameters import Option
@@ -161,6 +161,7 @@ def encode_chat(chat: ChatOptions, work: ChatWork, model: Tokenizer, asked: str 
         return
     renderer, model = _renderer(chat, model, named)
     say_slow(model.slow_patterns, work.quiet)
+    say_unspelt(model, work.specials, work.quiet)
     if work.to == "text":
         _write_text(work, renderer, reader)
     else:

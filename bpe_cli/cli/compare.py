@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import compare_extras, compare_options, options, pages
 from bpe_cli.cli.compare_output import finish
-from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.console import note, progress, say_slow, say_unspelt
 from bpe_cli.cli.outputs import read_inputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
@@ -112,6 +112,7 @@ def run(
     models = _models(tokenizer or DEFAULT_TOKENIZERS, baseline, pattern)
     for model in models:
         say_slow(model.slow_patterns, quiet)
+        say_unspelt(model, specials, quiet)
     digests = Digests()
     if source is None:
         report = compare(models, (), specials=specials)

@@ -14,6 +14,8 @@ from bpe_cli.errors import BpeError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
 PLAIN_WIDTH = 100
 """Columns of output that goes to no terminal, so that it does not depend on one."""
 
@@ -47,6 +49,23 @@ def say_slow(patterns: Sequence[str], quiet: bool) -> None:
         note(
             f"note: the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
             "many times slower",
+            quiet=quiet,
+        )
+
+
+def say_unspelt(tokenizer: Tokenizer, specials: Specials, quiet: bool) -> None:
+    """Tell that a character has no token but a special one, which nobody asks for."""
+    if specials == "all" or not tokenizer.withheld:
+        return
+    import shlex
+
+    from bpe_cli.withholding import unspelt
+
+    texts = (tokenizer.token_bytes(each).decode() for each in unspelt(tokenizer.model, tokenizer.withheld))
+    for text in (text for text in texts if text not in specials):
+        note(
+            f"note: the special token {text!r} is all that spells this character, which is unknown without "
+            f"--special {shlex.quote(text)}",
             quiet=quiet,
         )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, on_terminal, progress, say_slow
+from bpe_cli.cli.console import note, on_terminal, progress, say_slow, say_unspelt
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
 from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.cli.parameters import Option
@@ -290,6 +290,7 @@ def run(
         return
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
+    say_unspelt(model, specials, quiet)
     found = inputs_of(source, quiet)
     check_kept(written, read_inputs(found))
     if segmented:

@@ -145,7 +145,7 @@ def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None, th
     from bpe_cli.segmenting import Segmenter
     from bpe_cli.stages import CharacterBpe, LongestMatch
 
-    bpe = model.model
+    bpe = model.live_model
     if isinstance(bpe, CharacterBpe) and bpe.end_of_word_suffix and not bpe.continuing_subword_prefix:
         if sampling is not None and sampling.way != "dropout":
             raise UsageError("segmented text can be varied by --dropout, and by no other way")

@@ -81,6 +81,9 @@ FORMATS: Mapping[str, Format] = Modules(
 )
 """The formats, in the order in which a file is held against them."""
 
+LISTS_DEAD_MERGES = ("tokenizer.json", "bpe.json", "huggingface")
+"""Those that say beside the merges which tokens are special: a list of merges is written as it was read."""
+
 OF_SEVERAL = ("huggingface", "vocab-merges")
 """Those of several files, in the same order."""
 
@@ -290,6 +293,9 @@ def rehearse(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str]
             f"no format loses {listed(list(map(repr, unknown)), separator=', ')}",
             hint=f"losses are {', '.join(sorted(LOSSES))}",
         )
+    listed_merges = hasattr(tokenizer.model, "merges") and format_name in LISTS_DEAD_MERGES
+    if not listed_merges:  # what reads it, or what is made of scores and ranks, would take a dead merge for any other
+        tokenizer = tokenizer.without_dead_merges()
     with _with_way_out(format_name):
         return FORMATS[format_name].dump(tokenizer, frozenset(allow_loss))
 

@@ -15,7 +15,7 @@ from typing import Literal
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.rank_merges import as_merges, as_ranks
-from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe
+from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe
 from bpe_cli.surgery.corpus import segmented
 from bpe_cli.surgery.merge_rules import made_of
 from bpe_cli.surgery.operation import Operation, Progress, kept
@@ -58,14 +58,10 @@ def extend(
         FormatError: The model does not merge, or by ranks of which no list of merges can be made.
         InputError: The model has no token for a byte of the corpus.
     """
+    if isinstance(tokenizer.model, RankBpe):  # whose merges depend on which tokens there are
+        tokenizer = tokenizer.without_dead_merges()
     model = tokenizer.model
-    if not isinstance(model, (RankBpe, MergeBpe, CharacterBpe)):
-        raise FormatError(
-            f"training can go on for BPE over bytes or characters only, and this is {model.kind}",
-            hint="scores become merges in tokenizer.json: convert to it, extend that, and convert on"
-            if model.kind == "bpe-scores"
-            else "train a new tokenizer on both corpora together",
-        )
+    merging, live = _listed(model), _listed(tokenizer.live_model)
     old_size = tokenizer.vocab_size
     if vocab_size <= old_size:
         raise UsageError(f"the tokenizer's ids run to {old_size - 1:,}: it cannot be extended to {vocab_size:,} tokens")
@@ -73,9 +69,8 @@ def extend(
         raise UsageError(f"a vocabulary of {vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
     if counts.unique == 0:
         raise TrainingError("there is nothing to train on: the corpus has no text")
-    merging = model if isinstance(model, CharacterBpe) else as_merges(model)
     ids, ends, numbers = array("I"), array("Q"), array("Q")
-    for _, occurrences, found, found_ends in segmented(model, counts):
+    for _, occurrences, found, found_ends in segmented(tokenizer.live_model, counts):
         base = len(ids)
         ids.frombytes(found.cast("B"))
         ends.extend(base + end for end in found_ends)
@@ -85,7 +80,7 @@ def extend(
         ids,
         ends,
         numbers,
-        initial=_mergeable(tokenizer, merging),
+        initial=_mergeable(tokenizer, live),
         vocab_size=vocab_size,
         min_frequency=max(1, usual if min_frequency is None else min_frequency),
         tie=tie,
@@ -116,9 +111,27 @@ def extend(
     return Operation(
         replace(tokenizer, model=grown),
         kept(tokenizer),
-        made_of(merging, longer, range(old_size, old_size + len(tokens))),
+        made_of(live, longer, range(old_size, old_size + len(tokens))),
         (plural(len(tokens), "new token"), plural(len(learnt) // 3, "merge")),
         tuple(notes),
+    )
+
+
+def _listed(model: Model) -> MergeBpe | CharacterBpe:
+    """Give a model whose merges are listed.
+
+    Raises:
+        FormatError: It does not merge, or by ranks of which no list of merges can be made.
+    """
+    if isinstance(model, CharacterBpe):
+        return model
+    if isinstance(model, (RankBpe, MergeBpe)):
+        return as_merges(model)
+    raise FormatError(
+        f"training can go on for BPE over bytes or characters only, and this is {model.kind}",
+        hint="scores become merges in tokenizer.json: convert to it, extend that, and convert on"
+        if model.kind == "bpe-scores"
+        else "train a new tokenizer on both corpora together",
     )
 
 

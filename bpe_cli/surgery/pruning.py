@@ -52,6 +52,7 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
         FormatError: The model cannot be pruned so that every token stays reachable.
         InputError: The model has no token for a byte of the corpus.
     """
+    tokenizer = tokenizer.without_dead_merges()
     present = used_ids(tokenizer)
     excess = len(present) - size
     if excess <= 0:

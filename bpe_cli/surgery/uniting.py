@@ -36,6 +36,7 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
         FormatError: They do not merge the same symbols, or by ranks of which no list of merges can be made.
         UsageError: There are more tokens than fit.
     """
+    first, second = first.without_dead_merges(), second.without_dead_merges()
     ours, theirs = _merging(first.model, "first"), _merging(second.model, "second")
     _refuse_other_kind(ours, theirs)
     size = first.vocab_size

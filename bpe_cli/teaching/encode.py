@@ -78,6 +78,18 @@ def encode_by_merges(
     return _merge_lowest(symbols, lambda left, right: ranks.get((left, right)))
 
 
+def live_merges(merges: Sequence[tuple[Symbol, Symbol]], special: Collection[Symbol]) -> list[tuple[Symbol, Symbol]]:
+    """Leave out the merges that make or use a special token: text is to become none unless somebody asks.
+
+    A merge that builds on such a token is of no use then: nothing makes its part.
+
+    >>> merges = live_merges([("<", "/"), ("</", "s"), ("</s", ">"), ("</s>", "a")], {"</s>"})
+    >>> merges, encode_by_merges("</s>a", merges)
+    ([('<', '/'), ('</', 's')], ['</s', '>', 'a'])
+    """
+    return [(left, right) for left, right in merges if not {left, right, left + right} & set(special)]
+
+
 def replay_merges(symbols: Sequence[Symbol], merges: Sequence[tuple[Symbol, Symbol]]) -> list[Symbol]:
     """Apply every merge once, in the order learnt, wherever its pair stands (the paper).
 

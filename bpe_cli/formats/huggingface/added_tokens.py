@@ -9,6 +9,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import flags_of
 from bpe_cli.formats.checked import quote
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, ScoredBpe, SpecialToken, Unigram
+from bpe_cli.stages.pieces import BYTE_TEXT
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.values import dataclass, replace
 from bpe_cli.vocabulary import Vocabulary
@@ -106,7 +107,12 @@ def _without(model: Model, tokens: Iterable[SpecialToken]) -> Model:
     What merges make or use stays, as it does when a ``tokenizer.json`` lists such a token itself.
     """
     on_bytes = isinstance(model, (RankBpe, MergeBpe))
-    hidden = {token.token_id for token in tokens if token.special or on_bytes}
+    fall_back = getattr(model, "byte_fallback", False)
+    hidden = {
+        token.token_id
+        for token in tokens
+        if (token.special or on_bytes) and not (fall_back and BYTE_TEXT.fullmatch(token.content))
+    }
     if isinstance(model, (MergeBpe, CharacterBpe)):
         hidden -= set(model.merges.triples)
     if on_bytes:

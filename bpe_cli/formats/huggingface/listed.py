@@ -88,7 +88,8 @@ class Cut:
     def on_characters(self, special_tokens: Iterable[SpecialToken]) -> CharacterBpe:
         """Give the model that works on characters."""
         prefix = hf_models.prefix_of(self._node)
-        hidden = [token.token_id for token in special_tokens if token.special]
+        texts = hf_models.hidden_of(self._node, special_tokens)
+        hidden = [token.token_id for token in special_tokens if token.content.decode() in texts]
         return hf_models.character_bpe(self._node, self.ids, *self._tables(prefix, hidden, visible=False))
 
     def _tables(self, prefix: str, left_out: list[int], *, visible: bool) -> tuple[Vocabulary, Merges]:

@@ -27,7 +27,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.pieces import NORMAL
+from bpe_cli.stages.pieces import BYTE_TEXT, NORMAL
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.values import replace
 from bpe_cli.vocabulary import Merges, Vocabulary
@@ -77,11 +77,25 @@ def read(name: str, node: Node, specials: Iterable[SpecialToken]) -> tuple[Model
     Raises:
         FormatError: It is malformed.
     """
-    hidden = {token.content.decode() for token in specials if token.special}
+    hidden = hidden_of(node, specials)
     if name in SCORED:
         return _read_scored(name, node, hidden)
     ids = byte_level.read_ids(node.get("vocab"))
     return READERS[name](node, ids, _vocabulary(node, {t: i for t, i in ids.items() if t not in hidden})), ids
+
+
+def hidden_of(node: Node, specials: Iterable[SpecialToken]) -> set[str]:
+    """Give the texts that are left out of the vocabulary that is matched.
+
+    Where unknown characters fall back to bytes, the names of those stay: ``withholding`` sees to it that their own
+    texts do not become them.
+    """
+    fall_back = node.get("byte_fallback").value is True
+    return {
+        token.content.decode()
+        for token in specials
+        if token.special and not (fall_back and BYTE_TEXT.fullmatch(token.content))
+    }
 
 
 def _vocabulary(node: Node, ids: Mapping[str, int]) -> Vocabulary:
@@ -128,7 +142,7 @@ def read_character_bpe(
         merges.pop(key, None)  # the place of the last one counts
         merges[key] = product
     used = {token_id for (left_id, right_id), product in merges.items() for token_id in (left_id, right_id, product)}
-    hidden = {token.content.decode() for token in specials if token.special}
+    hidden = hidden_of(node, specials)
     vocabulary = _vocabulary(node, {t: i for t, i in ids.items() if t not in hidden or i in used})
     triples = Merges.from_pairs((left, right, product) for (left, right), product in merges.items())
     return character_bpe(node, ids, vocabulary, triples)

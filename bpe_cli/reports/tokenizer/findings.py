@@ -187,6 +187,10 @@ def _duplicates(structure: Structure) -> Iterator[Finding]:
 
 
 def _oddities(report: VocabularyReport, structure: Structure) -> Iterator[Finding]:
+    if report.dead_merge_count:
+        verb = "is dead: it makes or uses" if report.dead_merge_count == 1 else "are dead: they make or use"
+        merges = plural(report.dead_merge_count, "merge")
+        yield Finding(False, "merges", f"{merges} {verb} a special token, and text never becomes one")
     for kind in structure.unseen:
         if kind.name != "invisible characters":
             verb = "holds" if kind.tokens == 1 else "hold"

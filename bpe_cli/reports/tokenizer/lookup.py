@@ -57,6 +57,22 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
+class DeadMerge:
+    """A merge that is left out, since it makes or uses a token that text never becomes.
+
+    Attributes:
+        number: Its place in the list, from 0.
+        left, right: Its parts.
+        product: What it would make.
+    """
+
+    number: int
+    left: NamedToken
+    right: NamedToken
+    product: NamedToken
+
+
+@dataclass(frozen=True, slots=True)
 class TokenCard:
     """All about one token.
 
@@ -75,6 +91,8 @@ class TokenCard:
         children: The first tokens that are built on it directly, by id.
         child_count: How many there are; None without a merge tree.
         descendant_count: How many tokens it is a part of, directly or not; None likewise.
+        dead_merges: The first merges that are left out and would make or use it.
+        dead_merge_count: How many there are.
         variants: Tokens of the same text but for case and a leading space, by id.
         verdict: Whether text becomes it, if that was examined.
         occurrence: How often it occurs in the corpus, if there is one.
@@ -92,6 +110,8 @@ class TokenCard:
     children: tuple[NamedToken, ...]
     child_count: int | None
     descendant_count: int | None
+    dead_merges: tuple[DeadMerge, ...]
+    dead_merge_count: int
     variants: tuple[Variant, ...]
     verdict: Verdict | None
     occurrence: Occurrence | None
@@ -119,6 +139,7 @@ def look_up(
     children = [] if tree is None else tree.children.get(token_id, [])
     nodes = anatomy.tree_of(token_id, TREE_NODES + 1)
     text = anatomy.contents.texts.get(token_id)
+    dead = [each for each in anatomy.dead_merges if token_id in each[1]]
     return TokenCard(
         token=token,
         written=tokenizer.token_bytes(token_id),
@@ -132,6 +153,10 @@ def look_up(
         children=tuple(map(anatomy.named, children[:CHILDREN])),
         child_count=len(children) if tree else None,
         descendant_count=len(tree.descendants(token_id)) if tree else None,
+        dead_merges=tuple(
+            DeadMerge(number, *map(anatomy.named, merge)) for number, merge in dead[:CHILDREN]
+        ),
+        dead_merge_count=len(dead),
         variants=() if text is None else tuple(
             Variant(anatomy.named(other), _likeness(text, anatomy.contents.texts[other]))
             for other in variants_of(anatomy.contents, text) if other != token_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.contents import Contents, NamedToken, read_contents
@@ -21,6 +22,7 @@ from bpe_cli.reports.tokenizer.runs import (
 )
 from bpe_cli.reports.tokenizer.scripts import Scripts, count_scripts
 from bpe_cli.reports.tokenizer.unseen import Unseen, count_unseen
+from bpe_cli.withholding import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -100,7 +102,12 @@ class Anatomy:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self.contents: Contents = read_contents(tokenizer)
-        self.tree: MergeTree | None = merge_tree(tokenizer.model)
+        self.tree: MergeTree | None = merge_tree(tokenizer.live_model)
+
+    @cached_property
+    def dead_merges(self) -> list[tuple[int, tuple[int, int, int]]]:
+        """The merges that are left out, each with its number, from 0."""
+        return list(dead_merges(self.tokenizer.model, self.tokenizer.withheld))
 
     def named(self, token_id: int) -> NamedToken:
         """Give a token, special or not, with the text that it stands for."""

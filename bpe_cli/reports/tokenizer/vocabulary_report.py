@@ -15,6 +15,7 @@ from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
 from bpe_cli.reports.white_space import WHITE_SPACE
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
+from bpe_cli.withholding import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.stages import SpecialToken
@@ -80,6 +81,7 @@ class VocabularyReport:
         ordinary_count: Ordinary tokens (ids that a special token has are not counted).
         special_count: Special and added tokens.
         merge_count: Merges; None when ids serve as ranks.
+        dead_merge_count: Those of them that make or use a token that text never becomes.
         highest_id: The highest id of any token; None when there is no token.
         unused_count: Ids below it that no token has.
         unused_ranges: The first of them as (first, last) stretches, at most ``UNUSED_RANGES``.
@@ -110,6 +112,7 @@ class VocabularyReport:
     ordinary_count: int
     special_count: int
     merge_count: int | None
+    dead_merge_count: int
     highest_id: int | None
     unused_count: int
     unused_ranges: tuple[tuple[int, int], ...]
@@ -154,6 +157,8 @@ def describe(
     slow = set(tokenizer.slow_patterns)
     bytes_present = {token[0] for token in ordinary.values() if len(token) == 1}
     on_bytes = model.kind in ("bpe-ranks", "bpe-merges")
+    if on_bytes:  # a byte is what text is spelt with even if it is a special token besides
+        bytes_present |= {tokenizer.token_bytes(token_id)[0] for token_id in tokenizer.withheld.spelling}
     merges = model if model.kind == "bpe-merges" or model.kind == "bpe-characters" else None
     return VocabularyReport(
         name=tokenizer.name,
@@ -162,6 +167,7 @@ def describe(
         ordinary_count=len(ordinary),
         special_count=len(tokenizer.special_tokens),
         merge_count=len(merges.merges) if merges else None,
+        dead_merge_count=sum(1 for _ in dead_merges(model, tokenizer.withheld)),
         highest_id=tokenizer.vocab_size - 1 if tokenizer.vocab_size else None,
         unused_count=unused_count,
         unused_ranges=unused_ranges,

@@ -23,6 +23,7 @@ def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:
         kind, algorithm: As ``bpe-ranks`` or ``unigram``, and the same in words.
         ordinary_count, special_count, unused_count: Numbers of ids; ``merge_count`` and
             ``highest_id`` can be null.
+        dead_merge_count: Number of merges that make or use a special token, which text never becomes.
         unused_ranges: [first, last] of the first 20 stretches of unused ids.
         patterns: Each with ``name`` (or null), ``regex`` and ``fast``.
         prefix_space, ignore_merges: Booleans; ``ignore_merges`` is null for ranks.
@@ -48,6 +49,7 @@ def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:
         "ordinary_count": report.ordinary_count,
         "special_count": report.special_count,
         "merge_count": report.merge_count,
+        "dead_merge_count": report.dead_merge_count,
         "highest_id": report.highest_id,
         "unused_count": report.unused_count,
         "unused_ranges": [list(stretch) for stretch in report.unused_ranges],

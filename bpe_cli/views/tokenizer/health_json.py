@@ -207,9 +207,10 @@ def cards_json(name: str | None, cards: Sequence[TokenCard]) -> dict[str, Any]:
             (how the vocabulary writes it), ``character_count`` (null if it is not UTF-8), ``kind``, ``score`` and
             ``rank`` (or null), ``depth``, ``tree`` (as in ``merge_tree.deepest``; ``tree_is_cut`` if it goes on),
             ``children`` (the first tokens that are built on it), ``child_count`` and ``descendant_count`` (null without
-            merge tree), ``variants`` (each with ``id``, ``text``, ``differs_by``), ``reachable`` (null if that was
-            not examined; ``reachable``, ``layer``, ``witness``, ``reason``), ``corpus`` (null without
-            one; ``count``, ``frequency``, ``made``).
+            merge tree), ``dead_merges`` (the first merges that are left out and would make or use it; ``rank``,
+            ``left``, ``right``, ``product``) and ``dead_merge_count``, ``variants`` (each with ``id``, ``text``,
+            ``differs_by``), ``reachable`` (null if that was not examined; ``reachable``, ``layer``, ``witness``,
+            ``reason``), ``corpus`` (null without one; ``count``, ``frequency``, ``made``).
     """
     return {"schema": TOKENS_SCHEMA, "tokenizer": name_value(name), "tokens": [_card(card) for card in cards]}
 
@@ -230,6 +231,14 @@ def _card(card: TokenCard) -> dict[str, Any]:
         "children": [_token(token) for token in card.children],
         "child_count": card.child_count,
         "descendant_count": card.descendant_count,
+        "dead_merges": [
+            {
+                "rank": each.number, "left": _token(each.left), "right": _token(each.right),
+                "product": _token(each.product),
+            }
+            for each in card.dead_merges
+        ],
+        "dead_merge_count": card.dead_merge_count,
         "variants": [{**_token(each.token), "differs_by": each.differs_by} for each in card.variants],
         "reachable": None if verdict is None else {
             "reachable": verdict.reachable,

@@ -53,6 +53,8 @@ def _facts(card: TokenCard, full: bool) -> Table:
     if card.depth is not None:
         table.add_row("made of", _tree(card, full) if card.depth else "itself: no merge makes it")
         table.add_row("built on it", _built(card))
+    if card.dead_merges:
+        table.add_row("dead merges", _dead(card))
     if card.variants:
         table.add_row("like it", _variants(card, full))
     if card.verdict is not None:
@@ -91,6 +93,17 @@ def _built(card: TokenCard) -> RenderableType:
     rest = card.child_count - len(card.children)
     more = f" and {whole(rest)} more" if rest else ""
     return listed(card.children).append(f"{more}; part of {count(card.descendant_count or 0, 'token')} in all")
+
+
+def _dead(card: TokenCard) -> Text:
+    """Name the merges that are left out, and say why."""
+    lines = []
+    for each in card.dead_merges:
+        left, right, product = (short(token.content) for token in (each.left, each.right, each.product))
+        lines.append(f"{left} + {right} -> {product}, rank {whole(each.number)}")
+    rest = card.dead_merge_count - len(lines)
+    lines += [f"and {whole(rest)} more"] if rest else []
+    return Text("\n".join([*lines, "text never becomes a special token, so no merge makes or uses one"]))
 
 
 def _variants(card: TokenCard, full: bool) -> Text:

@@ -73,7 +73,8 @@ def _facts(report: VocabularyReport) -> Table:
     add("ordinary tokens", whole(report.ordinary_count))
     add("special tokens", whole(report.special_count))
     if report.merge_count is not None:
-        add("merges", whole(report.merge_count))
+        dead = f" ({whole(report.dead_merge_count)} dead)" if report.dead_merge_count else ""
+        add("merges", f"{whole(report.merge_count)}{dead}")
     add("highest id", whole(report.highest_id))
     add("unused ids", _unused(report))
     for what, value in report.settings:

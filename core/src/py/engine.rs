@@ -145,6 +145,17 @@ pub fn embedded_tokens<'py>(
     ))
 }
 
+/// Gives those of some ids that tokens of such a table have.
+#[pyfunction]
+pub fn embedded_among(sha256: &str, token_ids: Vec<u32>) -> PyResult<Vec<u32>> {
+    let table = embedded::find(sha256).ok_or_else(|| PyKeyError::new_err(sha256.to_owned()))?;
+    let tokens = table.tokens();
+    Ok(token_ids
+        .into_iter()
+        .filter(|&id| !tokens.get(id).is_empty())
+        .collect())
+}
+
 /// Gives the sha256 of each rank table that is laid into this module.
 #[pyfunction]
 pub fn embedded_tables() -> Vec<&'static str> {

@@ -48,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use super::counts::Counts;
     #[pymodule_export]
-    use super::engine::{Engine, embedded_tables, embedded_tokens, recover_merges};
+    use super::engine::{Engine, embedded_among, embedded_tables, embedded_tokens, recover_merges};
     #[pymodule_export]
     use super::measure::Tally;
     #[pymodule_export]

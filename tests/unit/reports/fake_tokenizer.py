@@ -12,6 +12,7 @@ import regex
 from bpe_cli.blocks import Block
 from bpe_cli.placing import Placed
 from bpe_cli.usage import NO_USAGE
+from bpe_cli.withholding import NOTHING
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class FakeTokenizer:
     """Ranks of tokens in the order given; every byte not among them follows, unless ``all_bytes`` is false."""
 
     usage = NO_USAGE
+    withheld = NOTHING
     PATTERN = r"\n| ?[^\s]+|\s"
 
     def __init__(

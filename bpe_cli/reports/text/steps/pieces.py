@@ -57,7 +57,7 @@ class Pieces:
         self._tokenizer = tokenizer
         self._runner = tokenizer.runner
         self._matcher = tokenizer.matcher(specials)
-        self._border = border_of(tokenizer.model)
+        self._border = border_of(tokenizer.live_model)
         self._reads_visible = tokenizer.has_bytes and any(
             isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer
         )

@@ -63,7 +63,7 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
     limits = limits or Limits()
     pieces = Pieces(tokenizer, specials)
     names = Names(tokenizer)
-    walker: Walker = WALKERS[tokenizer.model.kind](tokenizer.model, names, limits)  # type: ignore[operator]  # its own
+    walker: Walker = WALKERS[tokenizer.model.kind](tokenizer.live_model, names, limits)  # type: ignore[operator]  # its own
 
     def tell_one(text: bytes) -> Steps:
         if limits.rows is None and len(text) > LARGEST_TEXT:
@@ -142,7 +142,7 @@ class _Teller:
     @cached_property
     def _bare(self) -> StagedRunner:
         """The model behind no stages."""
-        return StagedRunner(replace(self._tokenizer, normalizer=(), pre_tokenizer=(), decoder=(), special_tokens=()))
+        return StagedRunner(replace(self._tokenizer, normalizer=(), pre_tokenizer=(), decoder=()))
 
     def _encode(self, piece: bytes) -> tuple[StepToken, ...]:
         """Let the tokenizer's model encode one piece."""

@@ -16,6 +16,7 @@ are no more than ``MARGIN`` prove nothing.)
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -28,7 +29,8 @@ from bpe_cli.reports.tokenizer.reachability.verdicts import Verdict
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram, WordPiece
 from bpe_cli.stages.pieces import BYTE_TEXT, UNUSED, USER_DEFINED
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.wording import quote
+from bpe_cli.withholding import dead_merges
+from bpe_cli.wording import plural, quote
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Model
@@ -37,13 +39,15 @@ MARGIN = 1e-3
 """The least difference of scores that proves anything, for scores of up to 1,000: sums of many are rounded."""
 
 _SHOWN = 4
+_WHEN_ASKED_FOR = "text becomes it only where special tokens are asked for"
 
 
 class Alone:
     """A model without its stages, and without looking up whole pieces before it merges."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self.model = tokenizer.model
+        self.model = tokenizer.live_model
+        self._dead = tokenizer.model, tokenizer.withheld
         self.looks_up = isinstance(self.model, RankBpe) or getattr(self.model, "ignore_merges", False)
         """Whether a whole piece that is a token becomes it whatever merging would do."""
         self._quotes: dict[int, str] = {}
@@ -64,6 +68,22 @@ class Alone:
     @cached_property
     def _search(self) -> Search | None:
         return Search(self._tokenizer) if self._tokenizer else None
+
+    @cached_property
+    def _makers(self) -> Counter[int]:
+        """How many dead merges would make each token."""
+        return Counter(product for _, (_, _, product) in dead_merges(*self._dead))
+
+    def why_special(self, token_id: int) -> str:
+        """Say why no text becomes a special token, and that merges that would make it are dead."""
+        makers = self._makers[token_id]
+        if makers:
+            verb = "is" if makers == 1 else "are"
+            return f"{_WHEN_ASKED_FOR}; {plural(makers, 'merge')} would make it, and {verb} dead"
+        _, tokens = self._dead
+        order = {RankBpe: "rank", ScoredBpe: "score"}.get(type(self.model))
+        by_order = order is not None and token_id in tokens.ids
+        return _WHEN_ASKED_FOR + (f"; nothing is merged by its {order}" if by_order else "")
 
     def comes_to(self, tokens: Sequence[bytes]) -> Iterator[list[int] | None]:
         """Yield what each text comes to as a piece; None where that is not known."""

@@ -51,7 +51,7 @@ def beginnings(tokenizer: Tokenizer) -> tuple[tuple[bytes, bytes], ...]:
 
     ASCII letters first, and of them and the others those that the fewest tokens begin with.
     """
-    model = tokenizer.model
+    model = tokenizer.live_model
     if not isinstance(model, WordPiece):
         return ()
     prefix = model.continuing_subword_prefix.encode()

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.reachability.searching import Candidate
     from bpe_cli.tokenizer import Tokenizer
 
-_WHEN_ASKED_FOR = "text becomes it only where special tokens are asked for"
 _ONLY_A_PIECE = "merging does not come to it, and pieces of well-formed text end between characters"
 _TOO_MANY = "too many tokens are in doubt, and the characters of this one were not completed"
 _MOST_IN_DOUBT = 1 << 17
@@ -132,13 +131,12 @@ class _Examination:
             self._leave_open(token_id)
 
     def _ordinary(self, token_ids: Collection[int]) -> list[int]:
-        """Give those that the model's vocabulary has as they are."""
-        vocabulary = self.tokenizer.model.vocabulary
+        """Give those that the live model's vocabulary has as they are."""
+        vocabulary = self.tokenizer.live_model.vocabulary
         return [
             token_id
             for token_id in token_ids
-            if token_id not in self.special
-            or (token_id < vocabulary.size and vocabulary.token(token_id) == self.tokens[token_id])
+            if token_id < vocabulary.size and vocabulary.token(token_id) == self.tokens[token_id]
         ]
 
     def _is_special(self, token_id: int) -> bool:
@@ -305,7 +303,7 @@ class _Examination:
         ordinary = set(self._ordinary(suspects))
         for token_id in suspects:
             if token_id not in ordinary and self._is_special(token_id):
-                self.verdicts[token_id] = Verdict(token_id, False, "special", None, _WHEN_ASKED_FOR)
+                self.verdicts[token_id] = Verdict(token_id, False, "special", None, self.alone.why_special(token_id))
         return self._still(suspects)
 
     def _refuted(self, suspects: list[int]) -> list[int]:
@@ -320,7 +318,7 @@ class _Examination:
 
     def _unreachable(self, token_id: int, layer: Layer, reason: str) -> None:
         if self._is_special(token_id):
-            layer, reason = "special", _WHEN_ASKED_FOR
+            layer, reason = "special", self.alone.why_special(token_id)
         self.verdicts[token_id] = Verdict(token_id, False, layer, None, reason)
 
     def _shadowed(self, suspects: list[int]) -> list[int]:

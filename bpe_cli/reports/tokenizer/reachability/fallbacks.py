@@ -69,7 +69,7 @@ def byte_texts(byte: int) -> Iterator[bytes]:
 
 def why_no_byte(tokenizer: Tokenizer, token_id: int, byte: int, normal: Normal) -> Verdict:
     """Say why nothing falls back to a byte, or that it is open."""
-    model = tokenizer.model
+    model = tokenizer.live_model
     vocabulary = model.vocabulary
     decorated = isinstance(model, CharacterBpe) and (model.continuing_subword_prefix or model.end_of_word_suffix)
     if (
@@ -97,7 +97,7 @@ def _is_matched(kinds: bytes, token_id: int) -> bool:
 
 def spells_all_bytes(tokenizer: Tokenizer) -> bool:
     """Tell whether a model over characters sees bytes as they are spelt, and has a token for each."""
-    model = tokenizer.model
+    model = tokenizer.live_model
     if not isinstance(model, CharacterBpe) or not any(isinstance(each, ByteLevel) for each in tokenizer.pre_tokenizer):
         return False
     ways = {

@@ -136,7 +136,7 @@ class Pieces:
 
     @cached_property
     def _bare(self) -> Search:
-        return Search(Tokenizer(self._tokenizer.model))
+        return Search(Tokenizer(self._tokenizer.live_model))
 
     def _why_cut(self, text: str, inside: bool) -> str | None:
         """Say where stages that look at neighbours only cut a text, or before it when it stands inside a word."""

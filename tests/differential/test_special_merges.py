@@ -1,0 +1,65 @@
+"""Merges that spell special tokens, against Hugging Face's library: where the two agree, and where it is another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli.formats.huggingface import tokenizer_json
+from bpe_cli.stages import NFKC, CharacterBpe, SpecialToken
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.needs import needs
+from tests.special_tokenizers import case, text_of
+
+
+def theirs(tokenizer):
+    return needs("tokenizers").Tokenizer.from_str(tokenizer_json.dump(tokenizer)[""].decode())
+
+
+@pytest.mark.parametrize("name", ["merge_bpe", "character_bpe"])
+@given(seed=st.integers(0, 1 << 32))
+def test_asked_for_they_are_the_same(name, seed):
+    """Its special tokens are found in any text before anything is merged, so dead merges find no place there either."""
+    random = Random(seed)
+    while True:
+        found = case(random, name, plain=True)
+        special = tuple(
+            replace(token, single_word=False) for token in found.with_special.special_tokens if token.special
+        )
+        tokenizer = replace(found.with_special, special_tokens=special)
+        # Text without a mark spells a token with it there: that is the second test's difference.
+        marks = [getattr(tokenizer.model, mark, "") for mark in ("continuing_subword_prefix", "end_of_word_suffix")]
+        if not any(marks):
+            break
+    declared = (replace(token, single_word=False) for token in tokenizer.special_tokens if token.special)
+    tokenizer = replace(tokenizer, special_tokens=tuple(declared))
+    if name == "character_bpe":  # what is left out would bring together what the text keeps apart
+        tokenizer = replace(
+            tokenizer, model=replace(tokenizer.model, unk_id=tokenizer.model.vocabulary.id_of(b"<unk>"))
+        )
+    other = theirs(tokenizer)
+    for _ in range(4):
+        text = text_of(random, found)
+        if name == "merge_bpe":
+            text = text.encode("ascii", "ignore").decode()
+        assert tokenizer.encode(text, "all") == other.encode(text, add_special_tokens=False).ids
+
+
+def test_what_it_does_otherwise():
+    """It uses merges that make a special token where the text was no such token before: ours are dead."""
+    tokens = [b"<", b"/", b"s", b">", b"a", b"</", b"</s", b"</s>"]
+    model = CharacterBpe(Vocabulary.from_tokens(tokens), Merges.from_pairs([(0, 1, 5), (5, 2, 6), (6, 3, 7)]))
+    tokenizer = Tokenizer(model, special_tokens=(SpecialToken(b"</s>", 7),), normalizer=(NFKC(),))
+    assert theirs(tokenizer).encode("＜/s＞").ids == [7]
+    assert tokenizer.encode("＜/s＞") == tokenizer.encode("＜/s＞", "all") == [6, 3]
+    tokenizer = Tokenizer(model, special_tokens=(SpecialToken(b"</s>", 7),))
+    assert theirs(tokenizer).encode("</sxy>").ids == [7]  # unknown characters are left out before it merges
+    assert tokenizer.encode("</sxy>") == tokenizer.encode("</sxy>", "all") == [6, 3]
+    tokenizer = Tokenizer(model, special_tokens=(SpecialToken(b"</s>", 7, single_word=True),))
+    assert theirs(tokenizer).encode("a</s>a").ids == [4, 7, 4]
+    assert tokenizer.encode("a</s>a") == tokenizer.encode("a</s>a", "all") == [4, 6, 3, 4]
