@@ -13,6 +13,7 @@ from typing import Any
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
+from bpe_cli.formats import scores as score_checks
 from bpe_cli.formats.checked import Node, quote
 from bpe_cli.stages import (
     ALGORITHMS,
@@ -241,7 +242,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
             raise entries.error(f"gives {quote(text)} the ids {ids[text]} and {number}")
         ids[text] = number
         tokens.append(b"" if text in hidden else text.encode())
-        scores.append(score)
+        scores.append(float(score))
     kinds = node.get("kinds")
     numbers = b"" if kinds.is_null else bytes(each.integer(below=7) for each in kinds.items())
     if numbers and len(numbers) != len(tokens):
@@ -250,6 +251,8 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
     unk_id = None if unk.is_null else unk.integer(below=len(tokens) or 1)
     if unk_id is not None and unk_id < len(tokens) and (not numbers or numbers[unk_id] != NORMAL):
         tokens[unk_id] = b""
+    single = node.get("single_precision").boolean(default=False)
+    score_checks.check(scores, lambda number: list(ids)[number].encode(), entries.where, single=single)
     vocabulary = Vocabulary.from_tokens(tokens)
     byte_fallback = node.get("byte_fallback").boolean(default=False)
     if name == "Unigram":
@@ -259,7 +262,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
             unk_id,
             byte_fallback,
             fuse_unk=node.get("fuse_unk").boolean(default=True),
-            single_precision=node.get("single_precision").boolean(default=False),
+            single_precision=single,
             kinds=numbers,
         ), ids
     if unk_id is None:
@@ -368,7 +371,9 @@ def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str,
     content["unk_id"] = model.unk_id
     content["vocab"] = list(zip(entries, model.scores, strict=True))
     content["byte_fallback"] = model.byte_fallback
-    if model.kinds or (model.unk_id is not None and model.unk_id < len(entries) and model.vocabulary.token(model.unk_id)):
+    unk_id = model.unk_id
+    unknown_is_ordinary = unk_id is not None and unk_id < len(entries) and model.vocabulary.token(unk_id)
+    if model.kinds or unknown_is_ordinary:
         content["kinds"] = list(model.kinds or bytes([NORMAL]) * len(entries))
     if isinstance(model, Unigram):
         if not model.fuse_unk:

@@ -11,10 +11,10 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
-from bpe_cli.errors import BpeError, FormatError, NoPatternError, OutputError
+from bpe_cli.errors import FormatError, InputError, NoPatternError, OutputError, UsageError
 from bpe_cli.formats.proof import decoding, texts
 from bpe_cli.formats.proof.comparing import SAME, Law, difference, encode
-from bpe_cli.formats.proof.equality import decodes_the_same, encodes_the_same, surrounds_the_same, surroundings
+from bpe_cli.formats.proof.equality import decodes_the_same, encodes_the_same, surroundings, surrounds_the_same
 from bpe_cli.stages.pieces import NORMAL
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.values import replace
@@ -84,7 +84,7 @@ def _read(path: Path, load: Load) -> Tokenizer:
             return load(path, None)
         except NoPatternError:  # text is cut as it was, which is a loss that was agreed to
             return load(path, "none")
-    except BpeError as error:
+    except (FormatError, InputError, UsageError) as error:
         sentence = error.message.replace(str(path), path.name if path.is_file() else "the folder")
         raise FormatError(f"what would be written cannot be read: {sentence}") from error
 
