@@ -51,6 +51,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.pieces import BYTE_TEXTS
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.values import replace
 from bpe_cli.vocabulary import Merges, Vocabulary
 
 LETTERS = "abeé1 ▁#ßÉ漢"
@@ -108,10 +109,12 @@ def letters(random: Random) -> list[str]:
     return random.sample(LETTERS, random.randint(3, len(LETTERS)))
 
 
-def special_tokens(random: Random, ids: dict[str, int], free: int) -> list[SpecialToken]:
+def special_tokens(random: Random, ids: dict[str, int], free: int, *, on_text: bool = True) -> list[SpecialToken]:
     found = []
     for text in random.sample(SPECIALS, random.choice((0, 1, 2, 3))):
-        token_id = ids.get(text, free + len(found) + (chance(random, 0.1) * 2))
+        token_id = ids.get(
+            text if on_text else to_visible(text.encode()), free + len(found) + (chance(random, 0.1) * 2)
+        )
         flags = {flag: chance(random, 0.12) for flag in ("single_word", "lstrip", "rstrip", "normalized")}
         found.append(SpecialToken(text.encode(), token_id, special=chance(random, 0.7), **flags))
         free = max(free, token_id + 1 - len(found))
@@ -153,7 +156,9 @@ def on_bytes(random: Random, kind: str) -> Tokenizer:
     pre += [random.choice((Digits(), Punctuation(), WhitespaceSplit()))] if chance(random, 0.1) else []
     normalizer = (random.choice((NFC(), Lowercase(), NFKC())),) if chance(random, 0.15) else ()
     visible = {to_visible(token): token_id for token, token_id in ids.items()}
-    return Tokenizer(model, tuple(pre), tuple(special_tokens(random, visible, vocabulary.size)), normalizer=normalizer)
+    return Tokenizer(
+        model, tuple(pre), tuple(special_tokens(random, visible, vocabulary.size, on_text=False)), normalizer=normalizer
+    )
 
 
 def on_characters(random: Random) -> Tokenizer:
@@ -253,8 +258,8 @@ def of_words(random: Random, kind: str) -> Tokenizer:
         texts = [to_visible(bytes([byte])) for byte in range(256)] + [to_visible(text.encode()) for text in texts]
         tokens = {text.encode(): number for number, text in enumerate(dict.fromkeys(texts), start=1)}
         model: Any = MaxMatch(Vocabulary.from_ids(tokens))
-        return Tokenizer(model, normalizer=(ByteLevelNormalizer(),), decoder=(ByteLevelDecoder(),),
-                         special_tokens=(SpecialToken(b"<|endoftext|>", 0),) if chance(random, 0.7) else ())  # fmt: skip
+        end = (SpecialToken(b"<|endoftext|>", 0),) if chance(random, 0.7) else ()
+        return Tokenizer(model, normalizer=(ByteLevelNormalizer(),), decoder=(ByteLevelDecoder(),), special_tokens=end)
     unk_text = random.choice(("[UNK]", "<unk>"))
     ids = numbered(random, [*(["[PAD]"] if chance(random, 0.3) else []), unk_text, *texts])
     unk = ids[unk_text] if chance(random, 0.8) else random.choice(list(ids.values()))
@@ -273,11 +278,13 @@ def of_words(random: Random, kind: str) -> Tokenizer:
 def staged(random: Random, model: Any, ids: dict[str, int], specials: list[SpecialToken] | None = None) -> Tokenizer:
     """Put stages of Hugging Face's around a model."""
     normalizers: tuple[tuple[Any, ...], ...] = (
-        (), (), (), (NFKC(),), (Lowercase(),), (BertNormalizer(),), (Strip(),), (Prepend("▁"), Replace(" ", "▁", literal=True)),
+        (), (), (), (NFKC(),), (Lowercase(),), (BertNormalizer(),), (Strip(),),
+        (Prepend("▁"), Replace(" ", "▁", literal=True)),
         (Replace(" ", "▁", literal=True),), (NFC(), Lowercase()),
     )  # fmt: skip
     pre: tuple[tuple[Any, ...], ...] = (
-        (), (), (Whitespace(),), (WhitespaceSplit(),), (BertPreTokenizer(),), (Metaspace(),), (Metaspace("▁", "first", split=False),),
+        (), (), (Whitespace(),), (WhitespaceSplit(),), (BertPreTokenizer(),), (Metaspace(),),
+        (Metaspace("▁", "first", split=False),),
         (Digits(),), (Punctuation(), Digits()), (Split(r"\s+", "Isolated"),), (ByteLevel(),),
     )  # fmt: skip
     decoders: tuple[tuple[Any, ...], ...] = (
@@ -291,6 +298,8 @@ def staged(random: Random, model: Any, ids: dict[str, int], specials: list[Speci
         there = {token.content.decode() for token in tokens} | {token.token_id for token in tokens}
         if unk is not None and unk not in there and ids[unk] not in there and chance(random, 0.7):
             tokens = sorted([*tokens, SpecialToken(unk.encode(), ids[unk])], key=lambda token: token.token_id)
+    if chance(random, 0.8):  # as all readers do: text never becomes a special token
+        model = without(model, {token.token_id for token in tokens if token.special})
     around = None
     if tokens and chance(random, 0.3):
         token = random.choice(tokens)
@@ -299,6 +308,16 @@ def staged(random: Random, model: Any, ids: dict[str, int], specials: list[Speci
     return Tokenizer(
         model, random.choice(pre), tuple(tokens), None, around, random.choice(normalizers), random.choice(decoders)
     )
+
+
+def without(model: Any, hidden: set[int]) -> Any:
+    """Leave tokens out of a vocabulary that no merge uses."""
+    used = set(getattr(model, "merges", Merges(array("I"))).triples)
+    ids = {token: token_id for token_id, token in model.vocabulary.items() if token_id not in hidden - used}
+    texts = [b""] * model.vocabulary.size if hasattr(model, "scores") else [b""] * (max(ids.values(), default=-1) + 1)
+    for token, token_id in ids.items():
+        texts[token_id] = token
+    return replace(model, vocabulary=Vocabulary.from_tokens(texts))
 
 
 def make(random: Random) -> Tokenizer:

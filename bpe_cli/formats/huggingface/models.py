@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from typing import Any
 
 from bpe_cli import _core
@@ -28,7 +29,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.pieces import NORMAL
+from bpe_cli.stages.pieces import CONTROL, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.values import replace
 from bpe_cli.vocabulary import Merges, Vocabulary
@@ -249,7 +250,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
         raise kinds.error(f"has {len(numbers):,} numbers for {len(tokens):,} tokens")
     unk = node.get("unk_id")
     unk_id = None if unk.is_null else unk.integer(below=len(tokens) or 1)
-    if unk_id is not None and unk_id < len(tokens) and (not numbers or numbers[unk_id] != NORMAL):
+    if unk_id is not None and unk_id < len(tokens) and (not numbers or numbers[unk_id] in (UNKNOWN, CONTROL)):
         tokens[unk_id] = b""
     single = node.get("single_precision").boolean(default=False)
     score_checks.check(scores, lambda number: list(ids)[number].encode(), entries.where, single=single)
@@ -324,7 +325,8 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
         }
     if isinstance(model, WordLevel):
         # Hugging Face's library needs a name here, also of a token that is not there.
-        content = {"type": "WordLevel", "vocab": vocab, "unk_token": _name(names, model.unk_id) or "<unk>"}
+        missing = next(name for number in count() if (name := "<unk>" * (number + 1)) not in vocab)
+        content = {"type": "WordLevel", "vocab": vocab, "unk_token": _name(names, model.unk_id) or missing}
         return content | ({"fuse_unk": True} if model.fuse_unk else {})
     if isinstance(model, LongestMatch):
         return {

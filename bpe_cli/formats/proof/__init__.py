@@ -125,7 +125,7 @@ def _first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]
             if found is not None:
                 return found
         if not losses & TOKENS:
-            for some in (list(texts.of_special_tokens(ours)), texts.tricky()):
+            for some in (_of_special_tokens(ours, theirs), texts.tricky()):
                 found = difference(ours, theirs, some, "all", law)
                 if found is not None:
                     return found
@@ -152,10 +152,16 @@ def _odd_ids(tokenizer: Tokenizer) -> frozenset[int]:
 def _texts(ours: Tokenizer, theirs: Tokenizer) -> Iterator[Collection[bytes]]:
     """Yield the texts to compare: few where both differ in little, and the likeliest to differ first."""
     yield texts.tricky()
-    yield list(texts.of_special_tokens(ours))
+    yield _of_special_tokens(ours, theirs)
     yield from texts.of_tokens(ours)
+    if ours.model.vocabulary != theirs.model.vocabulary:
+        yield from texts.of_tokens(theirs)
     yield texts.of_samples()
     if (ours.normalizer, ours.pre_tokenizer, ours.model.kind) != (
         theirs.normalizer, theirs.pre_tokenizer, theirs.model.kind,
     ):  # fmt: skip
         yield texts.of_every_character()
+
+
+def _of_special_tokens(ours: Tokenizer, theirs: Tokenizer) -> list[bytes]:
+    return list(dict.fromkeys((*texts.of_special_tokens(ours), *texts.of_special_tokens(theirs))))

@@ -132,21 +132,20 @@ def _renamed(mine: array[int], other: array[int], to: dict[int, int], back: dict
 
 
 def _shortened(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specials, law: Law) -> bytes:
-    """Give a part of a text that has the difference too: without what can go at its ends, larger parts first.
+    """Give a part of a text that has the difference too: without what can go, larger parts first.
 
     Complexity: ``ATTEMPTS`` encodings of the text at most.
     """
-    cut = len(text) // 2
-    for _ in range(ATTEMPTS):
-        for part in (text[cut:], text[: len(text) - cut]):
-            if _is_cut_cleanly(part, text) and _differs(ours, theirs, part, specials, law):
-                text = part
-                break
+    cut, at, left = (len(text) + 1) // 2, 0, ATTEMPTS
+    while cut and left:
+        part = text[:at] + text[at + cut :]
+        left -= 1
+        if _is_cut_cleanly(part, text) and _differs(ours, theirs, part, specials, law):
+            text = part
         else:
-            cut //= 2
-        cut = min(cut, len(text) // 2)
-        if not cut:
-            break
+            at += cut
+        if at >= len(text):
+            cut, at = min(cut, len(text)) // 2, 0
     return text
 
 
