@@ -139,6 +139,9 @@ def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tu
     model = tokenizer.model
     tables = all(isinstance(stage, Charsmap) for stage in before) and len(before) < 2
     if isinstance(marks, SpaceMarks) and tables and not isinstance(model, CharacterBpe):
+        if isinstance(model, Unigram) and reader.single_precision and not model.single_precision:
+            edge = "its scores, which SentencePiece adds in single and this tokenizer in double precision"
+            return replace(tokenizer, model=replace(model, single_precision=True)), _lost([edge])
         return tokenizer, {}  # what else is wrong with it, the writer says
     _refuse_bytes(tokenizer)
     edges: list[str] = []

@@ -39,8 +39,9 @@ from bpe_cli.stages import (
 from bpe_cli.stages.pieces import BYTE_TEXT, MARK
 
 COLLAPSE = Replace(" {2,}", " ")
-TRIM = Replace(r"(?<![\s\S]) +|(?<![ ▁])[ ▁]+(?![\s\S])", "")
-"""What takes blanks off the ends of a text, and marks off its end; a text has many places, and few ends."""
+TRIM = Replace(r"(?<![\s\S]) +(?:[ ▁]+(?![\s\S]))?|(?<![ ▁])[ ▁]+(?![\s\S])", "")
+"""What takes blanks off the ends of a text, and marks off its end, also off that of blanks alone; a text has many
+places, and few ends."""
 
 TRIM_BLANKS = Replace(r"(?<![\s\S]) +|(?<! ) +(?![\s\S])", "")
 """The same where blanks stay blanks."""

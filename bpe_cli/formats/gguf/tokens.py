@@ -7,7 +7,6 @@ leaves out is what llama.cpp takes then.
 from __future__ import annotations
 
 import json
-import math
 from array import array
 from collections.abc import Iterable, Iterator
 
@@ -15,6 +14,7 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.gguf.container import F32, I32, Metadata
+from bpe_cli.formats.scores import check
 from bpe_cli.stages import SpecialToken
 from bpe_cli.stages.pieces import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.usage import Usage, roles_in_order
@@ -231,8 +231,7 @@ class Vocab:
         if len(given) < len(self.texts):
             raise FormatError(f"{self.source} has {len(given):,} scores for {len(self.texts):,} tokens")
         scores = array("d", given[: len(self.texts)])
-        if not all(map(math.isfinite, scores)):
-            raise FormatError(f"{self.source}: a score is no finite number")
+        check(scores, self.texts.__getitem__, self.source)
         return scores
 
     def ordinary(self, *kinds: int) -> list[bytes]:

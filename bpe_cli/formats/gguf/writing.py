@@ -24,6 +24,7 @@ from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U3
 from bpe_cli.formats.gguf.reader import parse
 from bpe_cli.formats.gguf.reading import NO_LIMIT, tokenizer_of
 from bpe_cli.formats.gguf.tokens import DEFAULT_ROLES, LIMIT_KEY, MARK, ROLE_KEYS, UNDEFINED, padding
+from bpe_cli.formats.scores import check_order
 from bpe_cli.postprocess import affixes
 from bpe_cli.stages import (
     BertNormalizer,
@@ -318,6 +319,7 @@ def _llama(out: _Out, model: ScoredBpe) -> None:
             "program, at a character that has no token",
             hint="train with --byte-fallback, or keep the SentencePiece model",
         )
+    check_order(model, HOLDER)
     out.begin("llama")
     out.add("pre", STRING, b"default")
     _add_pieces(out, model)

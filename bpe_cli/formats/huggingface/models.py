@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from typing import Any
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
+from bpe_cli.formats import scores as score_checks
 from bpe_cli.formats.checked import Node, quote
 from bpe_cli.stages import (
     ALGORITHMS,
@@ -27,7 +29,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.pieces import BYTE_TEXT, NORMAL
+from bpe_cli.stages.pieces import BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.values import replace
 from bpe_cli.vocabulary import Merges, Vocabulary
@@ -264,15 +266,17 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
             raise entries.error(f"gives {quote(text)} the ids {ids[text]} and {number}")
         ids[text] = number
         tokens.append(b"" if text in hidden else text.encode())
-        scores.append(score)
+        scores.append(float(score))
     kinds = node.get("kinds")
     numbers = b"" if kinds.is_null else bytes(each.integer(below=7) for each in kinds.items())
     if numbers and len(numbers) != len(tokens):
         raise kinds.error(f"has {len(numbers):,} numbers for {len(tokens):,} tokens")
     unk = node.get("unk_id")
     unk_id = None if unk.is_null else unk.integer(below=len(tokens) or 1)
-    if unk_id is not None and unk_id < len(tokens) and (not numbers or numbers[unk_id] != NORMAL):
+    if unk_id is not None and unk_id < len(tokens) and (not numbers or numbers[unk_id] in (UNKNOWN, CONTROL)):
         tokens[unk_id] = b""
+    single = node.get("single_precision").boolean(default=False)
+    score_checks.check(scores, lambda number: list(ids)[number].encode(), entries.where, single=single)
     vocabulary = Vocabulary.from_tokens(tokens)
     byte_fallback = node.get("byte_fallback").boolean(default=False)
     if name == "Unigram":
@@ -282,7 +286,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
             unk_id,
             byte_fallback,
             fuse_unk=node.get("fuse_unk").boolean(default=True),
-            single_precision=node.get("single_precision").boolean(default=False),
+            single_precision=single,
             kinds=numbers,
         ), ids
     if unk_id is None:
@@ -344,7 +348,8 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
         }
     if isinstance(model, WordLevel):
         # Hugging Face's library needs a name here, also of a token that is not there.
-        content = {"type": "WordLevel", "vocab": vocab, "unk_token": _name(names, model.unk_id) or "<unk>"}
+        missing = next(name for number in count() if (name := "<unk>" * (number + 1)) not in vocab)
+        content = {"type": "WordLevel", "vocab": vocab, "unk_token": _name(names, model.unk_id) or missing}
         return content | ({"fuse_unk": True} if model.fuse_unk else {})
     if isinstance(model, LongestMatch):
         content = {
@@ -398,7 +403,9 @@ def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str,
     content["unk_id"] = model.unk_id
     content["vocab"] = list(zip(entries, model.scores, strict=True))
     content["byte_fallback"] = model.byte_fallback
-    if model.kinds or (model.unk_id is not None and model.unk_id < len(entries) and model.vocabulary.token(model.unk_id)):
+    unk_id = model.unk_id
+    unknown_is_ordinary = unk_id is not None and unk_id < len(entries) and model.vocabulary.token(unk_id)
+    if model.kinds or unknown_is_ordinary:
         content["kinds"] = list(model.kinds or bytes([NORMAL]) * len(entries))
     if isinstance(model, Unigram):
         if not model.fuse_unk:

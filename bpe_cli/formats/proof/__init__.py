@@ -11,10 +11,10 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
-from bpe_cli.errors import BpeError, FormatError, NoPatternError, OutputError
+from bpe_cli.errors import FormatError, InputError, NoPatternError, OutputError, UsageError
 from bpe_cli.formats.proof import decoding, texts
 from bpe_cli.formats.proof.comparing import SAME, Law, difference, encode
-from bpe_cli.formats.proof.equality import decodes_the_same, encodes_the_same, surrounds_the_same, surroundings
+from bpe_cli.formats.proof.equality import decodes_the_same, encodes_the_same, surroundings, surrounds_the_same
 from bpe_cli.stages.pieces import NORMAL
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.values import replace
@@ -84,7 +84,7 @@ def _read(path: Path, load: Load) -> Tokenizer:
             return load(path, None)
         except NoPatternError:  # text is cut as it was, which is a loss that was agreed to
             return load(path, "none")
-    except BpeError as error:
+    except (FormatError, InputError, UsageError) as error:
         sentence = error.message.replace(str(path), path.name if path.is_file() else "the folder")
         raise FormatError(f"what would be written cannot be read: {sentence}") from error
 
@@ -125,7 +125,7 @@ def _first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]
             if found is not None:
                 return found
         if not losses & TOKENS:
-            for some in (list(texts.of_special_tokens(ours)), texts.tricky()):
+            for some in (_of_special_tokens(ours, theirs), texts.tricky()):
                 found = difference(ours, theirs, some, "all", law)
                 if found is not None:
                     return found
@@ -152,10 +152,16 @@ def _odd_ids(tokenizer: Tokenizer) -> frozenset[int]:
 def _texts(ours: Tokenizer, theirs: Tokenizer) -> Iterator[Collection[bytes]]:
     """Yield the texts to compare: few where both differ in little, and the likeliest to differ first."""
     yield texts.tricky()
-    yield list(texts.of_special_tokens(ours))
+    yield _of_special_tokens(ours, theirs)
     yield from texts.of_tokens(ours)
+    if ours.model.vocabulary != theirs.model.vocabulary:
+        yield from texts.of_tokens(theirs)
     yield texts.of_samples()
     if (ours.normalizer, ours.pre_tokenizer, ours.model.kind) != (
         theirs.normalizer, theirs.pre_tokenizer, theirs.model.kind,
     ):  # fmt: skip
         yield texts.of_every_character()
+
+
+def _of_special_tokens(ours: Tokenizer, theirs: Tokenizer) -> list[bytes]:
+    return list(dict.fromkeys((*texts.of_special_tokens(ours), *texts.of_special_tokens(theirs))))

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from bpe_cli.blocks import Block
-from bpe_cli.errors import BpeError, InputError
+from bpe_cli.errors import InputError
 from bpe_cli.formats.checked import quote
 from bpe_cli.tokenizer import Specials, Tokenizer
 from bpe_cli.values import dataclass
@@ -113,7 +113,7 @@ def _first(ours: Sequence[Ids], theirs: Sequence[Ids], law: Law) -> int | None:
         ids = [numbers_of(each) for each in (mine, other)]
         if law.excepted and any(law.excepted.intersection(each) for each in ids):
             continue
-        if law.renumbered and mine is not None and other is not None and _renamed(*ids, *names):
+        if law.renumbered and mine is not None and other is not None and _renamed(ids[0], ids[1], *names):
             continue
         if mine is None and other is None:
             continue
@@ -125,27 +125,27 @@ def _first(ours: Sequence[Ids], theirs: Sequence[Ids], law: Law) -> int | None:
 
 def _renamed(mine: array[int], other: array[int], to: dict[int, int], back: dict[int, int]) -> bool:
     """Tell whether ids are the same but for their numbers, which are the same for each token in all texts."""
-    return len(mine) == len(other) and all(
-        to.setdefault(one, two) == two and back.setdefault(two, one) == one for one, two in zip(mine, other, strict=True)
-    )
+    if len(mine) != len(other):
+        return False
+    pairs = zip(mine, other, strict=True)
+    return all(to.setdefault(one, two) == two and back.setdefault(two, one) == one for one, two in pairs)
 
 
 def _shortened(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specials, law: Law) -> bytes:
-    """Give a part of a text that has the difference too: without what can go at its ends, larger parts first.
+    """Give a part of a text that has the difference too: without what can go, larger parts first.
 
     Complexity: ``ATTEMPTS`` encodings of the text at most.
     """
-    cut = len(text) // 2
-    for _ in range(ATTEMPTS):
-        for part in (text[cut:], text[: len(text) - cut]):
-            if _is_cut_cleanly(part, text) and _differs(ours, theirs, part, specials, law):
-                text = part
-                break
+    cut, at, left = (len(text) + 1) // 2, 0, ATTEMPTS
+    while cut and left:
+        part = text[:at] + text[at + cut :]
+        left -= 1
+        if _is_cut_cleanly(part, text) and _differs(ours, theirs, part, specials, law):
+            text = part
         else:
-            cut //= 2
-        cut = min(cut, len(text) // 2)
-        if not cut:
-            break
+            at += cut
+        if at >= len(text):
+            cut, at = min(cut, len(text)) // 2, 0
     return text
 
 
@@ -184,5 +184,5 @@ def shown(tokenizer: Tokenizer, ids: Ids) -> str:
 def _token(tokenizer: Tokenizer, token_id: int) -> str:
     try:
         return quote(tokenizer.token_bytes(token_id))
-    except BpeError:
+    except InputError:
         return "no token"

@@ -56,9 +56,9 @@ def _ids(ours: Tokenizer, theirs: Tokenizer, law: Law) -> Iterator[tuple[int | b
     if not law.renumbered:
         some_ids = sorted({token_id for token_id, _ in ours.model.vocabulary.items()} | ours.special_ids.keys())
         # At the beginning of a text each library has its habits with a blank: so behind another token.
-        first = next((token_id for token_id in some_ids if token_id not in ours.special_ids), None)
-        for token_id in some_ids if first is not None else ():
-            ids = array("I", (first, token_id)).tobytes()
+        first = [token_id for token_id in some_ids if token_id not in ours.special_ids][:1]
+        for token_id in some_ids:
+            ids = array("I", (*first, token_id)).tobytes()
             yield token_id, ids, ids
     some = (*texts.tricky(), *texts.of_samples())
     seen = set()

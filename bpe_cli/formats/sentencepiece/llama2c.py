@@ -8,7 +8,6 @@ normalized stands in the program (``run.c``), and so in what is read.
 
 from __future__ import annotations
 
-import math
 import struct
 from pathlib import Path
 
@@ -90,8 +89,6 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
                 f"{source}: token {number} at byte {place} is said to have {length:,} bytes; "
                 f"{len(data) - place:,} are left, and the longest is said to have {longest:,}"
             )
-        if math.isnan(score):
-            raise FormatError(f"{source}: the score of token {number} is not a number")
         pieces.append(_piece(number, data[place : place + length], score, source))
         place += length
     if len(pieces) < len(NAMES) + 256:

@@ -17,6 +17,7 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
+from bpe_cli.formats import scores as score_checks
 from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.sentencepiece import settings as sentencepiece_settings
@@ -114,7 +115,7 @@ def read_piece(data: bytes, source: str, number: int) -> Piece:
     """Read one piece.
 
     Raises:
-        FormatError: It is of a type that is not known, has no text in UTF-8, or a score that is no number.
+        FormatError: It is of a type that is not known, or has no text in UTF-8.
     """
     text, score, kind = b"", 0.0, NORMAL
     for field, value in wire.fields(data, source):
@@ -122,8 +123,6 @@ def read_piece(data: bytes, source: str, number: int) -> Piece:
             text = value
         elif field == 2 and isinstance(value, bytes) and len(value) == 4:
             (score,) = struct.unpack("<f", value)
-            if score != score:
-                raise FormatError(f"{source}: the score of piece {number} is not a number")
         elif field == 3 and isinstance(value, int):
             kind = value
     if not NORMAL <= kind <= BYTE:
@@ -161,6 +160,7 @@ def assemble(
         if text in seen:
             raise FormatError(f"{source}: the piece {quote(text)} stands twice, as {seen[text]} and {number}")
         seen[text] = number
+    score_checks.check([score for _, score, _ in pieces], lambda number: pieces[number][0], source, single=True)
     unknown = [number for number, (_, _, kind) in enumerate(pieces) if kind == UNKNOWN]
     if len(unknown) != 1:
         raise FormatError(f"{source} has {len(unknown)} unknown pieces; it is to have one")

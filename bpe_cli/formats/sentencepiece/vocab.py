@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from pathlib import Path
 
 from bpe_cli import _core
@@ -22,7 +23,7 @@ from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import settings
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
 from bpe_cli.formats.sentencepiece.model_types import BPE, UNIGRAM
-from bpe_cli.stages import SpaceMarks, SpaceMarksDecoder
+from bpe_cli.stages import ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram
 from bpe_cli.stages.pieces import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Origin
@@ -84,8 +85,8 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
         except UnicodeDecodeError:
             raise FormatError(f"{source}:{number}: the piece {quote(piece)} is not UTF-8") from None
         entries.append((piece, float(score)))
-        if math.isnan(entries[-1][1]):
-            raise FormatError(f"{source}:{number}: the score is not a number")
+        if not math.isfinite(entries[-1][1]):
+            raise FormatError(f"{source}:{number}: the score of {quote(piece)} is not a finite number")
         if number > _core.MAX_TOKENS:
             raise FormatError(f"{source} has more than {_core.MAX_TOKENS:,} pieces")
     spelt = {piece for piece, score in entries if score == 0 and BYTE_TEXT.fullmatch(piece)}
@@ -93,9 +94,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     pieces = [(piece, score, _kind(piece, score, bytes_there)) for piece, score in entries]
     if not any(kind == UNKNOWN for _, _, kind in pieces):
         raise FormatError(f"{source} has no piece <unk>")
-    # The first piece that BPE makes has the score -0.
-    scores = [score for _, score, kind in pieces if kind == NORMAL]
-    model_type = BPE if all(score.is_integer() for score in scores) else UNIGRAM
+    model_type = _model_type(pieces)
     origin = Origin(
         NAME,
         (
@@ -114,6 +113,11 @@ def _kind(piece: bytes, score: float, bytes_there: bool) -> int:
     if score == 0 and math.copysign(1, score) > 0:
         return BYTE if bytes_there and BYTE_TEXT.fullmatch(piece) else CONTROL
     return NORMAL
+
+
+def _model_type(pieces: list[sentencepiece_model.Piece]) -> int:
+    """Tell the type of a model by the scores of its ordinary pieces; the first that BPE makes has -0."""
+    return BPE if all(math.isfinite(s) and s.is_integer() for _, s, kind in pieces if kind == NORMAL) else UNIGRAM
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
@@ -135,10 +139,45 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         )
         if translated.decoder != (usual,):
             lost["decoder"] = "how tokens are decoded"
+    pieces = sentencepiece_writing.pieces_of(translated, sentencepiece_writing.kept_pieces(translated))
+    _check_type(translated, pieces)
+    # Who agrees that text is normalized otherwise gets what SentencePiece writes, which is six digits.
+    six_digits = "normalizer" in allow_loss and not isinstance(translated.model, ScoredBpe)
     lines = []
-    for text, score, _ in sentencepiece_writing.pieces_of(translated, sentencepiece_writing.kept_pieces(translated)):
+    for text, score, _ in pieces:
         if b"\n" in text:
             raise FormatError(f"the piece {quote(text)} has a line end, and a .vocab has one piece a line")
-        lines.append(text + f"\t{score:g}\n".encode())
+        lines.append(f"{text.decode()}\t{score:g}\n" if six_digits else f"{text.decode()}\t{_written(score)}\n")
     features.refuse_losses(lost, allow_loss, "a .vocab")
-    return {"": b"".join(lines)}
+    return {"": "".join(lines).encode()}
+
+
+def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_model.Piece]) -> None:
+    """Refuse scores by which a reader would take BPE for a unigram model, or one of those for BPE.
+
+    Raises:
+        FormatError: They are such; the piece is named that tells.
+    """
+    told = _model_type([(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces])
+    if isinstance(tokenizer.model, ScoredBpe) and told != BPE:
+        text, score = next((text, score) for text, score, kind in pieces if kind == NORMAL and not score.is_integer())
+        raise FormatError(
+            f"a .vocab is read as BPE only if all scores are whole numbers, and that of {quote(text)} is {score:g}",
+            hint="write a .model, which says what it is (--format sentencepiece)",
+        )
+    if isinstance(tokenizer.model, Unigram) and told == BPE:
+        raise FormatError(
+            "a .vocab whose scores are all whole numbers is read as BPE, and this is a unigram model",
+            hint="write a .model, which says what it is (--format sentencepiece)",
+        )
+
+
+def _written(score: float) -> str:
+    """Write a score with six digits, as SentencePiece does, or with as many as it needs.
+
+    >>> _written(-2.5), _written(-1234567.0), _written(-0.1)
+    ('-2.5', '-1234567', '-0.1')
+    """
+    written = f"{score:g}"
+    same = array("f", (float(written),)) == array("f", (score,))
+    return written if same else f"{score:.9g}"

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
+from bpe_cli.formats.scores import check_order
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece.settings import ROLES, number, roles, text
@@ -64,6 +65,8 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
             + (" without an unknown token" if hasattr(model, "unk_id") else ""),
             hint="it holds what --compat sentencepiece trains",
         )
+    if isinstance(model, ScoredBpe):
+        check_order(model, "a SentencePiece model")
     specials = {token.token_id: token.content for token in tokenizer.special_tokens}
     size = model.vocabulary.size
     kinds = b"" if isinstance(model, WordLevel) else model.kinds
@@ -78,7 +81,7 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
         if not piece:
             raise FormatError(f"id {token_id} has no token, and SentencePiece's ids have no gaps")
         if token_id == model.unk_id and kind != UNKNOWN:
-            raise FormatError(f"{quote(piece)} is the unknown token and an ordinary piece, and SentencePiece has two types")
+            raise FormatError(f"{quote(piece)} is the unknown token and an ordinary piece: a piece is one or the other")
         if (scores is None or token_id >= len(scores)) and kept and piece in kept:
             _, score, old = kept[piece]
             kind = kind if kind in (UNKNOWN, CONTROL) or old in (UNKNOWN, CONTROL) else old

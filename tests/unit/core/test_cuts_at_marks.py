@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bpe_cli.blocks import Block
-from bpe_cli.stages import Prepend, Replace, SpaceMarks, Unigram
+from bpe_cli.stages import Prepend, Replace, ScoredBpe, SpaceMarks, Unigram
+from bpe_cli.stages.pieces import BYTE_TEXTS
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
 
@@ -68,3 +69,18 @@ def test_where_cuts_are(name):
 @pytest.mark.parametrize("name", UNCUTTABLE)
 def test_no_cut_where_a_token_could_go_across(name):
     assert UNCUTTABLE[name].runner.safe_cut(b"a b ab a") == 0
+
+
+@pytest.mark.parametrize("text", ["t▁▁é", "x▁x", "é▁▁t a", "a▁a", "▁▁", "x▁▁▁▁x ▁ x"])
+@pytest.mark.parametrize("marks", [SpaceMarks(), SpaceMarks(add_dummy_prefix=False)])
+def test_a_mark_in_the_text_stays_though_no_token_but_its_own_has_one(text, marks):
+    pieces = [b"<unk>", "▁".encode(), b"a", "é".encode(), *BYTE_TEXTS]
+    kinds = bytes([2, 1, 1, 1, *[6] * 256])
+    scores = array("d", [-float(number) for number in range(len(pieces))])
+    for fallback in (False, True):
+        model = ScoredBpe(Vocabulary.from_tokens([b"", *pieces[1:]]), scores, 0, kinds, fallback)
+        tokenizer = Tokenizer(model, normalizer=(marks,))
+        whole = [
+            token_id for token_id, _, _ in tokenizer.spans(text.encode(), None)
+        ]  # through all stages, without words
+        assert tokenizer.encode(text) == whole

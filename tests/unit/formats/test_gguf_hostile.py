@@ -183,7 +183,10 @@ def test_lists_of_unequal_length():
     llama = ("tokenizer.ggml.model", encode(STRING, b"llama"))
     from array import array
 
-    for values, match in ((array("f", [1.0]), "has 1 scores for 2"), (array("f", [1.0, float("nan")]), "no finite")):
+    for values, match in (
+        (array("f", [1.0]), "has 1 scores for 2"),
+        (array("f", [1.0, float("nan")]), "is nan: that is not a finite number"),
+    ):
         refused(write([llama, tokens, ("tokenizer.ggml.scores", encode(ARRAY, values, F32))]), match)
     refused(write([MODEL, tokens, ("tokenizer.ggml.merges", encode(ARRAY, [b"ab"], STRING))]), "is not two tokens")
     refused(write([MODEL, tokens, ("tokenizer.ggml.merges", encode(ARRAY, [b"a b"], STRING))]), "not in the vocabulary")

@@ -119,7 +119,7 @@ def test_other_models_are_refused(tiny):
         (small(("", 0)), "to have 0 bytes"),
         (small() + struct.pack("<fi", 0, 0x7FFFFFFF), "2,147,483,647 bytes"),
         (small() + struct.pack("<fi", 0, -1), "-1 bytes"),
-        (small(("a", float("nan"))), "not a number"),
+        (small(("a", float("nan"))), "is nan: that is not a finite number"),
         (small() + struct.pack("<fi", 0, 1) + b"\xff", "not UTF-8"),
         (small(("a", 0), ("a", 1)), "stands twice"),
         (struct.pack("<i", 9) + b"".join(FIRST[:9]), "fewer than three and one for each byte"),

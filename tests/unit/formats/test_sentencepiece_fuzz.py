@@ -142,7 +142,7 @@ def test_equal_pieces_are_refused():
 
 
 def test_score_that_is_no_number_is_refused():
-    with pytest.raises(FormatError, match="the score of piece 0 is not a number"):
+    with pytest.raises(FormatError, match=r"the score of token 0, .*, is nan: that is not a finite number"):
         sentencepiece_model.loads(piece("<unk>", float("nan"), 2))
 
 

@@ -102,7 +102,7 @@ def test_what_it_cannot_hold_is_named(tiny):
         (b"", ":1: "),
         (b"<unk>\t0\na\n", r':2: "a" is not a piece, a tab and a score'),
         (b"<unk>\t0\n\t-1\n", ":2: "),
-        (b"<unk>\t0\na\tnan\n", ":2: the score is not a number"),
+        (b"<unk>\t0\na\tnan\n", ':2: the score of "a" is not a finite number'),
         (b"<unk>\t0\n\xff\t-1\n", "not UTF-8"),
         (b"<unk>\t0\na\t-1\na\t-2\n", "stands twice"),
         (b"a\t-1\n", "no piece <unk>"),

@@ -176,9 +176,11 @@ impl Plan {
         self
     }
 
-    /// Whether a character that is no blank, and outside ASCII, is a word by itself.
+    /// Whether a character that is no blank, and outside ASCII, is a word by itself. A mark never is: it
+    /// may be taken for one that stands for a blank, and be left out at the end of a word.
     pub fn stands_alone(&self, character: char, stages: &Stages) -> bool {
         match &self.characters {
+            Apart::ByModel if is_mark(character) => false,
             Apart::Never => false,
             Apart::ByModel => {
                 let joints = self.joints.as_ref();
