@@ -11,6 +11,7 @@ from bpe_cli.formats import dump, load
 from bpe_cli.formats.features import FEATURES, left_behind
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.usage import Usage
+from tests.counted import at_least, compared
 from tests.every_format import FORMATS, KINDS, pattern_for, put, trained
 
 TEXTS = (
@@ -38,6 +39,7 @@ def read_back(tokenizer: Tokenizer, name: str, folder) -> tuple[Tokenizer, dict[
     return load(put(files, folder), pattern_for(name)), files
 
 
+@at_least(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_stay_the_same_wherever_a_tokenizer_can_go(kind, tmp_path):
     tokenizer = trained(kind)
@@ -54,6 +56,7 @@ def test_ids_stay_the_same_wherever_a_tokenizer_can_go(kind, tmp_path):
         assert [again.encode(text) for text in TEXTS] == expected, name
         assert [again.decode(ids) for ids in expected] == decoded, name
         assert dump(again, name) == files, f"{name} is written otherwise the second time"
+        compared()
     assert held, "no format holds it"
     for first, via in held.items():
         for second in FORMATS:

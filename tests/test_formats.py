@@ -16,6 +16,7 @@ from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.counted import at_least, compared
 from tests.needs import needs
 
 GPT2 = PATTERNS["gpt2"].regex
@@ -68,6 +69,7 @@ TEXTS = st.text(st.sampled_from("ab é\n!1A'sſ漢\u3000"), max_size=12) | st.li
 ).map("".join)
 
 
+@at_least(62)
 @given(tokenizer=tokenizers())
 def test_every_format_gives_back_what_it_can_hold(tokenizer, tmp_path_factory):
     for name in formats.FORMATS:
@@ -85,6 +87,7 @@ def test_every_format_gives_back_what_it_can_hold(tokenizer, tmp_path_factory):
             assert again == tokenizer
             assert fingerprint(again) == fingerprint(tokenizer)
         assert formats.dump(again, name) == files
+        compared()
 
 
 @given(tokenizer=tokenizers(), texts=st.lists(TEXTS, min_size=3, max_size=6))
@@ -95,6 +98,7 @@ def test_hugging_face_gives_equal_ids(tokenizer, texts):
         assert tokenizer.encode(text, specials="all") == theirs.encode(text, add_special_tokens=False).ids, text
 
 
+@at_least(200)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "p50k_edit", "cl100k_base", "o200k_base"])
 def test_published_encodings_give_equal_ids_as_tokenizer_json(shared, name, tmp_path):
@@ -110,6 +114,7 @@ def test_published_encodings_give_equal_ids_as_tokenizer_json(shared, name, tmp_
         expected = ours.encode(case["text"], specials="all")
         assert again.encode(case["text"], specials="all") == expected, case["id"]
         assert theirs.encode(case["text"], add_special_tokens=False).ids == expected, case["id"]
+        compared()
 
 
 TRAINED = [

@@ -106,9 +106,9 @@ def test_an_empty_corpus(kind):
     result = call("train", *KINDS[kind], input=b"")
     if kind == "byte":  # there is nothing to learn, so nothing is missing
         assert (result.status, result.out) == (0, call("train", "-a", "byte", "-q", input=WALK.encode()).out)
-        return
-    noun = "words" if kind == "word" else "text"
-    assert result == (2, b"", error(f"there is nothing to train on: the corpus has no {noun}"))
+    else:
+        noun = "words" if kind == "word" else "text"
+        assert result == (2, b"", error(f"there is nothing to train on: the corpus has no {noun}"))
 
 
 @pytest.mark.parametrize(

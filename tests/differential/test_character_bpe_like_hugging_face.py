@@ -22,6 +22,7 @@ from bpe_cli.teaching.bpe import character_words, count_pairs, merge_words
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bpe
 from bpe_cli.trainers.base import new_counts
+from tests.counted import at_least, compared
 from tests.needs import needs
 
 RECORDED = Path("expected", "train", "hf-tokenizers")
@@ -107,6 +108,7 @@ def random_words(draw: random.Random, letters: str, most: int) -> dict[str, int]
     return {word: draw.randint(1, most) for word in words}
 
 
+@at_least(150)
 def test_random_training():
     draw = random.Random(1)
     for _ in range(200):
@@ -121,6 +123,7 @@ def test_random_training():
         ours = bpe.train(counts_of(words), options).tokenizer
         assert vocabulary(ours) == theirs["vocab"], words
         assert merges(ours) == theirs["merges"], words
+        compared()
 
 
 def untied(words: dict[tuple[str, ...], int], learnt: list[list[str]], prefix: str) -> int:

@@ -12,6 +12,7 @@ import pytest
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.tokenizer import Specials, Tokenizer
+from tests.counted import at_least, compared
 from tests.differential.test_gguf_like_llama_cpp import OTHERWISE
 from tests.differential.test_hugging_face_files import BYTES_WITHOUT_TOKENS
 from tests.differential.texts import suite
@@ -129,6 +130,7 @@ def test_what_its_own_library_refuses_is_refused_with_the_place(name, shared):
     assert name in caught.value.message
 
 
+@at_least(2)
 @pytest.mark.slow
 @every_vocab
 def test_ids_stay_the_same_in_every_format_that_holds_it(name, shared, tmp_path):
@@ -147,6 +149,7 @@ def test_ids_stay_the_same_in_every_format_that_holds_it(name, shared, tmp_path)
         again = formats.load(put(files, tmp_path / format_name), pattern)
         wrong = [case for case, text in texts.items() if ids_of(again, text, specials) != expected[case]]
         assert not wrong, format_name
+        compared()
 
 
 CHAINS: dict[str, tuple[tuple[str, str], ...]] = {

@@ -19,6 +19,7 @@ from bpe_cli.segmenting import Segmenter
 from bpe_cli.trainers import bpe
 from bpe_cli.trainers.base import Trained, new_counts
 from tests.cli_runner import call
+from tests.counted import at_least, compared
 from tests.differential.texts import suite
 from tests.needs import needs
 
@@ -181,6 +182,7 @@ def test_random_codes():
         assert subword_nmt.dump_codes(trained.tokenizer).splitlines() == once, words
 
 
+@at_least(200)
 def test_random_segmentation():
     apply_bpe = needs("subword_nmt.apply_bpe")
     draw = random.Random(6)
@@ -205,6 +207,7 @@ def test_random_segmentation():
         )
         line = draw.choice(["", " ", "  "]) + "  ".join([*words, "xyz", "q"]) + draw.choice(["", " \n", "\r\n"])
         assert ours.line(line) == theirs.process_line(line), (text, line, known, glossaries)
+        compared()
 
 
 # -- where the library's answer is an accident ------------------------------------------------------

@@ -17,6 +17,7 @@ from bpe_cli.splitting import RegexSplitter
 from bpe_cli.stages import SpecialToken
 from bpe_cli.teaching.encode import encode_by_ranks
 from bpe_cli.tokenizer import Tokenizer
+from tests.counted import at_least, compared
 from tests.differential.rivals import compare_with_tiktoken, tiktoken_encoding
 from tests.differential.texts import (
     MIXED,
@@ -67,6 +68,7 @@ def test_recorded_ids_of_the_suite(shared, name):
         assert tokenizer.encode(texts[case], "all") == expected.get("special", expected["ordinary"]), case
 
 
+@at_least(200)
 @pytest.mark.parametrize("name", [*NAMES, *FILES])
 def test_recorded_offsets_of_the_suite(shared, name):
     """tiktoken counts code points; a token that begins inside one has the offset of that one."""
@@ -78,6 +80,7 @@ def test_recorded_offsets_of_the_suite(shared, name):
         code_point = [number for number, character in enumerate(texts[case]) for _ in range(len(character.encode()))]
         offsets = [code_point[token.start] for token in tokenizer.tokens(texts[case])]
         assert offsets == expected["offsets"], case
+        compared()
 
 
 @pytest.mark.parametrize("name", [*NAMES, *FILES])
@@ -134,6 +137,7 @@ def test_ids_of_any_text_with_special_tokens(name, data):
     assert tokenizer.encode(text, some) == rival.encode(text, allowed_special=some, disallowed_special=())
 
 
+@at_least(39900)
 @pytest.mark.parametrize("name", DISTINCT)
 def test_every_token_alone_becomes_itself(name):
     tokenizer, rival = encodings.named(name), tiktoken_encoding(name)
@@ -144,8 +148,10 @@ def test_every_token_alone_becomes_itself(name):
         except UnicodeDecodeError:
             continue
         assert tokenizer.encode(token) == rival.encode_ordinary(text), token
+        compared()
 
 
+@at_least(1200)
 @pytest.mark.parametrize("name", DISTINCT)
 def test_ids_of_random_bytes_by_the_book(name):
     """For bytes that are no text there is no rival: the pieces are those of `regex`, merged as the textbook does."""
@@ -157,3 +163,4 @@ def test_ids_of_random_bytes_by_the_book(name):
             continue
         expected = [ranks[token] for piece in pieces(slow, data) for token in encode_by_ranks(piece, ranks)]
         assert tokenizer.encode(data) == expected, data
+        compared()

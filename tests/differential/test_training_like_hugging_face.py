@@ -24,6 +24,7 @@ from bpe_cli.errors import InputError
 from bpe_cli.patterns import PATTERNS, name_of
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
+from tests.counted import at_least, compared
 from tests.differential.texts import MIXED, corpus, suite
 from tests.needs import needs
 
@@ -165,6 +166,7 @@ def test_any_training_gives_the_same_file(training):
 # -- bytes that the vocabulary lacks ---------------------------------------------------------------
 
 
+@at_least(15)
 @given(text=TIED | MIXED)
 def test_bytes_without_a_token_are_dropped_there_and_refused_here(text):
     options = options_for("gpt2", 60, initial_alphabet="seen")
@@ -178,6 +180,7 @@ def test_bytes_without_a_token_are_dropped_there_and_refused_here(text):
     with pytest.raises(InputError, match=f"^byte 0x{byte:02X} at offset {offset} has no token"):
         ours.encode(text)
     assert ours.decode(theirs.encode(text).ids) != text.encode()
+    compared()
 
 
 @cache

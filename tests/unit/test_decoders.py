@@ -26,6 +26,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.component_json import component
 from bpe_cli.teaching import decoders as textbook
+from tests.counted import at_least, compared
 from tests.needs import needs
 
 LLAMA = (ReplaceDecoder("▁", " "), ByteFallback(), Fuse(), StripDecoder(" ", 1, 0))
@@ -120,6 +121,7 @@ def test_as_the_textbook_does(chain, oracle, tokens):
     assert decode(chain, tokens) == b"".join(reduce(lambda strings, step: step(strings), oracle, tokens))
 
 
+@at_least(12)
 @pytest.mark.parametrize("chain", [chain for chain, _ in ORACLES], ids=lambda chain: repr(chain[0])[:24])
 @given(tokens=token_lists)
 def test_as_tokenizers_does_wherever_text_comes_out(chain, tokens):
@@ -131,6 +133,7 @@ def test_as_tokenizers_does_wherever_text_comes_out(chain, tokens):
     except UnicodeDecodeError:
         return
     assert rival(chain).decode(tokens) == text
+    compared()
 
 
 def test_bytes_that_are_no_text_are_kept():

@@ -23,6 +23,7 @@ from bpe_cli.encoding_ops import (
     word_ids,
 )
 from bpe_cli.errors import UsageError
+from tests.counted import at_least, compared
 from tests.needs import needs
 
 LETTERS = "abcdefghijklmnop"
@@ -128,6 +129,7 @@ def test_lists_of_other_lengths_are_refused():
         pad([], Padding(length=-1))
 
 
+@at_least(9)
 @given(st.integers(0, 30), st.integers(1, 8), st.integers(0, 7), st.sampled_from(["left", "right"]))
 def test_windows_cover_everything(length, size, stride, direction):
     if stride >= size:
@@ -140,6 +142,7 @@ def test_windows_cover_everything(length, size, stride, direction):
     assert found[-1][1] == length
     for (_, stop), (start, _) in pairwise(found):
         assert stop - start == stride
+    compared()
 
 
 # -- tokenizers ------------------------------------------------------------------------------------
@@ -156,6 +159,7 @@ def rival_spec():
 texts = st.lists(st.integers(4, 15), max_size=12)
 
 
+@at_least(7)
 @given(
     st.sampled_from([None, BERT, ROBERTA, TEMPLATE]),
     st.lists(st.tuples(texts, st.one_of(st.none(), texts)), min_size=1, max_size=3),
@@ -210,6 +214,7 @@ def test_as_tokenizers_does(
         # Theirs loses count where a text is empty; and with no post-processor padding belongs to the text.
         if processor is not None and {0, 0 if second is None else 1} <= set(our.sequence_ids):
             assert list(our.sequence_ids) == their.sequence_ids
+    compared()
 
 
 def test_padding_belongs_to_no_text():
@@ -282,6 +287,7 @@ def in_json(encoding: Encoding) -> dict[str, object]:
     }
 
 
+@at_least(55)
 def test_stored_truncations(stored, encode):
     cases = [case for case in stored["cases"] if "max_length" in case]
     assert len(cases) > 20
@@ -301,6 +307,7 @@ def test_stored_truncations(stored, encode):
         assert len(ours.overflowing) == len(case["overflowing"])
         for window, expected in zip(ours.overflowing, case["overflowing"], strict=True):
             assert {key: in_json(window)[key] for key in expected} == expected
+        compared()
 
 
 def test_stored_paddings(stored, encode):

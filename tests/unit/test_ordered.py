@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
 
-from bpe_cli.ordered import Ordered, keep_freed_memory
+from bpe_cli.ordered import Ordered
+from tests.needs import only_where
 
 THREADS = [1, 2, 5]
 
@@ -97,5 +101,29 @@ def test_what_is_under_way_can_be_finished_early(threads):
     assert finished == [0, 1, 2, 3]
 
 
-def test_keeping_memory_does_nothing_to_see():
+FAULTS = """
+import resource, sys
+from bpe_cli.ordered import keep_freed_memory
+
+def blocks():
+    [b"x" * (1 << 20) for _ in range(4)]
+
+if sys.argv[1] == "kept":
     keep_freed_memory()
+blocks()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    blocks()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@only_where(platform.libc_ver()[0] == "glibc", "needs glibc, whose allocator this is about")
+def test_freed_memory_is_kept():
+    """Pages that come anew are counted: 20 rounds of 1,024 of them where what is freed is given back."""
+    given_back, kept = (
+        int(subprocess.run([sys.executable, "-c", FAULTS, how], capture_output=True, check=True).stdout)
+        for how in ("given back", "kept")
+    )
+    assert kept < given_back / 10
+    assert kept < 2_000

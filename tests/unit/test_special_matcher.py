@@ -15,6 +15,7 @@ from bpe_cli.stages import WordLevel
 from bpe_cli.stages.component_json import core_model
 from bpe_cli.teaching.added_tokens import AddedToken, find_added_tokens
 from bpe_cli.vocabulary import Vocabulary
+from tests.counted import at_least, compared
 from tests.needs import needs
 
 LSTRIP, RSTRIP, SINGLE_WORD, NORMALIZED = 1, 2, 4, 8
@@ -114,14 +115,17 @@ def test_as_the_textbook_finds_them(text, tokens):
     assert compile_tokens(tokens).find_all(text.encode()) == in_bytes(text, by_hand(text, tokens))
 
 
+@at_least(18)
 @given(texts, token_lists)
 def test_as_tokenizers_finds_them(text, tokens):
     if any(flags & LSTRIP and not content.strip() for content, flags in tokens):
         return  # theirs may panic, see above
     ours = compile_tokens(tokens).find_all(text.encode())
     assert ours == in_bytes(text, by_tokenizers(text, tokens))
+    compared()
 
 
+@at_least(24)
 @given(texts, token_lists)
 def test_segments_hold_the_whole_text(text, tokens):
     matcher = compile_tokens(tokens)
@@ -131,8 +135,10 @@ def test_segments_hold_the_whole_text(text, tokens):
         assert [token_id for _, token_id in segments(text.encode(), matcher) if token_id] == [
             token_id for *_, token_id in found
         ]
+        compared()
 
 
+@at_least(52)
 @given(texts, texts, token_lists)
 def test_where_no_token_reaches_a_cut_both_sides_stand_alone(left, right, tokens):
     matcher = compile_tokens(tokens)
@@ -144,6 +150,7 @@ def test_where_no_token_reaches_a_cut_both_sides_stand_alone(left, right, tokens
                 (start + cut, end + cut, token_id) for start, end, token_id in matcher.find_all(data[cut:])
             ]
             assert matcher.find_all(data) == apart
+            compared()
 
 
 @given(st.binary(max_size=12), token_lists)
@@ -189,6 +196,7 @@ def found_by(matcher: _core.SpecialMatcher, normalizer: _core.Stages, text: str)
     return [found for found in zip(*columns, strict=True) if found[2]]
 
 
+@at_least(21)
 @given(
     texts.map(lambda text: text.replace("a", "A")),
     st.lists(tokens_with_flags, min_size=1, max_size=5, unique_by=lambda token: token[0].lower()),
@@ -200,6 +208,7 @@ def test_normalized_tokens_as_tokenizers_finds_them(text, tokens):
         return  # theirs may panic, see above
     ours = found_by(compile_tokens(tokens, lowercase), lowercase, text)
     assert ours == in_bytes(text, by_tokenizers(text, tokens, tokenizers.normalizers.Lowercase()))
+    compared()
 
 
 def test_contents_are_normalized_and_the_first_of_equal_ones_counts():

@@ -18,6 +18,7 @@ from benchmarks.operations import OPERATIONS, growth
 from benchmarks.operations.learning import LearnModels, quality
 from benchmarks.processes import WorkerFailed
 from bpe_cli import PATTERNS, named
+from tests.counted import at_least, compared
 from tests.needs import skip
 from tests.unit.benchmarks.rounds import cell
 
@@ -128,6 +129,7 @@ def made_plan(text, folder: Path, repository: Path, **changes: object) -> plan.P
     return plan.Plan(replace(QUICK, **changes), [text], folder, repository)
 
 
+@at_least(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in LIBRARIES if name not in (OURS, "rs_bpe")])
 def test_other_libraries_do_the_same_work(name, text, tmp_path, repository):
@@ -152,11 +154,13 @@ def test_other_libraries_do_the_same_work(name, text, tmp_path, repository):
                     job, expected = replace(job, ids=str(ids)), True
                 answer = processes.work(job)
                 assert answer["digest"] == expected, (operation, kind, way)
+                compared()
     if "train" in library.operations:
         rules = TRAINING_RULES[name]
         # Not more than the text gives: gigatoken goes on with pairs that do not occur.
         job = Job("train", name, text=str(text.path), vocab_size=265, pattern=PATTERNS["gpt2"].regex, rules=rules)
         assert processes.work(job)["digest"] == processes.work(replace(job, library=OURS))["digest"]
+        compared()
 
 
 # -- the plan --------------------------------------------------------------------------------------

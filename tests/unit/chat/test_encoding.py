@@ -18,6 +18,7 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import load
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import SpecialToken
+from tests.counted import at_least, compared
 
 IM = LAYOUTS["gpt-3.5"].fit(named("cl100k_base"), "gpt-3.5")
 
@@ -138,6 +139,7 @@ def has_token_across(parts: list[tuple[str, bytes]]) -> bool:
     )
 
 
+@at_least(24)
 @pytest.mark.parametrize("kind", KINDS)
 @given(parts=PARTS)
 def test_harmless_messages_have_the_ids_of_their_text(kind, parts):
@@ -150,6 +152,7 @@ def test_harmless_messages_have_the_ids_of_their_text(kind, parts):
     found = ids_of(tokenizer, text)
     assert found == tokenizer.encode(str.__str__(text), specials="all")
     assert found == rival.encode(str.__str__(text), add_special_tokens=False).ids
+    compared()
 
 
 ATTACKS = st.lists(
@@ -187,6 +190,7 @@ REWRITING = (
 COMPILED = {source: ChatTemplate("{% set m = messages[0].content %}" + source, "t") for source in REWRITING}
 
 
+@at_least(2)
 @pytest.mark.parametrize("source", REWRITING)
 @settings(max_examples=15)
 @given(content=ATTACKS)
@@ -200,11 +204,13 @@ def test_no_way_through_a_template_makes_a_special_token(source, content):
         return
     assert not {100264, 100265, 100266} & set(ids)
     assert ids == named("cl100k_base").encode(str.__str__(text))
+    compared()
 
 
 # -- published tokenizers ---------------------------------------------------------------------------------
 
 
+@at_least(2)
 @pytest.mark.parametrize("name", ["hf-llama3", "hf-qwen2_5", "phi-3-mini"])
 def test_ids_are_those_of_transformers(shared, name):
     """Messages that hold special tokens differ on purpose, unless ``all`` are asked for."""
@@ -228,3 +234,4 @@ def test_ids_are_those_of_transformers(shared, name):
         )
         assert found == wanted
         assert tokenizer.decode(ids_of(tokenizer, text)) == tokenizer.decode(case["ids"])
+        compared()

@@ -76,13 +76,14 @@ def test_what_a_layout_writes_is_special_or_an_error(encoding, layout):
     if (encoding, layout) not in FITTING:
         with pytest.raises(UsageError, match=f"the layout {layout} needs the special token"):
             LAYOUTS[layout].fit(named(encoding), layout)
-        return
-    fitted = LAYOUTS[layout].fit(named(encoding), layout)
-    text = LAYOUTS[layout].render(Conversation(turns), add_generation_prompt=True)
-    special = {token.content.decode(): token.token_id for token in fitted.special_tokens}
-    written = [special[token] for token in re.findall(r"<\|\w+\|>", text)]
-    assert [number for number in ids_of(fitted, layout, Conversation(turns)) if number in fitted.special_ids] == written
-    assert written
+    else:
+        fitted = LAYOUTS[layout].fit(named(encoding), layout)
+        text = LAYOUTS[layout].render(Conversation(turns), add_generation_prompt=True)
+        special = {token.content.decode(): token.token_id for token in fitted.special_tokens}
+        written = [special[token] for token in re.findall(r"<\|\w+\|>", text)]
+        ids = ids_of(fitted, layout, Conversation(turns))
+        assert [number for number in ids if number in fitted.special_ids] == written
+        assert written
 
 
 def test_ids_of_an_encoding_go_with_its_vocabulary_whatever_merges_it(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.chat import read_conversation, read_tools
 from bpe_cli.errors import InputError
+from tests.counted import at_least, compared
 
 
 def test_array_and_object():
@@ -77,10 +79,21 @@ def test_tools():
             read_tools(data, "t.json")
 
 
-@given(data=st.binary(max_size=40))
+MESSAGES = st.lists(
+    st.fixed_dictionaries(
+        {"role": st.text(max_size=3)},
+        optional={"content": st.text() | st.none() | st.lists(st.text()), "x": st.integers()},
+    ),
+    max_size=3,
+)
+
+
+@at_least(18)
+@given(data=st.binary(max_size=40) | MESSAGES.map(lambda messages: json.dumps(messages).encode()))
 def test_any_bytes_are_read_or_refused(data):
     try:
         found = read_conversation(data, "x")
     except InputError:
         return
     assert all(isinstance(message["role"], str) for message in found.messages)
+    compared()

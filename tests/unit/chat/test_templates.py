@@ -16,6 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from bpe_cli.chat import ChatTemplate, Conversation, read_conversation, special_names
 from bpe_cli.errors import FormatError, InputError, UsageError
+from tests.counted import at_least, compared
 
 # Ours, in the ways that published ones go: each exercises other parts of the language.
 TEMPLATES = {
@@ -97,6 +98,7 @@ def plain_jinja(source: str, **given: object) -> str:
 COMPILED = {name: ChatTemplate(source, name, NAMES) for name, source in TEMPLATES.items()}
 
 
+@at_least(4)
 @pytest.mark.parametrize("name", TEMPLATES)
 @settings(max_examples=20)
 @given(messages=MESSAGES, prompt=st.booleans())
@@ -111,6 +113,7 @@ def test_text_is_that_of_plain_jinja(name, messages, prompt):
     found = COMPILED[name].render(Conversation(tuple(messages)), add_generation_prompt=prompt)
     assert found == expected
     assert len(found.origins) == len(found)
+    compared()
 
 
 @pytest.mark.parametrize("name", ["hf-llama3", "hf-qwen2_5", "phi-3-mini"])

@@ -149,6 +149,15 @@ def counts_of(*pieces: bytes) -> _core.Counts:
     return counts
 
 
+def is_accepted(counts, pattern):
+    """Tell whether a pattern is said to cut the corpus, or left to itself."""
+    try:
+        check_matches(counts, pattern)
+    except UsageError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(
     ("pattern", "pieces"),
     [
@@ -162,7 +171,7 @@ def counts_of(*pieces: bytes) -> _core.Counts:
     ],
 )
 def test_patterns_that_cut(pattern, pieces):
-    check_matches(counts_of(*pieces), pattern)
+    assert is_accepted(counts_of(*pieces), pattern)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +184,7 @@ def test_patterns_that_cut_nothing(pattern, pieces):
 
 def test_many_pieces_are_looked_at():
     pieces = [b"%d" % number for number in range(10_000)]
-    check_matches(counts_of(*pieces, b"last"), "[a-z]+")
+    assert is_accepted(counts_of(*pieces, b"last"), "[a-z]+")
     with pytest.raises(UsageError):
         check_matches(counts_of(*pieces), "[a-z]+")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 import pytest
 
 from bpe_cli import _core
@@ -53,8 +55,10 @@ def test_each_name_compiles():
 
 def test_names_give_values():
     assert named("bert-cased") == (BertNormalizer(lowercase=False),)
-    assert named("nfkc_cf") == named("nfkc_cf")
-    assert isinstance(named("nmt_nfkc")[0], Charsmap)
+    tables = [named(name)[0] for name in ("nmt_nfkc", "nmt_nfkc_cf", "nfkc_cf")]
+    assert all(isinstance(table, Charsmap) for table in tables)
+    assert len({*tables}) == 3
+    assert Charsmap(b64encode(_core.charsmap("nfkc_cf")).decode()) == tables[2]
 
 
 def test_an_unknown_name_is_answered_with_those_there_are():

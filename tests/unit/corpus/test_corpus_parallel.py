@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.corpus.parallel import parse_parallel, read_parallel
 from bpe_cli.errors import InputError, UsageError
+from tests.counted import at_least, compared
 
 
 def read(*paths, stdin=b""):
@@ -83,10 +84,18 @@ def test_files_that_do_not_pair(tmp_path):
         read(tmp_path / "missing")
 
 
-@given(st.binary(max_size=60))
+LINES = st.lists(
+    st.sampled_from([b"en\tde\n", b"a\tb\n", b"\xff\t\r\n", b'{"en": "a", "de": "b"}\n', b'{"de": 1}\n', b"\n"]),
+    max_size=4,
+)
+
+
+@at_least(5)
+@given(st.binary(max_size=60) | LINES.map(b"".join))
 def test_any_bytes_are_read_or_refused(data):
     try:
         found = parse_parallel(data, "x")
     except InputError:
         return
     assert len({len(lines) for lines in found.values()}) == 1
+    compared()

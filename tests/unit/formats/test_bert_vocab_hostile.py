@@ -16,6 +16,7 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.huggingface import companions
+from tests.counted import at_least, compared
 from tests.needs import only_where
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -144,14 +145,17 @@ def try_text(data: bytes) -> None:
         return
     files = bert_vocab.dump(tokenizer)
     assert bert_vocab.loads(files["vocab.txt"], found=companions.loads(files)) == tokenizer
+    compared()
 
 
+@at_least(35)
 def test_cut_at_every_byte():
     data = text_of([*TOKENS, "é漢", "a"])
     for end in range(len(data)):
         try_text(data[:end])
 
 
+@at_least(12)
 @given(data=st.data())
 def test_changed_bytes(data):
     changed = bytearray(text_of([*TOKENS, "é漢", "a"]))

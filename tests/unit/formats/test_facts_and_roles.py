@@ -11,6 +11,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import LOSSES, left_behind
 from bpe_cli.stages import SpecialToken
 from bpe_cli.usage import ROLES, Usage
+from tests.counted import at_least, compared
 from tests.every_format import FORMATS, files_of, pattern_for, put
 
 every_format = pytest.mark.parametrize("name", FORMATS)
@@ -59,9 +60,8 @@ def with_role(tokenizer, role, token):
     return replace(tokenizer, usage=replace(tokenizer.usage, roles=((role, token.token_id),)))
 
 
-@every_format
-def test_a_role_is_kept_or_told(name, tmp_path):
-    """Of every special token that a file holds, in every role that it may have."""
+def check_roles(name, tmp_path):
+    """Give every special token that a file holds every role that it may have."""
     tokenizer = formats.load(put(files_of(name), tmp_path / "whole"), pattern_for(name))
     unknown = getattr(tokenizer.model, "unk_id", None)
     for number, role in enumerate(ROLES):
@@ -78,6 +78,13 @@ def test_a_role_is_kept_or_told(name, tmp_path):
             again = formats.load(put(files, tmp_path / f"{number}-{token.token_id}"), pattern_for(name))
             told = any("role" in what for what in formats.left_behind(given, name))
             assert told == (again.usage.role(role) != token.token_id), (role, token)
+            compared()
+
+
+@at_least(200)
+def test_a_role_is_kept_or_told(tmp_path):
+    for name in FORMATS:
+        check_roles(name, tmp_path / name)
 
 
 def test_roles_that_are_lost_are_named(make):

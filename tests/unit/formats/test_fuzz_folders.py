@@ -18,6 +18,7 @@ from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.huggingface import own_json
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.usage import Usage
+from tests.counted import at_least, compared
 from tests.needs import skip
 from tests.unit.formats.test_fuzz import VALUES, altered, places
 
@@ -65,6 +66,7 @@ def try_folder(folder, name, files, content):
         pass
     finally:
         (folder / name).write_bytes(files[name])
+    compared()
 
 
 def test_whole_folder_is_read(folder, tokenizer):
@@ -84,6 +86,7 @@ def test_companion_cut_anywhere_is_refused_by_name(folder, files):
         (folder / name).write_bytes(content)
 
 
+@at_least(200)
 def test_flipped_bits(folder, files):
     chance = random.Random(3)
     for name, content in files.items():
@@ -93,6 +96,7 @@ def test_flipped_bits(folder, files):
             try_folder(folder, name, files, bytes(changed))
 
 
+@at_least(24)
 @given(data=st.data())
 def test_values_of_other_types(folder, files, data):
     name = data.draw(st.sampled_from(sorted(files)))
@@ -103,6 +107,7 @@ def test_values_of_other_types(folder, files, data):
     try_folder(folder, name, files, json.dumps(value).encode())
 
 
+@at_least(5)
 @pytest.mark.parametrize("key", ["truncation", "padding", "usage"])
 def test_every_value_of_the_fields_about_use(tokenizer, key):
     document = json.loads(own_json.dump(tokenizer)[""])
@@ -114,6 +119,7 @@ def test_every_value_of_the_fields_about_use(tokenizer, key):
             except REFUSALS:
                 continue
             assert hf_json.loads(own_json.dump(loaded)[""]) == loaded
+            compared()
 
 
 @pytest.mark.parametrize("nest", DEEP, ids=["lists", "objects", "lists in a field"])

@@ -14,6 +14,7 @@ from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import gguf
 from bpe_cli.formats.gguf import reader as gguf_reader
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I8, STRING, U8, U32, encode, encode_string, write
+from tests.counted import at_least, compared
 from tests.unit.formats.gguf_files import FILLS, written
 
 MODEL = ("tokenizer.ggml.model", encode(STRING, b"gpt2"))
@@ -48,11 +49,15 @@ def attempt(data: bytes) -> None:
     """Read; what can be read can be written and is then the same, or is refused."""
     try:
         tokenizer = gguf.loads(data)
-        tokenizer.encode("ab <own> é")
         content = gguf.dump(tokenizer)[""]
-    except (FormatError, InputError):
+    except FormatError:
         return
     assert gguf.loads(content) == tokenizer
+    try:
+        assert tokenizer.encode("ab <own> é")
+    except (FormatError, InputError) as error:  # a broken table of rules, or a character without a token
+        assert error.message  # noqa: PT017
+    compared()
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
@@ -69,6 +74,7 @@ def test_what_follows_the_keys_is_not_looked_at(files):
     assert gguf.loads(files["gpt2"] + b"\xff" * 99) == gguf.loads(files["gpt2"])
 
 
+@at_least(15)
 @settings(max_examples=150)
 @given(data=st.data())
 def test_flipped_bits(files, data):
@@ -80,9 +86,11 @@ def test_flipped_bits(files, data):
 
 @given(st.binary(max_size=200))
 def test_any_bytes_behind_a_header(data):
-    attempt(header(3) + data)
+    with pytest.raises(FormatError):
+        gguf.loads(header(3) + data)
 
 
+@at_least(30)
 def test_every_count_and_length_made_huge(files):
     data = files["gpt2"]
     for at in range(8, len(data) - 8):
@@ -197,6 +205,7 @@ def test_lists_of_unequal_length():
     refused(write([MODEL, tokens, merges, flag]), r"asks for a token at texts' ends that it does not name \(bos\)")
 
 
+@at_least(1)
 @pytest.mark.parametrize("charsmap", [b"", b"\0", b"\xff" * 8, bytes(4), struct.pack("<I", 1 << 31) + bytes(9)])
 def test_broken_tables_of_rules(charsmap):
     from array import array

@@ -15,6 +15,7 @@ from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.sentencepiece import llama2c, wire
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import vocab as sentencepiece_vocab
+from tests.counted import at_least, compared
 from tests.unit.formats.test_llama2c import small
 
 
@@ -70,6 +71,7 @@ def attempt(module, data: bytes) -> None:
         to_sentencepiece(to_hugging_face(tokenizer, LOSSES))
     except FormatError as error:
         said(error)
+    compared()
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -80,6 +82,7 @@ def test_small_file_is_whole(name):
     assert module.loads(module.dump(tokenizer, LOSSES)[""]) == tokenizer
 
 
+@at_least(1)
 @pytest.mark.parametrize("name", FORMATS)
 def test_cut_at_every_byte(name):
     module, data = FORMATS[name]
@@ -88,6 +91,7 @@ def test_cut_at_every_byte(name):
         attempt(module, data[:end])
 
 
+@at_least(2)
 @pytest.mark.parametrize("name", FORMATS)
 @given(draw=st.data())
 def test_changed_bytes(name, draw):
@@ -99,6 +103,7 @@ def test_changed_bytes(name, draw):
     attempt(module, bytes(changed))
 
 
+@at_least(9)
 @pytest.mark.parametrize("name", ["bpe", "unigram", "word"])
 @given(draw=st.data())
 def test_changed_settings(name, draw):
@@ -114,12 +119,14 @@ def test_changed_settings(name, draw):
     attempt(sentencepiece_model, FORMATS[name][1] + (wire.bytes_field(where, strange) if where else strange))
 
 
+@at_least(1)
 @pytest.mark.parametrize("name", FORMATS)
-@given(data=st.binary(max_size=60))
-def test_any_bytes(name, data):
-    module, _ = FORMATS[name]
+@given(data=st.binary(max_size=60), behind=st.booleans())
+def test_any_bytes(name, data, behind):
+    """Alone, and behind a file; as nearly every text is a piece, a short one may follow there."""
+    module, whole = FORMATS[name]
     module.sniff(data)
-    attempt(module, data)
+    attempt(module, whole + data[:2] if behind else data)
 
 
 def test_lying_lengths_cost_nothing():

@@ -8,12 +8,16 @@ from bpe_cli.errors import UsageError
 from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import FixedLength, Split
 from bpe_cli.stages.named_pre_tokenizers import named, names
-from tests.differential.pieces import stages_of
+from tests.differential.pieces import pieces_with_spans, stages_of
 
 
 @pytest.mark.parametrize("name", names())
 def test_every_name_compiles(name):
-    stages_of(*named(name))
+    text = "Héllo wörld, it's 12 o'clock. 你好"
+    pieces = pieces_with_spans(stages_of(*named(name)), text)
+    covered = "".join(text[start:end] for _, (start, end) in pieces)
+    assert "".join(covered.split()) in "".join(text.split())
+    assert {*"Héllowörld1clock你好"} <= {*covered}
 
 
 def test_names_of_patterns_go_last_and_mean_the_pattern():

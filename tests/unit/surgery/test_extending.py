@@ -18,6 +18,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train, unigram
 from bpe_cli.trainers.base import new_counts
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.counted import at_least, compared
 from tests.needs import needs
 
 from .makers import WORDS, byte_level, characters, counted
@@ -30,6 +31,7 @@ def texts_of(tokenizer: Tokenizer) -> list[tuple[bytes, ...]]:
     return [tuple(map(tokenizer.model.vocabulary.token, merge)) for merge in tokenizer.model.merges]
 
 
+@at_least(18)
 @given(WORDS, st.integers(0, 8), st.integers(1, 8), st.sampled_from([*TIES]), st.sampled_from(["", "<s>"]))
 def test_bytes_at_once_and_in_two_goes(words, first, second, compat, special):
     options = {"compat": compat, "special_tokens": (special,) if special else (), "min_frequency": 1}
@@ -45,8 +47,10 @@ def test_bytes_at_once_and_in_two_goes(words, first, second, compat, special):
     assert extended.special_tokens == begun.special_tokens
     if not special or compat in ("hf", "subword-nmt"):  # special tokens have the first ids
         assert extended == once
+    compared()
 
 
+@at_least(21)
 @given(
     WORDS,
     st.integers(0, 8),
@@ -65,6 +69,7 @@ def test_characters_at_once_and_in_two_goes(words, first, second, tie, options):
     assert missing > 0
     assert texts_of(extended)[: len(once.model.merges)] == texts_of(once)[: len(extended.model.merges)]
     assert extended.model.vocabulary == once.model.vocabulary
+    compared()
 
 
 @given(

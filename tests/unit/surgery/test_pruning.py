@@ -27,6 +27,7 @@ from bpe_cli.trainers.base import new_counts
 from bpe_cli.usage import Usage
 from bpe_cli.vocabulary import Merges, Vocabulary
 from tests import every_format
+from tests.counted import at_least, compared
 from tests.needs import needs
 
 from .makers import WORDS, byte_level, characters, counted, counts_of
@@ -61,6 +62,7 @@ def is_whole(operation: Operation) -> bool:
     return new == list(range(len(new))) == used_ids(operation.tokenizer)
 
 
+@at_least(18)
 @given(WORDS, WORDS, st.integers(1, 12), st.integers(1, 12), st.booleans())
 def test_bytes_against_the_definition(words, others, merges, number, ignore):
     whole = byte_level(words, merges)
@@ -75,8 +77,10 @@ def test_bytes_against_the_definition(words, others, merges, number, ignore):
     assert is_whole(operation)
     for token_id, content in vocabulary.items():  # whatever could be reached can be
         assert Tokenizer(operation.tokenizer.model).encode(content) == [token_id]
+    compared()
 
 
+@at_least(24)
 @given(WORDS, WORDS, st.integers(1, 12), st.integers(1, 12), st.sampled_from(["0.1", "0.2"]))
 def test_characters_against_the_definition(words, others, merges, number, form):
     whole = characters(words, merges, suffix_form=form)
@@ -88,8 +92,10 @@ def test_characters_against_the_definition(words, others, merges, number, form):
     kept = sorted(token for _, token in operation.tokenizer.model.vocabulary.items())
     assert kept == by_brute_force(whole, counts, number)
     assert is_whole(operation)
+    compared()
 
 
+@at_least(21)
 @given(WORDS, WORDS, st.integers(1, 12), st.integers(1, 12))
 def test_ranks_as_merges(words, others, merges, number):
     whole = byte_level(words, merges, compat="minbpe")
@@ -103,6 +109,7 @@ def test_ranks_as_merges(words, others, merges, number):
     assert pruned.model.vocabulary == by_merges.model.vocabulary
     for text in words + others:
         assert pruned.encode(text) == by_merges.encode(text)
+    compared()
 
 
 @given(WORDS, st.integers(1, 12), WORDS)
@@ -129,14 +136,17 @@ def test_parts_that_are_freed_merge_with_their_neighbours():
     assert operation.tokenizer.encode("abc") == [a, 256]
 
 
+@at_least(21)
 @given(WORDS, st.integers(1, 12), st.booleans())
 def test_the_skeleton_is_what_pruning_leaves_at_the_least(words, merges, by_bytes):
     whole = (byte_level if by_bytes else characters)(words, merges)
     least = skeleton(whole)
     if least != replace(whole, origin=None):
         assert prune(whole, counted(whole, " ".join(words)), len(used_ids(least))).tokenizer == least
+        compared()
 
 
+@at_least(1)
 @pytest.mark.parametrize("kind", sorted(every_format.KINDS))
 def test_a_format_that_holds_the_whole_holds_the_skeleton(kind):
     """So what is refused before the work would be refused after it."""
@@ -147,6 +157,7 @@ def test_a_format_that_holds_the_whole_holds_the_skeleton(kind):
         except FormatError:
             continue
         assert dump(skeleton(whole), name, LOSSES), name
+        compared()
 
 
 def test_of_equals_the_higher_id_goes():

@@ -13,6 +13,7 @@ import pytest
 from bpe_cli import _core
 from bpe_cli.teaching.bpe import Tie, byte_words, character_words, count_symbols, train
 from bpe_cli.teaching.vetoes import count_digits, keeps_characters
+from tests.counted import at_least, compared
 from tests.test_worked_examples import ALPHABET, HOLY, MERGES, PRODUCTS, WALK, WALK_STEPS, sentence_counts
 
 TIES: list[Tie] = ["lowest-ids", "first-seen", "largest-text"]
@@ -184,6 +185,7 @@ def small_corpus(draw: random.Random, letters: str) -> dict[bytes, int]:
     return {word.encode(): count for word, count in words.items()}
 
 
+@at_least(95)
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize(
     ("prefix", "suffix", "separate"),
@@ -219,6 +221,7 @@ def test_characters_are_merged_by_the_book(tie, prefix, suffix, separate):
         expected = book(words, initial, prefix=prefix, allow=allow, **options)
         assert [(text(left), text(right), count) for left, right, count in merges] == expected[0], pieces
         assert [text(token) for token in tokens] == expected[1], pieces
+        compared()
 
 
 @pytest.mark.parametrize("tie", TIES)

@@ -14,6 +14,7 @@ from bpe_cli.teaching import maxmatch as textbook
 from bpe_cli.trainers import maxmatch
 from bpe_cli.trainers.base import new_counts
 from bpe_cli.trainers.maxmatch import MaxMatchOptions
+from tests.counted import at_least, compared
 from tests.unit.trainers.staged_runs import counted, decode, encode, pipeline_of, spans, tokens
 
 DATASET = [
@@ -173,6 +174,7 @@ def test_progress_counts_rounds_and_may_stop() -> None:
 # -- equal to the textbook -------------------------------------------------------------------------
 
 
+@at_least(1950)
 def test_core_learns_what_the_textbook_learns() -> None:
     draw = random.Random(3)
     for _ in range(2500):
@@ -197,6 +199,7 @@ def test_core_learns_what_the_textbook_learns() -> None:
         assert learnt.thresholds == [each.threshold for each in expected]
         words = [[(word.encode(), count) for word, count in each.words] for each in expected]
         assert learnt.words == words, (lines, options)
+        compared()
 
 
 WORDS = st.lists(st.text("ab你\U00010348", min_size=1, max_size=5), max_size=12)

@@ -22,6 +22,7 @@ from bpe_cli.trainers.byte import ByteOptions
 from bpe_cli.trainers.char import CharOptions
 from bpe_cli.trainers.ngram import NgramOptions
 from bpe_cli.trainers.word import WordOptions
+from tests.counted import at_least, compared
 from tests.unit.trainers.staged_runs import counted, counted_by, decode, encode, pipeline_of, spans, tokens
 
 SENTENCE = "我们相信AI可以让世界变得更美好"
@@ -147,6 +148,7 @@ def test_words_of_hugging_face_when_the_core_cuts(shared) -> None:
     assert {"[UNK]": 0} | tokens(word.train(counts, options).tokenizer) == expected
 
 
+@at_least(40)
 def test_words_of_hugging_face_at_random() -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
@@ -169,6 +171,7 @@ def test_words_of_hugging_face_at_random() -> None:
                 word.train(counted(words), options)
             continue
         assert tokens(word.train(counted(words), options).tokenizer) == expected
+        compared()
 
 
 # -- Hugging Face's file ---------------------------------------------------------------------------
@@ -223,6 +226,7 @@ def test_strides() -> None:
     assert [text.decode() for _, text in spans(pipeline, SENTENCE)] == textbook.strides(SENTENCE, 3)
 
 
+@at_least(21)
 @given(st.lists(TEXTS, min_size=1, max_size=4), TEXTS, st.integers(1, 4))
 def test_ngrams_are_the_textbook(corpus, text, n) -> None:
     if not any(corpus):
@@ -237,6 +241,7 @@ def test_ngrams_are_the_textbook(corpus, text, n) -> None:
         assert decode(pipeline, trained.tokenizer, encode(pipeline, document)) == document.encode(
             "utf-8", "surrogateescape"
         )
+    compared()
 
 
 def test_ngrams_take_a_bounded_memory() -> None:

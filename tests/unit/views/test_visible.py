@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.views.visible import harmless, units, visible
+from tests.counted import at_least, compared
 from tests.unit.views.read_back import read_units
 
 
@@ -56,6 +57,7 @@ def test_what_is_shown_can_be_read_back_and_harms_nothing(content):
     assert all(unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Zl", "Zp", "Co"} for c in name)
 
 
+@at_least(61000)
 def test_every_character_is_shown():
     hidden = {"Cc", "Cf", "Cs", "Co", "Zs", "Zl", "Zp"}
     for code in (*range(0x12000), *range(0x1F000, 0x20000), *range(0xE0000, 0xE0200)):
@@ -64,3 +66,4 @@ def test_every_character_is_shown():
             assert shown
             if unicodedata.category(chr(code)) in hidden:
                 assert chr(code) not in shown
+            compared()

@@ -13,6 +13,7 @@ from bpe_cli.reports.comparison import choosing
 from bpe_cli.reports.comparison.checks import Condition, amount, check_scope
 from bpe_cli.reports.comparison.comparison import Comparison, Row
 from bpe_cli.reports.comparison.metrics import METRICS
+from tests.counted import at_least, compared
 from tests.unit.reports.comparison.handmade import ALL, comparison, row
 
 TOTAL = Row.of("total", 1, 12, 12, [4, 3])
@@ -142,13 +143,22 @@ def test_a_condition_means_what_it_says(tokens, sign, number, space, name):
         assert bool(found(report, f"{name}:{text}")) is expected
 
 
-@given(st.text(max_size=30))
+@at_least(3)
+@given(
+    st.text(max_size=30)
+    | st.tuples(
+        st.sampled_from(["", "any:", "total: ", ": "]), st.sampled_from(sorted(METRICS)),
+        st.sampled_from(["<", " >= ", "=", "!"]), st.integers(0, 9).map(str) | st.text(max_size=2),
+        st.sampled_from(["", "", "%", "x"]),
+    ).map("".join)
+)  # fmt: skip
 def test_no_text_does_anything_else(text):
     try:
         condition = Condition.parse(text)
     except UsageError:
         return
     assert condition.metric.name in METRICS
+    compared()
 
 
 def test_amounts():

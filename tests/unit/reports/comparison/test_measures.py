@@ -22,6 +22,7 @@ from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.stages import Prepend, Replace, SpaceMarks, SpecialToken, Unigram
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
+from tests.counted import at_least, compared
 from tests.every_format import trained
 from tests.unit.reports.comparison.measure_oracle import measured
 from tests.unit.reports.fake_tokenizer import blocks_of
@@ -117,6 +118,7 @@ def test_metrics_by_hand():
     assert all(metric.of(empty) in (None, 0) for metric in METRICS.values())
 
 
+@at_least(12)
 @pytest.mark.parametrize("kind", [*KINDS, *MADE])
 @given(documents=st.lists(TEXTS, max_size=6), size=st.integers(1, 40), threads=st.integers(1, 3))
 @settings(max_examples=25)
@@ -130,6 +132,7 @@ def test_is_what_plain_python_measures(kind, documents, size, threads):
         return
     (row,) = compare([tokenizer], [("x", blocks_of(documents, size))], threads=threads).rows
     assert_measured(row.measures[0], expected)
+    compared()
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "bpe", "wordpiece", "unigram sentencepiece"])

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.reports.comparison.rank_correlation import inversions, kendall_tau_b
+from tests.counted import at_least, compared
 from tests.needs import needs
 
 PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30)
@@ -62,6 +63,7 @@ def test_inversions_over_many_buckets(count, random):
         assert inversions(swapped) == inversions(values) - 1
 
 
+@at_least(18)
 @given(PAIRS)
 def test_against_scipy(pairs):
     stats = needs("scipy.stats")
@@ -69,3 +71,4 @@ def test_against_scipy(pairs):
         return
     theirs = stats.kendalltau([x for x, _ in pairs], [y for _, y in pairs]).statistic
     assert kendall_tau_b([x for x, _ in pairs], [y for _, y in pairs]) == pytest.approx(theirs)
+    compared()

@@ -33,6 +33,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.counted import at_least, compared
 from tests.every_format import FORMATS, KINDS, sample, trained
 
 ALL = Limits(rows=None, steps=6, nbest=3)
@@ -60,6 +61,7 @@ def arrives(tokenizer, text, told=None, specials=()):
     assert steps.differs_at is None, (tokenizer.name, text, steps.rows[steps.differs_at])
     assert [token.token_id for row in steps.rows for token in row.tokens] == ids
     assert (steps.token_count, steps.row_count, steps.more) == (len(ids), len(steps.rows), 0)
+    compared()
 
 
 # -- worked examples ---------------------------------------------------------------------------------
@@ -192,12 +194,14 @@ def test_longest_tokens_anywhere():
 # -- every tokenizer ---------------------------------------------------------------------------------
 
 
+@at_least(24)
 @pytest.mark.parametrize("kind", KINDS)
 @given(text=st.one_of(st.text("lowernst 12▁é你", max_size=30), st.text(max_size=20)))
 def test_random_texts_of_every_algorithm(kind, text):
     arrives(trained(kind), text)
 
 
+@at_least(24)
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.binary(max_size=20))
 def test_random_bytes_of_every_algorithm(kind, data):
@@ -208,6 +212,7 @@ def test_every_model_has_its_steps():
     assert telling.WALKERS.keys() == ALGORITHMS.keys()
 
 
+@at_least(13)
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format(name):
     told = teller_of(sample(name), (), ALL)
@@ -215,6 +220,7 @@ def test_every_format(name):
         arrives(sample(name), text, told)
 
 
+@at_least(24)
 @pytest.mark.parametrize("left_to_right", [False, True])
 @pytest.mark.parametrize("kind", ["bpe", "bpe 0.1", "bpe hf"])
 @given(text=st.text("lowernst x", max_size=30))
@@ -222,6 +228,7 @@ def test_longest_match(kind, left_to_right, text):
     arrives(trained(kind).with_longest_match(left_to_right=left_to_right), text)
 
 
+@at_least(49)
 @given(
     text=st.text("aAb<x> ", max_size=16),
     flags=st.tuples(st.booleans(), st.booleans(), st.booleans(), st.booleans()),
@@ -256,6 +263,7 @@ WITH_SPECIALS = [
 ]
 
 
+@at_least(450)
 @pytest.mark.slow
 @pytest.mark.parametrize("path", REAL)
 def test_real_tokenizers_and_tricky_texts(path, shared):
@@ -270,6 +278,7 @@ def test_real_tokenizers_and_tricky_texts(path, shared):
 # -- the n best --------------------------------------------------------------------------------------
 
 
+@at_least(21)
 @given(text=st.text("lowernst é", min_size=1, max_size=12), wanted=st.integers(1, 9))
 @pytest.mark.parametrize("kind", ["unigram", "unigram textbook", "unigram sentencepiece", "char sentencepiece"])
 def test_the_best_are_those_that_the_core_ranks(kind, text, wanted):
@@ -285,6 +294,7 @@ def test_the_best_are_those_that_the_core_ranks(kind, text, wanted):
         assert math.fsum(shares) <= 1 + 1e-9
         if len(shares) < wanted:
             assert math.fsum(shares) == pytest.approx(1)
+        compared()
 
 
 # -- limits ------------------------------------------------------------------------------------------
@@ -297,6 +307,7 @@ def test_what_is_left_out_is_counted():
     assert (steps.differs_at, len(steps.rows[1].walk.steps), steps.rows[1].walk.more) == (None, 1, 2)
 
 
+@at_least(1)
 @pytest.mark.parametrize("kind", ["bbpe", "bpe", "bpe sentencepiece", "unigram sentencepiece", "maxmatch", "ngram"])
 def test_a_piece_that_is_too_long(kind, monkeypatch):
     monkeypatch.setattr(base, "LONGEST_PIECE", 8)
@@ -307,6 +318,7 @@ def test_a_piece_that_is_too_long(kind, monkeypatch):
     assert walks[0].reason.endswith("and those of up to 8 are shown")
 
 
+@at_least(3)
 def test_too_many_look_ups(monkeypatch):
     monkeypatch.setattr(base, "MOST_LOOKED_UP", 10)
     monkeypatch.setattr(lattice, "MOST_WAYS", 4)

@@ -13,6 +13,7 @@ from bpe_cli.reports.tokenizer.vocabulary_report import TokenKinds, describe
 from bpe_cli.stages import CharacterBpe, ScoredBpe, WordLevel, WordPiece
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
+from tests.counted import at_least, compared
 
 
 def tokenizer_of(texts, *, normalizer=(), pre_tokenizer=(), model=WordLevel, **options):
@@ -75,6 +76,7 @@ def test_inner_parts_of_words():
     assert describe(tokenizer).kinds == TokenKinds(3, 0, 0, 0, 1)
 
 
+@at_least(2450)
 @pytest.mark.parametrize("name", ["phi-3-mini", "llama2-repaired", "mistral-spm-v1", "t5-small", "rwkv-world"])
 def test_meanings_are_what_decoding_gives(shared, name):
     """A token means what it adds to a decoded text, if it is UTF-8."""
@@ -91,6 +93,7 @@ def test_meanings_are_what_decoding_gives(shared, name):
         except UnicodeDecodeError:
             continue
         assert added == meant, token
+        compared()
 
 
 def test_counts_of_published_tokenizers(shared):

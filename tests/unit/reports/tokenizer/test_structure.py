@@ -22,6 +22,7 @@ from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import RankBpe, SpecialToken, WordLevel
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
+from tests.counted import at_least, compared
 
 
 def contents_of(*texts, **options):
@@ -74,6 +75,7 @@ def is_text(content):
     return True
 
 
+@at_least(16)
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_cuts_by_brute_force(length):
     for numbers in product(BYTES, repeat=length):
@@ -81,8 +83,10 @@ def test_cuts_by_brute_force(length):
         if not is_text(content):
             possible = any(is_text(before + content + after) for before in BEFORE for after in AFTER)
             assert (kind_of_cut(content) == IMPOSSIBLE) is not possible, content
+            compared()
 
 
+@at_least(12)
 @given(st.text(min_size=1), st.data())
 def test_cuts_of_texts(text, data):
     encoded = text.encode()
@@ -97,6 +101,7 @@ def test_cuts_of_texts(text, data):
             assert kind_of_cut(content) == kind[start in starts, end in starts]
         else:
             assert kind_of_cut(content) == "starts inside"
+        compared()
 
 
 def test_cuts():

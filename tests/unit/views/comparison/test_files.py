@@ -23,6 +23,7 @@ from bpe_cli.views.comparison.as_json import comparison_json
 from bpe_cli.views.comparison.as_markdown import code, comparison_markdown
 from bpe_cli.views.names import short_names
 from bpe_cli.views.visible import harmless
+from tests.counted import at_least, compared
 from tests.unit.reports.comparison.handmade import HOSTILE, comparison, hostile, row
 from tests.unit.views.golden import check
 
@@ -91,6 +92,7 @@ def test_json_of_checks_and_changes():
     }  # fmt: skip
 
 
+@at_least(24)
 @given(HOSTILE_NAMES, HOSTILE_NAMES.filter(lambda name: name != "b"))
 def test_a_stored_report_reads_back_equal(tokenizer, source):
     try:
@@ -102,6 +104,7 @@ def test_a_stored_report_reads_back_equal(tokenizer, source):
     assert StoredComparison.parse(data, "r") == StoredComparison.of(report)
     changes = changes_since(StoredComparison.of(report), StoredComparison.parse(data, "r"), [METRICS["tokens"]], "r")
     assert {change.verdict for change in changes.changes} == {"same"}
+    compared()
 
 
 # -- CSV -----------------------------------------------------------------------------------------------------------

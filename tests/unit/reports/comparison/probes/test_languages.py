@@ -12,6 +12,7 @@ from bpe_cli.encodings import named
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.probes.languages import gini, probe_languages
+from tests.counted import at_least, compared
 from tests.unit.reports.comparison.tiny import tiny
 
 TEXTS = {"de": [b"aaa", b"bb", b""], "en": [b"a", b"bbbb", b"x"]}
@@ -51,6 +52,7 @@ def test_equal_languages_cost_the_same():
     assert (result.gini, result.worst, result.costs[0]) == (0, (), result.costs[1])
 
 
+@at_least(21)
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=12))
 def test_gini_against_its_definition(values):
     differences = sum(abs(one - other) for one in values for other in values)
@@ -60,6 +62,7 @@ def test_gini_against_its_definition(values):
     assert gini(values) == pytest.approx(differences / (2 * len(values) ** 2 * fmean(values)))
     assert gini(values) == pytest.approx(gini([7 * value for value in values]))
     assert 0 <= gini(values) <= 1 - 1 / len(values)
+    compared()
 
 
 @given(st.lists(st.tuples(st.text("ab", min_size=1, max_size=9), st.text("ab", max_size=9)), min_size=1, max_size=9))
