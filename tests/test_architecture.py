@@ -154,7 +154,7 @@ def test_nothing_is_unpickled_or_evaluated(path):
 
 
 # The app makes a message of it; the second speaks where the app cannot be imported; the third hands whatever a thread
-# raised to the one that waits for it, which raises it; the fourth keeps what several attempts raised, and raises it as one.
+# raised to the one that waits for it; the fourth keeps what several attempts raised, and raises it as one.
 MAY_CATCH_ALL = {"bpe_cli/cli/app.py", "bpe_cli/__main__.py", "bpe_cli/ordered.py", "bpe_cli/failures.py"}
 
 

@@ -1,0 +1,377 @@
+"""What holds for every command line, whatever its options: run one, look at what it did, and name each law it broke.
+
+A law is a generator of sentences, one for each way in which a line broke it; no sentence is a good sign only because
+``Tally`` counts how often each law had something to look at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bpe_cli.cli import commands
+from bpe_cli.cli.parameters import parameters_of
+from bpe_cli.formats import load
+from bpe_cli.reports.comparison.metrics import METRICS
+from tests.cli.hunt.lines import OUTPUTS, Line
+from tests.cli.hunt.workshop import TEXTS
+from tests.cli_runner import Result, call
+
+Files = dict[str, bytes]
+
+CHECKS = {"encode": ("max_tokens",), "compare": ("fail_if", "max_regression"), "inspect": ("token",)}
+"""The options by which a line asks for a check, whose failure is status 1."""
+
+COMPANIONS = (".json", ".ids.json")
+"""What stands behind an output's name in that of a file which is written beside it."""
+
+LOOKED = "looked"
+"""What a law yields when it has something to look at."""
+
+LOSSLESS = (
+    "o200k_base", "gpt2", "cl100k_base", "gpt-4o", "bbpe.json", "bbpe_minbpe.json", "byte.json", "format_tekken",
+    "format_rwkv",
+)  # fmt: skip
+"""Tokenizers that give back any bytes."""
+
+HARMLESS = {
+    "tokenizer", "to", "output", "quiet", "threads", "block_size", "with_", "max_tokens", "text", "special", "pattern",
+    "inference", "dropout", "dropout_mode", "seed", "add_special", "eot",
+}  # fmt: skip
+"""Options of encode with which the text can still be had back from the ids."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A line, what it gave, and the files before and after it."""
+
+    line: Line
+    result: Result
+    before: Files
+    after: Files
+    folder: Path
+
+    @property
+    def changed(self) -> set[str]:
+        """The files that are new, gone or different."""
+        return {
+            name for name in self.before.keys() | self.after.keys() if self.before.get(name) != self.after.get(name)
+        }
+
+    @property
+    def fine(self) -> bool:
+        return self.result.status == 0
+
+    def output(self, name: str = "output") -> str | None:
+        """The file that an option names; None if there is none, or if it is stdout."""
+        value = self.line.value(name)
+        return None if value in (None, "-") else value
+
+    def again(self, line: Line, data: bytes = TEXTS["plain.txt"]) -> Run:
+        """Run another line on the files as they were before this one."""
+        with fresh(self.before) as folder:
+            return run(line, folder, data)
+
+
+@dataclass
+class Tally:
+    """Count the lines by command and status, and how often each law had something to say."""
+
+    statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
+    judged: Counter[str] = field(default_factory=Counter)
+
+
+def files_in(folder: Path) -> Files:
+    """Read a folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"(folder)"
+        for path in folder.rglob("*")
+    }
+
+
+@contextmanager
+def fresh(files: Files) -> Iterator[Path]:
+    """Lay files into a new folder that goes away again."""
+    folder = Path(tempfile.mkdtemp(prefix="hunt-"))
+    try:
+        for name, content in sorted(files.items()):
+            if content == b"(folder)":
+                (folder / name).mkdir()
+            else:
+                (folder / name).write_bytes(content)
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def run(line: Line, folder: Path, data: bytes = TEXTS["plain.txt"]) -> Run:
+    """Run a line in a folder."""
+    before = files_in(folder)
+    result = call(*line.words, input=data, cwd=folder)
+    return Run(line, result, before, files_in(folder), folder)
+
+
+def judge(done: Run, tally: Tally) -> list[str]:
+    """Name what a run did that none may do."""
+    tally.statuses[done.line.command, done.result.status] += 1
+    broken = []
+    for law in LAWS:
+        for sentence in law(done):
+            if sentence is LOOKED:
+                tally.judged[law.__name__] += 1
+            else:
+                broken.append(f"{law.__name__}: {sentence}")
+    return broken
+
+
+def the_status_is_one_that_is_promised(done: Run) -> Iterator[str]:
+    yield LOOKED
+    if done.result.status not in (0, 1, 2):
+        yield f"status {done.result.status}"
+    if done.result.status == 1 and not any(map(done.line.has, CHECKS.get(done.line.command, ()))):
+        yield "status 1, and no check was asked for"
+
+
+def streams_agree_with_the_status(done: Run) -> Iterator[str]:
+    yield LOOKED
+    errors = len(re.findall("^error: ", done.result.err, re.MULTILINE))
+    if errors != (0 if done.fine else 1):
+        yield f"{errors} errors with status {done.result.status}: {done.result.err[:300]!r}"
+    if "Traceback" in done.result.err or re.search(r"<\w+(\.\w+)* object at|<class '", done.result.err):
+        yield f"Python shows through: {done.result.err[-300:]!r}"
+    if done.fine and "quiet" in [name for name, _, _ in done.line.options] and done.result.err:
+        yield f"--quiet, but stderr has {done.result.err[:200]!r}"
+    message = re.search(r"^error: (.*)$", done.result.err, re.MULTILINE)
+    if message and message[1].rstrip().endswith("."):
+        yield f"a message ends with a period: {message[1]!r}"
+
+
+def nothing_is_written_on_failure(done: Run) -> Iterator[str]:
+    if done.result.status != 2:
+        return
+    yield LOOKED
+    if done.changed:
+        yield f"failed, but changed {sorted(done.changed)}"
+    if done.result.out and done.line.command != "decode":  # decode streams: what is right comes out before what is not
+        yield f"failed, but wrote {done.result.out[:100]!r}"
+
+
+def only_what_was_named_is_written(done: Run) -> Iterator[str]:
+    if done.result.status == 2:
+        return
+    yield LOOKED
+    named = [value.rstrip("/") for name in OUTPUTS for value in done.line.values(name)]
+    for name in sorted(done.changed):
+        if not any(_belongs(name, each) for each in named if each):
+            yield f"wrote {name}, which no option names"
+    for name in OUTPUTS:
+        path = done.output(name)
+        if path is not None and done.fine and not done.line.has("help_algorithm") and not (done.folder / path).exists():
+            yield f"{name} names {path}, which was not written"
+
+
+def _belongs(name: str, output: str) -> bool:
+    """Tell whether a path is an output, is inside it, is beside it by its name, or is the folder that it is in."""
+    beside = name in (output, *(output + end for end in COMPANIONS))
+    return beside or name.startswith(f"{output}/") or output.startswith(f"{name}/")
+
+
+def data_goes_one_way(done: Run) -> Iterator[str]:
+    """With an output of its own, a run leaves stdout alone."""
+    if not done.fine or done.line.has("help_algorithm") or done.line.command == "convert":
+        return
+    yield LOOKED
+    also = any(map(done.line.has, ("steps", "html", "svg")))
+    if done.output() and done.result.out and not also:
+        yield f"-o {done.output()}, and stdout has {done.result.out[:100]!r}"
+
+
+def json_is_json(done: Run) -> Iterator[str]:
+    if not done.fine or not done.line.has("json"):
+        return
+    yield LOOKED
+    path = done.output()
+    content = done.result.out if path is None else done.after[path]
+    if not content:
+        return
+    documents = done.line.command == "inspect" and not content.startswith(b"{\n")  # one line each
+    for text in content.splitlines() if documents else [content]:
+        try:
+            report = json.loads(text)
+        except ValueError as error:
+            yield f"--json gives what is not JSON: {error}: {text[:100]!r}"
+            return
+        if "schema" not in report:
+            yield f"a report without a schema: {text[:100]!r}"
+
+
+def threads_and_blocks_change_nothing(done: Run) -> Iterator[str]:
+    line = done.line
+    timed = line.has("speed") or any(METRICS[each].kind == "speed" for each in line.values("metric") if each in METRICS)
+    known = parameters_of(commands.load(line.command).run)
+    if not done.fine or timed or "threads" not in known:
+        return
+    yield LOOKED
+    line = line.with_option("threads", "3")
+    if "block_size" in known:
+        line = line.with_option("block_size", "5")
+    other = done.again(line)
+    differing = {*done.after.items()} ^ {*other.after.items()}
+    if other.result[:2] != done.result[:2] or differing:
+        yield f"with 3 threads and blocks of 5 bytes another result: {other.result} {sorted(dict(differing))}"
+
+
+def twice_is_the_same(done: Run) -> Iterator[str]:
+    if not done.line.has("dropout") and not done.line.has("sample"):
+        return
+    yield LOOKED
+    other = done.again(done.line)
+    if (other.result, other.after) != (done.result, done.after):
+        yield "run again, another result"
+
+
+def stdin_is_as_good_as_a_file(done: Run) -> Iterator[str]:
+    line = done.line
+    if not done.fine or line.inputs not in {(name,) for name in TEXTS if name != "folder"} or line.has("text"):
+        return
+    if line.command != "encode" or done.output() is not None:
+        return
+    yield LOOKED
+    other = done.again(Line(line.command, ("-",), line.options), TEXTS[line.inputs[0]])
+    if other.result[:2] != done.result[:2]:
+        yield f"by stdin another result: {other.result} and not {done.result}"
+
+
+def what_is_encoded_decodes(done: Run) -> Iterator[str]:
+    """The documents come back, of a tokenizer that loses nothing."""
+    line = done.line
+    to = line.value("to") or "ids"
+    if not done.fine or line.command != "encode" or to in ("count", "segmented", "text") or line.has("chat"):
+        return
+    if not {name for name, _, _ in line.options} <= HARMLESS or (line.value("tokenizer") or "gpt-4o") not in LOSSLESS:
+        return
+    if line.has("text"):
+        text = (line.value("text") or "").encode()
+    elif len(line.inputs) < 2 and {*line.inputs} <= TEXTS.keys():
+        text = TEXTS[line.inputs[0] if line.inputs else "plain.txt"]
+    else:
+        return
+    yield LOOKED
+    same = tuple(each for each in line.options if each[0] in ("tokenizer", "pattern", "add_special"))
+    path = done.output()
+    with fresh(done.after) as folder:
+        name = path or "piped.out"
+        if path is None:
+            (folder / name).write_bytes(done.result.out)
+        back = ("from_", "--from", to)
+        extra = tuple(("eot", "--eot", value) for value in line.values("eot")[-1:])
+        other = run(Line("decode", (name,), (*same, back, *extra)), folder)
+    if not other.fine or other.result.out != text:
+        yield f"decodes to {other.result} and not to {text!r}"
+
+
+def counts_are_of_the_ids(done: Run) -> Iterator[str]:
+    line = done.line
+    if (
+        not done.fine
+        or line.command != "encode"
+        or line.value("to") not in (None, "ids", "count")
+        or done.output()
+        or line.has("chat")
+    ):
+        return
+    yield LOOKED
+    ids = done if line.value("to") != "count" else done.again(line.with_option("to", "ids"))
+    counts = done if line.value("to") == "count" else done.again(line.with_option("to", "count"))
+    lengths = [len(each.split()) for each in ids.result.out.decode().split("\n")[:-1]]
+    try:
+        said = [int(each) for each in counts.result.out.split()]
+    except ValueError:
+        yield f"--to count says {counts.result.out[:100]!r}"
+        return
+    if said != lengths:
+        yield f"--to count says {said}, and there are {lengths} ids"
+
+
+def what_is_noted_is_written(done: Run) -> Iterator[str]:
+    """ "3 tokens -> OUT" is what OUT holds."""
+    if not done.fine or done.line.command != "encode" or done.output() is None:
+        return
+    said = re.search(r"([\d,]+) documents?, ([\d,]+) tokens? -> ", done.result.err)
+    path = done.output()
+    if said is None or path is None:
+        return
+    documents, tokens = (int(each.replace(",", "")) for each in said.groups())
+    to = done.line.value("to")
+    described = done.after.get(f"{path}.json") if to in ("bin", "npy") else None
+    if described is not None:
+        yield LOOKED
+        record = json.loads(described)
+        if (record["documents"], record["tokens"]) != (documents, tokens):
+            yield f"said {documents} documents, {tokens} tokens; the record says {record['documents']}, {record['tokens']}"
+    if to in (None, "ids"):
+        yield LOOKED
+        text = done.after[path].decode()
+        if (text.count("\n"), len(text.split())) != (documents, tokens):
+            yield f"said {documents}, {tokens}; there are {text.count(chr(10))} lines and {len(text.split())} ids"
+
+
+def what_is_trained_is_as_noted(done: Run) -> Iterator[str]:
+    path = done.output()
+    if not done.fine or done.line.command != "train" or path is None or done.line.has("help_algorithm"):
+        return
+    yield LOOKED
+    with fresh(done.after) as folder:
+        try:
+            tokenizer = load(folder / path)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is the find
+            yield f"what was trained cannot be read: {error!r}"
+            return
+    said = re.search(r"different -> ([\d,]+) tokens?:", done.result.err)
+    if said and int(said[1].replace(",", "")) != tokenizer.vocab_size:
+        yield f"said {said[1]} tokens, the file has {tokenizer.vocab_size}"
+
+
+def what_is_converted_encodes_the_same(done: Run) -> Iterator[str]:
+    line = done.line
+    path = done.output()
+    changes = ("add_tokens", "prune_to", "extend", "merge", "allow_loss")
+    if not done.fine or line.command != "convert" or path is None or any(map(line.has, changes)):
+        return
+    yield LOOKED
+    source = line.inputs[0]
+    pattern = tuple(each for each in line.options if each[0] == "pattern")
+    special = tuple(each for each in line.options if each[0] == "add_special")
+    with fresh(done.after) as folder:
+        for name in ("plain.txt", "tricky.txt"):
+            wanted = run(Line("encode", (name,), (("tokenizer", "-t", source), *pattern, *special)), folder)
+            found = run(Line("encode", (name,), (("tokenizer", "-t", path),)), folder)
+            if found.result.status == 2 and "--pattern" in found.result.err:
+                found = run(Line("encode", (name,), (("tokenizer", "-t", path), *pattern)), folder)
+            if found.result[:2] != wanted.result[:2]:
+                yield f"{name}: {found.result} and not {wanted.result}"
+
+
+LAWS: tuple[Callable[[Run], Iterator[str]], ...] = (
+    the_status_is_one_that_is_promised,
+    streams_agree_with_the_status,
+    nothing_is_written_on_failure,
+    only_what_was_named_is_written,
+    data_goes_one_way,
+    json_is_json,
+    threads_and_blocks_change_nothing,
+    twice_is_the_same,
+    stdin_is_as_good_as_a_file,
+    what_is_encoded_decodes,
+    counts_are_of_the_ids,
+    what_is_noted_is_written,
+    what_is_trained_is_as_noted,
+    what_is_converted_encodes_the_same,
+)

@@ -1,0 +1,107 @@
+"""Random command lines, over all options of all commands, and the laws that each of them obeys.
+
+``BPE_RANDOM_COMMANDS=2000 BPE_RANDOM_SEED=7 pytest tests/cli/test_random_commands.py`` hunts for more.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from bpe_cli.cli import commands
+from tests.cli.hunt import laws, workshop
+from tests.cli.hunt.lines import Line, easier, some_line, undescribed
+
+LINES = int(os.environ.get("BPE_RANDOM_COMMANDS", "400"))
+SEED = int(os.environ.get("BPE_RANDOM_SEED", "1"))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("workshop")
+    workshop.build(folder)
+    return laws.files_in(folder)
+
+
+def test_there_are_values_for_every_option():
+    assert undescribed() == []
+
+
+def test_random_command_lines_obey_the_laws(files):
+    chance = random.Random(SEED)
+    tally = laws.Tally()
+    broken: list[str] = []
+    line: Line | None = None
+    for _ in range(LINES):
+        line = line or some_line(chance)
+        with laws.fresh(files) as folder:
+            done = laws.run(line, folder)
+            broken += [f"{line}\n  {sentence}" for sentence in laws.judge(done, tally)]
+        # What was refused is tried again without one of its options, until something comes of it.
+        line = None if done.fine else easier(line, chance)
+    assert not broken, "\n".join(broken)
+    assert sum(tally.statuses.values()) == LINES
+    for command in commands.NAMES:
+        assert tally.statuses[command, 0] >= LINES // 100, tally
+        assert tally.statuses[command, 2] >= LINES // 100, tally
+    rarest = min(tally.judged[law.__name__] for law in laws.LAWS)
+    assert rarest >= LINES // 400, tally
+
+
+def _with(**changes: object) -> Callable[[laws.Run], laws.Run]:
+    """Change what a run gave."""
+    return lambda done: replace(done, result=done.result._replace(**changes))
+
+
+def _with_file(name: str, content: bytes) -> Callable[[laws.Run], laws.Run]:
+    """Change what a run left in a file."""
+    return lambda done: replace(done, after={**done.after, name: content})
+
+
+ENCODE = Line("encode", ("plain.txt",), (("tokenizer", "-t", "bbpe.json"),))
+DRAWN = Line("encode", ENCODE.inputs, (*ENCODE.options, ("dropout", "--dropout", "0.5")))
+SAVED = Line("encode", ENCODE.inputs, (*ENCODE.options, ("output", "-o", "new.txt")))
+SHOWN = Line("inspect", (), (("text", "-T", "low"), ("tokenizer", "-t", "bbpe.json"), ("json", "--json", None)))
+TRAIN = Line("train", ("plain.txt",), (("vocab_size", "-s", "260"), ("output", "-o", "new.json")))
+CONVERT = Line("convert", ("bbpe.json",), (("output", "-o", "new.json"),))
+REFUSED = Line("encode", ("missing.txt",), ())
+SPOILED = {
+    laws.the_status_is_one_that_is_promised: [(ENCODE, _with(status=70)), (ENCODE, _with(status=1))],
+    laws.streams_agree_with_the_status: [
+        (ENCODE, _with(err="error: x\n")),
+        (REFUSED, _with(err="")),
+        (REFUSED, _with(err="error: a sentence.\n")),
+        (REFUSED, _with(err="error: <class 'str'> is wrong\n")),
+    ],
+    laws.nothing_is_written_on_failure: [(REFUSED, _with_file("new", b"")), (REFUSED, _with(out=b"1 2\n"))],
+    laws.only_what_was_named_is_written: [(SAVED, _with_file("plain.txt", b"")), (SAVED, _with_file("new.tmp", b""))],
+    laws.data_goes_one_way: [(SAVED, _with(out=b"1 2\n"))],
+    laws.json_is_json: [(SHOWN, _with(out=b"{\n")), (SHOWN, _with(out=b"{}\n"))],
+    laws.threads_and_blocks_change_nothing: [(ENCODE, _with(out=b"1 2\n")), (SAVED, _with_file("new.txt", b"1\n"))],
+    laws.twice_is_the_same: [(DRAWN, _with(out=b"1 2\n"))],
+    laws.stdin_is_as_good_as_a_file: [(ENCODE, _with(out=b"1 2\n"))],
+    laws.what_is_encoded_decodes: [(ENCODE, _with(out=b"1 2\n")), (SAVED, _with_file("new.txt", b"1 2\n"))],
+    laws.counts_are_of_the_ids: [(ENCODE, _with(out=b"1 2\n"))],
+    laws.what_is_noted_is_written: [(SAVED, _with_file("new.txt", b"1 2\n"))],
+    laws.what_is_trained_is_as_noted: [
+        (TRAIN, _with_file("new.json", b"")),
+        (TRAIN, _with(err="1 piece, 1 different -> 7 tokens: a")),
+    ],
+    laws.what_is_converted_encodes_the_same: [(CONVERT, _with_file("new.json", b"{}"))],
+}
+"""For each law, runs that obey it and what must be changed of them to break it."""
+
+
+def test_each_law_can_be_broken(files):
+    """A law that no run could break would hold nothing."""
+    assert [*SPOILED] == [*laws.LAWS]
+    for law, cases in SPOILED.items():
+        for line, spoil in cases:
+            with laws.fresh(files) as folder:
+                done = laws.run(line, folder)
+                assert {*law(done)} <= {laws.LOOKED}, (law, line)
+                assert {*law(spoil(done))} - {laws.LOOKED}, (law, line)
