@@ -8,7 +8,7 @@ higher rank may still arise of other parts.) All of this is settled once, when a
 
 What text is spelt with stays, whatever it is declared besides: a byte of byte-level BPE, or else text with that byte
 could not be encoded; a byte's name (``<0x0A>``) where unknown characters fall back to bytes; and the unknown token
-that merges of characters begin with. Their own texts do not become them.
+that merges of characters begin with. The texts of the last two do not become them.
 """
 
 from __future__ import annotations

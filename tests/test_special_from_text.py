@@ -14,7 +14,7 @@ from bpe_cli.errors import BpeError, FormatError, InputError
 from bpe_cli.formats import FORMATS, dump, load
 from bpe_cli.reports.text.nbest import rank
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.reports.text.steps import tell
+from bpe_cli.reports.text.steps import Limits, tell
 from bpe_cli.running import Sampling
 from bpe_cli.withholding import dead_merges
 from tests.special_tokenizers import MODELS, Case, case, text_of
@@ -64,7 +64,7 @@ def test_ids_are_those_of_the_vocabulary_without_special_texts(name, seed):
         assert [token.token_id for token in tokenizer.tokens(text)] == ids
         assert [token_id for token_id, _, _ in tokenizer.spans(text, tokenizer.matcher())] == ids
         assert [token.token_id for token in segment(tokenizer, text).tokens] == ids
-        told = tell(tokenizer, text)
+        told = tell(tokenizer, text, limits=Limits(rows=None))
         assert told.differs_at is None
         assert [token.token_id for row in told.rows for token in row.tokens] == ids
         for sampling in SAMPLINGS.get(name, ()):

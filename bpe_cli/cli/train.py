@@ -341,6 +341,7 @@ def _train(
 ) -> None:
     from bpe_cli.formats import dump
     from bpe_cli.sinks.atomic import open_output, open_stdout
+    from bpe_cli.withholding import dead_merges
 
     if steps:
         for line in trainer.steps(counts, settings):
@@ -366,6 +367,10 @@ def _train(
         wanted = getattr(settings, "vocab_size", None)
         asked = f", not {wanted:,}" if wanted else ""
         note(f"note: the vocabulary has {count(size, 'token')}{asked}: {trained.shortfall}", quiet=quiet)
+    dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
+    if dead:
+        verb = "makes or uses a special token and is" if dead == 1 else "make or use a special token and are"
+        note(f"note: {count(dead, 'merge')} {verb} dead; --split-special keeps its text out of training", quiet=quiet)
     if output is not None:
         note(f"-> {output}", quiet=quiet)
 

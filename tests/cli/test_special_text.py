@@ -147,6 +147,16 @@ def trained(tmp_path_factory):
     return path
 
 
+def test_training_says_so(tmp_path):
+    train = ("train", "-T", "low low lower lowest low", "--pattern", "gpt2", "--special", "low", "-s", "260")
+    told = call(*train, "-o", tmp_path / "t.json").err
+    assert (
+        "note: 2 merges make or use a special token and are dead; --split-special keeps its text out of training"
+        in told
+    )
+    assert "dead" not in call(*train, "--split-special", "-o", tmp_path / "t.json").err
+
+
 @pytest.mark.parametrize(
     ("output", "options"),
     [
