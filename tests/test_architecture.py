@@ -31,6 +31,7 @@ LAYERS = (
         "arguments",
         "wording",
         "safe_orjson",
+        "families",
     },
     {
         "tokenizer",
