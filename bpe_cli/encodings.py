@@ -138,19 +138,32 @@ MODEL_PREFIXES: dict[str, str] = {
 """Beginning of a model's name -> encoding; the longest one that fits counts."""
 
 
-@cache
 def named(name: str) -> Tokenizer:
-    """Give a named tokenizer; the same object each time.
+    """Give the tokenizer of an encoding or of a model, by its name in any case; the same object each time.
 
+    >>> named("GPT-4o") is named("o200k_base")
+    True
     >>> [(token.content, token.token_id) for token in named("gpt2").special_tokens]
     [(b'<|endoftext|>', 50256)]
 
     Raises:
         UsageError: There is none of this name.
     """
-    encoding = ENCODINGS.get(name)
-    if encoding is None:
+    found = find(name)
+    if found is None:
         raise unknown(name)
+    return found
+
+
+def find(name: str) -> Tokenizer | None:
+    """Give the tokenizer of an encoding or of a model, by its name in any case; None if there is none."""
+    encoding = encoding_of(name)
+    return None if encoding is None else _built_in(encoding)
+
+
+@cache
+def _built_in(name: str) -> Tokenizer:
+    encoding = ENCODINGS[name]
     return Tokenizer(
         RankBpe(Vocabulary.from_embedded(encoding.sha256)),
         (Split(PATTERNS[encoding.pattern].regex),),
@@ -159,10 +172,24 @@ def named(name: str) -> Tokenizer:
     )
 
 
-def find(name: str) -> Tokenizer | None:
-    """Give the tokenizer of an encoding or of a model, by its name; None if there is none."""
-    encoding = name if name in ENCODINGS else encoding_for_model(name)
-    return None if encoding is None else named(encoding)
+def encoding_of(name: str) -> str | None:
+    """Give the name of the encoding that the name of one or of a model stands for, in any case; None if there is none.
+
+    >>> encoding_of("GPT-4"), encoding_of("CL100K_base"), encoding_of("gpt-3")
+    ('cl100k_base', 'cl100k_base', None)
+    """
+    name = canonical(name)
+    return name if name in ENCODINGS else encoding_for_model(name)
+
+
+def canonical(name: str) -> str:
+    """Write a name as it is known: all known ones are in lower case, but what a user adds to one may be in any.
+
+    >>> canonical("GPT-4"), canonical("ft:gpt-4o:Org")
+    ('gpt-4', 'ft:gpt-4o:Org')
+    """
+    known = name in ENCODINGS or encoding_for_model(name) is not None
+    return name if known else name.lower()
 
 
 def encoding_for_model(model: str) -> str | None:
@@ -184,10 +211,24 @@ def of_ranks(sha256: str) -> dict[str, Encoding]:
 
 
 def unknown(name: str) -> UsageError:
-    """Make the error for a name that stands for no tokenizer, with the nearest ones that exist."""
+    """Make the error for a name that stands for no tokenizer, with what may be meant."""
+    from bpe_cli.families import hint_of_family
+
+    near = _near(name)
+    hint = (
+        hint_of_family(name)
+        or (f"did you mean {' or '.join(near)}?" if near else None)
+        or f"encodings are {', '.join(ENCODINGS)}; or give a path"
+    )
+    return UsageError(f'unknown tokenizer "{name}"', hint=hint)
+
+
+def _near(name: str) -> list[str]:
+    """Give the names that are most like one: the one that is the same but for signs, or up to three."""
     import difflib
 
+    from bpe_cli.families import squeezed
+
     names = [*ENCODINGS, *(model for model in MODELS if model not in ENCODINGS)]
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"encodings are {', '.join(ENCODINGS)}; or give a path"
-    return UsageError(f'unknown tokenizer "{name}"', hint=hint)
+    same = [each for each in names if squeezed(each) == squeezed(name)]
+    return same[:1] or difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)

@@ -102,12 +102,11 @@ class Ordered(Generic[Item, Result]):
         import threading
 
         if not self._threads:
-            from queue import SimpleQueue
-
-            self._tasks = SimpleQueue()
-            self._threads = [threading.Thread(target=self._run) for _ in range(self._wanted)]
-            for thread in self._threads:
-                thread.start()
+            self._start()
+        if not self._threads:
+            self.drain()
+            self._finish(item, self._work(item))
+            return
         for each in (*self._alone, item):
             task: _Task[Item, Result] = _Task(each, threading.Lock())
             self._under_way.append(task)
@@ -115,6 +114,22 @@ class Ordered(Generic[Item, Result]):
         self._alone.clear()
         while len(self._under_way) > self._ahead or (self._under_way and not self._under_way[0].done.locked()):
             self._finish_first()
+
+    def _start(self) -> None:
+        """Start the threads, or as many as the system lets us: at worst none, and all happens in the caller's."""
+        import threading
+        from queue import SimpleQueue
+
+        self._tasks = SimpleQueue()
+        for _ in range(self._wanted):
+            thread = threading.Thread(target=self._run)
+            try:
+                thread.start()
+            except RuntimeError:  # a limit on processes or on memory
+                break
+            self._threads.append(thread)
+        self._wanted = len(self._threads)
+        self._ahead = self._wanted + _WAITING
 
     def drain(self) -> None:
         """Finish all that is under way.

@@ -50,7 +50,7 @@ class RegexSplitter:
     A byte that is no part of UTF-8 is one character, a letter without case (``\\p{Lo}``).
 
     Raises:
-        UsageError: An expression does not compile, or would take too much memory.
+        UsageError: An expression does not compile, would take too much memory, or searches backwards.
     """
 
     def __init__(self, patterns: Sequence[str]) -> None:
@@ -69,6 +69,11 @@ class RegexSplitter:
                     f"the pattern {show_pattern(pattern)} does not compile: {reason}",
                     hint="patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`",
                 ) from error
+            if self._expressions[-1].flags & regex.REVERSE:
+                raise UsageError(
+                    f"the pattern {show_pattern(pattern)} searches backwards, and text is split from its beginning",
+                    hint="leave the flag (?r) out",
+                )
 
     def split(self, data: bytes | memoryview) -> array[int]:
         """Give the end offset of every piece in bytes, ascending, the last being the text's length."""

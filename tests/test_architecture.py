@@ -36,6 +36,7 @@ LAYERS = (
         "safe_orjson",
         "samples",
         "withholding",
+        "families",
     },
     {
         "tokenizer",

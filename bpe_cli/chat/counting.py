@@ -29,6 +29,7 @@ def is_billed(model: str) -> bool:
     >>> is_billed("gpt-4o-mini"), is_billed("o200k_base"), is_billed("davinci-002"), is_billed("gpt-oss-20b")
     (True, False, False, False)
     """
+    model = encodings.canonical(model)
     if model in encodings.ENCODINGS or model.startswith(_LEGACY):
         return False
     return encodings.encoding_for_model(model) in ("cl100k_base", "o200k_base")

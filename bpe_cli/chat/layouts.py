@@ -167,7 +167,7 @@ def layout_of_model(model: str) -> str | None:
     >>> layout_of_model("gpt-3.5-turbo"), layout_of_model("gpt-4-32k-0613"), layout_of_model("gpt-oss-20b")
     ('gpt-3.5', 'gpt-4-32k', 'harmony')
     """
-    encoding = model if model in encodings.ENCODINGS else encodings.encoding_for_model(model)
+    model, encoding = encodings.canonical(model), encodings.encoding_of(model)
     if encoding == "o200k_harmony":
         return "harmony"
     if encoding != "cl100k_base" or model == encoding:

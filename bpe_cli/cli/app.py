@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
+import io
 import os
 import sys
 
 from bpe_cli.cli import commands
 from bpe_cli.cli import words as clear_words
-from bpe_cli.cli.console import report
+from bpe_cli.cli.console import drop, report, tell
 from bpe_cli.errors import BpeError
 
 TYPE_CHECKING = False
@@ -19,19 +19,24 @@ _COMPLETION = "_BPE_COMPLETE"
 """The variable by which a shell asks typer's application how a word may go on."""
 
 
+_MOST_DIGITS = 4
+"""Of a screen's size; more columns or lines than they can say has none."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and give its exit status.
 
-    0 fine; 1 a check that was asked for is false; 2 usage, bad input or I/O; 130 interrupted;
-    141 the reader of stdout went away.
+    0 fine; 1 a check that was asked for is false; 2 usage, bad input or I/O; 70 a mistake of ours;
+    130 interrupted; 141 the reader of stdout went away.
     """
-    _fill_streams()
     words = sys.argv[1:] if arguments is None else arguments
     # One option for all commands that may stand anywhere, as one adds it to a line that failed.
     options, dashes, rest = (words, [], []) if "--" not in words else _divide(words)
     debug = "--debug" in options
     words = [word for word in options if word != "--debug"] + dashes + rest
     try:
+        _fill_streams()
+        _drop_wild_sizes()
         try:
             status = _run(words)
         except SystemExit as stop:
@@ -41,33 +46,45 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         sys.stdout.flush()
         return status
-    except BrokenPipeError:
-        _drop_stdout()
-        return 141
-    except KeyboardInterrupt:
-        _drop_stdout()
-        sys.stderr.write("interrupted\n")
-        return 130
-    except BpeError as error:
-        _drop_stdout(flush=True)
-        _trace(debug)
-        report(error)
-        return error.exit_code
-    except MemoryError:
-        _trace(debug)
-        report(BpeError("there is not enough memory", hint=_way_out_of_memory(words)))
-        return 2
-    except OSError as error:
-        _drop_stdout()
-        _trace(debug)
-        # What has no name is stdout: files are opened by code that names them.
-        report(BpeError(f"cannot write {error.filename or 'stdout'}: {(error.strerror or str(error)).lower()}"))
-        return 2
+    except SystemExit:
+        raise
     except BaseException as error:
-        if debug or type(error).__name__ != "PanicException":  # what a panic of the core becomes
-            raise
-        report(BpeError("the core met a case that it was not written for", hint="please report what --debug prints"))
-        return 2
+        # What follows cannot fail, but for want of memory or of a place to write to.
+        try:
+            return _end(error, words, debug)
+        except Exception:
+            return 70
+
+
+def _end(error: BaseException, words: list[str], debug: bool) -> int:
+    """Say why a run cannot go on, and give its status."""
+    if not isinstance(error, BpeError) or not _flushed():
+        drop(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        return 141
+    if isinstance(error, KeyboardInterrupt):
+        tell("interrupted\n")
+        return 130
+    if debug:
+        import traceback
+
+        tell("".join(traceback.format_exception(error)))
+    if not isinstance(error, BpeError):
+        error = _told(error, words)
+    report(error)
+    return error.exit_code
+
+
+def _told(error: BaseException, words: list[str]) -> BpeError:
+    """Put an exception that is not ours into words."""
+    if isinstance(error, MemoryError):
+        return BpeError("there is not enough memory", hint=_way_out_of_memory(words))
+    if isinstance(error, OSError):
+        # What has no name is stdout: files are opened by code that names them.
+        return BpeError(f"cannot write {error.filename or 'stdout'}: {(error.strerror or str(error)).lower()}")
+    from bpe_cli.cli.unforeseen import unforeseen
+
+    return unforeseen(error, words)
 
 
 def _run(words: list[str]) -> int:
@@ -112,14 +129,17 @@ def _fill_streams() -> None:
             # The other direction than the stream's: the system refuses with "bad file descriptor".
             descriptor = os.open(os.devnull, access)
             setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+    # Bytes of texts go there too, so all of it is UTF-8; but a screen shows its own encoding.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")
 
 
-def _trace(wanted: bool) -> None:
-    """Show where the error that is being handled comes from."""
-    if wanted:
-        import traceback
-
-        traceback.print_exc()
+def _drop_wild_sizes() -> None:
+    """Drop sizes that no screen has: rich takes them as they are, and would write lines of a million blanks."""
+    for name in ("COLUMNS", "LINES"):
+        size = os.environ.get(name, "1")
+        if not (size.isascii() and size.isdigit() and len(size) <= _MOST_DIGITS):
+            del os.environ[name]
 
 
 def _way_out_of_memory(words: list[str]) -> str:
@@ -136,12 +156,10 @@ def _divide(words: list[str]) -> tuple[list[str], list[str], list[str]]:
     return words[:place], ["--"], words[place + 1 :]
 
 
-def _drop_stdout(*, flush: bool = False) -> None:
-    """Keep the interpreter from complaining about what stdout still holds when it is gone."""
-    with contextlib.suppress(OSError, ValueError):
-        if flush:
-            sys.stdout.flush()
-            return
-    with contextlib.suppress(OSError, ValueError):
-        descriptor = sys.stdout.fileno()
-        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+def _flushed() -> bool:
+    """Write what stdout holds; tell whether that went well."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        return False
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -34,8 +35,7 @@ def note(message: str, *, quiet: bool = False) -> None:
         sys.stdout.flush()
         if _bar is not None:
             _bar.clear()  # it is drawn again below
-        sys.stderr.write(_printable(message) + "\n")
-        sys.stderr.flush()
+        tell(_printable(message) + "\n")
 
 
 def say_slow(patterns: Sequence[str], quiet: bool) -> None:
@@ -72,10 +72,25 @@ def say_unspelt(tokenizer: Tokenizer, specials: Specials, quiet: bool) -> None:
 
 def report(error: BpeError) -> None:
     """Say what went wrong, and the way out."""
-    sys.stderr.write(f"error: {_printable(error.message)}\n")
-    if error.hint:
-        sys.stderr.write(f"\nhint: {_printable(error.hint)}\n")
-    sys.stderr.flush()
+    hint = f"\nhint: {_printable(error.hint)}\n" if error.hint else ""
+    tell(f"error: {_printable(error.message)}\n{hint}")
+
+
+def tell(message: str) -> None:
+    """Write to stderr, if there is one: the status says the same."""
+    try:
+        sys.stderr.write(message)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        drop(sys.stderr)
+
+
+def drop(stream: TextIO) -> None:
+    """Let what a stream still holds go nowhere: otherwise the interpreter complains at its end, with status 120."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def _printable(message: str) -> str:

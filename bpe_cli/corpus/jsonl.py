@@ -87,9 +87,10 @@ def _select(value: Any, field: str, path: list[str], where: str) -> str:
                 )
             value = value[key]
         elif isinstance(value, list) and key.isascii() and key.isdigit():
-            if int(key[:20]) >= len(value):
+            number = key.lstrip("0") or "0"
+            if len(number) > 20 or int(number) >= len(value):
                 raise InputError(f"{where}: there is no element {key}{inside}, a list of {len(value)}")
-            value = value[int(key)]
+            value = value[int(number)]
         else:
             what = f"the field {'.'.join(path[:depth])!r}" if depth else "the line"
             raise InputError(f"{where}: {what} is {_kind(value)}, which has no field {key!r}")

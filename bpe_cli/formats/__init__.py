@@ -337,6 +337,10 @@ def resolve_pattern(name_or_regex: str) -> str:
     return resolve(name_or_regex)
 
 
+_ENDING = r"\.(json|tiktoken|txt|model|bpe|gguf)$"
+"""Of files that hold tokenizers."""
+
+
 def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
     """Give the tokenizer that a user means: a path, a place in a cache, a named encoding, or a model.
 
@@ -362,10 +366,13 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
         return replace(caches.tiktoken_encoding(spec.removeprefix(caches.TIKTOKEN)), name=spec)
     named = encodings.find(spec)
     if named is None:
-        if re.search(r"[/\\]|\.(json|tiktoken|txt|model|bpe|gguf)$", spec):
-            raise InputError(f"cannot read {spec}: no such file", hint=_hint_of_cache(spec))
+        if re.search(rf"[/\\]|{_ENDING}", spec):
+            has_ending = re.search(_ENDING, spec) and not caches.has_model(spec)
+            raise InputError(
+                f"cannot read {spec}: no such file", hint=None if has_ending else caches.hint_of_name(spec)
+            )
         error = encodings.unknown(spec)
-        raise UsageError(error.message, hint=_hint_of_cache(spec) or error.hint)
+        raise UsageError(error.message, hint=caches.hint_of_name(spec) or error.hint)
     if pattern is not None:
         raise UsageError(f"{named.name} has a split pattern of its own; no pattern can be given with it")
     return named
@@ -397,10 +404,3 @@ def _from_hugging_face(spec: str, pattern: str | None) -> Tokenizer:
     except FormatError as error:  # perhaps only the model's weights have been fetched
         raise FormatError(error.message, hint=caches.fetch_hint(reference)) from None
     return replace(load(folder, pattern), name=spec)
-
-
-def _hint_of_cache(spec: str) -> str | None:
-    from bpe_cli.formats import caches
-
-    found = caches.has_model(spec)
-    return f"there is a model of this name in Hugging Face's cache: {caches.HUGGING_FACE}{spec}" if found else None

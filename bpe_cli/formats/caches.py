@@ -134,6 +134,22 @@ def fetch_hint(reference: str) -> str:
     return f"fetch it: hf download {name}{at} {wanted} (once: huggingface-cli download {name}{at})"
 
 
+def hint_of_name(name: str) -> str | None:
+    """Say how to have what a name stands for that may be a model's on a hub: ``org/name``, or one that was fetched."""
+    if has_model(name):
+        return f"there is a model of this name in Hugging Face's cache: {HUGGING_FACE}{name}"
+    organisation, slash, model = name.partition("/")
+    if not slash or "@" in name or os.path.lexists(organisation):
+        return None
+    if encodings.find(model) is not None:
+        return f"did you mean {model}?"
+    try:
+        _checked(name)
+    except UsageError:  # no model can have this name
+        return None
+    return f"for a model on Hugging Face's hub: -t {HUGGING_FACE}{name}, once it is fetched"
+
+
 def has_model(name: str) -> bool:
     """Tell whether the hub's cache has a model of this name."""
     try:
@@ -164,7 +180,7 @@ def tiktoken_encoding(name: str) -> Tokenizer:
         InputError: The cache does not have it; the hint says how to fetch it.
         FormatError: The file there is another.
     """
-    encoding_name = name if name in encodings.ENCODINGS else encodings.encoding_for_model(name)
+    encoding_name = encodings.encoding_of(name)
     if encoding_name is None:
         raise encodings.unknown(name)
     encoding = encodings.ENCODINGS[encoding_name]

@@ -29,5 +29,6 @@ pub mod split;
 pub mod stages;
 mod stretches;
 pub mod text;
+mod threads;
 pub mod trainers;
 pub mod written;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
 use crate::special::SpecialMatcher;
+use crate::threads::share;
 
 /// Bytes that a task has at least, unless the block ends.
 const TASK_BYTES: usize = 1 << 18;
@@ -178,26 +179,22 @@ pub fn run<W, R: Send>(
     }
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::with_capacity(tasks.len()));
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut own = worker();
-                let mut done = Vec::new();
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(task) = tasks.get(number) else { break };
-                    let result = work(&mut own, task);
-                    let failed = result.is_err();
-                    done.push((number, result));
-                    if failed {
-                        next.store(tasks.len(), Ordering::Relaxed);
-                    }
-                }
-                retire(own);
-                if let Ok(mut results) = results.lock() {
-                    results.append(&mut done);
-                }
-            });
+    share(threads, || {
+        let mut own = worker();
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(task) = tasks.get(number) else { break };
+            let result = work(&mut own, task);
+            let failed = result.is_err();
+            done.push((number, result));
+            if failed {
+                next.store(tasks.len(), Ordering::Relaxed);
+            }
+        }
+        retire(own);
+        if let Ok(mut results) = results.lock() {
+            results.append(&mut done);
         }
     });
     let mut results = results

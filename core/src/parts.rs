@@ -1,6 +1,9 @@
 //! What the tasks of a block gave, put together again.
 
+use std::sync::Mutex;
+
 use crate::pages::{LARGE_PAGE, ask_for_large};
+use crate::threads::share;
 
 /// Ids of a block's documents.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -82,23 +85,29 @@ pub fn join(mut parts: Vec<Part>, threads: usize) -> Encoded {
         fill(&mut ids, parts);
         return Encoded { ids, ends };
     }
-    std::thread::scope(|scope| {
-        let mut room = &mut ids[..];
-        let mut left = total;
-        let mut parts = parts.into_iter();
-        for others in (0..threads).rev() {
-            let share = left / (others + 1);
-            let mut taken = 0;
-            let mut own = Vec::new();
-            while (others == 0 || taken < share)
-                && let Some(part) = parts.next()
-            {
-                taken += part.ids.len();
-                own.push(part);
-            }
-            let (own_room, rest) = room.split_at_mut(taken);
-            (room, left) = (rest, left - taken);
-            scope.spawn(move || fill(own_room, own));
+    let mut shares = Vec::with_capacity(threads);
+    let mut room = &mut ids[..];
+    let mut left = total;
+    let mut parts = parts.into_iter();
+    for others in (0..threads).rev() {
+        let share = left / (others + 1);
+        let mut taken = 0;
+        let mut own = Vec::new();
+        while (others == 0 || taken < share)
+            && let Some(part) = parts.next()
+        {
+            taken += part.ids.len();
+            own.push(part);
+        }
+        let (own_room, rest) = room.split_at_mut(taken);
+        (room, left) = (rest, left - taken);
+        shares.push((own_room, own));
+    }
+    let shares = Mutex::new(shares);
+    let take = || shares.lock().ok().and_then(|mut shares| shares.pop());
+    share(threads, || {
+        while let Some((own_room, own)) = take() {
+            fill(own_room, own);
         }
     });
     Encoded { ids, ends }

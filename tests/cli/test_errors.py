@@ -141,7 +141,16 @@ FORM_HINT = "as in --add-special '<|im_start|>=100264'"
             f"encodings are {', '.join(ENCODINGS)}; or give a path",
         ),
         ("nosuch.json", "cannot read nosuch.json: no such file", None),
-        ("no/such", "cannot read no/such: no such file", None),
+        (
+            "no/such",
+            "cannot read no/such: no such file",
+            "for a model on Hugging Face's hub: -t hf:no/such, once it is fetched",
+        ),
+        ("openai/gpt-4o", "cannot read openai/gpt-4o: no such file", "did you mean gpt-4o?"),
+        ("no/such.json", "cannot read no/such.json: no such file", None),
+        ("no/such/folder", "cannot read no/such/folder: no such file", None),
+        ("/no/such", "cannot read /no/such: no such file", None),
+        ("tests/none", "cannot read tests/none: no such file", None),
     ],
 )
 def test_an_unknown_tokenizer(name, message, hint):

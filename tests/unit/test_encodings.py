@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import pytest
 
-from bpe_cli import encodings
+from bpe_cli import encodings, families
 from bpe_cli.errors import UsageError
 from bpe_cli.patterns import PATTERNS, scanner_for
 from tests.needs import needs
@@ -75,20 +76,104 @@ def test_models_equal_those_of_tiktoken():
         assert encodings.encoding_for_model(name) == expected, name
 
 
+@pytest.mark.parametrize("name", [*encodings.ENCODINGS, *encodings.MODELS])
+def test_every_name_works_in_any_case(name):
+    tokenizer = encodings.named(name)
+    assert tokenizer.name == encodings.encoding_of(name)
+    assert encodings.named(name.upper()) is encodings.named(name.title()) is encodings.find(name) is tokenizer
+
+
+@pytest.mark.parametrize("prefix", encodings.MODEL_PREFIXES)
+def test_every_beginning_works_in_any_case(prefix):
+    expected = encodings.MODEL_PREFIXES[prefix]
+    for name in (f"{prefix}x", f"{prefix}X".upper()):
+        assert encodings.named(name).name == expected
+
+
+def test_what_a_user_adds_to_a_name_keeps_its_case():
+    assert encodings.canonical("ft:gpt-4o:Org") == "ft:gpt-4o:Org"
+    assert encodings.canonical("GPT-4") == "gpt-4"
+    assert encodings.canonical("Nosuch") == "nosuch"
+
+
+def test_a_name_in_capitals_is_the_same_model_everywhere():
+    """Its chat's layout and what is billed, too."""
+    from bpe_cli.chat import is_billed, layout_of_model
+
+    for name in ("gpt-3.5-turbo", "gpt-4-32k", "gpt-oss-20b", "gpt-4o", "cl100k_base", "davinci-002", "nosuch"):
+        assert layout_of_model(name.upper()) == layout_of_model(name)
+        assert is_billed(name.upper()) == is_billed(name)
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("cl100k", "cl100k_base"),
-        ("gpt-40", "gpt-4o"),
-        ("o200k_bas", "o200k_base"),
-        ("zzzz", "encodings are gpt2, r50k_base"),
+        ("cl100k", "did you mean cl100k_base?"),
+        ("gtp-4o", "did you mean gpt-4o or gpt-4 or gpt-4.1?"),
+        ("GTP-4o", "did you mean gpt-4o or gpt-4 or gpt-4.1?"),
+        ("o200k_bas", "did you mean o200k_base or cl100k_base or r50k_base?"),
+        ("gpt4o", "did you mean gpt-4o?"),
+        ("GPT 4o", "did you mean gpt-4o?"),
+        ("gpt5", "did you mean gpt-5?"),
+        ("zzzz", f"encodings are {', '.join(SIZES)}; or give a path"),
     ],
 )
 def test_unknown_names_get_the_nearest_ones(name, hint):
     with pytest.raises(UsageError) as caught:
         encodings.named(name)
-    assert caught.value.message == f'unknown tokenizer "{name}"'
-    assert hint in caught.value.hint
+    assert (caught.value.message, caught.value.hint) == (f'unknown tokenizer "{name}"', hint)
+
+
+FAMILIES = {
+    "gpt-3": "GPT-3's models are -t davinci",
+    "GPT3": "GPT-3's models are -t davinci",
+    "gpt-3.5-": "GPT-3.5 is -t gpt-3.5-turbo",
+    "codex": "Codex was -t code-davinci-002",
+    "chatgpt": "ChatGPT's models are -t gpt-3.5-turbo",
+    "gpt-oss": "its sizes are -t gpt-oss-20b",
+    "o4": "there is -t o4-mini",
+    "text-embedding-3": "there are -t text-embedding-3-small",
+    "claude": "its tokenizer is not public",
+    "claude-opus-4": "its tokenizer is not public",
+    "gemini-2.5-pro": "its tokenizer is not public",
+    "llama3": "its tokenizer comes with the model: -t FILE, or -t hf:ORG/NAME",
+    "Llama-3.1-8B": "its tokenizer comes with the model: -t FILE, or -t hf:ORG/NAME",
+    "qwen": "its tokenizer comes with the model: -t FILE, or -t hf:ORG/NAME",
+    "mistral": "its tokenizer comes with the model: -t FILE, or -t hf:ORG/NAME",
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_is_no_tokenizer_and_says_what_is(name):
+    with pytest.raises(UsageError) as caught:
+        encodings.named(name)
+    assert caught.value.hint.startswith(FAMILIES[name])
+
+
+def test_everything_that_a_hint_names_works():
+    """Of whatever looks like a name: of families, of names with signs or letters missing, changed or added."""
+    typed = [*FAMILIES, *families._FAMILIES]
+    for name in [*encodings.ENCODINGS, *encodings.MODELS, *encodings.MODEL_PREFIXES]:
+        typed += [
+            name[1:],
+            name[:-1],
+            name.replace("-", ""),
+            name.replace("-", "_"),
+            f"{name}x",
+            name.replace("o", "0"),
+        ]
+    tried = 0
+    for name in typed:
+        if encodings.find(name) is not None:
+            continue
+        hint = encodings.unknown(name).hint
+        suggested = re.findall(r"-t ((?!FILE|hf:)[^ ,;]+)", hint)
+        if hint.startswith("did you mean "):
+            suggested += hint.removeprefix("did you mean ").removesuffix("?").split(" or ")
+        for each in suggested:
+            assert encodings.find(each) is not None, (name, hint)
+        tried += len(suggested)
+    assert tried > 200
 
 
 def test_of_several_encodings_with_the_same_ranks_the_plainest_is_meant():

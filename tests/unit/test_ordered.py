@@ -127,3 +127,30 @@ def test_freed_memory_is_kept():
     )
     assert kept < given_back / 10
     assert kept < 2_000
+
+
+@pytest.mark.parametrize("allowed", [0, 1, 3])
+def test_a_system_that_refuses_threads_gets_fewer(monkeypatch, allowed):
+    """``ulimit -u``, or no memory for a stack: the work is done all the same, in order, and no thread is left."""
+    start, started = threading.Thread.start, []
+
+    def refuse(thread):
+        if len(started) == allowed:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    workers, finished = set(), []
+
+    def work(item):
+        workers.add(threading.current_thread())
+        time.sleep(0.001)
+        return item * item
+
+    with Ordered(work, lambda item, result: finished.append((item, result)), 5) as ordered:
+        for item in range(40):
+            ordered.put(item)
+    assert finished == [(item, item * item) for item in range(40)]
+    assert (len(started), workers <= {*started, threading.current_thread()}) == (allowed, True)
+    assert not any(thread.is_alive() for thread in started)

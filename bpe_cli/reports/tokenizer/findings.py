@@ -13,6 +13,7 @@ from bpe_cli.wording import plural
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.corpus_report import CorpusReport
     from bpe_cli.reports.tokenizer.reachability import Reachability
+    from bpe_cli.reports.tokenizer.runs import DigitRun
     from bpe_cli.reports.tokenizer.structure import Structure
     from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
     from bpe_cli.tokenizer import Tokenizer
@@ -28,6 +29,9 @@ MANY_DUPLICATES = 0.2
 
 MANY_CUTS = 0.01
 """A larger share of tokens that cut characters is worth a look."""
+
+_WRITTEN_OUT = 15
+"""With so many digits at most, it is written out how many numbers there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +156,18 @@ def _numbers(structure: Structure) -> Iterator[Finding]:
         yield Finding(True, "numbers", what)
     else:
         named = ", ".join(
-            f"{run.present:,} of {run.possible:,} with {plural(run.length, 'digit')}" for run in uneven[:3]
+            f"{run.present:,} of {_possible(run)} with {plural(run.length, 'digit')}" for run in uneven[:3]
         )
         yield Finding(False, "numbers", f"some numbers are one token and others of the same length not ({named})")
     if any(run.present_spaced for run in structure.digits):
         spaced = sum(run.present_spaced for run in structure.digits)
         verb = "holds" if spaced == 1 else "hold"
         yield Finding(False, "numbers", f"{plural(spaced, 'token')} {verb} a number and the space before it")
+
+
+def _possible(run: DigitRun) -> str:
+    """Write how many numbers there are; with very many digits it would take pages, and Python refuses."""
+    return f"{run.possible:,}" if run.length <= _WRITTEN_OUT else f"10^{run.length}"
 
 
 def _spaces(structure: Structure) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering as Memory};
 
 use crate::draw::{Draw, Place};
 use crate::error::{Error, Result};
+use crate::threads::share;
 
 /// What draws are for, so that the two kinds of them are independent.
 const BOOTSTRAP: u64 = 0;
@@ -157,20 +158,16 @@ fn resample<R: Send>(resamples: usize, threads: usize, each: impl Fn(usize) -> R
     }
     let next = AtomicUsize::new(0);
     let batches: Mutex<Vec<(usize, Vec<R>)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let start = next.fetch_add(BATCH, Memory::Relaxed);
-                    if start >= resamples {
-                        break;
-                    }
-                    let batch = (start..resamples.min(start + BATCH)).map(&each).collect();
-                    if let Ok(mut batches) = batches.lock() {
-                        batches.push((start, batch));
-                    }
-                }
-            });
+    share(threads, || {
+        loop {
+            let start = next.fetch_add(BATCH, Memory::Relaxed);
+            if start >= resamples {
+                break;
+            }
+            let batch = (start..resamples.min(start + BATCH)).map(&each).collect();
+            if let Ok(mut batches) = batches.lock() {
+                batches.push((start, batch));
+            }
         }
     });
     let mut batches = batches

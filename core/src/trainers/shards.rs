@@ -6,6 +6,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::threads::share;
+
 /// Runs `work` for each number below `count` on up to `threads` threads; gives the results in order.
 pub fn run<R: Send>(count: usize, threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     if threads <= 1 || count <= 1 {
@@ -13,20 +15,16 @@ pub fn run<R: Send>(count: usize, threads: usize, work: impl Fn(usize) -> R + Sy
     }
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(count));
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(count) {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count {
-                        return;
-                    }
-                    let result = work(number);
-                    if let Ok(mut results) = results.lock() {
-                        results.push((number, result));
-                    }
-                }
-            });
+    share(threads.min(count), || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return;
+            }
+            let result = work(number);
+            if let Ok(mut results) = results.lock() {
+                results.push((number, result));
+            }
         }
     });
     let mut results = results
@@ -44,13 +42,9 @@ pub fn change<T: Send>(items: &mut [T], threads: usize, work: impl Fn(&mut T) + 
     let threads = threads.min(items.len());
     let waiting = Mutex::new(items.iter_mut());
     let take = || waiting.lock().ok().and_then(|mut waiting| waiting.next());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(item) = take() {
-                    work(item);
-                }
-            });
+    share(threads, || {
+        while let Some(item) = take() {
+            work(item);
         }
     });
 }

@@ -210,7 +210,10 @@ def test_a_name_in_the_cache_is_suggested(hub):
         assert caught.value.hint == f"there is a model of this name in Hugging Face's cache: hf:{spec}"
     with pytest.raises(InputError) as caught:
         formats.find_tokenizer("org/other")
-    assert caught.value.hint is None
+    assert caught.value.hint == "for a model on Hugging Face's hub: -t hf:org/other, once it is fetched"
+    with pytest.raises(InputError, match="org/other") as caught:
+        formats.find_tokenizer("hf:org/other")
+    assert caught.value.hint.startswith("fetch it: hf download org/other ")
 
 
 def test_command_line(hub, make):
