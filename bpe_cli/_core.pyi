@@ -586,6 +586,7 @@ def train_bpe(
     boundary_mark: bytes = ...,
     character_boundaries: bool = False,
     max_digits: int | None = None,
+    reserved: Sequence[bytes] = ...,
 ) -> BpeTraining:
     """Learn merges from counts.
 
@@ -613,6 +614,7 @@ def train_bpe(
         boundary_mark: A text that no merge crosses and that is left out of pieces; empty for none.
         character_boundaries: A product must be whole characters, or a proper beginning of a single one.
         max_digits: Most numeric characters (Unicode category N) in a product, or None.
+        reserved: Texts that no product has.
 
     Raises:
         ValueError: The settings contradict each other; the sentence says where.
@@ -829,6 +831,13 @@ class UnigramTraining:
     def seeds(self) -> int:
         """With how many substrings training began."""
 
+    @property
+    def short(self) -> str | None:
+        """The first step that left fewer tokens than asked for: ``seeds``, ``expectation`` or ``pruning``."""
+
+    def rounds(self) -> list[tuple[str, list[tuple[bytes, float]]]]:
+        """The tokens with their scores after each step, by its name, if they were recorded."""
+
 def train_unigram(
     counts: Counts,
     *,
@@ -849,6 +858,7 @@ def train_unigram(
     allow_whitespace_only_pieces: bool,
     threads: int,
     progress: Callable[[int, int], None] | None,
+    record: bool = False,
 ) -> UnigramTraining:
     """Learn a unigram model from counts.
 

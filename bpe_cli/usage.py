@@ -55,11 +55,14 @@ class Origin:
         format: The format's name.
         facts: (setting, value) as the file states them, for reports, in the file's order.
         carried: (place, content) of what no stage stands for, so that writing the same format keeps it.
+        trained: (setting, value) of the training, in the words of SentencePiece's ``TrainerSpec``, one that has
+            several values as often: what a format that has a place for them keeps.
     """
 
     format: str
     facts: tuple[tuple[str, Fact], ...] = ()
     carried: tuple[tuple[str, bytes], ...] = ()
+    trained: tuple[tuple[str, Fact], ...] = ()
 
     def kept(self, format_name: str, place: str) -> bytes | None:
         """Give what was carried at a place, if the tokenizer came from that very format."""

@@ -38,3 +38,38 @@ def plural(number: int, noun: str) -> str:
     ('1 merge', '1,200 merges')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def no_pair(
+    minimum: int,
+    *,
+    unit: str = "character",
+    max_token_length: int | None = None,
+    max_digits: int | None = None,
+    character_boundaries: bool = False,
+    bounded: bool = False,
+) -> str:
+    """Say what pair is not there any more: one that is as all of the options want it.
+
+    Args:
+        minimum: How often a pair must occur.
+        unit: What lengths are counted in.
+        max_token_length: Most of these in a token.
+        max_digits: Most numeric characters in a token.
+        character_boundaries: Whether tokens are whole characters.
+        bounded: Whether there are places in the corpus that no token goes over.
+
+    >>> no_pair(1), no_pair(2), no_pair(2, max_token_length=3, bounded=True)  # doctest: +NORMALIZE_WHITESPACE
+    ('no pair is left to merge', 'no pair is left that occurs 2 times or more',
+     'no pair is left that occurs 2 times or more and makes a token of at most 3 characters and crosses no boundary')
+    """
+    wanted = [f"occurs {minimum:,} times or more"] if minimum > 1 else []
+    if max_token_length is not None:
+        wanted.append(f"makes a token of at most {plural(max_token_length, unit)}")
+    if max_digits is not None:
+        wanted.append(f"has at most {plural(max_digits, 'digit')}")
+    if character_boundaries:
+        wanted.append("keeps characters whole")
+    if bounded:
+        wanted.append("crosses no boundary")
+    return "no pair is left " + (f"that {' and '.join(wanted)}" if wanted else "to merge")

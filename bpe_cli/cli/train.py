@@ -15,6 +15,8 @@ from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bpe_cli import _core
     from bpe_cli.corpus import Inputs, Source
     from bpe_cli.trainers.base import Trained
@@ -315,7 +317,7 @@ def run(
         save_counts(counts, trainer, settings, counts_out)
         note(f"{_pieces(counts)} -> {counts_out}", quiet=quiet)
     if not counting_only:
-        _train(trainer, counts, settings, output, file_format, steps, number, quiet)
+        _train(trainer, counts, settings, inputs or (), output, file_format, steps, number, quiet)
 
 
 def _rehearse(trainer: ModuleType, settings: Any, file_format: str) -> None:
@@ -333,6 +335,7 @@ def _train(
     trainer: ModuleType,
     counts: "_core.Counts",
     settings: Any,
+    paths: "Sequence[str]",
     output: str | None,
     file_format: str,
     steps: bool,
@@ -343,9 +346,7 @@ def _train(
     from bpe_cli.sinks.atomic import open_output, open_stdout
     from bpe_cli.withholding import dead_merges
 
-    if steps:
-        for line in trainer.steps(counts, settings):
-            print(line)
+    told = trainer.steps(counts, settings) if steps else ()
     with progress(
         getattr(settings, "vocab_size", None) or 0, "training", quiet=quiet, printing=False, unit="token"
     ) as advance:
@@ -357,8 +358,12 @@ def _train(
             done = reached
 
         trained: Trained = trainer.train(counts, settings, on_progress, threads)
+    name = getattr(trainer, "named", None)
+    tokenizer = name(trained.tokenizer, paths, output) if name else trained.tokenizer
+    for line in told:
+        print(line)
     if output is not None or not steps:
-        content = dump(trained.tokenizer, file_format, ["ids"])[""]  # ids: nobody knows them yet
+        content = dump(tokenizer, file_format, ["ids"])[""]  # ids: nobody knows them yet
         with open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out:
             out.write(content)
     size = trained.tokenizer.vocab_size

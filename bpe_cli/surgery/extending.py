@@ -22,7 +22,7 @@ from bpe_cli.surgery.operation import Operation, Progress, kept
 from bpe_cli.surgery.symbols import textless
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Merges, Vocabulary
-from bpe_cli.wording import plural
+from bpe_cli.wording import no_pair, plural
 
 Tie = Literal["lowest-ids", "first-seen", "largest-text"]
 """Which of the most frequent pairs is merged; see ``trainers.bbpe.COMPAT``."""
@@ -76,13 +76,14 @@ def extend(
         ends.extend(base + end for end in found_ends)
         numbers.extend(occurrences)
     usual = 2 if isinstance(model, CharacterBpe) else 1
+    minimum = max(1, usual if min_frequency is None else min_frequency)
     trained = _core.resume_bpe(
         ids,
         ends,
         numbers,
         initial=_mergeable(tokenizer, live),
         vocab_size=vocab_size,
-        min_frequency=max(1, usual if min_frequency is None else min_frequency),
+        min_frequency=minimum,
         tie=tie,
         progress=progress,
         continuing_subword_prefix=model.continuing_subword_prefix if isinstance(model, CharacterBpe) else "",
@@ -107,7 +108,8 @@ def extend(
         if ranks is None:
             notes.append("no ranks do what the old merges and the new ones do: the result has merges")
     if trained.exhausted:
-        notes.append(f"no pair is left to merge: the vocabulary has {old_size + len(tokens):,} ids, not {vocab_size:,}")
+        reached = old_size + len(tokens)
+        notes.append(f"{no_pair(minimum)}: the vocabulary has {reached:,} ids, not {vocab_size:,}")
     return Operation(
         replace(tokenizer, model=grown),
         kept(tokenizer),

@@ -11,6 +11,7 @@ from typing import Any
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Origin
 from bpe_cli.vocabulary import Merges, Vocabulary
 
 SCHEMA = "bpe.id-map/1"
@@ -113,7 +114,7 @@ def renumber(tokenizer: Tokenizer, new_ids: Mapping[int, int | None]) -> Tokeniz
             roles=tuple((role, moved(token_id)) for role, token_id in usage.roles),
             padding=usage.padding and replace(usage.padding, pad_id=moved(usage.padding.pad_id)),
         ),
-        origin=None,
+        origin=tokenizer.origin and Origin("", trained=tokenizer.origin.trained),
     )
 
 

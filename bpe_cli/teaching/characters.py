@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from bpe_cli.teaching.steps import display
+
 
 def ngrams(text: str, n: int = 2) -> list[str]:
     """Give the n-grams that begin at each character; at the end stand the shorter ones that are left.
@@ -111,13 +113,13 @@ def render(
       unseen  1 piece is in no token, 1 time
     """
     yield f"start: {len(counts)} different pieces, {sum(counts.values())} in all"
-    yield "  tokens  " + "  ".join(f"{_show(piece)}:{n}" for piece, n in by_count(counts)[:limit])
+    yield "  tokens  " + "  ".join(f"{display(piece)}:{n}" for piece, n in by_count(counts)[:limit])
     yield ""
     yield f"vocabulary: {len(specials) + len(chosen)} tokens"
     for token_id, special in enumerate(specials):
-        yield f"{token_id:8}  {special}"
+        yield f"{token_id:8}  {display(special)}"
     for token_id, piece in list(enumerate(chosen, len(specials)))[:limit]:
-        yield f"{token_id:8}  {_show(piece)}  {_times(counts[piece])}"
+        yield f"{token_id:8}  {display(piece)}  {_times(counts[piece])}"
     if limit is not None and len(chosen) > limit:
         yield f"          and {len(chosen) - limit} more"
     kept = set(chosen)
@@ -125,11 +127,6 @@ def render(
     if left_out:
         verb = "piece is" if len(left_out) == 1 else "pieces are"
         yield f"  unseen  {len(left_out)} {verb} in no token, {_times(sum(left_out.values()))}"
-
-
-def _show(piece: str) -> str:
-    """Show a piece on one line, a space and what cannot be printed as Python writes it."""
-    return piece if piece.isprintable() and not piece.isspace() else repr(piece)
 
 
 def _times(count: int) -> str:

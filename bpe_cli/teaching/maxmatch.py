@@ -14,6 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
+from bpe_cli.teaching.steps import display
+
 BREAK = "#"
 
 NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f"
@@ -200,7 +202,7 @@ def render(
         yield ""
         pairs = f"{len(each.words)} pair{'s' * (len(each.words) != 1)}"
         yield f"round {each.number}: {pairs}; joined where the count is above {each.threshold:g}"
-        shown = [f"{word}:{count}" for word, count in each.words[:limit]]
+        shown = [f"{display(word)}:{count}" for word, count in each.words[:limit]]
         if limit is not None and len(each.words) > limit:
             shown.append(f"and {len(each.words) - limit} more")
         yield "   words  " + "  ".join(shown)
@@ -209,6 +211,6 @@ def render(
 
 def _listing(lines: Sequence[Sequence[str]], limit: int | None) -> Iterator[str]:
     for line in islice(lines, limit):
-        yield "          " + " ".join(line)
+        yield "          " + " ".join(map(display, line))
     if limit is not None and len(lines) > limit:
         yield f"          and {len(lines) - limit} more"

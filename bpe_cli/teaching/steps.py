@@ -9,12 +9,16 @@ from bpe_cli.teaching.bpe import Symbol, Training, count_symbols
 
 
 def display(symbol: str | bytes) -> str:
-    """Show a symbol: characters as they are, bytes in GPT-2's alphabet.
+    r"""Show a symbol on one line, without blanks: bytes in GPT-2's alphabet, characters as they are.
 
-    >>> display("</w>"), display(b" t")
-    ('</w>', 'Ġt')
+    What cannot be printed, or has blanks, is written as Python writes it.
+
+    >>> display("</w>"), display(b" t"), display("a\n"), display(" ")
+    ('</w>', 'Ġt', "'a\\n'", "' '")
     """
-    return symbol if isinstance(symbol, str) else to_visible(symbol)
+    if not isinstance(symbol, str):
+        return to_visible(symbol)
+    return symbol if symbol and symbol.isprintable() and " " not in symbol else repr(symbol)
 
 
 def render(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from bpe_cli.teaching.steps import display
 from bpe_cli.teaching.wordpiece import encode_word
 
 
@@ -141,4 +142,4 @@ def render(tried: Iterator[tuple[int, list[str]]], vocab_size: int) -> Iterator[
     vocabulary: list[str] = []
     for threshold, vocabulary in tried:
         yield f"threshold {threshold}: {len(vocabulary)} of {vocab_size} tokens"
-    yield "  tokens  " + "  ".join(vocabulary)
+    yield "  tokens  " + "  ".join(map(display, vocabulary))

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from bpe_cli.teaching.bpe import count_pairs, count_symbols, merge_words
+from bpe_cli.teaching.steps import display
 
 Pair = tuple[str, str]
 
@@ -223,7 +224,7 @@ def render(training: Training, *, limit: int | None = None) -> Iterator[str]:
     for step in training:
         yield ""
         yield (
-            f"step {step.number}: {' + '.join(step.pair)} -> {step.product}, "
+            f"step {step.number}: {' + '.join(map(display, step.pair))} -> {display(step.product)}, "
             f"score {step.score} = {step.count} / ({step.left_count} * {step.right_count})"
         )
         changed = {word: count for word, count in step.words.items() if word not in words}
@@ -236,10 +237,10 @@ def _listing(
 ) -> Iterator[str]:
     """Yield a line a word, then one with the tokens in use."""
     for word, frequency in list(listed.items())[:limit]:
-        yield f"{frequency:8}  {' '.join(word)}"
+        yield f"{frequency:8}  {' '.join(map(display, word))}"
     if limit is not None and len(listed) > limit:
         yield f"          and {len(listed) - limit} more"
-    in_use = [f"{symbol}:{count}" for symbol, count in count_symbols(words).items()]
+    in_use = [f"{display(symbol)}:{count}" for symbol, count in count_symbols(words).items()]
     more = [f"and {len(in_use) - limit} more"] if limit is not None and len(in_use) > limit else []
     yield "  tokens  " + "  ".join(in_use[:limit] + more)
 

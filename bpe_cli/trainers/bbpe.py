@@ -22,7 +22,7 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Trained, new_counts, small
 from bpe_cli.trainers.boundaries import mark_pieces, read_words
 from bpe_cli.vocabulary import Merges, Vocabulary
-from bpe_cli.wording import plural
+from bpe_cli.wording import no_pair, plural
 
 Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt"]
 
@@ -228,6 +228,7 @@ def train(
         boundary_mark=mark,
         character_boundaries=options.character_boundaries,
         max_digits=options.max_digits,
+        reserved=_reserved(options, initial),
     )
     blob, ends = trained.tokens()
     vocabulary = Vocabulary(blob, array("I", bytes(ends)))
@@ -241,23 +242,25 @@ def train(
             plural(len(merges), "merge"),
             f"{len(options.special_tokens)} special",
         ),
-        _shortfall(options) if trained.exhausted else None,
+        no_pair(
+            options.minimum,
+            unit="byte",
+            max_token_length=options.max_token_length,
+            max_digits=options.max_digits,
+            character_boundaries=options.character_boundaries,
+            bounded=bool(mark),
+        )
+        if trained.exhausted
+        else None,
         merge_counts=merges,
         exhausted=trained.exhausted,
         alphabet_size=len(symbols),
     )
 
 
-def _shortfall(options: BbpeOptions) -> str:
-    """Say what pair is not there any more."""
-    wanted = [f"occurs {options.minimum:,} times or more"] if options.minimum > 1 else []
-    if options.max_token_length is not None:
-        wanted.append(f"makes a token of at most {plural(options.max_token_length, 'byte')}")
-    if options.max_digits is not None:
-        wanted.append(f"has at most {plural(options.max_digits, 'digit')}")
-    if options.character_boundaries:
-        wanted.append("keeps characters whole")
-    return "no pair is left " + (f"that {' and '.join(wanted)}" if wanted else "to merge")
+def _reserved(options: BbpeOptions, initial: list[bytes]) -> list[bytes]:
+    """Give the products that would be written like special tokens, unless they are those (as with ``hf``)."""
+    return [text for content in options.special_tokens if (text := from_visible(content)) and text not in initial]
 
 
 def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
@@ -347,7 +350,11 @@ def steps(counts: _core.Counts, options: BbpeOptions) -> Iterator[str]:
     reserved = len(options.special_tokens) if not options.rules.special_first else 0
     digits = options.max_digits
 
+    not_made = set(_reserved(options, initial))
+
     def allow(product: bytes) -> bool:
+        if product in not_made:
+            return False
         return (not options.character_boundaries or keeps_characters(product)) and (
             digits is None or count_digits(product) <= digits
         )

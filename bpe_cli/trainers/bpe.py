@@ -26,7 +26,7 @@ from bpe_cli.trainers.alphabet import character_counts, edge_characters, kept_ch
 from bpe_cli.trainers.base import Front, Trained, small
 from bpe_cli.trainers.boundaries import mark_pieces, read_words
 from bpe_cli.vocabulary import Merges, Vocabulary
-from bpe_cli.wording import plural
+from bpe_cli.wording import no_pair, plural
 
 Compat = Literal["subword-nmt", "hf"]
 
@@ -104,7 +104,7 @@ class Options:
         if self.compat not in (None, "subword-nmt", "hf"):
             raise UsageError(f"BPE has no rules called {self.compat!r}", hint="it has subword-nmt, hf")
         if self.compat is not None and self.tie is not None:
-            raise UsageError(f"{self.compat} has its own rule for ties: give one or the other")
+            raise UsageError(f"--compat {self.compat} has its own rule for ties, and tie={self.tie} is another")
         if self.vocab_size is None and self.merges is None:
             raise UsageError("how many tokens or merges? one of the two is needed", hint="-s 32000, --set merges=32000")
         if (self.vocab_size or 0) > _core.MAX_TOKENS or (self.merges or 0) > _core.MAX_TOKENS:
@@ -115,12 +115,18 @@ class Options:
             raise UsageError("total_symbols is about the number of merges, which is not given")
         if self.character_coverage is not None and not 0 < self.character_coverage <= 1:
             raise UsageError(f"a character coverage of {self.character_coverage} is no share: it is over 0, at most 1")
-        if self.suffix_form == "0.1" and (self.continuing_subword_prefix or not self.end_of_word_suffix):
-            raise UsageError("a suffix that is a symbol of its own needs a text, and goes with no prefix")
+        if self.suffix_form == "0.1" and not self.end_of_word_suffix:
+            raise UsageError("suffix_form=0.1 makes end_of_word_suffix a symbol of its own, and that is empty")
+        if self.suffix_form == "0.1" and self.continuing_subword_prefix:
+            raise UsageError(
+                "suffix_form=0.1 makes the end of a word a symbol of its own, and a continuing_subword_prefix would "
+                "stand before each symbol but the first",
+                hint="suffix_form=0.2 goes with a prefix, as in Hugging Face's library",
+            )
         if self.by_byte and self.pre_tokenizer != (WORDS,):
-            raise UsageError("words of bytes are cut at blanks and line ends: no other pre-tokenizer can be given")
+            raise UsageError("by_byte goes with no --pre-tokenizer or --pattern: such words are cut at blanks")
         if self.by_byte and self.continuing_subword_prefix:
-            raise UsageError("words of bytes have no prefix")
+            raise UsageError("words of bytes have no prefix: by_byte goes with no continuing_subword_prefix")
         for content in self.specials:
             if not content:
                 raise UsageError("a special token needs a text")
@@ -207,6 +213,7 @@ def train(
         end_of_word_suffix=options.end_of_word_suffix,
         separate_suffix=options.suffix_form == "0.1",
         boundary_mark=mark,
+        reserved=_reserved(options, initial),
         progress=progress,
     )
     blob, ends = trained.tokens()
@@ -218,8 +225,31 @@ def train(
     return Trained(
         _assemble(options, tokens, symbols, merges),
         summary,
-        f"no pair is left that occurs {plural(options.minimum, 'time')} or more" if trained.exhausted else None,
+        _shortfall(options, len(tokens), exhausted=trained.exhausted, bounded=bool(mark)),
     )
+
+
+def _shortfall(options: Options, size: int, *, exhausted: bool, bounded: bool) -> str | None:
+    """Say why there are not as many tokens, or merges, as there are to be."""
+    if options.vocab_size is not None and size > options.vocab_size:
+        return "characters at the ends of words and inside them are tokens of their own, and alone are more"
+    if exhausted:
+        return no_pair(
+            options.minimum,
+            unit="byte" if options.by_byte else "character",
+            max_token_length=options.max_token_length,
+            max_digits=options.max_digits,
+            bounded=bounded,
+        )
+    if options.vocab_size is None or size >= options.vocab_size:
+        return None
+    return f"there are as many merges as asked for (merges={options.merges})"
+
+
+def _reserved(options: Options, initial: list[bytes]) -> list[bytes]:
+    """Give the products that would be written like special tokens, unless they are those."""
+    written = (from_visible(content) if options.by_byte else content.encode() for content in options.specials)
+    return [text for text in written if text and text not in initial]
 
 
 def _most_merges(words: _core.Counts, options: Options) -> int | None:
@@ -351,6 +381,7 @@ def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
     )
     found, symbols = initial_tokens(counted, options)
     initial = [token.decode() for token in found]
+    reserved = {text.decode() for text in _reserved(options, found)}
     alphabet = {initial[token_id] for token_id in symbols}
     forms = {prefix + each for each in alphabet} | alphabet
     forms |= {each + options.end_of_word_suffix for each in forms} | {options.end_of_word_suffix}
@@ -364,6 +395,6 @@ def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
         tie=options.tie_rule,
         max_token_length=options.max_token_length,
         prefix=prefix,
-        allow=None if digits is None else lambda product: count_digits(product) <= digits,
+        allow=lambda product: product not in reserved and (digits is None or count_digits(product) <= digits),
     )
     return render(training)

@@ -87,12 +87,14 @@ def untrained(options: ByteOptions) -> Tokenizer:
 
 def steps(_: _core.Counts, options: ByteOptions) -> Iterator[str]:
     """Write the table of ids out as lines of text, sixteen bytes a line."""
+    from bpe_cli.teaching.steps import display
+
     offset = len(options.special_tokens) if options.special_first else 0
     yield "start: 256 bytes; nothing is learnt"
     for row in range(0, 256, 16):
         yield f"{row + offset:8}  {' '.join(to_visible(bytes([byte])) for byte in range(row, row + 16))}"
     for place, content in enumerate(options.special_tokens):
-        yield f"{place + (0 if options.special_first else 256):8}  {content}"
+        yield f"{place + (0 if options.special_first else 256):8}  {display(content)}"
 
 
 Options = ByteOptions

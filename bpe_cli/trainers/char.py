@@ -80,11 +80,17 @@ def train(
             no token for unknown ones.
     """
     vocabulary = _choose(counts, options)
+    present = pieces_of(counts)
+    covered = _covering(frequent.by_count(present), present, options.coverage)
     return Trained(
         _assemble(options, vocabulary),
         frequent.summarise(vocabulary, "character", options.contents),
-        frequent.shortfall(vocabulary, options.vocab_size, "character"),
-    )
+        frequent.shortfall(
+            vocabulary, options.vocab_size, "character",
+            "covered" if len(covered) < len(present) else "",
+            frequent.rare((present[character] for character in covered), options.min_frequency),
+        ),
+    )  # fmt: skip
 
 
 def _choose(counts: _core.Counts, options: CharOptions) -> Vocabulary:

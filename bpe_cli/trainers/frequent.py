@@ -106,10 +106,29 @@ def summarise(vocabulary: Vocabulary, noun: str, contents: Sequence[str]) -> tup
     return plural(len(vocabulary), noun), f"{len(contents)} special"
 
 
-def shortfall(vocabulary: Vocabulary, vocab_size: int | None, noun: str) -> str | None:
-    """Tell why a vocabulary is smaller than asked for, if it is."""
-    full = vocab_size is None or vocabulary.size >= vocab_size
-    return None if full else f"there are no more {noun}s that are frequent enough"
+def shortfall(vocabulary: Vocabulary, vocab_size: int | None, noun: str, *left_out: str) -> str | None:
+    """Tell why a vocabulary is smaller than asked for, if it is.
+
+    Args:
+        vocabulary: The vocabulary.
+        vocab_size: The size asked for.
+        noun: What it is made of.
+        left_out: What those are not that the corpus has besides; empty texts say nothing.
+
+    >>> shortfall(Vocabulary.from_tokens([b"a"]), 2, "character")
+    'there are no more characters'
+    >>> shortfall(Vocabulary.from_tokens([b"a"]), 2, "character", "covered", "frequent enough")
+    'there are no more characters that are covered and frequent enough'
+    """
+    if vocab_size is None or vocabulary.size >= vocab_size:
+        return None
+    why = " and ".join(filter(None, left_out))
+    return f"there are no more {noun}s" + (f" that are {why}" if why else "")
+
+
+def rare(counts: Iterable[int], min_frequency: int) -> str:
+    """Say what a piece is not that occurs less often; nothing if there is none."""
+    return "frequent enough" if min_frequency > 1 and any(count < min_frequency for count in counts) else ""
 
 
 def steps(counts: Mapping[bytes, int], vocabulary: Vocabulary, contents: Sequence[str]) -> Iterator[str]:

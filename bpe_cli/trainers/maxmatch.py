@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from math import isfinite
 from typing import Literal
 
@@ -171,8 +172,19 @@ def train(
     return Trained(
         tokenizer,
         (plural(characters, "character"), plural(words, "word"), f"{len(options.contents)} special"),
-        frequent.shortfall(tokenizer.model.vocabulary, options.vocab_size, "word"),
+        _shortfall(learnt, tokenizer, options),
     )
+
+
+def _shortfall(learnt: Dictionaries, tokenizer: Tokenizer, options: MaxMatchOptions) -> str | None:
+    """Say why there are not more words, if there are to be."""
+    if options.vocab_size is None or tokenizer.vocab_size >= options.vocab_size:
+        return None
+    if any(len(dictionary) >= options.dictionary_size for dictionary in learnt.words):
+        return f"a round's dictionary has at most {plural(options.dictionary_size, 'word')} (dictionary_size)"
+    if len(learnt.words) < options.rounds:
+        return "no pair is left to join"
+    return f"{plural(options.rounds, 'round')} {'gives' if options.rounds == 1 else 'give'} no more words"
 
 
 def assemble(characters: Words, dictionaries: Sequence[Words], options: MaxMatchOptions) -> Tokenizer:
@@ -229,6 +241,7 @@ def _tokenizer(vocabulary: Vocabulary, options: MaxMatchOptions) -> Tokenizer:
 def steps(counts: _core.Counts, options: MaxMatchOptions) -> Iterator[str]:
     """Write the training out as lines of text."""
     from bpe_cli.teaching import maxmatch as textbook
+    from bpe_cli.teaching.steps import display
 
     texts = [text.decode("utf-8", "surrogateescape") for text in small(counts)]
     lines = textbook.prepare(
@@ -237,7 +250,15 @@ def steps(counts: _core.Counts, options: MaxMatchOptions) -> Iterator[str]:
         joins_over_space=options.white_space == "removed",
     )
     rules = textbook.Rules(options.factors, options.lines_per_word, options.lines_per_count, options.ratio)
-    return textbook.render(lines, options.rounds, rules)
+    learnt = learn(counts, options)
+    vocabulary = assemble(learnt.characters, learnt.words, options).model.vocabulary
+    tokens = (vocabulary.token(token_id).decode("utf-8", "surrogateescape") for token_id in range(vocabulary.size))
+    shown = [*options.contents, *islice(tokens, len(options.contents), None)]
+    return chain(
+        textbook.render(lines, options.rounds, rules),
+        ("", f"vocabulary: {plural(len(shown), 'token')}"),
+        (f"{token_id:8}  {display(token)}" for token_id, token in enumerate(shown)),
+    )
 
 
 Options = MaxMatchOptions

@@ -79,12 +79,13 @@ def train(
     Raises:
         TrainingError: There is no text, no room for an n-gram, or not enough memory for the counts.
     """
-    vocabulary = _choose(_ngrams(counts, options), options)
+    ngrams = _ngrams(counts, options)
+    vocabulary = _choose(ngrams, options)
     noun = f"{options.n}-gram"
     return Trained(
         _assemble(options, vocabulary),
         frequent.summarise(vocabulary, noun, options.contents),
-        frequent.shortfall(vocabulary, options.vocab_size, noun),
+        frequent.shortfall(vocabulary, options.vocab_size, noun, frequent.rare(ngrams.values(), options.min_frequency)),
     )
 
 

@@ -38,10 +38,12 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.pieces import CONTROL, MARK, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers import shortfalls
 from bpe_cli.trainers.base import Front, Progress, Trained, small
 from bpe_cli.trainers.sampling import sample, without
-from bpe_cli.trainers.sentencepiece_options import MODELS, Options, meta_pieces
+from bpe_cli.trainers.sentencepiece_options import MODELS, Options, meta_pieces, trainer_settings
 from bpe_cli.trainers.unigram import refusal
+from bpe_cli.usage import Origin
 from bpe_cli.vocabulary import Vocabulary
 from bpe_cli.wording import plural
 
@@ -198,7 +200,10 @@ def learn(counts: _core.Counts, options: Options, progress: Progress | None = No
         counted, total = _core.most_frequent_words(counts, spelling, max(room, 0)), counts.total
     pieces = [(text, _single(_log(n) - _log(total))) for text, n in counted[:room]]
     noun = "character" if options.model == "char" else "word"
-    return Learnt(pieces, (plural(len(pieces), noun),), f"there are no more {noun}s" if len(pieces) < room else None)
+    covered = len(characters) >= len({text for text, *_ in _core.character_counts(counts)} - {"\0", " ", BOUNDARY})
+    rest = "" if covered else f" {'that' if noun == 'character' else 'whose characters'} are covered"
+    shortfall = f"there are no more {noun}s{rest}" if len(pieces) < room else None
+    return Learnt(pieces, (plural(len(pieces), noun),), shortfall)
 
 
 def _log(number: int) -> float:
@@ -234,7 +239,9 @@ def _unigram(counts: _core.Counts, options: Options, progress: Progress | None, 
     characters = trained.characters
     longer = f"{plural(len(pieces) - characters, 'longer piece')} of {trained.seeds:,} substrings"
     is_short = len(pieces) + len(meta_pieces(options)) < options.vocab_size
-    shortfall = "no more substrings occur often enough" if is_short else None
+    shortfall = (
+        shortfalls.of_unigram(trained.short, trained.seeds - characters, options.seed_size) if is_short else None
+    )
     return Learnt(pieces, (plural(characters, "character"), longer), shortfall)
 
 
@@ -269,7 +276,8 @@ def _merges(
     )
     pieces = [(text, -float(number)) for number, text in enumerate((*tokens, *texts))]
     summary = (plural(len(characters), "character"), plural(len(tokens), "merge"))
-    return Learnt(pieces, summary, "no pair is left that may be merged" if exhausted else None)
+    often = f"occurs {options.min_frequency:,} times or more and " if options.min_frequency > 1 else ""
+    return Learnt(pieces, summary, f"no pair is left that {often}may be merged" if exhausted else None)
 
 
 def assemble(options: Options, learnt: list[tuple[str, float]]) -> Tokenizer:
@@ -306,7 +314,15 @@ def assemble(options: Options, learnt: list[tuple[str, float]]) -> Tokenizer:
                 options.unk_surface,
             ),
         ),
+        origin=Origin("", trained=trainer_settings(options)),
     )
+
+
+def named(tokenizer: Tokenizer, inputs: Iterable[str], output: str | None) -> Tokenizer:
+    """Give a tokenizer that says of what files it was made, and for which, as they were given."""
+    prefix = () if output is None else (("model_prefix", output.removesuffix(".model")),)
+    trained = (*(("input", path) for path in inputs), *prefix, *(tokenizer.origin.trained if tokenizer.origin else ()))
+    return replace(tokenizer, origin=Origin("", trained=trained))
 
 
 def untrained(options: Options) -> Tokenizer:
@@ -315,7 +331,17 @@ def untrained(options: Options) -> Tokenizer:
 
 
 def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
-    """Yield the pieces as they are learnt, a line each."""
+    """Give the pieces with their ids and scores, a line each: those that are there, and those learnt in their order.
+
+    Raises:
+        UsageError: The corpus is too large for it.
+        TrainingError: As for ``train``.
+    """
+    from bpe_cli.teaching.steps import display
+
     small(counts)
-    for token_id, (piece, score) in enumerate(learn(counts, options).pieces, len(meta_pieces(options))):
-        yield f"{token_id:>6}  {score:10.4f}  {piece}"
+    meta = meta_pieces(options)
+    given = {text for text, _ in meta}
+    learnt = ((piece, score) for piece, score in learn(counts, options).pieces if piece not in given)
+    pieces = enumerate((*((text, 0.0) for text, _ in meta), *learnt))
+    return (f"{token_id:>6}  {score:10.4f}  {display(piece)}" for token_id, (piece, score) in pieces)

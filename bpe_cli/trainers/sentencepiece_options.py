@@ -7,6 +7,7 @@ from typing import Literal
 
 from bpe_cli.errors import UsageError
 from bpe_cli.stages.pieces import BYTE, BYTE_TEXTS, CONTROL, MARK, UNKNOWN, USER_DEFINED
+from bpe_cli.usage import Fact
 
 MODELS = ("bpe", "unigram", "word", "char")
 """What ``model`` can be: the algorithms of ``train -a`` that have these rules."""
@@ -120,6 +121,45 @@ class Options:
         meta_pieces(self)
 
 
+def trainer_settings(options: Options) -> tuple[tuple[str, Fact], ...]:
+    """Give what was trained with in the words of SentencePiece's ``TrainerSpec``, as ``spm_train`` writes it.
+
+    A result does not depend on the threads here, and is that of one thread there.
+    """
+    usual = {each.name: each.default for each in fields(options)}
+    given = {name: getattr(options, name) for name in usual}
+    for name, models in OF_MODELS.items():
+        if options.model not in models:
+            given[name] = usual[name]
+    return (
+        ("model_type", options.model.upper()),
+        ("self_test_sample_size", 0),
+        ("character_coverage", options.character_coverage),
+        ("input_sentence_size", options.input_sentence_size or 0),
+        ("seed_sentencepiece_size", given["seed_size"]),
+        ("shrinking_factor", given["shrinking_factor"]),
+        ("num_threads", 1),
+        ("num_sub_iterations", given["sub_iterations"]),
+        ("max_sentence_length", options.max_sentence_length),
+        ("shuffle_input_sentence", True),
+        ("max_sentencepiece_length", given["max_token_length"]),
+        *((name, given[name]) for name in _SAME_NAMES),
+        *(("control_symbols", text) for text in options.special_tokens),
+        *(("user_defined_symbols", text) for text in options.user_defined),
+        ("vocabulary_output_piece_score", True),
+        ("use_all_vocab", False),
+        ("normalizer_spec.name", options.normalization),
+    )
+
+
+_SAME_NAMES = (
+    "split_by_unicode_script", "split_by_whitespace", "split_by_number", "treat_whitespace_as_suffix", "split_digits",
+    "allow_whitespace_only_pieces", "hard_vocab_limit", "byte_fallback", "required_chars", "unk_id", "bos_id", "eos_id",
+    "pad_id", "unk_surface", "unk_piece", "bos_piece", "eos_piece", "pad_piece",
+)  # fmt: skip
+"""Options that ``TrainerSpec`` calls so, too."""
+
+
 def meta_pieces(options: Options) -> list[tuple[str, int]]:
     """Give the pieces that are there before any training, with their types, by id.
 
@@ -154,7 +194,8 @@ def meta_pieces(options: Options) -> list[tuple[str, int]]:
     while len(pieces) < len(fixed) + len(others):
         following = fixed.get(len(pieces)) or next(waiting, None)
         if following is None:
-            raise UsageError(f"no piece has the id {len(pieces)}, and higher ids are given out")
+            ids = ", ".join(f"{role}_id={getattr(options, f'{role}_id')}" for role in ("unk", "bos", "eos", "pad"))
+            raise UsageError(f"no piece has the id {len(pieces)}, and higher ids are given out: {ids}")
         pieces.append(following)
     texts = [text for text, _ in pieces]
     if "" in texts or len(set(texts)) < len(texts):

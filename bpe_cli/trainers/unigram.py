@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, fields
+from itertools import chain, pairwise
 from typing import Literal, get_args
 
 from bpe_cli import _core
@@ -29,6 +29,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.pieces import BYTE_TEXTS
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers import shortfalls
 from bpe_cli.trainers.base import Front, Progress, Trained, small
 from bpe_cli.trainers.sampling import sample
 from bpe_cli.vocabulary import Vocabulary
@@ -39,6 +40,11 @@ TEXTBOOK_SEEDS = 300
 """With how many tokens the course begins."""
 TEXTBOOK_KEPT = 0.9
 """What share of the tokens a round of the course keeps."""
+_EM_ONLY = frozenset((
+    "character_coverage", "required_chars", "sub_iterations", "max_piece_length", "split_by_unicode_script",
+    "split_by_number", "split_digits",
+))  # fmt: skip
+"""Options of expectation maximisation that the course's rule has not."""
 BYTES = tuple(text.decode() for text in BYTE_TEXTS)
 
 
@@ -91,12 +97,34 @@ class Options:
             )
         if self.input_sentence_size is not None and self.input_sentence_size < 1:
             raise UsageError("a sample has one document or more")
+        for each in fields(self):
+            if self.rule == "textbook" and each.name in _EM_ONLY and getattr(self, each.name) != each.default:
+                raise UsageError(
+                    f"{each.name} has no effect with rule=textbook, which takes all characters and substrings",
+                    hint="leave one of the two out",
+                )
         reserved = self.reserved
         for content in reserved:
             if not content:
                 raise UsageError("a special token needs a text")
             if reserved.count(content) > 1:
                 raise UsageError(f"the special token {content!r} is given twice")
+
+    @property
+    def seeds(self) -> int:
+        """With how many tokens to begin at most."""
+        return self.seed_size or (TEXTBOOK_SEEDS if self.rule == "textbook" else 1_000_000)
+
+    @property
+    def kept(self) -> float:
+        """What share of the tokens a round keeps."""
+        usual = TEXTBOOK_KEPT if self.rule == "textbook" else 0.75
+        return usual if self.shrinking_factor is None else self.shrinking_factor
+
+    @property
+    def dropped(self) -> float:
+        """What share of the tokens a round drops: the decimal number that was meant, 0.1 for 0.9."""
+        return round((1 - self.kept) * 1e9) / 1e9
 
     @property
     def reserved(self) -> tuple[str, ...]:
@@ -129,18 +157,51 @@ def train(counts: _core.Counts, options: Options, progress: Progress | None = No
     """
     if counts.unique == 0:
         raise TrainingError("there is nothing to train on: the corpus has no text")
-    textbook = options.rule == "textbook"
+    trained = _run(counts, options, progress, threads)
     reserved = options.reserved
+    blob, ends = trained.tokens()
+    learnt = Vocabulary(blob, array("I", bytes(ends)))
+    tokenizer = _assemble(options, [learnt.token(place) for place in range(learnt.size)], trained.scores)
+    size = tokenizer.vocab_size
+    return Trained(
+        tokenizer,
+        (
+            plural(trained.characters, "character"),
+            f"{plural(learnt.size - trained.characters, 'longer token')} of {trained.seeds:,} substrings",
+            f"{len(reserved)} reserved",
+        ),
+        _shortfall(options, trained, learnt.size) if size < options.vocab_size else None,
+    )
+
+
+def _shortfall(options: Options, trained: _core.UnigramTraining, learnt: int) -> str:
+    """Say why there are too few tokens."""
+    if learnt + len(options.reserved) >= options.vocab_size:
+        return "of the tokens learnt some are spelt like special ones, and left out"
+    if options.rule == "textbook":
+        wanted = options.vocab_size - len(options.reserved)
+        return shortfalls.of_textbook(trained.seeds, wanted, options.seeds, f"{100 * options.dropped:g}%")
+    return shortfalls.of_unigram(trained.short, trained.seeds - trained.characters, options.seeds)
+
+
+def _run(
+    counts: _core.Counts, options: Options, progress: Progress | None = None, threads: int = 1, *, record: bool = False
+) -> _core.UnigramTraining:
+    """Let the core train.
+
+    Raises:
+        TrainingError: As for ``train``.
+    """
     try:
-        trained = _core.train_unigram(
+        return _core.train_unigram(
             counts,
             rule=options.rule,
             vocab_size=options.vocab_size,
-            reserved=len(reserved),
+            reserved=len(options.reserved),
             character_coverage=options.character_coverage,
             required_chars=options.required_chars,
-            seed_size=options.seed_size or (TEXTBOOK_SEEDS if textbook else 1_000_000),
-            shrinking_factor=options.shrinking_factor or (TEXTBOOK_KEPT if textbook else 0.75),
+            seed_size=options.seeds,
+            shrinking_factor=options.kept,
             sub_iterations=options.sub_iterations,
             max_piece_length=options.max_piece_length,
             split_by_whitespace=True,
@@ -151,23 +212,10 @@ def train(counts: _core.Counts, options: Options, progress: Progress | None = No
             allow_whitespace_only_pieces=False,
             threads=threads,
             progress=progress,
+            record=record,
         )
     except ValueError as error:
-        raise refusal(error, covers=not textbook) from error
-    blob, ends = trained.tokens()
-    learnt = Vocabulary(blob, array("I", bytes(ends)))
-    tokenizer = _assemble(options, [learnt.token(place) for place in range(learnt.size)], trained.scores)
-    size = learnt.size + len(reserved)
-    short = size < options.vocab_size
-    return Trained(
-        tokenizer,
-        (
-            plural(trained.characters, "character"),
-            f"{plural(learnt.size - trained.characters, 'longer token')} of {trained.seeds:,} substrings",
-            f"{len(reserved)} reserved",
-        ),
-        "no more substrings occur often enough" if short else None,
-    )
+        raise refusal(error, covers=options.rule != "textbook") from error
 
 
 def refusal(error: ValueError, covers: bool = True) -> TrainingError:
@@ -189,18 +237,19 @@ def untrained(options: Options) -> Tokenizer:
 
 
 def _assemble(options: Options, learnt: list[bytes], scores: list[float]) -> Tokenizer:
-    """Put the tokens behind the reserved ones; a learnt token that is spelt as one of those is unused."""
+    """Put the tokens behind the reserved ones; a learnt token that is spelt as one of those is left out."""
     reserved = options.reserved
     special = tuple(
         SpecialToken(content.encode(), token_id)
         for token_id, content in enumerate(reserved[: 1 + len(options.special_tokens)])
     )
     texts = [content.encode() if content in BYTES else b"" for content in reserved]
-    kinds = bytes([2] + [3] * len(options.special_tokens) + [6] * (len(reserved) - len(special)) + [1] * len(learnt))
     taken = {content.encode() for content in reserved}
+    kept = [(token, score) for token, score in zip(learnt, scores, strict=True) if token not in taken]
+    kinds = bytes([2] + [3] * len(options.special_tokens) + [6] * (len(reserved) - len(special)) + [1] * len(kept))
     model = Unigram(
-        Vocabulary.from_tokens([*texts, *(b"" if token in taken else token for token in learnt)]),
-        scores=array("d", [0.0] * len(reserved) + list(scores)),
+        Vocabulary.from_tokens([*texts, *(token for token, _ in kept)]),
+        scores=array("d", [*(0.0 for _ in reserved), *(score for _, score in kept)]),
         unk_id=0,
         byte_fallback=options.byte_fallback,
         kinds=kinds,
@@ -225,18 +274,32 @@ def _decoders(options: Options) -> tuple[Decoder, ...]:
 
 
 def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
-    """Tell the textbook's training round by round, for small corpora."""
+    """Tell the training round by round, for small corpora, and then the vocabulary.
+
+    The textbook's rule is told by the textbook, expectation maximisation by what the core did.
+
+    Raises:
+        UsageError: The corpus is too large for it.
+        TrainingError: As for ``train``.
+    """
     from bpe_cli.teaching import unigram as teaching
 
-    words = {piece.decode("utf-8", "backslashreplace"): count for piece, count in small(counts).items()}
-    wanted = options.vocab_size - len(options.reserved)
-    before: dict[str, int] = {}
-    for number, tokens in enumerate(teaching.train(words, wanted, options.seed_size or TEXTBOOK_SEEDS)):
-        cost = teaching.corpus_cost(words, teaching.costs(tokens))
-        if number == 0:
-            yield f"{len(tokens)} characters and substrings to begin with; the corpus costs {cost:.4f}"
-        else:
-            gone = [token for token in before if token not in tokens]
-            shown = " ".join(islice(gone, 8)) + (" ..." if len(gone) > 8 else "")
-            yield f"{number}. without {shown}: {len(tokens)} tokens; the corpus costs {cost:.4f}"
-        before = tokens
+    words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
+    if options.rule == "textbook":
+        wanted = options.vocab_size - len(options.reserved)
+        rounds = list(teaching.train(words, wanted, options.seeds, options.dropped))
+        final = {token: -cost for token, cost in teaching.costs(rounds[-1]).items()} if rounds else {}
+        return chain(teaching.render(words, rounds), teaching.render_vocabulary(options.reserved, final))
+    trained = _run(counts, options, record=True)
+    learnt = zip(_texts(trained), trained.scores, strict=True)
+    told = (
+        (step, {token.decode("utf-8", "surrogateescape"): score for token, score in tokens})
+        for step, tokens in trained.rounds()
+    )
+    return chain(teaching.render_rounds(told), teaching.render_vocabulary(options.reserved, dict(learnt)))
+
+
+def _texts(trained: _core.UnigramTraining) -> Iterator[str]:
+    blob, ends = trained.tokens()
+    for start, end in pairwise([0, *memoryview(ends)]):
+        yield blob[start:end].decode("utf-8", "surrogateescape")

@@ -107,7 +107,12 @@ def train(
     return Trained(
         _assemble(options, vocabulary),
         frequent.summarise(vocabulary, "word", options.contents),
-        frequent.shortfall(vocabulary, options.vocab_size, "word"),
+        frequent.shortfall(
+            vocabulary,
+            options.vocab_size,
+            "word",
+            "frequent enough" if options.min_frequency > 1 and len(vocabulary) < counts.unique else "",
+        ),
     )
 
 

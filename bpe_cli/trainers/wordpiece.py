@@ -27,7 +27,7 @@ from bpe_cli.stages import (
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, Trained, small
 from bpe_cli.vocabulary import Vocabulary
-from bpe_cli.wording import plural
+from bpe_cli.wording import no_pair, plural
 
 Rule = Literal["frequency", "score", "tensorflow"]
 
@@ -109,7 +109,7 @@ class Options:
             )
         wanted = {"hf": "frequency", "tensorflow": "tensorflow"}
         if self.compat is not None and self.learner != wanted[self.compat]:
-            raise UsageError(f"the rule {self.learner} is not that of {self.compat}: give one or the other")
+            raise UsageError(f"rule={self.learner} is not the rule of --compat {self.compat}: give one or the other")
         if self.max_input_chars_per_word < 1 or (self.limit_alphabet is not None and self.limit_alphabet < 1):
             raise UsageError("max_input_chars_per_word and limit_alphabet are at least 1")
 
@@ -231,8 +231,7 @@ def train(
         plural(len(tokens) - len(initial), "word piece"),
         f"{len(options.special_tokens)} special",
     )
-    often = f" that occurs {options.minimum:,} times or more" if options.minimum > 1 else " to merge"
-    shortfall = f"no pair is left{often}" if trained.exhausted else None
+    shortfall = no_pair(options.minimum) if trained.exhausted else None
     return Trained(_assemble(options, tokens, alphabet), summary, shortfall)
 
 
@@ -257,8 +256,12 @@ def _train_top_down(counts: _core.Counts, options: Options, alphabet: Alphabet, 
             hint="raise --min-frequency",
         )
     summary = (f"threshold {threshold:,}", f"{len(options.special_tokens)} special")
-    near = len(tokens) <= options.vocab_size and 20 * (options.vocab_size - len(tokens)) <= options.vocab_size
-    shortfall = None if near else "no threshold gives as many, or up to 5% fewer"
+    missing = options.vocab_size - len(tokens)
+    shortfall = None
+    if not 0 <= 20 * missing <= options.vocab_size:
+        shortfall = "no threshold gives as many, or up to 5% fewer"
+    elif missing:
+        shortfall = f"the threshold {threshold:,} is the first tried that gives as many, or up to 5% fewer"
     return Trained(_assemble(options, tokens, alphabet), summary, shortfall)
 
 

@@ -191,17 +191,17 @@ def test_a_pattern_that_does_not_compile_in_the_regex_module(algorithm):
         ),
         (
             ("-a", "wordpiece", "-s", "90", "--set", "rule=score", "--compat", "hf"),
-            "the rule score is not that of hf: give one or the other",
+            "rule=score is not the rule of --compat hf: give one or the other",
             None,
         ),
         (
             ("-a", "bpe", "-s", "90", "--set", "by_byte=yes", "--pre-tokenizer", "bert"),
-            "words of bytes are cut at blanks and line ends: no other pre-tokenizer can be given",
+            "by_byte goes with no --pre-tokenizer or --pattern: such words are cut at blanks",
             None,
         ),
         (
             ("-a", "bpe", "-s", "90", "--set", "suffix_form=0.1", "--set", "end_of_word_suffix="),
-            "a suffix that is a symbol of its own needs a text, and goes with no prefix",
+            "suffix_form=0.1 makes end_of_word_suffix a symbol of its own, and that is empty",
             None,
         ),
         (

@@ -18,10 +18,12 @@ from typing import Any
 import pytest
 
 from bpe_cli import _core
+from bpe_cli.formats import load
 from bpe_cli.teaching.bpe import character_words, count_pairs, merge_words
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bpe
 from bpe_cli.trainers.base import new_counts
+from tests.cli_runner import call
 from tests.counted import at_least, compared
 from tests.needs import needs
 
@@ -150,3 +152,18 @@ def test_random_training_with_prefix_and_suffix(prefix, suffix):
         assert merges(ours)[:number] == theirs["merges"][:number], words
         compared += number
     assert compared > 150
+
+
+def test_a_prefix_beside_a_suffix_from_training_to_decoding(tmp_path):
+    """As the command line makes it: their library loads the file, and gives the same ids and the same text back."""
+    rival = pytest.importorskip("tokenizers")
+    (tmp_path / "in.txt").write_text("low lower lowest\nnewest ##new é lower\n" * 3)
+    made = call("train", "in.txt", "-a", "bpe", "-s", "80", "--set", "continuing_subword_prefix=##",
+                "--format", "tokenizer.json", "-o", "t.json", "-q", cwd=tmp_path)  # fmt: skip
+    assert (made.status, made.err) == (0, "")
+    theirs = rival.Tokenizer.from_file(str(tmp_path / "t.json"))
+    ours = load(tmp_path / "t.json")
+    for text in ("lower lowest", "new low\n## é", "l##o #low", "we"):
+        ids = theirs.encode(text, add_special_tokens=False).ids
+        assert ours.encode(text) == ids
+        assert ours.decode(ids).decode() == theirs.decode(ids, skip_special_tokens=False) == " ".join(text.split())

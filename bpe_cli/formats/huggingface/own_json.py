@@ -2,7 +2,8 @@
 
 Where Hugging Face's library can hold a tokenizer, its file and this one have the same bytes. Beyond that
 there are models, stages and fields that it lacks, and ``usage``: roles and chat templates, which it has in
-other files. Both formats have one reader, and nothing in a file says which of the two it is.
+other files, and ``trained``: what SentencePiece's models were trained with. Both formats have one reader, and
+nothing in a file says which of the two it is.
 
 What is read back gives the ids of what was written, to every text. It is of the same kind but for ranks: the
 layout has merges, so ranks (``RankBpe``) are written as merges that do the same, and read as those.
@@ -36,4 +37,5 @@ def dump(
     Raises:
         FormatError: The tokenizer has what the layout cannot say.
     """
-    return {"": hf_json.write(hf_json.content_of(tokenizer) | hf_usage.write_own(tokenizer.usage))}
+    own = hf_usage.write_own(tokenizer.usage) | hf_usage.write_trained(tokenizer.origin)
+    return {"": hf_json.write(hf_json.content_of(tokenizer) | own)}

@@ -34,7 +34,7 @@ MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "
 HOLDS = (features.LOSSES - {features.EDGES}) | {"truncation", "padding", "unicode-version"}
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
-_TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES, "usage")
+_TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES, "usage", "trained")
 _OWN_KEY = rb'"(?:added_tokens|pre_tokenizer|truncation|model)"\s*:\s*[^\d\s-]'
 _BYTE_LEVEL_ONLY = {
     "dropout": (None, 0, 0.0),
@@ -125,7 +125,9 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
         "post_processor": _read_post_processor(root.get("post_processor")),
         "normalizer": normalizer,
         "usage": usage,
-        "origin": Origin(NAME, (*facts_of(root), *facts_of(model_node, "model."))),
+        "origin": Origin(
+            NAME, (*facts_of(root), *facts_of(model_node, "model.")), trained=hf_usage.read_trained(root.get("trained"))
+        ),
     }
     if kind in hf_models.MERGED:
         listed: Listed = Plain(model_node) if written is None else Cut(written, model_node, tokens)

@@ -1,8 +1,8 @@
 """Read and write what a ``tokenizer.json`` says of a tokenizer's use: ``truncation`` and ``padding``.
 
 They are kept and never applied unasked: encoding is for data sets, and nothing of those is cut silently.
-A third field, ``usage``, is this project's own: roles and chat templates, which Hugging Face's library has
-in other files. It stands in ``bpe.json`` alone.
+Two fields are this project's own, and stand in ``bpe.json`` alone: ``usage``, roles and chat templates, which Hugging
+Face's library has in other files; and ``trained``, the settings that a SentencePiece model was trained with.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from bpe_cli.encoding_ops import Direction, Padding, Strategy, Truncation
 from bpe_cli.formats.checked import Node, quote
-from bpe_cli.usage import ROLES, Usage, roles_in_order
+from bpe_cli.usage import ROLES, Fact, Origin, Usage, roles_in_order
 
 _Choice = TypeVar("_Choice")
 
@@ -48,6 +48,24 @@ def read(root: Node) -> Usage:
         roles_in_order(roles),
         default_first(templates),
     )
+
+
+def read_trained(node: Node) -> tuple[tuple[str, Fact], ...]:
+    """Read what a tokenizer was trained with: a list of [setting, value].
+
+    Raises:
+        FormatError: It is something else.
+    """
+    found: list[tuple[str, Fact]] = []
+    for each in () if node.is_null else node.items():
+        value = each.value
+        if not (
+            isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
+            and isinstance(value[1], (str, int, float))
+        ):  # fmt: skip
+            raise each.error("is to be [setting, value]")
+        found.append((value[0], value[1]))
+    return tuple(found)
 
 
 def _read_truncation(node: Node) -> Truncation | None:
@@ -161,3 +179,12 @@ def write_own(usage: Usage) -> dict[str, Any]:
     if usage.chat_templates:
         said["chat_templates"] = write_templates(usage.chat_templates)
     return {"usage": said} if said else {}
+
+
+def write_trained(origin: Origin | None) -> dict[str, Any]:
+    """Write the project's own field ``trained``, if it is known what a tokenizer was trained with.
+
+    The files that it was trained on and for are left out: the same training gives the same file wherever they are.
+    """
+    settings = [list(each) for each in (origin.trained if origin else ()) if each[0] not in ("input", "model_prefix")]
+    return {"trained": settings} if settings else {}

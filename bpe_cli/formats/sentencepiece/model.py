@@ -101,7 +101,8 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     if not pieces:
         raise FormatError(f"{source} has no pieces")
     trainer, normalizer = (dict(wire.fields(settings.get(number, b""), source)) for number in (2, 3))
-    origin = Origin(NAME, tuple(facts), ((sentencepiece_writing.WHOLE, data),))
+    carried = ((sentencepiece_writing.WHOLE, data),)
+    origin = Origin(NAME, tuple(facts), carried, sentencepiece_settings.trained(facts))
     return assemble(pieces, trainer, normalizer, source, origin)
 
 

@@ -7,7 +7,7 @@ library trained with that very option.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, WORD
@@ -36,6 +36,9 @@ NORMALIZER = {
     5: "escape_whitespaces", 6: "normalization_rule_tsv",
 }  # fmt: skip
 """NormalizerSpec: number -> name; that of decoding (denormalizer_spec) has the same."""
+
+REPEATED = frozenset((1, 5, 30, 31))
+"""Fields of the trainer that can stand several times: input, accept_language, control and user-defined symbols."""
 
 BOOLEANS = frozenset((
     "shuffle_input_sentence", "split_by_unicode_script", "split_by_whitespace", "split_by_number",
@@ -88,6 +91,34 @@ def _fact(name: str, field: wire.Field) -> Fact | None:
     if field.kind == wire.FIXED32:
         return float(struct.unpack("<f", value)[0])
     return value.decode("utf-8", "replace") if field.kind == wire.BYTES else None
+
+
+def trained(facts: Iterable[tuple[str, Fact]]) -> tuple[tuple[str, Fact], ...]:
+    """Give what facts say of the training: all that is known but the table, which is no setting of a training."""
+    known = {*TRAINER.values(), *(PREFIXES[3] + name for name in NORMALIZER.values())}
+    return tuple((name, value) for name, value in facts if name in known and not name.endswith("precompiled_charsmap"))
+
+
+def fields_of(facts: Iterable[tuple[str, Fact]], prefix: str = "") -> dict[int, bytes]:
+    """Write facts as fields of ``TrainerSpec`` (or of ``NormalizerSpec``, whose names have a prefix), by number.
+
+    What has no such name is left out.
+    """
+    numbers = {name: field for field, name in (NORMALIZER if prefix else TRAINER).items()}
+    fields: dict[int, bytes] = {}
+    for name, value in facts:
+        field = numbers.get(name.removeprefix(prefix)) if name.startswith(prefix) else None
+        if field is not None:
+            fields[field] = (fields.get(field, b"") if field in REPEATED else b"") + _field(field, name, value)
+    return fields
+
+
+def _field(field: int, name: str, value: Fact) -> bytes:
+    if name == "model_type":
+        value = next((kind for kind, text in MODEL_TYPES.items() if text == value), UNIGRAM)
+    if isinstance(value, float):
+        return wire.float_field(field, value)
+    return wire.varint_field(field, value) if isinstance(value, int) else wire.bytes_field(field, value.encode())
 
 
 def number(settings: Mapping[int, int | bytes], field: int, default: int) -> int:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.checked import quote
 from bpe_cli.formats.scores import check_order
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
-from bpe_cli.formats.sentencepiece.settings import ROLES, number, roles, text
+from bpe_cli.formats.sentencepiece.settings import PREFIXES, ROLES, fields_of, number, roles, text
 from bpe_cli.stages import ALGORITHMS, Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
 from bpe_cli.stages.pieces import CONTROL, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.usage import Fact
 
 WHOLE = "file"
 """Where ``Origin.carried`` has the file."""
@@ -43,7 +44,12 @@ def write(tokenizer: Tokenizer) -> bytes:
     if carried is None:
         content = pieces_of(tokenizer)
         written = b"".join(wire.bytes_field(1, _write_piece(piece)) for piece in content)
-        return written + _trainer_settings(tokenizer, marks, content) + _normalizer_settings(charsmap, marks)
+        trained = tokenizer.origin.trained if tokenizer.origin else ()
+        return (
+            written
+            + _trainer_settings(tokenizer, marks, content, trained)
+            + _normalizer_settings(charsmap, marks, trained)
+        )
     return _changed(carried, tokenizer, charsmap, marks)
 
 
@@ -123,23 +129,38 @@ def _write_piece(piece: Piece) -> bytes:
 # -- anew --------------------------------------------------------------------------------------
 
 
-def _trainer_settings(tokenizer: Tokenizer, marks: SpaceMarks, content: Sequence[Piece]) -> bytes:
+def _trainer_settings(
+    tokenizer: Tokenizer, marks: SpaceMarks, content: Sequence[Piece], trained: Sequence[tuple[str, Fact]]
+) -> bytes:
+    """Write what was trained with, as far as that is known; what the tokenizer itself says counts more."""
     model = tokenizer.model
     kind = UNIGRAM if isinstance(model, Unigram) else BPE if isinstance(model, ScoredBpe) else WORD
-    settings = wire.varint_field(3, kind) + wire.varint_field(4, len(content))
-    if marks.treat_whitespace_as_suffix:
-        settings += wire.varint_field(24, 1)
-    if getattr(model, "byte_fallback", False):
-        settings += wire.varint_field(35, 1)
+    if (
+        kind == UNIGRAM
+        and ("model_type", "CHAR") in trained
+        and all(len(each.decode()) == 1 for each in _learnt(content))
+    ):
+        kind = CHAR
+    said = fields_of(trained)
+    said |= {3: wire.varint_field(3, kind), 4: wire.varint_field(4, len(content))}
+    for field, switch in ((24, marks.treat_whitespace_as_suffix), (35, getattr(model, "byte_fallback", False))):
+        if switch or field in said:
+            said[field] = wire.varint_field(field, int(switch))
     ids = {piece: token_id for token_id, (piece, _, _) in enumerate(content)}
     named = _named_roles(tokenizer, content)
-    for role, (field, _, default) in ROLES.items():
-        settings += wire.varint_field(field, ids.get(named.get(role, default.encode()), -1))
-    settings += wire.bytes_field(44, _surface(tokenizer).encode())
-    for role, (_, field, default) in ROLES.items():
-        if role == "unk" or named.get(role, default.encode()) != default.encode():
-            settings += wire.bytes_field(field, named[role])
-    return wire.bytes_field(2, settings)
+    texts = dict(trained)
+    for role, (field, place, default) in ROLES.items():
+        usual = str(texts.get(f"{role}_piece", default)).encode()
+        piece = named.get(role, usual)
+        said[field] = wire.varint_field(field, ids.get(piece, -1))
+        if role == "unk" or piece != default.encode() or place in said:
+            said[place] = wire.bytes_field(place, piece)
+    said[44] = wire.bytes_field(44, _surface(tokenizer).encode())
+    return wire.bytes_field(2, b"".join(said[field] for field in sorted(said)))
+
+
+def _learnt(content: Sequence[Piece]) -> Iterator[bytes]:
+    return (piece for piece, _, kind in content if kind == NORMAL)
 
 
 def _named_roles(tokenizer: Tokenizer, content: Sequence[Piece]) -> dict[str, bytes]:
@@ -152,11 +173,11 @@ def _named_roles(tokenizer: Tokenizer, content: Sequence[Piece]) -> dict[str, by
     return named | {"unk": content[unknown or 0][0]}
 
 
-def _normalizer_settings(charsmap: bytes, marks: SpaceMarks) -> bytes:
-    settings = wire.bytes_field(2, charsmap)
-    for field, value in _switches(marks).items():
-        settings += wire.varint_field(field, int(value))
-    return wire.bytes_field(3, settings)
+def _normalizer_settings(charsmap: bytes, marks: SpaceMarks, trained: Sequence[tuple[str, Fact]]) -> bytes:
+    said = fields_of(trained, PREFIXES[3])
+    said |= {2: wire.bytes_field(2, charsmap)}
+    said |= {field: wire.varint_field(field, int(value)) for field, value in _switches(marks).items()}
+    return wire.bytes_field(3, b"".join(said[field] for field in sorted(said)))
 
 
 def _switches(marks: SpaceMarks) -> dict[int, bool]:

@@ -51,7 +51,7 @@ impl BpeTraining {
 #[pyo3(signature = (
     counts, *, initial, symbols, vocab_size, min_frequency, max_token_length, tie, by_character, progress,
     max_merges=None, continuing_subword_prefix="", end_of_word_suffix="", separate_suffix=false,
-    boundary_mark=Vec::new(), character_boundaries=false, max_digits=None,
+    boundary_mark=Vec::new(), character_boundaries=false, max_digits=None, reserved=Vec::new(),
 ))]
 #[expect(clippy::too_many_arguments, reason = "a bulk call names all it takes")]
 pub fn train_bpe(
@@ -72,6 +72,7 @@ pub fn train_bpe(
     boundary_mark: Vec<u8>,
     character_boundaries: bool,
     max_digits: Option<u32>,
+    reserved: Vec<Vec<u8>>,
 ) -> PyResult<BpeTraining> {
     let tie = tie_of(tie)?;
     let options = Options {
@@ -92,6 +93,7 @@ pub fn train_bpe(
             max_token_length,
             character_boundaries,
             max_digits,
+            reserved: reserved.into_iter().collect(),
         },
     };
     run(py, vocab_size, progress, || {

@@ -15,6 +15,9 @@ use crate::trainers::valid_piece::Rules;
 #[pyclass(frozen, module = "bpe_cli._core")]
 pub struct UnigramTraining(Training);
 
+/// A step's name, and the tokens that it left with their scores.
+type RecordedRound<'py> = (&'static str, Vec<(Bound<'py, PyBytes>, f64)>);
+
 #[pymethods]
 impl UnigramTraining {
     fn tokens<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, U32Array) {
@@ -45,6 +48,24 @@ impl UnigramTraining {
     fn seeds(&self) -> usize {
         self.0.seeds
     }
+
+    #[getter]
+    fn short(&self) -> Option<&'static str> {
+        self.0.short.map(unigram::Step::name)
+    }
+
+    fn rounds<'py>(&self, py: Python<'py>) -> Vec<RecordedRound<'py>> {
+        let tokens = |round: &unigram::Round| {
+            let tokens = round.tokens.iter();
+            tokens
+                .map(|(token, score)| (PyBytes::new(py, token), *score))
+                .collect()
+        };
+        let rounds = self.0.rounds.iter();
+        rounds
+            .map(|round| (round.step.name(), tokens(round)))
+            .collect()
+    }
 }
 
 /// Learns a unigram model from counts.
@@ -53,7 +74,7 @@ impl UnigramTraining {
     counts, *, rule, vocab_size, reserved, character_coverage, required_chars, seed_size,
     shrinking_factor, sub_iterations, max_piece_length, split_by_whitespace,
     split_by_unicode_script, split_by_number, split_digits, treat_whitespace_as_suffix,
-    allow_whitespace_only_pieces, threads, progress,
+    allow_whitespace_only_pieces, threads, progress, record=false,
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -80,6 +101,7 @@ pub fn train_unigram(
     allow_whitespace_only_pieces: bool,
     threads: usize,
     progress: Option<Py<PyAny>>,
+    record: bool,
 ) -> PyResult<UnigramTraining> {
     let single_precision = match rule {
         "em" | "textbook" => false,
@@ -109,6 +131,7 @@ pub fn train_unigram(
         },
         single_precision,
         threads,
+        record,
     };
     // What a callback or a signal handler raised, kept while the core unwinds.
     let mut raised = None;

@@ -125,6 +125,9 @@ def test_ids_begin_after_special_tokens_and_gaps():
     assert [*operation.made_of] == [301]
     assert operation.tokenizer.encode("<x>ab cd", "all") == [300, 256, begun.encode(" ")[0], 301]
     assert operation.notes == ("no pair is left to merge: the vocabulary has 302 ids, not 303",)
+    operation = extend(begun, counted(begun, "cd<x>cd ef"), 304, min_frequency=2)
+    expected = "no pair is left that occurs 2 times or more: the vocabulary has 302 ids, not 304"
+    assert operation.notes == (expected,)
 
 
 def test_ranks_stay_ranks():

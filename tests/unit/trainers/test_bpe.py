@@ -158,10 +158,19 @@ def test_it_is_registered():
         ({"merges": -1}, "from 0 up"),
         ({"vocab_size": 9, "total_symbols": True}, "total_symbols"),
         ({"vocab_size": 9, "character_coverage": 1.5}, "no share"),
-        ({"vocab_size": 9, "suffix_form": "0.1", "end_of_word_suffix": ""}, "needs a text"),
-        ({"vocab_size": 9, "suffix_form": "0.1", "continuing_subword_prefix": "#"}, "no prefix"),
-        ({"vocab_size": 9, "by_byte": True, "pre_tokenizer": ()}, "no other pre-tokenizer"),
-        ({"vocab_size": 9, "by_byte": True, "continuing_subword_prefix": "#"}, "no prefix"),
+        (
+            {"vocab_size": 9, "suffix_form": "0.1", "end_of_word_suffix": ""},
+            "suffix_form=0.1 makes end_of_word_suffix a symbol of its own, and that is empty",
+        ),
+        (
+            {"vocab_size": 9, "suffix_form": "0.1", "continuing_subword_prefix": "#"},
+            "suffix_form=0.1 .* continuing_subword_prefix",
+        ),
+        ({"vocab_size": 9, "by_byte": True, "pre_tokenizer": ()}, "by_byte goes with no --pre-tokenizer"),
+        (
+            {"vocab_size": 9, "by_byte": True, "continuing_subword_prefix": "#"},
+            "by_byte goes with no continuing_subword_prefix",
+        ),
         ({"vocab_size": 9, "special_tokens": ("",)}, "needs a text"),
         ({"vocab_size": 9, "special_tokens": ("a", "a")}, "given twice"),
         ({"vocab_size": 9, "compat": "minbpe"}, "no rules called"),

@@ -1,5 +1,7 @@
 //! What training is asked for, and what it gives.
 
+use std::collections::HashSet;
+
 use crate::error::{Error, Result};
 
 /// Which of the most frequent pairs is merged.
@@ -61,6 +63,8 @@ pub struct Vetoes {
     pub character_boundaries: bool,
     /// Most numeric characters (Unicode category N) in a product.
     pub max_digits: Option<u32>,
+    /// Texts that no product has: those of special tokens, which text never becomes.
+    pub reserved: HashSet<Vec<u8>>,
 }
 
 impl Options {

@@ -7,7 +7,7 @@ use crate::text::characters;
 impl Vetoes {
     /// Whether the text of a product decides.
     pub(super) fn read_text(&self) -> bool {
-        self.character_boundaries || self.max_digits.is_some()
+        self.character_boundaries || self.max_digits.is_some() || !self.reserved.is_empty()
     }
 
     /// Whether a product of so many symbols may be.
@@ -22,6 +22,7 @@ impl Vetoes {
             && self
                 .max_digits
                 .is_none_or(|most| digits(text) <= most as usize)
+            && !self.reserved.contains(text)
     }
 }
 

@@ -50,6 +50,6 @@ pub fn finish<T: Real>(pieces: &Pieces<T>, words: &Words, size: usize) -> Traini
         tokens,
         scores,
         characters,
-        seeds: 0,
+        ..Training::default()
     }
 }

@@ -11,16 +11,19 @@ mod finish;
 mod lattices;
 mod pieces;
 mod prune;
+mod rounds;
 mod seeds;
 #[cfg(test)]
 mod tests;
 mod textbook;
 mod words;
 
+pub use rounds::{Round, Step};
 pub use textbook::{Textbook, train as train_textbook};
 
 use self::lattices::{Home, Lattices, Packing};
 use self::pieces::Pieces;
+use self::rounds::Rounds;
 use self::words::Words;
 use super::valid_piece::Rules;
 use crate::error::{Error, Result};
@@ -49,6 +52,8 @@ pub struct Options {
     pub single_precision: bool,
     /// How many threads to use.
     pub threads: usize,
+    /// Whether to keep the tokens after each step.
+    pub record: bool,
 }
 
 /// What training gave.
@@ -62,6 +67,10 @@ pub struct Training {
     pub characters: usize,
     /// With how many substrings it began.
     pub seeds: usize,
+    /// The step that left fewer tokens than asked for, if one did.
+    pub short: Option<Step>,
+    /// The tokens after each step, if they were to be kept.
+    pub rounds: Vec<Round>,
 }
 
 /// Trains on pieces with their counts; `progress` is called with (rounds done, rounds in all).
@@ -137,6 +146,8 @@ fn run<T: Precision>(
     let mut pieces: Pieces<T> = seeds::find(words, options)?;
     let mut lattices = Lattices::new(words, &pieces, options.threads)?;
     let seeds = pieces.len();
+    let mut watch = Rounds::new(words, options.vocab_size - options.reserved, options.record);
+    watch.see(Step::Seeds, &pieces);
     let desired = (options.vocab_size as f64 * 1.1) as usize;
     let rounds = rounds(seeds, desired, options.shrinking_factor);
     for round in 0.. {
@@ -144,6 +155,7 @@ fn run<T: Precision>(
             progress(round.min(rounds), rounds + 1)?;
             let expected = T::expect(&pieces, &lattices, options.threads);
             pieces = em::maximise(&pieces, &mut lattices, &expected, options.threads)?;
+            watch.see(Step::Expectation, &pieces);
         }
         if pieces.len() <= desired {
             break;
@@ -151,6 +163,7 @@ fn run<T: Precision>(
         progress(round.min(rounds), rounds + 1)?;
         let kept = ((options.shrinking_factor * pieces.len() as f64) as usize).max(desired);
         pieces = prune::prune(&pieces, &mut lattices, kept, options.threads)?;
+        watch.see(Step::Pruning, &pieces);
         // The original stops here, with the scores from before the pruning; they are made anew else.
         if T::EXACT && pieces.len() <= desired {
             break;
@@ -159,6 +172,8 @@ fn run<T: Precision>(
     progress(rounds + 1, rounds + 1)?;
     let mut training = finish::finish(&pieces, words, options.vocab_size - options.reserved);
     training.seeds = seeds;
+    training.short = watch.short;
+    training.rounds = watch.all;
     Ok(training)
 }
 

@@ -16,6 +16,7 @@ fn options(vocab_size: usize) -> Options {
         rules: Rules::default(),
         single_precision: false,
         threads: 1,
+        record: true,
     }
 }
 

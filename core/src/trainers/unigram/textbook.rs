@@ -112,6 +112,7 @@ pub fn train<'a>(
             .collect(),
         characters: alphabet,
         seeds,
+        ..Training::default()
     })
 }
 

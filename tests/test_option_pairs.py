@@ -1,0 +1,70 @@
+"""Every two options of every trainer together: they work, or the refusal names them both."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from bpe_cli import formats
+from bpe_cli.errors import BpeError, InputError
+from tests.trainer_options import KINDS, WORDS, Kind, counted
+
+TEXTS = ["low new", "undo 12 é!", "LOW  slow</w>", "## x"]
+ABOUT_THE_CORPUS = (
+    "there is nothing to train on", "is smaller than its", "is too small for", "has no room after",
+    "nothing in the corpus is frequent enough", "there is too little text",
+)  # fmt: skip
+"""What a refusal says that is about sizes, and about no option beside ``vocab_size``."""
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_pairs(kind: Kind, tmp_path) -> None:
+    single = [(name, value) for name in kind.field_names for value in kind.values(name)]
+    alone = [(name, value) for name, value in single if outcome(kind, {name: value}, tmp_path) is None]
+    assert len(alone) >= len(single) // 2
+    wrong, worked, refused = [], 0, 0
+    for (first, one), (second, other) in combinations(alone, 2):
+        if first == second:
+            continue
+        refusal = outcome(kind, {first: one, second: other}, tmp_path)
+        if refusal is None:
+            worked += 1
+        elif any(each in refusal for each in ABOUT_THE_CORPUS):
+            continue
+        elif all(names(name, refusal) for name in (first, second)):
+            refused += 1
+        else:
+            wrong.append(f"{first}={one!r} {second}={other!r}: {refusal}")
+    assert not wrong, "\n".join(wrong[:40])
+    assert worked > refused
+
+
+def names(option: str, refusal: str) -> bool:
+    """Tell whether a refusal names an option, in one of the ways that there are."""
+    return any(each in refusal for each in (option, option.replace("_", " "), option.replace("_", "-"),
+                                            "--special" if option == "special_tokens" else option))  # fmt: skip
+
+
+def outcome(kind: Kind, chosen: dict[str, Any], tmp_path) -> str | None:
+    """Train, save, load and encode; give the refusal, or None."""
+    try:
+        options = kind.make(chosen)
+        kind.module.untrained(options)
+        texts = [b"low 5\nlower 2\nnewest 6\n" if chosen.get("dictionary") else WORDS.encode()]
+        trained = kind.module.train(counted(kind, options, texts), options).tokenizer
+        (tmp_path / "t.json").write_bytes(formats.dump(trained, "bpe.json", ["ids"])[""])
+        saved = formats.load(tmp_path / "t.json")
+    except BpeError as error:
+        return f"{error.message} {error.hint or ''}"
+    for text in TEXTS:
+        try:
+            expected = trained.encode(text)
+        except InputError:  # without an unknown token
+            with pytest.raises(InputError):
+                saved.encode(text)
+            continue
+        assert saved.encode(text) == expected
+        assert saved.decode(expected) == trained.decode(expected)
+    return None

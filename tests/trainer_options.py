@@ -1,0 +1,141 @@
+"""Options of every trainer, made from its dataclass: a field that is added is tested without anybody thinking of it."""
+
+from __future__ import annotations
+
+import types
+import typing
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from itertools import chain
+from types import ModuleType
+from typing import Any, Literal
+
+from bpe_cli import trainers
+from bpe_cli.blocks import Block
+from bpe_cli.stages import named_normalizers, named_pre_tokenizers
+from bpe_cli.trainers import TRAINERS, sentencepiece
+from bpe_cli.trainers.base import new_counts
+from bpe_cli.trainers.sentencepiece_options import OF_MODELS
+
+WORDS = "low low lower lowest newest newest widest slow\nun do undo é 12 a1 ! ## new</w>"
+
+TEXTS = {
+    "pattern": (r"\w+|\W", ""),
+    "end_of_word_suffix": ("", "_", "</s>"),
+    "continuing_subword_prefix": ("##", "@@"),
+    "unk_token": ("[U]",),
+    "characters": ("xyz",),
+    "boundary_mark": ("w",),
+    "required_chars": ("xé",),
+    "punctuation": ("!", "we"),
+    "unk_piece": ("<u>",), "bos_piece": ("<b>",), "eos_piece": ("<e>",), "pad_piece": ("<p>",), "unk_surface": ("?",),
+}  # fmt: skip
+LISTS = {
+    "special_tokens": (("<s>",), ("<s>", "[UNK]", "low"), ("[CLS]", "[SEP]", "[UNK]")),
+    "boundaries": (("lo|w", "un|do"),),
+    "user_defined": (("<x>", "ne"),),
+    "factors": ((1.0,), (2.0, 0.5)),
+}
+NUMBERS: dict[str, tuple[float, ...]] = {
+    "vocab_size": (30, 60, 256, 700),
+    "merges": (5, 12),
+    "min_frequency": (1, 2, 3),
+    "limit_alphabet": (4, 9),
+    "max_token_length": (2, 3),
+    "max_digits": (0, 1),
+    "character_coverage": (0.98, 0.99),
+    "coverage": (0.5, 0.9),
+    "seed_size": (12, 40),
+    "shrinking_factor": (0.5, 0.9),
+    "sub_iterations": (1, 3),
+    "max_piece_length": (2, 4),
+    "max_sentence_length": (45,),
+    "input_sentence_size": (1,),
+    "max_input_chars_per_word": (4,),
+    "rounds": (1, 2),
+    "lines_per_word": (0.5, 1),
+    "lines_per_count": (1,),
+    "ratio": (0.5, 3),
+    "dictionary_size": (3,),
+    "n": (1, 3),
+    "max_memory": (1 << 20,),
+    "unk_id": (2,), "bos_id": (-1,), "eos_id": (-1,), "pad_id": (3,),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A trainer, and what of its options is fixed."""
+
+    name: str
+    module: ModuleType
+    fixed: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def field_names(self) -> list[str]:
+        """The options that it has."""
+        fixed = dict(self.fixed)
+        model = fixed.get("model", "")
+        return [
+            each.name
+            for each in fields(self.module.Options)
+            if each.name not in fixed and (not model or model in OF_MODELS.get(each.name, (model,)))
+        ]
+
+    def make(self, chosen: dict[str, Any]) -> Any:
+        """Make options: those chosen; what is needed besides has its first value."""
+        needed = {each.name for each in fields(self.module.Options) if each.default is MISSING}
+        usual = {name: self.values(name)[-1] for name in needed - dict(self.fixed).keys()}
+        if self.name == "bpe" and "vocab_size" not in chosen and "merges" not in chosen:
+            usual["vocab_size"] = 700
+        return self.module.Options(**{**dict(self.fixed), **usual, **chosen})
+
+    @cache  # noqa: B019  # kinds live as long as the tests
+    def values(self, name: str) -> tuple[Any, ...]:
+        """Give values of a field other than its default."""
+        if (self.name, name) == ("byte", "vocab_size"):
+            return (256,)  # it is no choice
+        default = next(each.default for each in fields(self.module.Options) if each.name == name)
+        found = _values(name, typing.get_type_hints(self.module.Options)[name])
+        return tuple(value for value in found if value != default)
+
+
+KINDS = [
+    *(Kind(name, module) for name, module in TRAINERS.items()),
+    *(Kind(f"sentencepiece {model}", sentencepiece, (("model", model),)) for model in sentencepiece.MODELS),
+]
+
+
+def _values(name: str, kind: Any) -> list[Any]:
+    if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
+        return list(chain.from_iterable([None] if each is type(None) else _values(name, each)
+                                        for each in typing.get_args(kind)))  # fmt: skip
+    if typing.get_origin(kind) is Literal:
+        return list(typing.get_args(kind))
+    if kind is bool:
+        return [True, False]
+    if kind in (int, float):
+        return [kind(number) for number in NUMBERS[name]]
+    if kind is str:
+        return list(TEXTS[name])
+    if typing.get_origin(kind) is tuple and typing.get_args(kind)[0] in (str, float):
+        return list(LISTS[name])
+    if name == "normalizer":
+        return [named_normalizers.named(each) for each in ("lowercase", "nfkc", "none")]
+    assert name == "pre_tokenizer", f"{name} needs values in tests/trainer_options.py"
+    return [named_pre_tokenizers.named(each) for each in ("whitespace", "metaspace", "bert", "none")]
+
+
+def counted(kind: Kind, options: Any, texts: list[bytes]) -> Any:
+    """Count texts as ``bpe train`` does."""
+    if kind.module.documents(options) == "lines":
+        texts = [line for text in texts for line in text.splitlines()]
+    blocks = [Block.of(texts)]
+    if hasattr(kind.module, "chosen"):
+        blocks = kind.module.chosen(blocks, options)
+    counts = new_counts()
+    trainers.count(kind.module, blocks, options, counts)
+    return counts
