@@ -106,23 +106,23 @@ def hugging_face_decoder(
     (marks,) = (stage for stage in stages if isinstance(stage, SpaceMarksDecoder))
     written: list[Decoder] = [ReplaceDecoder(MARK, " ")]
     strips_all = marks.remove_extra_whitespaces
+    strips = marks.add_dummy_prefix or strips_all
     if unknown is not None:
         if any(unknown in text for text in texts):
             edges.append(f"tokens that contain {quote(unknown)}, the text of the unknown one")
-        if strips_all and MARK in marks.unk_surface:
+        if strips and MARK in marks.unk_surface:
             edges.append("the mark in what the unknown token reads as (unk_surface)")
         # All other marks have become blanks: those of the surface wait until the beginning is stripped.
-        written.append(
-            ReplaceDecoder(unknown, marks.unk_surface.replace(" ", MARK) if strips_all else marks.unk_surface)
-        )
+        surface = marks.unk_surface.replace(" ", MARK) if strips else marks.unk_surface
+        written.append(ReplaceDecoder(unknown, surface))
     if marks.byte_fallback and _have_bytes(texts):
         written.append(ByteFallback())
     written.append(Fuse())
     if strips_all and any(text.startswith(MARK * 2) for text in texts):
         edges.append("tokens that begin with two marks, of which decoding takes one")
-    if marks.add_dummy_prefix or strips_all:
+    if strips:
         written.append(StripDecoder(" ", ALL if strips_all else 1, 0))
-    if unknown is not None and strips_all:
+    if unknown is not None and strips:
         written.append(ReplaceDecoder(MARK, " "))
     return tuple(written)
 

@@ -5,6 +5,7 @@ All are written for this project. What they hold is bounded: ``MAX_BYTES`` for e
 
 from __future__ import annotations
 
+import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -71,10 +72,22 @@ def of_special_tokens(tokenizer: Tokenizer) -> Iterator[bytes]:
         yield content + content[:-1]
     for content in contents[:64]:
         yield content[1:] + content
-        yield content.swapcase() + b" " + content.upper()
+        for other in _variants(content):
+            yield other
+            yield content + other + content
+            yield b"a " + other + b" " + content
         yield b"x  " + content + b" \t" + content + b"\n " + content + b"y"
     yield b"".join(contents)
     yield b" ".join(reversed(contents))
+
+
+def _variants(content: bytes) -> set[bytes]:
+    """Give texts that normalizing may make equal to a token's."""
+    text = content.decode("utf-8", "surrogateescape")
+    cased = (text.swapcase(), text.upper(), text.lower(), text.title())
+    formed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD"))
+    variants = {each.encode("utf-8", "surrogateescape") for each in (*cased, *formed, f" {text} ")}
+    return variants - {content}
 
 
 def of_tokens(tokenizer: Tokenizer) -> tuple[list[bytes], list[bytes], list[bytes]]:
