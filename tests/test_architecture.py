@@ -37,6 +37,7 @@ LAYERS = (
         "running",
         "placing",
         "encodings",
+        "edges",
         "rank_merges",
         "fingerprint",
         "postprocess",

@@ -85,6 +85,21 @@ Special = Annotated[
         "otherwise; error refuses them.",
     ),
 ]  # fmt: skip
+Bos = Annotated[
+    str | None,
+    Option(
+        "--bos", metavar="TEXT|ID|auto", rich_help_panel=_TOKENIZER,
+        help="Begin each document with this special token; auto: with the one that the tokenizer says begins a text.",
+    ),
+]  # fmt: skip
+Eot = Annotated[
+    str | None,
+    Option(
+        "--eot", metavar="TEXT|ID|auto", rich_help_panel=_TOKENIZER,
+        help="End each document with this special token, as readers that divide by it expect; auto: with the one that "
+        "the tokenizer says ends a text.",
+    ),
+]  # fmt: skip
 SpecialInText = Annotated[
     list[str] | None,
     Option(
@@ -188,27 +203,6 @@ def _addition(text: str) -> SpecialToken:
     if not content or token_id is None:
         raise UsageError(f"--add-special {text!r} is not TEXT=ID", hint="as in --add-special '<|im_start|>=100264'")
     return SpecialToken(content.encode(), token_id)
-
-
-def eot_id(model: Tokenizer, eot: str | None) -> int | None:
-    """Give the id that --eot names, by the text of a special token or as a number.
-
-    Raises:
-        UsageError: There is no such token.
-    """
-    if eot is None:
-        return None
-    for token in model.special_tokens:
-        if token.content == eot.encode():
-            return token.token_id
-    number = _id(eot)
-    if number is not None and number < model.vocab_size:
-        return number
-    known = ", ".join(token.content.decode("utf-8", "replace") for token in model.special_tokens[:5])
-    raise UsageError(
-        f"--eot {eot!r} is neither a special token of this tokenizer nor one of its ids",
-        hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
-    )
 
 
 def _id(text: str) -> int | None:
