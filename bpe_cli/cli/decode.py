@@ -114,7 +114,7 @@ def run(
 
         bpe encode corpus.txt | bpe decode > copy.txt
 
-        bpe decode corpus.bin --from bin -t tokenizer.json -o copy.txt
+        bpe decode corpus.bin -t tokenizer.json -o copy.txt
 
         echo 24912 2375 | bpe decode -t gpt-4o
     """

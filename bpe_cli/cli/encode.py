@@ -210,7 +210,7 @@ def run(
 
         bpe encode -T "hello world" -t gpt-4o
 
-        bpe encode corpus.txt -t tokenizer.json --to bin -o corpus.bin
+        bpe encode corpus.txt -t tokenizer.json -o corpus.bin
 
         bpe encode data.jsonl --jsonl --field text --to count
 

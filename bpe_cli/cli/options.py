@@ -20,6 +20,9 @@ DEFAULT_TOKENIZER = "o200k_base"
 _LARGEST = 1 << 24
 """Bytes that a file of tools, a template or a list of tokens may have."""
 
+_MOST_THREADS = 1 << 16
+"""More change nothing: there is never work for so many at a time."""
+
 _INPUT = "Input"
 _TOKENIZER = "Tokenizer"
 _RUNNING = "Running"
@@ -249,7 +252,7 @@ def threads_of(threads: int | None) -> int:
     Counts the CPU limit of a container (cgroup v2's ``cpu.max``, or v1's quota).
     """
     if threads is not None:
-        return threads
+        return min(threads, _MOST_THREADS)
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for quota_file, period_file in (
         ("/sys/fs/cgroup/cpu.max", None),

@@ -28,13 +28,13 @@ class BinSink(Sink):
         self.dtype = choose_dtype(tokenizer, options)
         from hashlib import sha256
 
-        self._hash = sha256()
+        self._hash = sha256() if output.path is not None else None  # of a pipe nothing is described
         self.byte_count = 0
 
     @property
     def sha256(self) -> str:
-        """The hash of all numbers as they lie in the file."""
-        return self._hash.hexdigest()
+        """The hash of all numbers as they lie in the file; empty for what is no file."""
+        return self._hash.hexdigest() if self._hash is not None else ""
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         eot = self.options.edges.eot
@@ -49,7 +49,8 @@ class BinSink(Sink):
     def _write_numbers(self, data: Buffer) -> None:
         view = memoryview(data).cast("B")
         self.output.write(view)
-        self._hash.update(view)
+        if self._hash is not None:
+            self._hash.update(view)
         self.byte_count += len(view)
 
 
