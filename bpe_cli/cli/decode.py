@@ -154,7 +154,7 @@ def run(
                 characters = None if errors is None else CharacterStream(errors.value)
                 place = _Place(item.name)
                 for batch in _documents(read_batches(kind, stream, item.name, reading), whole=bool(model.decoder)):
-                    tokens += len(batch.ids)
+                    tokens += len(batch.ids) + batch.left_out
                     with place.named(model, batch.ids):
                         data = model.decode(memoryview(batch.ids).toreadonly())  # nobody changes them meanwhile
                         out.write(data if characters is None else characters.feed(data).encode())
@@ -184,8 +184,9 @@ def _documents(batches: "Iterator[Batch]", *, whole: bool) -> "Iterator[Batch]":
             ids = held[0].ids[:]
             for more in held[1:]:
                 ids.extend(more.ids)
+            left_out = sum(each.left_out for each in held)
             held = []
-            yield Batch(ids, True)
+            yield Batch(ids, True, left_out)
 
 
 class _Place:

@@ -20,10 +20,11 @@ ANOTHER_RUN = (
 
 
 class Batch(NamedTuple):
-    """Ids of one document, all or some of them (u32), and whether it ends after them."""
+    """Ids of one document, all or some of them (u32), whether it ends after them, and how many beside are left out."""
 
     ids: array[int]
     done: bool
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +50,22 @@ def without_edges(batches: Iterable[Batch], bos: int | None, eot: int | None) ->
     """Leave out what begins and what ends each document, where it stands there.
 
     >>> whole = [Batch(array("I", [1, 5]), False), Batch(array("I", [6, 2]), True), Batch(array("I", [2]), True)]
-    >>> [(batch.ids.tolist(), batch.done) for batch in without_edges(whole, 1, 2)]
-    [([5], False), ([6], True), ([], True)]
+    >>> [(batch.ids.tolist(), batch.done, batch.left_out) for batch in without_edges(whole, 1, 2)]
+    [([5], False, 1), ([6], True, 1), ([], True, 1)]
     """
     fresh, held = True, array("I")  # held: an eot that is left out if its document ends behind it
     for batch in batches:
-        ids = held + batch.ids if held else batch.ids
+        ids, left_out = held + batch.ids if held else batch.ids, batch.left_out
         held = array("I")
         if fresh and len(batch.ids) and ids[0] == bos:
-            ids = ids[1:]
+            ids, left_out = ids[1:], left_out + 1
         if len(ids) and ids[-1] == eot:
             ids, held = ids[:-1], ids[-1:]
         if batch.done:
+            left_out += len(held)
             held = array("I")
         fresh = batch.done or (fresh and not len(batch.ids))
-        yield Batch(ids, batch.done)
+        yield Batch(ids, batch.done, left_out)
 
 
 def chunks_of(stream: IO[bytes]) -> Iterator[bytes]:

@@ -31,8 +31,8 @@ def read_batches(
     r"""Read ids in one of the formats of ``READERS``.
 
     >>> import io
-    >>> list(read_batches("ids", io.BytesIO(b"1 2\n3\n"), "stdin"))
-    [Batch(ids=array('I', [1, 2]), done=True), Batch(ids=array('I', [3]), done=True)]
+    >>> [(batch.ids.tolist(), batch.done) for batch in read_batches("ids", io.BytesIO(b"1 2\n3\n"), "stdin")]
+    [([1, 2], True), ([3], True)]
 
     Raises:
         InputError: The data is not of that format; the message says where.

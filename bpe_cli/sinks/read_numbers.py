@@ -184,7 +184,7 @@ def _split(batches: Iterable[array[int]], eot: int | None) -> Iterator[Batch]:
                 end = ids.index(eot, start)
             except ValueError:
                 break
-            yield Batch(ids[start:end], True)
+            yield Batch(ids[start:end], True, 1)
             start, is_open = end + 1, False
         if start < len(ids):
             yield Batch(ids[start:], False)

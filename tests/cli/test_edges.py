@@ -193,6 +193,11 @@ def test_decoding_leaves_them_out(tmp_path, around):
             for name in ("x.npy", "x.bin"):
                 call("encode", "in", *GPT2, *documents, *around, "-q", "-o", name, cwd=tmp_path)
                 assert call("decode", name, *GPT2, *documents, cwd=tmp_path) == (0, back, ""), "its sidecar says it"
+        # What is left out is counted: as many tokens are read as were written.
+        for name in ("x.ids", "x.bin"):
+            written = call("encode", "in", *GPT2, *documents, *around, "-o", name, cwd=tmp_path).err
+            read = call("decode", name, *GPT2, *around, "-o", "y", cwd=tmp_path).err
+            assert read.split(", ")[1].replace("-> y", "") == written.split(", ")[1].replace(f"-> {name}", "")
 
 
 @pytest.mark.parametrize("size", ["1", "3", "4096"])
