@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.wording import listed
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -24,6 +25,20 @@ def bytes_of(text: str | bytes) -> bytes:
             "which stands for no bytes",
             hint="text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace') makes it U+FFFD",
         ) from error
+
+
+def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageError:
+    """Say which names are no special tokens, and which there are."""
+    import difflib
+
+    known = [content.decode("utf-8", "replace") for content in contents]
+    near = [other for name in names for other in difflib.get_close_matches(name, known, n=3, cutoff=0.4)]
+    some = list(dict.fromkeys(near or known))[:3]
+    what = "is not a special token" if len(names) == 1 else "are not special tokens"
+    return UsageError(
+        f"{listed(list(map(repr, names)), separator=', ')} {what} of this tokenizer",
+        hint=f"it has {', '.join(some)}" if some else "it has none",
+    )
 
 
 def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) -> InputError:

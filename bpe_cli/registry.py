@@ -10,6 +10,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+def optional(module: str) -> Any | None:
+    """Import a module that may not be installed; None if it is not."""
+    try:
+        return import_module(module)
+    except ImportError:
+        return None
+
+
 class Modules(Mapping[str, "Any"]):
     """Hold modules that do the same in different ways, by name and in order.
 

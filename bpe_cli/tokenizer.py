@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
-from bpe_cli.arguments import bytes_of, pack
+from bpe_cli.arguments import bytes_of, no_special_tokens, pack
 from bpe_cli.blocks import Block, settle
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.running import Place, PlainRunner, Sampling, SpecialTable, StagedRunner, is_plain
@@ -32,7 +32,6 @@ from bpe_cli.stages import (
 from bpe_cli.usage import NO_USAGE, Origin, Usage
 from bpe_cli.values import dataclass, field
 from bpe_cli.withholding import Withheld, live, looked_for, withheld
-from bpe_cli.wording import listed
 
 if TYPE_CHECKING:
     from bpe_cli.placing import Placed
@@ -284,7 +283,7 @@ class Tokenizer:
             contents = {token.content for token in self.special_tokens}
             unknown = [name for name in specials if name.encode() not in contents]
             if unknown:
-                raise self._no_specials(unknown)
+                raise no_special_tokens(unknown, [token.content for token in self.special_tokens])
             names.update(name.encode() for name in specials)
         ordered = looked_for(self.special_tokens, names)
         if not ordered:
@@ -297,21 +296,6 @@ class Tokenizer:
             [token.token_id for token in ordered],
             flags if any(flags) else None,
             self.runner.stages if isinstance(self.runner, StagedRunner) else None,
-        )
-
-    def _no_specials(self, names: list[str]) -> UsageError:
-        """Make the error of names that are no special tokens."""
-        import difflib
-
-        known = [token.content.decode("utf-8", "replace") for token in self.special_tokens]
-        near = [other for name in names for other in difflib.get_close_matches(name, known, n=3, cutoff=0.4)]
-        some = list(dict.fromkeys(near or known))[:3]
-        shown = listed(list(map(repr, names)), separator=", ")
-        return UsageError(
-            f"{shown} is not a special token of this tokenizer"
-            if len(names) == 1
-            else f"{shown} are not special tokens of this tokenizer",
-            hint=f"it has {', '.join(some)}" if some else "it has none",
         )
 
     # -- text to ids ---------------------------------------------------------------------------
@@ -360,16 +344,38 @@ class Tokenizer:
         """
         return self.runner.count(block, matcher, threads)
 
-    def encode(self, text: str | bytes, specials: Specials = (), threads: int = 1) -> list[int]:
+    def encode(
+        self,
+        text: str | bytes,
+        specials: Specials = (),
+        threads: int = 1,
+        *,
+        add_special_tokens: bool = False,
+        bos: str | int | None = None,
+        eot: str | int | None = None,
+    ) -> list[int]:
         """Encode one text; special tokens in it are plain text unless asked for.
 
+        Args:
+            text: The text.
+            specials: Which special tokens are looked for in it.
+            threads: How many to use; changes no result.
+            add_special_tokens: Whether to put around it what the post-processor puts there.
+            bos: What begins it: the text of a special token, an id, or ``auto`` for what the tokenizer says begins one.
+            eot: What ends it, likewise.
+
         Raises:
-            UsageError: A name in ``specials`` is unknown.
+            UsageError: A name in ``specials`` is unknown, or there is nothing to put around the text.
             InputError: A byte of the text has no token.
         """
         data = bytes_of(text)
         ids, _ = self.encode_block(Block.of([data]), self.matcher(specials), threads)
-        return ids.tolist()
+        if not add_special_tokens and bos is None and eot is None:
+            return ids.tolist()
+        from bpe_cli.edges import edges_of
+
+        edges = edges_of(self, add_special_tokens=add_special_tokens, bos=bos, eot=eot)
+        return [*edges.before, *ids.tolist(), *edges.after]
 
     def tokens(self, text: str | bytes, specials: Specials = ()) -> list[Token]:
         """Encode one text and say where each token lies in it.

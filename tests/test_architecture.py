@@ -43,6 +43,7 @@ LAYERS = (
         "running",
         "placing",
         "encodings",
+        "edges",
         "rank_merges",
         "fingerprint",
         "postprocess",

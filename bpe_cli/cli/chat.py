@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bpe_cli.chat.provenance import Traced
     from bpe_cli.corpus import InputHash, Inputs, Source
     from bpe_cli.running import Sampling
-    from bpe_cli.sinks import SinkOptions
+    from bpe_cli.sinks import Sink, SinkOptions
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 _CHAT = "Conversations"
@@ -79,7 +79,7 @@ class ChatOptions:
     tools: str | None = None
     date: str | None = None
 
-    def check(self, to: str, *, lines: bool, spans: bool, add_special_tokens: bool) -> None:
+    def check(self, to: str, *, lines: bool, spans: bool, add_special_tokens: bool, bos: bool, eot: bool) -> None:
         """Make sure that no option is given that has no effect, or none that is clear.
 
         Raises:
@@ -100,11 +100,13 @@ class ChatOptions:
             raise UsageError("--chat reads JSON, not lines of text", hint="--jsonl takes a conversation from each line")
         if spans:
             raise UsageError("spans are places in a text, and a conversation is none", hint="leave spans out")
-        if add_special_tokens:
+        if add_special_tokens or bos:
             raise UsageError(
                 "a chat template itself writes what belongs around a conversation",
-                hint="leave --add-special-tokens out",
+                hint=f"leave {'--add-special-tokens' if add_special_tokens else '--bos'} out",
             )
+        if to == "text" and eot:
+            raise UsageError("--eot is about ids, and --to text writes none", hint="leave it out")
         if self.template == BILLED and to != "count":
             raise UsageError("openai says what OpenAI bills, not which ids there are", hint="--to count gives it")
 
@@ -126,7 +128,8 @@ class ChatWork:
     max_tokens: int | None
     threads: int
     quiet: bool
-    sink_options: Callable[[Tokenizer], SinkOptions]
+    sink_options: SinkOptions
+    eot: str | None
 
 
 def encode_chat(chat: ChatOptions, work: ChatWork, model: Tokenizer, asked: str | None) -> None:
@@ -290,16 +293,19 @@ def _write_ids(work: ChatWork, model: Tokenizer, renderer: _Renders, reader: _Re
     from bpe_cli import sinks
     from bpe_cli.blocks import Block
     from bpe_cli.chat import ChatEncoder
+    from bpe_cli.cli.encoding import counts_of, with_edges, with_edges_counted
+    from bpe_cli.edges import edges_of
     from bpe_cli.sinks.count import CountSink
 
     encoder = ChatEncoder(model, work.specials, refuse=work.refuse)
+    edges = edges_of(model, eot=work.eot)
     budget = Budget(work.max_tokens, reader)
     places = Places()
     with (
         progress(reader.found.total_bytes, "encoding", quiet=work.quiet, printing=on_terminal(work.output)) as advance,
         sinks.open_sink(
-            work.to, work.output, stdout=sys.stdout.buffer, tokenizer=model, options=work.sink_options(model),
-            inputs=reader.hashes,
+            work.to, work.output, stdout=sys.stdout.buffer, tokenizer=model,
+            options=replace(work.sink_options, edges=edges), inputs=reader.hashes,
         ) as sink,
     ):  # fmt: skip
         for batch in reader.batches(advance):
@@ -311,13 +317,19 @@ def _write_ids(work: ChatWork, model: Tokenizer, renderer: _Renders, reader: _Re
             shown = Block(b"", array("Q", bytes(8 * len(batch))))
             if isinstance(sink, CountSink) and work.sampling is None:
                 counts = model.count_block(block, encoder.matcher, work.threads)
+                counts = with_edges_counted(shown, counts, edges)
                 budget.spend(counts, shown)
                 sink.write_counts(shown, counts)
                 continue
             ids, ends = model.encode_block(block, encoder.matcher, work.threads, work.sampling, places.of(block))
-            budget.spend([end - start for start, end in zip([0, *ends], ends, strict=False)], shown)
+            ids, ends = with_edges(shown, ids, ends, edges, sink)
+            budget.spend(counts_of(shown, ends, edges, sink), shown)
             sink.write(shown, ids, ends)
     budget.check()
+    _tell(work, sink)
+
+
+def _tell(work: ChatWork, sink: Sink) -> None:
     if work.output is not None:
         told = f"{count(sink.documents, 'conversation')}, {count(sink.tokens, 'token')} -> {work.output}"
         note(told, quiet=work.quiet)
@@ -330,16 +342,16 @@ def _write_counts(chat: ChatOptions, work: ChatWork, model: Tokenizer, named: st
     from bpe_cli.chat import count_billed
     from bpe_cli.sinks.count import CountSink
 
-    if chat.prompt is False or work.specials or work.refuse or work.sampling is not None:
+    if chat.prompt is False or work.specials or work.refuse or work.sampling is not None or work.eot:
         raise UsageError(
             "OpenAI bills text as it is, and for the answer's beginning in any case",
-            hint="leave --special, --no-generation-prompt and sampling out, or name a layout by --chat-template",
+            hint="leave --special, --eot, --no-generation-prompt and sampling out, or name a layout by --chat-template",
         )
     budget = Budget(work.max_tokens, reader)
     with (
         progress(reader.found.total_bytes, "counting", quiet=work.quiet, printing=on_terminal(work.output)) as advance,
         sinks.open_sink(
-            work.to, work.output, stdout=sys.stdout.buffer, tokenizer=model, options=work.sink_options(model)
+            work.to, work.output, stdout=sys.stdout.buffer, tokenizer=model, options=work.sink_options
         ) as sink,
     ):
         for batch in reader.batches(advance):
@@ -349,17 +361,19 @@ def _write_counts(chat: ChatOptions, work: ChatWork, model: Tokenizer, named: st
             if isinstance(sink, CountSink):
                 sink.write_counts(shown, counts)
     budget.check()
+    _tell(work, sink)
 
 
 def _write_text(work: ChatWork, renderer: _Renders, reader: _Reader) -> None:
     """Write the text of conversations: as it is, or with --jsonl an object a line."""
     import json
 
-    from bpe_cli.sinks.atomic import open_output, open_stdout
+    from bpe_cli.sinks.atomic import open_stdout
+    from bpe_cli.sinks.compressing import open_packed
 
     with (
         progress(reader.found.total_bytes, "rendering", quiet=work.quiet, printing=on_terminal(work.output)) as advance,
-        open_stdout(sys.stdout.buffer) if work.output is None else open_output(work.output) as out,
+        open_stdout(sys.stdout.buffer) if work.output is None else open_packed(work.output) as out,
     ):
         for batch in reader.batches(advance):
             for each in batch:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.outputs import check_kept, check_outputs
+from bpe_cli.cli.pages import check_page_names
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.failures import every
+from bpe_cli.sinks.naming import TEXT, check_name, read_name
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Limit
@@ -19,6 +21,16 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.stored import StoredComparison
 
 Form = Literal["tables", "json", "markdown", "csv"]
+
+_ENDINGS: dict[Form, tuple[str, ...]] = {
+    "json": (".json",),
+    "csv": (".csv",),
+    "markdown": (".md",),
+    "tables": TEXT,
+}
+"""How files of each form are called; a name that says one asks for it."""
+
+_CALLED: dict[Form, str] = {"json": "JSON", "csv": "CSV", "markdown": "Markdown", "tables": "tables as text"}
 
 _LARGEST_REPORT = 1 << 28
 
@@ -142,11 +154,16 @@ class Wanted:
         chosen = [form for form, wanted in forms.items() if wanted]
         if len(chosen) > 1:
             raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
+        if not chosen:
+            chosen = [form for form, endings in _ENDINGS.items() if read_name(output).ending in endings]
+        form = chosen[0] if chosen else "tables"
+        check_name("-o", output, _CALLED[form], (*_ENDINGS[form], *TEXT))
+        check_page_names(html=html)
         named = [name for name in metric if name != ALL]
         timed = [each.name for each in METRICS.values() if each.kind == "speed"] if speed else []
         limits = tuple(every(Limit.parse, max_regression))
         wanted = cls(
-            chosen[0] if chosen else "tables",
+            form,
             output,
             html,
             metrics_named([*(metric or USUAL), *timed]),

@@ -11,6 +11,7 @@ from bpe_cli.cli import options, surgery
 from bpe_cli.cli.console import note
 from bpe_cli.cli.outputs import check_kept
 from bpe_cli.cli.parameters import Argument, Option
+from bpe_cli.cli.tokenizer_names import check_tokenizer_name
 from bpe_cli.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ _FOLDER = Format.huggingface.value
 """What a folder is written as."""
 
 _STDOUT = "-"
+
+_MAIN = ("tokenizer.json", "vocab.json", "vocab.txt", "encoder.json")
+"""The file of a folder without which the others are no tokenizer."""
 
 
 def run(
@@ -97,12 +101,13 @@ def run(
         bpe convert tokenizer.json --extend corpus.txt -s 60000 -o longer.json
     """
     from bpe_cli.formats import dump, format_of_name, left_behind, rehearse
-    from bpe_cli.sinks.atomic import write_file
     from bpe_cli.surgery import id_map as id_map_of
     from bpe_cli.surgery import skeleton
 
     as_folder = output.endswith(os.sep) or os.path.isdir(output)
     chosen = format.value if format else _FOLDER if as_folder else format_of_name(output)
+    if format and not as_folder and output != _STDOUT:
+        check_tokenizer_name(output, chosen)
     check_kept([("-o", output), ("--id-map", id_map)], [("the tokenizer", source)])
     model = options.tokenizer_of(source, pattern, add_special)
     losses = frozenset(word.strip() for word in allow_loss.split(",") if word.strip())
@@ -121,10 +126,11 @@ def run(
         model = operation.tokenizer
         files = dump(model, chosen, losses)
         paths = _places(files, output, map_path)
-        write_file(map_path, id_map_of(operation))
         change.tell(operation, map_path)
-    for name, content in files.items():
-        _write(paths[name], content)
+    contents = {paths[name]: content for name, content in files.items()}
+    if map_path is not None:
+        contents = {map_path: id_map_of(operation), **contents}
+    _write(contents)
     note(f"{source} -> {', '.join(paths.values())} ({chosen})", quiet=quiet)
     left = left_behind(model, chosen)
     if left:
@@ -170,16 +176,20 @@ def _is_text(content: bytes) -> bool:
     return b"\0" not in content
 
 
-def _write(path: str, content: bytes) -> None:
-    if path == _STDOUT:
-        from bpe_cli.sinks.atomic import open_stdout
+def _write(contents: dict[str, bytes]) -> None:
+    """Write all files, or what goes to stdout; the one that the others belong to comes last.
 
+    Raises:
+        OutputError: One cannot be written.
+    """
+    from bpe_cli.sinks.atomic import open_stdout, write_together
+
+    printed = contents.pop(_STDOUT, None)
+    if contents:
+        write_together(dict(sorted(contents.items(), key=lambda each: os.path.basename(each[0]) in _MAIN)))
+    if printed is not None:
         with open_stdout(sys.stdout.buffer) as out:
-            out.write(content)
-    else:
-        from bpe_cli.sinks.atomic import write_file
-
-        write_file(path, content)
+            out.write(printed)
 
 
 def _built_in_layout(source: str, model: "Tokenizer") -> str | None:

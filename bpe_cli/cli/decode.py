@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."
 
 
+_HEAD_BYTES = 64
+"""So much of a file tells in which format it is."""
+
+
 class From(StrEnum):
     """What to read."""
 
@@ -49,9 +53,14 @@ def run(
     inputs: options.Inputs = None,
     tokenizer: options.TokenizerName = None,
     from_: Annotated[
-        From,
-        Option("--from", rich_help_panel="Input", help="What `bpe encode --to` wrote."),
-    ] = From.ids,
+        From | None,
+        Option(
+            "--from",
+            rich_help_panel="Input",
+            show_default="by the file's name and beginning",
+            help="What `bpe encode --to` wrote.",
+        ),
+    ] = None,
     output: options.Output = None,
     errors: Annotated[
         Errors | None,
@@ -66,9 +75,25 @@ def run(
     lines: Annotated[
         bool, Option("--lines", rich_help_panel="Output", help="End each document with a line end.")
     ] = False,
+    bos: Annotated[
+        str | None,
+        Option(
+            "--bos",
+            metavar="TEXT|ID|auto",
+            rich_help_panel="Input",
+            show_default="OUT.json",
+            help="What begins each document, and is left out.",
+        ),
+    ] = None,
     eot: Annotated[
         str | None,
-        Option("--eot", metavar="TEXT|ID", rich_help_panel="Input", help="What ends each document (npy and bin)."),
+        Option(
+            "--eot",
+            metavar="TEXT|ID|auto",
+            rich_help_panel="Input",
+            show_default="OUT.json",
+            help="What ends each document, and is left out.",
+        ),
     ] = None,
     dtype: Annotated[
         Dtype | None,
@@ -89,23 +114,27 @@ def run(
 
         bpe encode corpus.txt | bpe decode > copy.txt
 
-        bpe decode corpus.bin --from bin -t tokenizer.json -o copy.txt
+        bpe decode corpus.bin -t tokenizer.json -o copy.txt
 
         echo 24912 2375 | bpe decode -t gpt-4o
     """
     from bpe_cli.corpus import Inputs, Source, open_stream, waits_for_keyboard
-    from bpe_cli.sinks.atomic import check_writable, open_output, open_stdout
+    from bpe_cli.edges import edges_of
+    from bpe_cli.sinks.atomic import check_writable, open_stdout
     from bpe_cli.sinks.batches import ReadOptions
-    from bpe_cli.sinks.read import read_batches
+    from bpe_cli.sinks.compressing import check_compressing, open_packed
+    from bpe_cli.sinks.read import kind_of, read_batches
     from bpe_cli.sinks.sidecar import complete
     from bpe_cli.streaming import CharacterStream
 
     if not inputs and waits_for_keyboard(Source(), sys.stdin.buffer):
         raise UsageError("there are no ids: stdin is a terminal", hint="name files, or pipe ids in")
     if output is not None:
+        check_compressing(output)
         check_writable(output)
     model = options.tokenizer_of(tokenizer, pattern, add_special)
-    asked = ReadOptions(model, dtype.value if dtype else None, options.eot_id(model, eot))
+    edges = edges_of(model, bos=bos, eot=eot)
+    asked = ReadOptions(model, dtype.value if dtype else None, edges.bos, edges.eot)
     found = Inputs.resolve(
         tuple(inputs or ()), stdin=sys.stdin.buffer, otherwise="ids can be piped in: echo 24912 2375 | bpe decode"
     )
@@ -113,18 +142,19 @@ def run(
     documents = tokens = 0
     with (
         progress(found.total_bytes, "decoding", quiet=quiet, printing=on_terminal(output)) as advance,
-        open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
+        open_stdout(sys.stdout.buffer) if output is None else open_packed(output) as out,
     ):
         for item in found.items:
-            reading, sidecar = complete(from_, item.path, asked, model)
-            if sidecar is not None and not sidecar.is_of(model):
-                name = sidecar.tokenizer_name or "another tokenizer"
-                note(f"note: {item.name} was encoded with {name}, whose value differs from this one's", quiet=quiet)
             with open_stream(item.path, stdin=sys.stdin.buffer, on_bytes=advance) as stream:
+                kind = from_.value if from_ else kind_of(item.path, stream.peek(_HEAD_BYTES))
+                reading, sidecar = complete(kind, item.path, asked, model)
+                if sidecar is not None and not sidecar.is_of(model):
+                    name = sidecar.tokenizer_name or "another tokenizer"
+                    note(f"note: {item.name} was encoded with {name}, whose value differs from this one's", quiet=quiet)
                 characters = None if errors is None else CharacterStream(errors.value)
                 place = _Place(item.name)
-                for batch in _documents(read_batches(from_, stream, item.name, reading), whole=bool(model.decoder)):
-                    tokens += len(batch.ids)
+                for batch in _documents(read_batches(kind, stream, item.name, reading), whole=bool(model.decoder)):
+                    tokens += len(batch.ids) + batch.left_out
                     with place.named(model, batch.ids):
                         data = model.decode(memoryview(batch.ids).toreadonly())  # nobody changes them meanwhile
                         out.write(data if characters is None else characters.feed(data).encode())
@@ -154,8 +184,9 @@ def _documents(batches: "Iterator[Batch]", *, whole: bool) -> "Iterator[Batch]":
             ids = held[0].ids[:]
             for more in held[1:]:
                 ids.extend(more.ids)
+            left_out = sum(each.left_out for each in held)
             held = []
-            yield Batch(ids, True)
+            yield Batch(ids, True, left_out)
 
 
 class _Place:

@@ -8,7 +8,7 @@ from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, on_terminal, progress, say_slow, say_unspelt
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
-from bpe_cli.cli.outputs import check_kept, read_inputs
+from bpe_cli.cli.outputs import check_kept, check_text_output, read_inputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
@@ -19,8 +19,9 @@ from bpe_cli.wording import listed
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash
+    from bpe_cli.edges import Edges
     from bpe_cli.sinks import SinkOptions
-    from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.tokenizer import Specials
 
 EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or output."
 
@@ -57,28 +58,22 @@ def run(
     inputs: options.Inputs = None,
     tokenizer: options.TokenizerName = None,
     to: Annotated[
-        To,
+        To | None,
         Option(
             "--to",
             rich_help_panel=_OUTPUT,
+            show_default="by OUT's name, else ids",
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
             "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document. "
             "segmented: each line of text with blanks between its tokens. text: that of conversations.",
         ),
-    ] = To.ids,
+    ] = None,
     output: options.Output = None,
     with_: Annotated[
         str, Option("--with", metavar="tokens,spans", help="Add these to jsonl.", rich_help_panel=_OUTPUT)
     ] = "",
-    eot: Annotated[
-        str | None,
-        Option(
-            "--eot",
-            metavar="TEXT|ID",
-            rich_help_panel=_OUTPUT,
-            help="End each document with this special token (npy and bin), as readers that divide by it expect.",
-        ),
-    ] = None,
+    bos: options.Bos = None,
+    eot: options.Eot = None,
     max_tokens: Annotated[
         int | None,
         Option(
@@ -105,7 +100,7 @@ def run(
         Option(
             "--add-special-tokens",
             rich_help_panel="Tokenizer",
-            help="Put around each document what the tokenizer's post-processor puts there.",
+            help="Put around each document what the tokenizer's post-processor puts there; it must be something.",
         ),
     ] = False,
     separator: Annotated[
@@ -226,7 +221,7 @@ def run(
 
         bpe encode -T "hello world" -t gpt-4o
 
-        bpe encode corpus.txt -t tokenizer.json --to bin -o corpus.bin
+        bpe encode corpus.txt -t tokenizer.json -o corpus.bin
 
         bpe encode data.jsonl --jsonl --field text --to count
 
@@ -237,11 +232,15 @@ def run(
     from bpe_cli import sinks
     from bpe_cli.cli.encoding import BlockEncoding
     from bpe_cli.corpus import read_blocks
+    from bpe_cli.edges import NO_EDGES, edges_of
     from bpe_cli.ordered import Ordered, keep_freed_memory
-    from bpe_cli.postprocess import affixes
 
     conversations = chats.ChatOptions(chat, chat_template, generation_prompt, tools, date)
-    conversations.check(to.value, lines=lines, spans="spans" in _words(with_), add_special_tokens=add_special_tokens)
+    to = to or To(sinks.sink_of_name(output) or To.ids.value)
+    conversations.check(
+        to.value, lines=lines, spans="spans" in _words(with_), add_special_tokens=add_special_tokens,
+        bos=bos is not None, eot=eot is not None,
+    )  # fmt: skip
     segmented = to == To.segmented
     how = Segmenting(separator, tuple(glossary or ()), vocabulary, vocabulary_threshold, write_vocabulary)
     check_options(
@@ -249,6 +248,7 @@ def run(
         how,
         {
             "--with": with_,
+            "--bos": bos,
             "--eot": eot,
             "--max-tokens": max_tokens is not None,
             "--special": special,
@@ -260,7 +260,7 @@ def run(
     if to.value in sinks.SINKS and sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
         raise UsageError(f"{to.value} is not for a terminal", hint="name a file with -o, or pipe it into a program")
     if output is not None:
-        sinks.check_outputs(to.value, output) if to.value in sinks.SINKS else sinks.check_writable(output)
+        sinks.check_outputs(to.value, output) if to.value in sinks.SINKS else check_text_output(output, jsonl=jsonl)
     model = options.tokenizer_of(tokenizer, pattern, add_special)
     if frequencies is not None and inference != Inference.longest:
         raise UsageError("--frequencies says which of equally long tokens is tried first, with --inference longest")
@@ -284,10 +284,11 @@ def run(
     if conversations.wanted:
         work = chats.ChatWork(
             source, to.value, output, () if refuse else specials, refuse, sampling, max_tokens, number, quiet,
-            lambda model: _sink_options(model, with_, eot, ()),
+            _sink_options(with_, NO_EDGES, ()), eot,
         )  # fmt: skip
         chats.encode_chat(conversations, work, model, tokenizer)
         return
+    edges = edges_of(model, add_special_tokens=add_special_tokens, bos=bos, eot=eot)
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
     say_unspelt(model, specials, quiet)
@@ -300,16 +301,15 @@ def run(
     origins = Origins(whole=source.documents == "whole")
     budget = Budget(max_tokens, origins)
     places = Places()
-    around = affixes(model.post_processor) if add_special_tokens else ((), ())
     with (
         progress(found.total_bytes, "encoding", quiet=quiet, printing=on_terminal(output)) as advance,
         sinks.open_sink(
             to.value, output, stdout=sys.stdout.buffer, tokenizer=model,
-            options=_sink_options(model, with_, eot, specials), inputs=hashes if hashes is not None else (),
+            options=_sink_options(with_, edges, specials), inputs=hashes if hashes is not None else (),
         ) as sink,
     ):  # fmt: skip
         keep_freed_memory()
-        way = BlockEncoding(model, matcher, sampling, around, sink, budget)
+        way = BlockEncoding(model, matcher, sampling, edges, sink, budget)
         with Ordered(way.encode, way.write, number) as ordered:
             blocks = read_blocks(
                 source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance, on_input=origins.begin, hashes=hashes,
@@ -327,15 +327,15 @@ def _words(with_: str) -> set[str]:
     return {word.strip() for word in with_.split(",") if word.strip()}
 
 
-def _sink_options(model: "Tokenizer", with_: str, eot: str | None, specials: "Specials") -> "SinkOptions":
-    """Read --with and --eot.
+def _sink_options(with_: str, edges: "Edges", specials: "Specials") -> "SinkOptions":
+    """Read --with.
 
     Raises:
-        UsageError: A word of --with is unknown, or --eot is no token of the tokenizer.
+        UsageError: A word of it is unknown.
     """
     from bpe_cli.sinks import SinkOptions
 
     words = _words(with_)
     if unknown := words - {"tokens", "spans"}:
         raise UsageError(f"--with knows tokens and spans, not {listed(sorted(unknown), separator=', ')}")
-    return SinkOptions("tokens" in words, "spans" in words, specials, eot=options.eot_id(model, eot))
+    return SinkOptions("tokens" in words, "spans" in words, specials, edges)

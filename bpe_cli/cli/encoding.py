@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
 from bpe_cli.sinks.count import CountSink
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.blocks import Block
     from bpe_cli.cli.documents import Budget
+    from bpe_cli.edges import Edges
     from bpe_cli.running import Place, Sampling
     from bpe_cli.sinks import Sink
     from bpe_cli.tokenizer import Tokenizer
@@ -22,6 +24,44 @@ Result = tuple["memoryview | None", memoryview]
 """The ids of a block's documents (u32) and where each document's end (u64); or None and their counts (u64)."""
 
 
+def with_edges(
+    block: Block, ids: memoryview, ends: memoryview, edges: Edges, sink: Sink
+) -> tuple[memoryview, memoryview]:
+    """Put around the documents of a block what stands there, but for what the sink itself puts."""
+    after = edges.after[:-1] if _puts_eot(edges, sink) else edges.after
+    if not (edges.before or after):
+        return ids, ends
+    from bpe_cli.postprocess import surround
+
+    return surround(block, ids, ends, edges.before, after)
+
+
+def with_edges_counted(block: Block, counts: memoryview, edges: Edges) -> memoryview:
+    """Count what stands around the documents of a block too (u64)."""
+    if not len(edges) or not len(counts):
+        return counts
+    more = array("Q", (count + len(edges) for count in counts))
+    if block.continued:
+        more[0] -= len(edges.before)
+    if block.unfinished:
+        more[-1] -= len(edges.after)
+    return memoryview(more)
+
+
+def counts_of(block: Block, ends: memoryview, edges: Edges, sink: Sink) -> list[int]:
+    """Give how many ids each document of a block has in the output."""
+    own = int(_puts_eot(edges, sink))
+    counts = [end - start + own for start, end in zip([0, *ends], ends, strict=False)]
+    if own and block.unfinished and counts:
+        counts[-1] -= own
+    return counts
+
+
+def _puts_eot(edges: Edges, sink: Sink) -> bool:
+    """Tell whether a sink itself ends each document."""
+    return sink.is_binary and edges.eot is not None
+
+
 @dataclass(frozen=True, slots=True)
 class BlockEncoding:
     """Encode blocks and write what comes out.
@@ -30,7 +70,7 @@ class BlockEncoding:
         model: The tokenizer.
         matcher: What is looked for in the text.
         sampling: How the encoding is varied, or None.
-        affixes: The ids before and after each document.
+        edges: What stands around each document.
         sink: Where it goes.
         budget: What watches the lengths of documents.
     """
@@ -38,7 +78,7 @@ class BlockEncoding:
     model: Tokenizer
     matcher: _core.SpecialMatcher | None
     sampling: Sampling | None
-    affixes: tuple[tuple[int, ...], tuple[int, ...]]
+    edges: Edges
     sink: Sink
     budget: Budget
 
@@ -49,15 +89,10 @@ class BlockEncoding:
             InputError: A byte of the text has no token.
         """
         block, place = item
-        before, after = self.affixes
-        if isinstance(self.sink, CountSink) and not (before or after or self.sampling):
-            return None, self.model.count_block(block, self.matcher)
+        if isinstance(self.sink, CountSink) and self.sampling is None:
+            return None, with_edges_counted(block, self.model.count_block(block, self.matcher), self.edges)
         ids, ends = self.model.encode_block(block, self.matcher, 1, self.sampling, place)
-        if before or after:
-            from bpe_cli.postprocess import surround
-
-            return surround(block, ids, ends, before, after)
-        return ids, ends
+        return with_edges(block, ids, ends, self.edges, self.sink)
 
     def write(self, item: Item, result: Result) -> None:
         """Write the result of a block; blocks come in order.
@@ -72,5 +107,5 @@ class BlockEncoding:
             self.sink.write_counts(block, ends)
         elif ids is not None:
             if self.budget.is_limited:
-                self.budget.spend([end - start for start, end in zip([0, *ends], ends, strict=False)], block)
+                self.budget.spend(counts_of(block, ends, self.edges, self.sink), block)
             self.sink.write(block, ids, ends)

@@ -110,6 +110,7 @@ def run(
             (tokenizer,), inputs = inputs, None
     elif tokenizer is None and text is None and inputs:
         _refuse_tokenizers(inputs)
+    pages.check_page_names(html=html, svg=svg)
     check_kept([("--html", html), ("--svg", svg)], [("the tokenizer", tokenizer or "")])
     try:
         model = options.tokenizer_of(tokenizer, pattern, add_special)

@@ -20,6 +20,9 @@ DEFAULT_TOKENIZER = "o200k_base"
 _LARGEST = 1 << 24
 """Bytes that a file of tools, a template or a list of tokens may have."""
 
+_MOST_THREADS = 1 << 16
+"""More change nothing: there is never work for so many at a time."""
+
 _INPUT = "Input"
 _TOKENIZER = "Tokenizer"
 _RUNNING = "Running"
@@ -83,6 +86,21 @@ Special = Annotated[
         "--special", metavar="all|error|TEXT", rich_help_panel=_TOKENIZER,
         help="Find special tokens in the text: all, or the one named (repeatable). They are plain text "
         "otherwise; error refuses them.",
+    ),
+]  # fmt: skip
+Bos = Annotated[
+    str | None,
+    Option(
+        "--bos", metavar="TEXT|ID|auto", rich_help_panel=_TOKENIZER,
+        help="Begin each document with this special token; auto: with the one that the tokenizer says begins a text.",
+    ),
+]  # fmt: skip
+Eot = Annotated[
+    str | None,
+    Option(
+        "--eot", metavar="TEXT|ID|auto", rich_help_panel=_TOKENIZER,
+        help="End each document with this special token, as readers that divide by it expect; auto: with the one that "
+        "the tokenizer says ends a text.",
     ),
 ]  # fmt: skip
 SpecialInText = Annotated[
@@ -190,27 +208,6 @@ def _addition(text: str) -> SpecialToken:
     return SpecialToken(content.encode(), token_id)
 
 
-def eot_id(model: Tokenizer, eot: str | None) -> int | None:
-    """Give the id that --eot names, by the text of a special token or as a number.
-
-    Raises:
-        UsageError: There is no such token.
-    """
-    if eot is None:
-        return None
-    for token in model.special_tokens:
-        if token.content == eot.encode():
-            return token.token_id
-    number = _id(eot)
-    if number is not None and number < model.vocab_size:
-        return number
-    known = ", ".join(token.content.decode("utf-8", "replace") for token in model.special_tokens[:5])
-    raise UsageError(
-        f"--eot {eot!r} is neither a special token of this tokenizer nor one of its ids",
-        hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
-    )
-
-
 def _id(text: str) -> int | None:
     """Read an id, a u32; None for anything else, however many digits it has."""
     if not (text.isascii() and text.isdigit() and len(text) <= 10):
@@ -255,7 +252,7 @@ def threads_of(threads: int | None) -> int:
     Counts the CPU limit of a container (cgroup v2's ``cpu.max``, or v1's quota).
     """
     if threads is not None:
-        return threads
+        return min(threads, _MOST_THREADS)
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for quota_file, period_file in (
         ("/sys/fs/cgroup/cpu.max", None),

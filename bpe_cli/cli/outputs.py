@@ -48,6 +48,22 @@ def check_outputs(outputs: Sequence[tuple[str, str | None]], *, stdout_taken: st
         taken |= dict.fromkeys((place, *_identities(path)), option)
 
 
+def check_text_output(path: str, *, jsonl: bool = False) -> None:
+    """Make sure that a file of text can be written, compressed if its name says so, and is not called another thing.
+
+    Raises:
+        UsageError: Its name is that of another kind of file.
+        OutputError: It cannot be written.
+    """
+    from bpe_cli.sinks.atomic import check_writable
+    from bpe_cli.sinks.compressing import check_compressing
+    from bpe_cli.sinks.naming import ENDINGS, TEXT, check_name
+
+    check_name("-o", path, "text", ENDINGS["jsonl"] if jsonl else TEXT, packable=True)
+    check_compressing(path)
+    check_writable(path)
+
+
 def check_kept(outputs: Iterable[tuple[str, str | None]], read: Iterable[tuple[str, str]]) -> None:
     """Make sure that no output would replace a file that is read, by whatever name.
 

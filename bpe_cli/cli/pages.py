@@ -25,6 +25,18 @@ Svg = Annotated[
 ]
 
 
+def check_page_names(*, html: str | None = None, svg: str | None = None) -> None:
+    """Make sure that no page or picture is called another thing.
+
+    Raises:
+        UsageError: One is.
+    """
+    from bpe_cli.sinks.naming import TEXT, check_name
+
+    check_name("--html", html, "a page", (".html", ".htm", *TEXT))
+    check_name("--svg", svg, "a picture", (".svg", *TEXT))
+
+
 def write_page(path: str, parts: Iterable[str], quiet: bool) -> None:
     """Write a file that appears when it is whole, part by part; ``-`` is stdout.
 

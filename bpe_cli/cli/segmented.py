@@ -94,7 +94,8 @@ def write_segmented(
     """
     from bpe_cli.corpus import read_blocks
     from bpe_cli.formats.subword_nmt import dump_vocabulary
-    from bpe_cli.sinks.atomic import check_writable, open_output, open_stdout, write_file
+    from bpe_cli.sinks.atomic import check_writable, open_stdout, write_file
+    from bpe_cli.sinks.compressing import open_packed
 
     if how.write_vocabulary is not None:
         if output is not None and os.path.realpath(output) == os.path.realpath(how.write_vocabulary):
@@ -106,7 +107,7 @@ def write_segmented(
         cut = _counted(cut, counts)
     with (
         progress(found.total_bytes, "segmenting", quiet=quiet, printing=on_terminal(output)) as advance,
-        open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out,
+        open_stdout(sys.stdout.buffer) if output is None else open_packed(output) as out,
     ):
         blocks = read_blocks(
             source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,

@@ -207,7 +207,7 @@ def run(
         Option(
             "--format",
             rich_help_panel="Output",
-            show_default="bpe.json",
+            show_default="by OUT's name, else bpe.json",
             help="The file's format: bpe.json is tokenizer.json, and more where Hugging Face's library lacks it. "
             "With -a bpe --compat subword-nmt it is its codes file unless this says otherwise.",
         ),
@@ -260,8 +260,10 @@ def run(
 
         bpe train -T "low low lower newest" -s 262 --steps
     """
+    from bpe_cli.cli.tokenizer_names import check_tokenizer_name, format_asked_for
     from bpe_cli.cli.training import check_compat, check_matches, help_of, options_of
     from bpe_cli.formats import resolve_pattern
+    from bpe_cli.sinks.naming import check_name
     from bpe_cli.stages import named_normalizers, named_pre_tokenizers
     from bpe_cli.trainers import TRAINERS, sentencepiece
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
@@ -294,11 +296,14 @@ def run(
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
     if from_counts and (inputs or text is not None):
         raise UsageError("--from-counts takes the place of text: give one or the other")
+    check_name("--counts-out", counts_out, "counts", (".counts",))
     outputs = [("-o", output), ("--counts-out", counts_out)]
     check_outputs(outputs)
     check_kept(outputs, (("the counts", path) for path in from_counts or ()))
     codes = algorithm == Algorithm.bpe and compat == Compat.subword_nmt
-    file_format = format_.value if format_ else "subword-nmt" if codes else "bpe.json"
+    usual = "subword-nmt" if codes else "bpe.json"
+    file_format = format_.value if format_ else format_asked_for(output, [each.value for each in Format], usual)
+    check_tokenizer_name(output, file_format)
     if not counting_only:
         _rehearse(trainer, settings, file_format)
     memory = DEFAULT_MAX_MEMORY if max_memory is None else max_memory << 20

@@ -6,11 +6,11 @@ Every codec is a *decompressor* in the manner of ``bz2.BZ2Decompressor``: ``deco
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 from bpe_cli.errors import InputError
+from bpe_cli.registry import optional
 
 MAGIC_BYTES = 16
 """As many first bytes as ``codec_of`` wants to see."""
@@ -114,14 +114,6 @@ def decompress(chunks: Iterable[bytes], codec: Codec, name: str) -> Iterator[byt
         ) from error
     if not decompressor.eof:
         raise InputError(f"cannot read {name}: its {codec.name} data ends too early, after {produced:,} bytes of text")
-
-
-def optional(module: str) -> Any | None:
-    """Import a module that may not be installed."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        return None
 
 
 def _gzip() -> Codec:

@@ -188,7 +188,9 @@ class _ChunkStream(io.RawIOBase):
 
 
 @contextmanager
-def open_stream(path: str, *, stdin: BinaryIO, on_bytes: Callable[[int], None] | None = None) -> Iterator[BinaryIO]:
+def open_stream(
+    path: str, *, stdin: BinaryIO, on_bytes: Callable[[int], None] | None = None
+) -> Iterator[io.BufferedReader]:
     """Open one file or ``-`` as a readable stream, decompressed: what the readers of ``sinks.read`` take.
 
     Args:

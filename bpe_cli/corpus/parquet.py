@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bpe_cli.blocks import Block
-from bpe_cli.corpus.compressed import optional
 from bpe_cli.corpus.documents import Packer
 from bpe_cli.corpus.opening import cannot_read, show_path
 from bpe_cli.errors import InputError
+from bpe_cli.registry import optional
 
 _ROWS = 1024
 

@@ -1,6 +1,7 @@
 """Write ids: as text, JSON lines, NumPy arrays, raw numbers, or counts; ``read`` is the way back.
 
-A sink is one module: a class, and ``make`` to make it. Adding one is a file and a line here.
+A sink is one module: a class, and ``make`` to make it. Adding one is a file, and a line in ``naming.py``, which says
+how its files are called.
 """
 
 from __future__ import annotations
@@ -11,15 +12,27 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.errors import UsageError
 from bpe_cli.registry import Modules
-from bpe_cli.sinks.atomic import Output, check_writable, open_output, open_stdout, write_file
+from bpe_cli.sinks.atomic import Output, check_writable, open_described, open_stdout
 from bpe_cli.sinks.base import Sink, SinkOptions
+from bpe_cli.sinks.compressing import check_compressing, open_packed
+from bpe_cli.sinks.naming import ENDINGS, IN_PLACE, TEXT, check_name, read_name, sink_of_name
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
-__all__ = ["SINKS", "Output", "Sink", "SinkOptions", "check_outputs", "check_writable", "is_binary", "open_sink"]
+__all__ = [
+    "SINKS",
+    "Output",
+    "Sink",
+    "SinkOptions",
+    "check_outputs",
+    "check_writable",
+    "is_binary",
+    "open_sink",
+    "sink_of_name",
+]
 
-SINKS = Modules("bpe_cli.sinks", {name: name for name in ("ids", "tokens", "jsonl", "npy", "bin", "count")})
+SINKS = Modules("bpe_cli.sinks", {name: name for name in ENDINGS})
 """What ``encode --to`` can write, by name."""
 
 
@@ -33,11 +46,20 @@ def is_binary(to: str) -> bool:
 
 
 def check_outputs(to: str, path: str) -> None:
-    """Make sure, before the work begins, that a sink's files can be written.
+    """Make sure, before the work begins, that a sink's files can be written, and are called as what they are.
 
     Raises:
         OutputError: One cannot.
+        UsageError: The name is that of another kind of file.
     """
+    if to in IN_PLACE and (packed := read_name(path).packed):
+        raise UsageError(
+            f"-o {path} names a compressed file, and programs read {to} where it lies, without unpacking it",
+            hint=f"leave {packed} out of the name, or use --to jsonl or --to ids, which are compressed",
+        )
+    own = ENDINGS[to]
+    check_name("-o", path, to, own if to in IN_PLACE else (*own, *TEXT), packable=True)
+    check_compressing(path)
     check_writable(path)
     if is_binary(to):
         from bpe_cli.sinks.sidecar import sidecar_path
@@ -71,20 +93,20 @@ def open_sink(
         UsageError: The options do not fit the tokenizer.
     """
     options = options or SinkOptions()
-    if options.eot is not None and not is_binary(to):
-        raise UsageError(f"an eot goes into binary formats only, not into {to}", hint="use --to npy or --to bin")
     if (options.tokens or options.spans) and to != "jsonl":
         raise UsageError(f"tokens and spans go into jsonl only, not into {to}", hint="use --to jsonl")
-    with open_stdout(stdout) if path is None else open_output(path) as output:
+    if path is not None and is_binary(to):
+        from bpe_cli.sinks.bin import BinSink
+        from bpe_cli.sinks.sidecar import describe, sidecar_path
+
+        with open_described(path, sidecar_path(path)) as (output, beside):
+            numbers: BinSink = SINKS[to].make(output, tokenizer, options)
+            yield numbers
+            numbers.finish()
+            if beside is not None:
+                beside.write(describe(numbers, inputs))
+        return
+    with open_stdout(stdout) if path is None else open_packed(path) as output:
         sink: Sink = SINKS[to].make(output, tokenizer, options)
         yield sink
         sink.finish()
-        description = None
-        if is_binary(to) and output.path is not None:
-            from bpe_cli.sinks.bin import BinSink
-            from bpe_cli.sinks.sidecar import describe, sidecar_path
-
-            if isinstance(sink, BinSink):
-                description = describe(sink, inputs)
-    if description is not None and path is not None:
-        write_file(sidecar_path(path), description)

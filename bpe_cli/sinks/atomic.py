@@ -1,42 +1,27 @@
 """Write files that are there whole or not at all.
 
-The bytes go into a nameless file in the target's folder (``O_TMPFILE``: nothing is left even after
-``kill -9``) or, where the system has none, into ``.NAME.PID.part``; then they are synced and renamed.
-Pipes, devices and terminals are written to directly.
+``draft.py`` says how; pipes, devices and terminals are written to directly.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import io
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import count
 from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.errors import OutputError
+from bpe_cli.sinks.draft import BUFFER_BYTES, Draft, cannot_write, real_path, show_path, status_of
 from bpe_cli.sinks.unfinished import UNFINISHED
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from typing_extensions import Buffer
 
-_BUFFER_BYTES = 64 << 10
-"""Small writes are gathered; what is larger goes to the system from where it lies."""
 _DESCRIPTOR = re.compile(r"/dev/(?:(stdout)|(stderr)|fd/(\d+))|/proc/self/fd/(\d+)")
-
-
-def cannot_write(name: str, error: OSError) -> OutputError:
-    """Make the error of an output that cannot be written."""
-    if error.errno == errno.ENOSPC:
-        return OutputError(f"cannot write {name}: no space left on device")
-    reason = error.strerror or str(error)
-    return OutputError(f"cannot write {name}: {reason[:1].lower()}{reason[1:]}")
 
 
 class Output:
@@ -126,7 +111,7 @@ def open_stdout(stdout: BinaryIO) -> Iterator[Output]:
         OutputError: It cannot be written to.
     """
     # Under `python -u` standard output is raw, and a raw write may write a part only.
-    buffered = io.BufferedWriter(stdout, _BUFFER_BYTES) if isinstance(stdout, io.RawIOBase) else None
+    buffered = io.BufferedWriter(stdout, BUFFER_BYTES) if isinstance(stdout, io.RawIOBase) else None
     output = Output(buffered or stdout, "stdout")
     try:
         yield output
@@ -147,7 +132,7 @@ def open_output(path: str) -> Iterator[Output]:
     Raises:
         OutputError: It cannot be written.
     """
-    name = _show(path)
+    name = show_path(path)
     direct = _open_direct(path, name)
     if direct is not None:
         output = Output(direct, name)
@@ -158,12 +143,70 @@ def open_output(path: str) -> Iterator[Output]:
             with contextlib.suppress(OSError):  # it was reported, or another exception is on its way
                 direct.close()
         return
-    target = _real(path, name)
-    with _Draft(target, name) as draft:
+    with Draft(path) as draft:
         output = Output(draft.stream, name, path)
         yield output
         output.flush()
+        draft.prepare()
         draft.publish()
+
+
+@contextmanager
+def open_described(path: str, beside: str) -> Iterator[tuple[Output, Output | None]]:
+    """Open a file as ``open_output`` does, and one that describes it: both are complete before one gets its name.
+
+    The description gets its name first. So whoever is killed between the two leaves it beside an older file, or beside
+    none; that it is not of that file can be told by a description that holds a hash, be the older one's what it may.
+
+    Yields:
+        The output, and that of the description; None where the first is no regular file.
+
+    Raises:
+        OutputError: One cannot be written.
+    """
+    name = show_path(path)
+    direct = _open_direct(path, name)
+    if direct is not None:
+        direct.close()
+        with open_output(path) as output:
+            yield output, None
+        return
+    with Draft(path) as draft, Draft(beside) as description:
+        outputs = Output(draft.stream, name, path), Output(description.stream, show_path(beside), beside)
+        yield outputs
+        for output in outputs:
+            output.flush()
+        draft.prepare()
+        description.prepare()
+        with UNFINISHED:
+            description.publish()
+            draft.publish()
+
+
+def write_together(files: Mapping[str, bytes]) -> None:
+    """Write files that are of use only together; all are complete before the first gets its name.
+
+    The last one is what the others belong to. If it is there already it is taken away before the others change, so that
+    at no moment it stands beside files of another run: whoever is killed in between leaves a set without it.
+
+    Raises:
+        OutputError: One cannot be written; unless the system fails in the middle of the renaming, none is changed.
+    """
+    if len(files) == 1:
+        for path, content in files.items():
+            write_file(path, content)
+        return
+    with contextlib.ExitStack() as stack:
+        drafts = []
+        for path, content in files.items():
+            drafts.append(stack.enter_context(Draft(path)))
+            Output(drafts[-1].stream, show_path(path), path).write(content)
+        for draft in drafts:
+            draft.prepare()
+        with UNFINISHED:
+            drafts[-1].withdraw()
+            for draft in drafts:
+                draft.publish()
 
 
 def write_file(path: str, data: bytes) -> None:
@@ -182,172 +225,16 @@ def check_writable(path: str) -> None:
     Raises:
         OutputError: Its folder is missing or read-only, it is a folder, or the like.
     """
-    name = _show(path)
+    name = show_path(path)
     if _DESCRIPTOR.fullmatch(path):
         return
-    target = _real(path, name)
-    status = _status(target, name)
+    target = real_path(path, name)
+    status = status_of(target, name)
     if status is not None and not os.access(target, os.W_OK):
         raise OutputError(f"cannot write {name}: permission denied")
     if status is None or stat.S_ISREG(status.st_mode):
-        with _Draft(target, name):
+        with Draft(path):
             pass
-
-
-class _Draft:
-    """A file on its way to ``target``: nameless if the system can, else beside it."""
-
-    def __init__(self, target: str, name: str) -> None:
-        self._target, self._name = target, name
-        self._folder = os.path.dirname(target)
-        self._part: str | None = None
-        status = _status(target, name)
-        self._mode = None if status is None else stat.S_IMODE(status.st_mode)
-        try:
-            descriptor = self._open_nameless()
-            if descriptor is None:
-                _, descriptor = self._open_part()
-        except OSError as error:
-            raise self._failure(error) from error
-        self.stream = io.BufferedRandom(io.FileIO(descriptor, "r+"), _BUFFER_BYTES)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):  # closing flushes, which fails again on a full disk
-            self.stream.close()
-        if self._part is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(self._part)
-            self._settle()
-
-    def publish(self) -> None:
-        """Sync the file and give it its name."""
-        try:
-            self.stream.flush()
-            descriptor = self.stream.fileno()
-            if self._mode is not None and hasattr(os, "fchmod"):
-                os.fchmod(descriptor, self._mode)
-            os.fsync(descriptor)
-            part = self._part or self._name_it(descriptor)
-            self.stream.close()  # Windows renames closed files only
-            with UNFINISHED:
-                os.replace(part, self._target)
-                self._settle()
-        except OSError as error:
-            raise self._failure(error) from error
-        _sync_folder(self._folder)
-
-    def _open_nameless(self) -> int | None:
-        flag = getattr(os, "O_TMPFILE", None)
-        if flag is None:
-            return None
-        try:
-            descriptor = os.open(self._folder, flag | os.O_RDWR, 0o666)
-        except OSError as error:
-            # Kernels and file systems without it say one of these; all else is the user's trouble.
-            if error.errno in (errno.EISDIR, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOENT):
-                return None
-            raise
-        if not os.path.exists(f"/proc/self/fd/{descriptor}"):  # the only way to name it
-            os.close(descriptor)
-            return None
-        return descriptor
-
-    def _part_names(self) -> Iterator[str]:
-        stem = os.path.basename(self._target)
-        if len(os.fsencode(stem)) > 200:
-            stem = stem[:50]  # a name ends at 255 bytes
-        for number in count():
-            yield os.path.join(self._folder, f".{stem}.{os.getpid()}{f'.{number}' if number else ''}.part")
-
-    def _open_part(self) -> tuple[str, int]:
-        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
-        for part in self._part_names():
-            with UNFINISHED:
-                try:
-                    descriptor = os.open(part, flags, 0o666)
-                except FileExistsError:
-                    continue
-                self._take_name(part)
-            return part, descriptor
-        raise AssertionError  # the names do not end
-
-    def _name_it(self, descriptor: int) -> str:
-        """Give the nameless file the name of a part; make a copy where the system will not link it."""
-        import shutil
-
-        for part in self._part_names():
-            with UNFINISHED:
-                try:
-                    # Without a folder's descriptor Python calls link(2), which does not follow /proc's links.
-                    os.link(f"/proc/self/fd/{descriptor}", part, src_dir_fd=descriptor, follow_symlinks=True)
-                except FileExistsError:
-                    continue
-                except OSError:
-                    break
-                self._take_name(part)
-            return part
-        self.stream.seek(0)
-        part, copied = self._open_part()
-        with open(copied, "wb", _BUFFER_BYTES) as copy:
-            shutil.copyfileobj(self.stream, copy, 1 << 20)
-            copy.flush()
-            if self._mode is not None:
-                os.fchmod(copy.fileno(), self._mode)
-            os.fsync(copy.fileno())
-        return part
-
-    def _take_name(self, part: str) -> None:
-        self._part = part
-        UNFINISHED.paths.add(part)
-
-    def _settle(self) -> None:
-        if self._part is not None:
-            UNFINISHED.paths.discard(self._part)
-        self._part = None
-
-    def _failure(self, error: OSError) -> OutputError:
-        if not os.path.isdir(self._folder):
-            return OutputError(f"cannot write {self._name}: no such folder {_show(self._folder)}")
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            what = "is on a read-only disk" if error.errno == errno.EROFS else "may not be written to"
-            return OutputError(f"cannot write {self._name}: the folder {_show(self._folder)} {what}")
-        return cannot_write(self._name, error)
-
-
-def _real(path: str, name: str) -> str:
-    """Follow links, so that a link stays one.
-
-    Raises:
-        OutputError: No file can have such a name.
-    """
-    if not path:
-        raise OutputError("cannot write to a file without a name")
-    try:
-        return os.path.realpath(path)
-    except ValueError as error:
-        raise OutputError(f"cannot write {name}: {error}") from error
-
-
-def _status(target: str, name: str) -> os.stat_result | None:
-    """Give the status of a target, or None when there is none yet.
-
-    Raises:
-        OutputError: It is a folder, or cannot be looked at.
-    """
-    try:
-        status = os.stat(target)
-    except FileNotFoundError:
-        return None
-    except NotADirectoryError as error:
-        raise OutputError(f"cannot write {name}: no such folder {_show(os.path.dirname(target))}") from error
-    except OSError as error:
-        raise cannot_write(name, error) from error
-    if stat.S_ISDIR(status.st_mode):
-        raise OutputError(f"cannot write {name}: it is a folder")
-    return status
 
 
 def _open_direct(path: str, name: str) -> BinaryIO | None:
@@ -357,24 +244,10 @@ def _open_direct(path: str, name: str) -> BinaryIO | None:
         if match is not None:
             # Opening /dev/stdout anew would empty the file that `>> file` adds to.
             number = 1 if match[1] else 2 if match[2] else int(match[3] or match[4])
-            return os.fdopen(os.dup(number), "wb", _BUFFER_BYTES)
-        status = _status(_real(path, name), name)
+            return os.fdopen(os.dup(number), "wb", BUFFER_BYTES)
+        status = status_of(real_path(path, name), name)
         if status is None or stat.S_ISREG(status.st_mode):
             return None
-        return open(path, "wb", _BUFFER_BYTES)
+        return open(path, "wb", BUFFER_BYTES)
     except OSError as error:
         raise cannot_write(name, error) from error
-
-
-def _sync_folder(folder: str) -> None:
-    """Make a rename last; not every system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _show(path: str) -> str:
-    return path if path.isprintable() and path else ascii(path)

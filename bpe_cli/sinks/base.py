@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
 
+from bpe_cli.edges import NO_EDGES, Edges
 from bpe_cli.values import dataclass
 
 if TYPE_CHECKING:
@@ -34,14 +35,15 @@ class SinkOptions:
         tokens: Whether jsonl has the tokens.
         spans: Whether jsonl has each token's [start, end) in bytes of its document.
         specials: Which special tokens were looked for in the text (for spans).
-        eot: The id that binary formats put after each document, or None for none.
+        edges: What was put around each document by whoever encoded it. Binary formats put its eot there
+            themselves.
         dtype: How binary formats store an id; None for u16 where every id fits, else u32.
     """
 
     tokens: bool = False
     spans: bool = False
     specials: Specials = ()
-    eot: int | None = None
+    edges: Edges = NO_EDGES
     dtype: Dtype | None = None
 
 
@@ -52,7 +54,7 @@ class Sink(ABC):
         is_binary: Whether the output is no text (a terminal should not get it).
         needs_ids: Whether ``write`` is wanted; if not, ``write_counts`` does with less.
         documents: How many documents are complete.
-        tokens: How many ids were written, without any eot.
+        tokens: How many ids were written, what stands around documents included: the only count there is.
     """
 
     is_binary: ClassVar[bool] = False

@@ -11,6 +11,8 @@ from bpe_cli.errors import OutputError, UsageError
 from bpe_cli.sinks.base import HIGHEST_ID, Dtype, Sink, SinkOptions
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from bpe_cli.blocks import Block
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.tokenizer import Tokenizer
@@ -24,30 +26,43 @@ class BinSink(Sink):
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
         super().__init__(output, tokenizer, options)
         self.dtype = choose_dtype(tokenizer, options)
+        from hashlib import sha256
+
+        self._hash = sha256() if output.path is not None else None  # of a pipe nothing is described
+        self.byte_count = 0
 
     @property
-    def length(self) -> int:
-        """How many numbers were written, eots too."""
-        return self.tokens + (0 if self.options.eot is None else self.documents)
+    def sha256(self) -> str:
+        """The hash of all numbers as they lie in the file; empty for what is no file."""
+        return self._hash.hexdigest() if self._hash is not None else ""
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
-        eot = self.options.eot
+        eot = self.options.edges.eot
         if eot is None and self.dtype == "u32" and sys.byteorder == "little":
-            self.output.write(ids)  # they lie there as they are to be
+            self._write_numbers(ids)  # they lie there as they are to be
             return
         closed = ends[:-1] if block.unfinished else ends
-        self.output.write(pack(ids, self.dtype, closed, eot))
+        if eot is not None:
+            self.tokens += len(closed)
+        self._write_numbers(pack(ids, self.dtype, closed, eot))
+
+    def _write_numbers(self, data: Buffer) -> None:
+        view = memoryview(data).cast("B")
+        self.output.write(view)
+        if self._hash is not None:
+            self._hash.update(view)
+        self.byte_count += len(view)
 
 
 def choose_dtype(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
     """Choose u16 when every id of the tokenizer fits, else u32; check what was chosen already.
 
     Raises:
-        UsageError: An id does not fit into what was asked for, or the eot is no u32.
+        UsageError: An id does not fit into what was asked for, or is no u32.
     """
-    highest = max(tokenizer.vocab_size - 1, options.eot or 0)
-    if highest > HIGHEST_ID or (options.eot or 0) < 0:
-        raise UsageError(f"{options.eot} cannot be an id")
+    highest = max(tokenizer.vocab_size - 1, options.edges.eot or 0, options.edges.bos or 0)
+    if highest > HIGHEST_ID:
+        raise UsageError(f"{highest} cannot be an id")
     if options.dtype == "u16" and highest > 0xFFFF:
         raise UsageError(f"u16 cannot hold the tokenizer's ids, which run to {highest}", hint="use u32")
     return options.dtype or ("u16" if highest <= 0xFFFF else "u32")

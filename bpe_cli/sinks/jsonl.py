@@ -46,20 +46,28 @@ class JsonlSink(Sink):
         from bpe_cli.safe_orjson import orjson
 
         pieces: list[bytes] = []
-        size = start = number = 0
+        size = start = number = first = 0
         fresh = True  # whether the next part is the first of its document in this block
+        text_from = text_to = 0
         for part in parts(block, ids, ends):
             if fresh:
                 self._spans.enter(memoryview(block.data)[start : block.ends[number]], begins=part.begins)
                 start = block.ends[number]
+                # Where in the block the ids of the text begin and end, without what stands around it.
+                text_from = first + (len(self.options.edges.before) if part.begins else 0)
+                finished = not (block.unfinished and number == len(ends) - 1)
+                text_to = ends[number] - (len(self.options.edges.after) if finished else 0)
                 number += 1
             fresh = part.ends
             listed = part.ids.tolist()
+            lead = min(max(text_from - first, 0), len(listed))
+            tail = min(max(first + len(listed) - text_to, 0), len(listed) - lead)
+            first += len(listed)
             values: dict[str, Sequence[object]] = {"ids": listed}
             if self.options.tokens:
                 values["tokens"] = list(map(self._table.__getitem__, listed))
             if self.options.spans:
-                values["spans"] = self._spans.find(listed)
+                values["spans"] = self._spans_of(listed, lead, tail)
             if part.begins and part.ends:
                 pieces.append(orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE))
             else:
@@ -70,6 +78,13 @@ class JsonlSink(Sink):
                 pieces.clear()
                 size = 0
         self.output.write(b"".join(pieces))
+
+    def _spans_of(self, ids: list[int], lead: int, tail: int) -> list[tuple[int, int]]:
+        """Give the spans of ids of which the first and the last are not of the text: theirs are empty."""
+        inner = self._spans.find(ids[lead : len(ids) - tail])
+        here = self._spans.position
+        begin = inner[0][0] if inner else here
+        return [(begin, begin)] * lead + inner + [(here, here)] * tail
 
     def _write_part(self, pieces: list[bytes], values: dict[str, Sequence[object]], begins: bool, ends: bool) -> None:
         """Write a part of a document: its ids at once, the rest into files that follow at the end."""
@@ -111,16 +126,16 @@ class SpanFinder:
         self._prefix_space = tokenizer.prefix_space
         self._text = memoryview(b"")
         self._text_start = 0  # where that lies in the document
-        self._position = 0  # where the next token begins in the document
+        self.position = 0  # where the next token begins in the document
         self._segment_begins = True  # whether the next token is the first of a text segment
 
     def enter(self, text: memoryview, *, begins: bool) -> None:
         """Take the bytes of a document, or of the next part of it."""
         if begins:
-            self._position = 0
+            self.position = 0
             self._segment_begins = True
         self._text = text
-        self._text_start = self._position
+        self._text_start = self.position
 
     def find(self, ids: list[int]) -> list[tuple[int, int]]:
         """Give the [start, end) of the next tokens, in bytes of the document.
@@ -129,23 +144,23 @@ class SpanFinder:
         that is not in the text: its span is empty.
         """
         if not self._prefix_space and self._specials.keys().isdisjoint(ids):
-            ends = list(accumulate(map(self._lengths.__getitem__, ids), initial=self._position))
-            self._position = ends[-1]
+            ends = list(accumulate(map(self._lengths.__getitem__, ids), initial=self.position))
+            self.position = ends[-1]
             return list(pairwise(ends))
         spans = []
         for token_id in ids:
-            start = self._position
+            start = self.position
             at = start - self._text_start
             special = self._specials.get(token_id)
             if special is None:
-                self._position += self._lengths[token_id]
+                self.position += self._lengths[token_id]
                 if self._prefix_space and self._segment_begins and bytes(self._text[at : at + 1]) != b" ":
-                    self._position -= 1
+                    self.position -= 1
                 self._segment_begins = False
             elif self._text[at : at + len(special)] == special:
-                self._position += len(special)
+                self.position += len(special)
                 self._segment_begins = True
-            spans.append((start, self._position))
+            spans.append((start, self.position))
         return spans
 
 
@@ -159,13 +174,13 @@ class StagedSpanFinder:
         self._next: tuple[int, int, int] | None = None
         self._start = 0  # where the part at hand lies in its document
         self._length = 0
-        self._position = 0
+        self.position = 0
 
     def enter(self, text: memoryview, *, begins: bool) -> None:
         """Take the bytes of a document, or of the next part of it."""
         self._start = 0 if begins else self._start + self._length
         self._length = len(text)
-        self._position = self._start
+        self.position = self._start
         self._waiting = self._tokenizer.spans(bytes(text), self._matcher, continued=not begins)
         self._next = next(self._waiting, None)
 
@@ -174,11 +189,11 @@ class StagedSpanFinder:
         spans = []
         for token_id in ids:
             if self._next is None or self._next[0] != token_id:
-                spans.append((self._position, self._position))
+                spans.append((self.position, self.position))
                 continue
             _, start, end = self._next
             spans.append((self._start + start, self._start + end))
-            self._position = self._start + end
+            self.position = self._start + end
             self._next = next(self._waiting, None)
         return spans
 

@@ -44,7 +44,7 @@ class NpySink(BinSink):
         Raises:
             OutputError: It cannot be written.
         """
-        self.output.rewrite_start(header(self.dtype, self.length))
+        self.output.rewrite_start(header(self.dtype, self.tokens))
         super().finish()
 
 

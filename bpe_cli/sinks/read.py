@@ -13,8 +13,10 @@ from typing import IO, TYPE_CHECKING
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import HIGHEST_ID, Table
-from bpe_cli.sinks.batches import Batch, ReadOptions, chunks_of
-from bpe_cli.sinks.read_numbers import read_bin, read_npy
+from bpe_cli.sinks.batches import Batch, ReadOptions, chunks_of, without_edges
+from bpe_cli.sinks.naming import IN_PLACE, sink_of_name
+from bpe_cli.sinks.read_numbers import NPY_MAGIC, read_bin, read_npy
+from bpe_cli.sinks.sidecar import is_described
 from bpe_cli.sinks.tokens import escaped
 
 if TYPE_CHECKING:
@@ -29,13 +31,37 @@ def read_batches(
     r"""Read ids in one of the formats of ``READERS``.
 
     >>> import io
-    >>> list(read_batches("ids", io.BytesIO(b"1 2\n3\n"), "stdin"))
-    [Batch(ids=array('I', [1, 2]), done=True), Batch(ids=array('I', [3]), done=True)]
+    >>> [(batch.ids.tolist(), batch.done) for batch in read_batches("ids", io.BytesIO(b"1 2\n3\n"), "stdin")]
+    [([1, 2], True), ([3], True)]
 
     Raises:
         InputError: The data is not of that format; the message says where.
     """
-    return READERS[source_format](stream, name, options or ReadOptions())
+    options = options or ReadOptions()
+    batches = READERS[source_format](stream, name, options)
+    # What ends the documents of npy and bin is what tells them apart.
+    eot = None if source_format in IN_PLACE else options.eot
+    return batches if options.bos is None and eot is None else without_edges(batches, options.bos, eot)
+
+
+def kind_of(path: str, head: bytes) -> str:
+    """Tell in which format ids are written: from the name of their file and from how it begins.
+
+    Args:
+        path: The file, or ``-`` for stdin.
+        head: Its first bytes, decompressed.
+
+    >>> kind_of("x.tokens", b"{"), kind_of("-", b'{"ids":[1]}'), kind_of("x.bin", NPY_MAGIC), kind_of("x", b"7")
+    ('tokens', 'jsonl', 'npy', 'ids')
+    """
+    if head.startswith(NPY_MAGIC):
+        return "npy"
+    named = sink_of_name(path)
+    if named in READERS:
+        return named
+    if head.lstrip()[:1] == b"{":
+        return "jsonl"
+    return "bin" if path != "-" and is_described(path) else "ids"
 
 
 def read_ids(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:

@@ -11,7 +11,10 @@ from typing import IO, Any, NamedTuple
 from bpe_cli import _core
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import HIGHEST_ID
-from bpe_cli.sinks.batches import Batch, ReadOptions, chunks_of
+from bpe_cli.sinks.batches import ANOTHER_RUN, Batch, ReadOptions, chunks_of
+
+NPY_MAGIC = b"\x93NUMPY"
+"""How .npy files begin."""
 
 
 class _Number(NamedTuple):
@@ -37,7 +40,7 @@ def read_bin(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     size = _size_left(stream)
     if size is not None and size % number.width:
         raise InputError(f"{name}: {size:,} bytes are no whole number of {options.dtype} ids")
-    return _split(_numbers(stream, name, number, None), options.eot)
+    return _split(_numbers(stream, name, number, None, options.sha256), options.eot)
 
 
 def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Batch]:
@@ -51,7 +54,7 @@ def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     size = _size_left(stream)
     if size is not None and size != length * number.width:
         raise InputError(f"{name}: {length:,} numbers of {number.width} bytes are promised, {size:,} bytes are there")
-    return _split(_numbers(stream, name, number, length), options.eot)
+    return _split(_numbers(stream, name, number, length, options.sha256), options.eot)
 
 
 def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
@@ -63,7 +66,7 @@ def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
     import ast
 
     start = _exactly(stream, 8, name)
-    if start[:6] != b"\x93NUMPY":
+    if start[:6] != NPY_MAGIC:
         raise InputError(f"{name}: this is no .npy file")
     if start[6] not in (1, 2, 3):
         raise InputError(f"{name}: version {start[6]}.{start[7]} of the .npy format is not known")
@@ -97,10 +100,23 @@ def _exactly(stream: IO[bytes], size: int, name: str) -> bytes:
     return data
 
 
-def _numbers(stream: IO[bytes], name: str, number: _Number, length: int | None) -> Iterator[array[int]]:
-    """Yield numbers to the end of the stream, of which there must be ``length`` (None: any number)."""
+def _numbers(
+    stream: IO[bytes], name: str, number: _Number, length: int | None, sha256: str | None
+) -> Iterator[array[int]]:
+    """Yield numbers to the end of the stream, of which there must be ``length`` (None: any number).
+
+    Raises:
+        InputError: There are more or fewer, or their hash is not ``sha256`` (None: any hash).
+    """
     held, place = b"", 0
+    digest = None
+    if sha256 is not None:
+        import hashlib
+
+        digest = hashlib.sha256()
     for chunk in chunks_of(stream):
+        if digest is not None:
+            digest.update(chunk)
         data = held + chunk if held else chunk
         whole = len(data) // number.width * number.width
         data, held = data[:whole], data[whole:]
@@ -113,6 +129,8 @@ def _numbers(stream: IO[bytes], name: str, number: _Number, length: int | None) 
         raise InputError(f"{name}: it ends inside a number of {number.width} bytes, after {place:,} whole ones")
     if length is not None and place < length:
         raise InputError(f"{name}: it ends after {place:,} of the {length:,} numbers that its header promises")
+    if digest is not None and digest.hexdigest() != sha256:
+        raise InputError(f"{name} has other numbers than {name}.json describes", hint=ANOTHER_RUN)
 
 
 def widen(data: bytes, number: _Number, place: int, name: str) -> array[int]:
@@ -166,7 +184,7 @@ def _split(batches: Iterable[array[int]], eot: int | None) -> Iterator[Batch]:
                 end = ids.index(eot, start)
             except ValueError:
                 break
-            yield Batch(ids[start:end], True)
+            yield Batch(ids[start:end], True, 1)
             start, is_open = end + 1, False
         if start < len(ids):
             yield Batch(ids[start:], False)

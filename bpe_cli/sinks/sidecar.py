@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.edges import Edges
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import HIGHEST_ID, Dtype, SinkOptions
-from bpe_cli.sinks.batches import ReadOptions
+from bpe_cli.sinks.batches import ANOTHER_RUN, ReadOptions
 from bpe_cli.sinks.bin import choose_dtype
 from bpe_cli.values import dataclass, replace
 
@@ -27,7 +29,9 @@ class Sidecar:
         dtype: How a number lies in the file; always little-endian.
         tokens: How many numbers there are, eots too.
         documents: How many documents they make.
+        bos: The id that begins each document, or None.
         eot: The id that ends each document, or None.
+        sha256: The hash of the numbers, or None when unknown.
         tokenizer_sha256: The fingerprint of the tokenizer, or None when unknown.
         tokenizer_name: What it was called, or None.
     """
@@ -35,7 +39,9 @@ class Sidecar:
     dtype: Dtype
     tokens: int
     documents: int
+    bos: int | None
     eot: int | None
+    sha256: str | None
     tokenizer_sha256: str | None
     tokenizer_name: str | None
 
@@ -65,9 +71,12 @@ def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
         "schema": SCHEMA,
         "dtype": sink.dtype,
         "byteorder": "little",
-        "tokens": sink.length,
+        "tokens": sink.tokens,
         "documents": sink.documents,
-        "eot": sink.options.eot,
+        "eot": sink.options.edges.eot,
+        "bos": sink.options.edges.bos,
+        "bytes": sink.byte_count,
+        "sha256": sink.sha256,
         "tokenizer": {"name": sink.tokenizer.name, "sha256": fingerprint(sink.tokenizer)},
         "inputs": [{"name": name, "sha256": sha256, "bytes": size} for name, sha256, size in inputs],
     }
@@ -111,16 +120,22 @@ def _checked(content: Any, place: str) -> Sidecar:
     for key in ("tokens", "documents"):
         if type(content.get(key)) is not int or content[key] < 0:
             raise InputError(f"{place}: {key!r} is not a number of {key}")
-    eot = content.get("eot")
-    if eot is not None and (type(eot) is not int or not 0 <= eot <= HIGHEST_ID):
-        raise InputError(f"{place}: 'eot' is not an id")
+    for key in ("bos", "eot"):
+        edge = content.get(key)
+        if edge is not None and (type(edge) is not int or not 0 <= edge <= HIGHEST_ID):
+            raise InputError(f"{place}: {key!r} is not an id")
+    digest = content.get("sha256")
+    if digest is not None and (not isinstance(digest, str) or re.fullmatch("[0-9a-f]{64}", digest) is None):
+        raise InputError(f"{place}: 'sha256' is not a hash")
     tokenizer = content.get("tokenizer")
     sha256, name = (tokenizer.get("sha256"), tokenizer.get("name")) if isinstance(tokenizer, dict) else (None, None)
     return Sidecar(
         content["dtype"],
         content["tokens"],
         content["documents"],
-        eot,
+        content.get("bos"),
+        content.get("eot"),
+        digest,
         sha256 if isinstance(sha256, str) else None,
         name if isinstance(name, str) else None,
     )
@@ -137,7 +152,7 @@ def check_length(sidecar: Sidecar, path: str) -> None:
     if size != width * sidecar.tokens:
         raise InputError(
             f"{path} has {size:,} bytes, but {sidecar_path(path)} speaks of {sidecar.tokens:,} ids of {width} bytes",
-            hint="one of the two is from another run; encode again",
+            hint=ANOTHER_RUN,
         )
 
 
@@ -159,8 +174,22 @@ def complete(
         return asked, None
     sidecar = None if path == "-" else load_sidecar(path)
     if sidecar is None:
-        return replace(asked, dtype=choose_dtype(tokenizer, SinkOptions(eot=asked.eot, dtype=asked.dtype))), None
+        edges = Edges(bos=asked.bos, eot=asked.eot)
+        return replace(asked, dtype=choose_dtype(tokenizer, SinkOptions(edges=edges, dtype=asked.dtype))), None
     if source_format == "bin" and asked.dtype in (None, sidecar.dtype):
         check_length(sidecar, path)
-    eot = sidecar.eot if asked.eot is None else asked.eot
-    return replace(asked, dtype=asked.dtype or sidecar.dtype, eot=eot), sidecar
+    return replace(
+        asked,
+        dtype=asked.dtype or sidecar.dtype,
+        bos=sidecar.bos if asked.bos is None else asked.bos,
+        eot=sidecar.eot if asked.eot is None else asked.eot,
+        sha256=sidecar.sha256,
+    ), sidecar
+
+
+def is_described(path: str) -> bool:
+    """Tell whether there is a sidecar of a file."""
+    try:
+        return load_sidecar(path) is not None
+    except InputError:  # what lies there is something else's
+        return False

@@ -70,9 +70,13 @@ class Trained:
     shortfall: str | None = None
 
 
+_ALL_MEMORY = (1 << 63) - 1
+"""More bytes than any machine addresses."""
+
+
 def new_counts(max_memory: int = DEFAULT_MAX_MEMORY) -> _core.Counts:
     """Start counting from nothing, in at most ``max_memory`` bytes."""
-    return _core.Counts(max_memory)
+    return _core.Counts(min(max_memory, _ALL_MEMORY))
 
 
 def count(

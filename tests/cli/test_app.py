@@ -117,11 +117,6 @@ def test_the_help_lists_every_command():
             "use --to jsonl",
         ),
         (
-            ("encode", "-T", "x", "--eot", "<|endoftext|>"),
-            "an eot goes into binary formats only, not into ids",
-            "use --to npy or --to bin",
-        ),
-        (
             ("encode", "-T", "x", "--to", "bin", "--eot", "<eos>"),
             "--eot '<eos>' is neither a special token of this tokenizer nor one of its ids",
             "its special tokens begin with <|endoftext|>, <|endofprompt|>",

@@ -53,7 +53,7 @@ def test_every_kind_of_output(who, tmp_path):
     assert (found["ids"], found["tokens"][-1]) == (ids, "<|im_sep|>")
     output = tmp_path / "ids.bin"
     done = call(*chat, "--to", "bin", "-o", output, "--eot", "<|im_end|>")
-    assert done.err == f"1 conversation, 20 tokens -> {output}\n"
+    assert done.err == f"1 conversation, 21 tokens -> {output}\n"
     assert array("I", output.read_bytes()).tolist() == [*ids, 100265]
     described = json.loads((tmp_path / "ids.bin.json").read_text("utf-8"))
     assert described["inputs"][0]["name"] == str(who)
@@ -174,7 +174,7 @@ def test_the_tokenizers_own_templates(tmp_path):
          "as in --date 2025-06-28"),
         (["--chat", "-t", "gpt-4", "--to", "count", "--special", "all"],
          "OpenAI bills text as it is, and for the answer's beginning in any case",
-         "leave --special, --no-generation-prompt and sampling out, or name a layout by --chat-template"),
+         "leave --special, --eot, --no-generation-prompt and sampling out, or name a layout by --chat-template"),
         (["--chat", "--chat-template", "missing.jinja"], "cannot read missing.jinja: no such file", None),
         (["--chat", "-t", "gpt-4", "--special", "nothing"], "'nothing' is not a special token of this tokenizer", ...),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -23,6 +24,8 @@ def folder(tmp_path):
     assert call("compare", "in.txt", "-t", "gpt2", "--json", "-o", "base.json", cwd=tmp_path).status == 0
     (tmp_path / "ids").write_text("1 2\n")
     (tmp_path / "en.txt").write_text("hello\n")
+    for name in ("t", "base"):  # of which no name says that it is another thing
+        shutil.copy(tmp_path / f"{name}.json", tmp_path / name)
     return tmp_path
 
 
@@ -33,16 +36,16 @@ INSPECT = ("inspect", "in.txt", "-t", "t.json")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((*COMPARE, "--against", "base.json", "--html", "./base.json"), "--html would replace the report of --against"),
+        ((*COMPARE, "--against", "base", "--html", "./base"), "--html would replace the report of --against"),
         ((*COMPARE, "--json", "-o", "in.txt"), "-o would replace the input in.txt"),
         ((*COMPARE, "--html", "link.txt"), "--html would replace the input in.txt"),
         ((*COMPARE, "--csv", "-o", "hard.txt"), "-o would replace the input in.txt"),
-        ((*COMPARE, "--html", "t.json"), "--html would replace a tokenizer"),
+        (("compare", "in.txt", "-t", "t", "--html", "./t"), "--html would replace a tokenizer"),
         ((*COMPARE, "--parallel", "en=en.txt", "--html", "en.txt"), "--html would replace the parallel texts"),
         ((*INSPECT, "--html", "link.txt"), "--html would replace the input in.txt"),
-        ((*INSPECT, "--svg", "./t.json"), "--svg would replace the tokenizer"),
+        (("inspect", "in.txt", "-t", "t", "--svg", "./t"), "--svg would replace the tokenizer"),
         (("encode", "in.txt", "-t", "t.json", "-o", "link.txt"), "-o would replace the input in.txt"),
-        (("encode", "in.txt", "-t", "t.json", "-o", "./t.json"), "-o would replace the tokenizer"),
+        (("encode", "in.txt", "-t", "t", "-o", "./t"), "-o would replace the tokenizer"),
         (("encode", "./", "-t", "t.json", "-o", "en.txt"), "-o would replace the input ./en.txt"),
         (("decode", "ids", "-t", "t.json", "-o", "./ids"), "-o would replace the input ids"),
         (("train", "in.txt", "-s", "258", "-o", "hard.txt"), "-o would replace the input in.txt"),

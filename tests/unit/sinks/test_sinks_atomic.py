@@ -15,7 +15,7 @@ import threading
 import pytest
 
 from bpe_cli.errors import OutputError
-from bpe_cli.sinks import atomic
+from bpe_cli.sinks import draft
 from bpe_cli.sinks.atomic import check_writable, open_output, open_stdout, write_file
 
 
@@ -145,7 +145,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(way, tmp_path, monkeypatch, cal
 
     path = tmp_path / "out"
     if call == "write":
-        monkeypatch.setattr(atomic.io, "BufferedRandom", lambda raw, size: _Full(raw))
+        monkeypatch.setattr(draft.io, "BufferedRandom", lambda raw, size: _Full(raw))
     else:
         monkeypatch.setattr(os, call, full)
     assert message_of(path, lambda name: write_file(name, b"x" * 10_000_000)) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import struct
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.corpus import InputHash
+from bpe_cli.edges import Edges
 from bpe_cli.errors import OutputError, UsageError
 from bpe_cli.fingerprint import fingerprint
 from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, open_sink
@@ -31,7 +33,8 @@ def write(stubs, to, documents, cuts=(), tokenizer=None, **options):
     with open_sink(to, None, stdout=stream, tokenizer=tokenizer, options=SinkOptions(**options)) as sink:
         for encoded in stubs.encoded_blocks(tokenizer, documents, cuts):
             sink.write(encoded.block, encoded.ids, encoded.ends)
-    assert (sink.documents, sink.tokens) == (len(documents), sum(map(len, documents)))
+    ends = len(documents) if to in ("npy", "bin") and "edges" in options else 0
+    assert (sink.documents, sink.tokens) == (len(documents), sum(map(len, documents)) + ends)
     return stream.getvalue()
 
 
@@ -65,7 +68,7 @@ def test_outputs_by_hand(stubs, cuts):
         '{"ids":[97,256,32],"tokens":["a","ab","Ġ"],"spans":[[0,1],[1,3],[3,4]]}\n{"ids":[],"tokens":[],"spans":[]}\n'
     )
     assert write(stubs, "bin", DOCUMENTS, cuts) == struct.pack("<9H", *chain(*DOCUMENTS))
-    assert write(stubs, "bin", DOCUMENTS[:2], cuts, eot=5) == struct.pack("<5H", 97, 256, 32, 5, 5)
+    assert write(stubs, "bin", DOCUMENTS[:2], cuts, edges=Edges(eot=5)) == struct.pack("<5H", 97, 256, 32, 5, 5)
     assert write(stubs, "bin", DOCUMENTS[:1], cuts, dtype="u32") == struct.pack("<3I", 97, 256, 32)
 
 
@@ -92,7 +95,7 @@ def test_numbers_come_back(stubs, documents, cuts, size):
     for to in ("npy", "bin"):
         data = write(stubs, to, documents, cuts, tokenizer)
         assert read(to, data, dtype=dtype) == joined
-        data = write(stubs, to, documents, cuts, tokenizer, eot=300)
+        data = write(stubs, to, documents, cuts, tokenizer, edges=Edges(eot=300))
         assert read(to, data, dtype=dtype, eot=300) == documents
         assert len(data) == (128 if to == "npy" else 0) + int(dtype[1:]) // 8 * (len(joined[0]) + len(documents))
 
@@ -153,7 +156,7 @@ def test_files_have_a_sidecar(stubs, tmp_path):
     hashes = []
     check_outputs("bin", path)
     with open_sink(
-        "bin", path, stdout=io.BytesIO(), tokenizer=tokenizer, options=SinkOptions(eot=259), inputs=hashes
+        "bin", path, stdout=io.BytesIO(), tokenizer=tokenizer, options=SinkOptions(edges=Edges(eot=259)), inputs=hashes
     ) as sink:
         for encoded in stubs.encoded_blocks(tokenizer, DOCUMENTS, ()):
             sink.write(encoded.block, encoded.ids, encoded.ends)
@@ -162,8 +165,11 @@ def test_files_have_a_sidecar(stubs, tmp_path):
         "schema": "bpe-ids/1",
         "dtype": "u16",
         "byteorder": "little",
+        "bytes": 26,
+        "sha256": hashlib.sha256((tmp_path / "out.bin").read_bytes()).hexdigest(),
         "tokens": 13,
         "documents": 4,
+        "bos": None,
         "eot": 259,
         "tokenizer": {"name": "stub", "sha256": fingerprint(tokenizer)},
         "inputs": [{"name": "a.txt", "sha256": "00ff", "bytes": 12}],
@@ -213,13 +219,12 @@ def test_npy_to_a_redirected_stdout(stubs, tmp_path):
 def test_dtypes_are_chosen_by_the_highest_id(stubs):
     assert choose_dtype(stubs.Tokenizer(size=65536), SinkOptions()) == "u16"
     assert choose_dtype(stubs.Tokenizer(size=65537), SinkOptions()) == "u32"
-    assert choose_dtype(stubs.Tokenizer(), SinkOptions(eot=65536)) == "u32"
+    assert choose_dtype(stubs.Tokenizer(), SinkOptions(edges=Edges(eot=65536))) == "u32"
     assert choose_dtype(stubs.Tokenizer(), SinkOptions(dtype="u32")) == "u32"
     with pytest.raises(UsageError, match="u16 cannot hold"):
         choose_dtype(stubs.Tokenizer(size=70000), SinkOptions(dtype="u16"))
-    for eot in (-1, 1 << 32):
-        with pytest.raises(UsageError, match="cannot be an id"):
-            choose_dtype(stubs.Tokenizer(), SinkOptions(eot=eot))
+    with pytest.raises(UsageError, match="cannot be an id"):
+        choose_dtype(stubs.Tokenizer(), SinkOptions(edges=Edges(eot=1 << 32)))
 
 
 def test_packing_is_little_endian():
@@ -233,8 +238,6 @@ def test_packing_is_little_endian():
 
 def test_options_that_do_not_fit_are_refused(stubs):
     for to, options in (
-        ("ids", {"eot": 1}),
-        ("jsonl", {"eot": 1}),
         ("tokens", {"spans": True}),
         ("npy", {"tokens": 1}),
     ):

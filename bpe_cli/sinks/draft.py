@@ -1,0 +1,220 @@
+"""A file on its way to its name: whole and synced before it gets it.
+
+The bytes go into a nameless file in the target's folder (``O_TMPFILE``: nothing is left even after ``kill -9``) or,
+where the system has none, into ``.NAME.PID.part``; then they are synced and renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import stat
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING
+
+from bpe_cli.errors import OutputError
+from bpe_cli.sinks.unfinished import UNFINISHED
+
+if TYPE_CHECKING:
+    from typing import Self
+
+BUFFER_BYTES = 64 << 10
+"""Small writes are gathered; what is larger goes to the system from where it lies."""
+
+
+def cannot_write(name: str, error: OSError) -> OutputError:
+    """Make the error of an output that cannot be written."""
+    if error.errno == errno.ENOSPC:
+        return OutputError(f"cannot write {name}: no space left on device")
+    reason = error.strerror or str(error)
+    return OutputError(f"cannot write {name}: {reason[:1].lower()}{reason[1:]}")
+
+
+class Draft:
+    """A file on its way to ``target``: nameless if the system can, else beside it."""
+
+    def __init__(self, path: str) -> None:
+        self._name = name = show_path(path)
+        self._target = target = real_path(path, name)
+        self._folder = os.path.dirname(target)
+        self._part: str | None = None
+        status = status_of(target, name)
+        self._mode = None if status is None else stat.S_IMODE(status.st_mode)
+        try:
+            descriptor = self._open_nameless()
+            if descriptor is None:
+                descriptor = self._open_part()
+        except OSError as error:
+            raise self._failure(error) from error
+        self.stream = io.BufferedRandom(io.FileIO(descriptor, "r+"), BUFFER_BYTES)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):  # closing flushes, which fails again on a full disk
+            self.stream.close()
+        if self._part is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(self._part)
+            self._settle()
+
+    def prepare(self) -> None:
+        """Sync the file, under the name of a part: nothing that is left to do needs room."""
+        try:
+            self.stream.flush()
+            descriptor = self.stream.fileno()
+            if self._mode is not None and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, self._mode)
+            os.fsync(descriptor)
+            if self._part is None:
+                self._name_it(descriptor)
+            self.stream.close()  # Windows renames closed files only
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def withdraw(self) -> None:
+        """Take the older file away, if there is one."""
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._target)
+        except OSError as error:
+            raise self._failure(error) from error
+        sync_folder(self._folder)
+
+    def publish(self) -> None:
+        """Give a file that is prepared its name."""
+        assert self._part is not None
+        try:
+            with UNFINISHED:
+                os.replace(self._part, self._target)
+                self._settle()
+        except OSError as error:
+            raise self._failure(error) from error
+        sync_folder(self._folder)
+
+    def _open_nameless(self) -> int | None:
+        flag = getattr(os, "O_TMPFILE", None)
+        if flag is None:
+            return None
+        try:
+            descriptor = os.open(self._folder, flag | os.O_RDWR, 0o666)
+        except OSError as error:
+            # Kernels and file systems without it say one of these; all else is the user's trouble.
+            if error.errno in (errno.EISDIR, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOENT):
+                return None
+            raise
+        if not os.path.exists(f"/proc/self/fd/{descriptor}"):  # the only way to name it
+            os.close(descriptor)
+            return None
+        return descriptor
+
+    def _part_names(self) -> Iterator[str]:
+        stem = os.path.basename(self._target)
+        if len(os.fsencode(stem)) > 200:
+            stem = stem[:50]  # a name ends at 255 bytes
+        for number in count():
+            yield os.path.join(self._folder, f".{stem}.{os.getpid()}{f'.{number}' if number else ''}.part")
+
+    def _open_part(self) -> int:
+        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
+        for part in self._part_names():
+            with UNFINISHED:
+                try:
+                    descriptor = os.open(part, flags, 0o666)
+                except FileExistsError:
+                    continue
+                self._take_name(part)
+            return descriptor
+        raise AssertionError  # the names do not end
+
+    def _name_it(self, descriptor: int) -> None:
+        """Give the nameless file the name of a part; make a copy where the system will not link it."""
+        import shutil
+
+        for part in self._part_names():
+            with UNFINISHED:
+                try:
+                    # Without a folder's descriptor Python calls link(2), which does not follow /proc's links.
+                    os.link(f"/proc/self/fd/{descriptor}", part, src_dir_fd=descriptor, follow_symlinks=True)
+                except FileExistsError:
+                    continue
+                except OSError:
+                    break
+                self._take_name(part)
+            return
+        self.stream.seek(0)
+        with open(self._open_part(), "wb", BUFFER_BYTES) as copy:
+            shutil.copyfileobj(self.stream, copy, 1 << 20)
+            copy.flush()
+            if self._mode is not None:
+                os.fchmod(copy.fileno(), self._mode)
+            os.fsync(copy.fileno())
+
+    def _take_name(self, part: str) -> None:
+        self._part = part
+        UNFINISHED.paths.add(part)
+
+    def _settle(self) -> None:
+        if self._part is not None:
+            UNFINISHED.paths.discard(self._part)
+        self._part = None
+
+    def _failure(self, error: OSError) -> OutputError:
+        if not os.path.isdir(self._folder):
+            return OutputError(f"cannot write {self._name}: no such folder {show_path(self._folder)}")
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            what = "is on a read-only disk" if error.errno == errno.EROFS else "may not be written to"
+            return OutputError(f"cannot write {self._name}: the folder {show_path(self._folder)} {what}")
+        return cannot_write(self._name, error)
+
+
+def real_path(path: str, name: str) -> str:
+    """Follow links, so that a link stays one.
+
+    Raises:
+        OutputError: No file can have such a name.
+    """
+    if not path:
+        raise OutputError("cannot write to a file without a name")
+    try:
+        return os.path.realpath(path)
+    except ValueError as error:
+        raise OutputError(f"cannot write {name}: {error}") from error
+
+
+def status_of(target: str, name: str) -> os.stat_result | None:
+    """Give the status of a target, or None when there is none yet.
+
+    Raises:
+        OutputError: It is a folder, or cannot be looked at.
+    """
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError as error:
+        raise OutputError(f"cannot write {name}: no such folder {show_path(os.path.dirname(target))}") from error
+    except OSError as error:
+        raise cannot_write(name, error) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise OutputError(f"cannot write {name}: it is a folder")
+    return status
+
+
+def sync_folder(folder: str) -> None:
+    """Make a rename last; not every system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def show_path(path: str) -> str:
+    """Write a path for a message: as it is when it can be printed, else escaped."""
+    return path if path.isprintable() and path else ascii(path)

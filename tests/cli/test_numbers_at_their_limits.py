@@ -1,0 +1,65 @@
+"""Numbers of options that no machine has: they mean what they say, or are refused; nothing overflows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli_runner import call
+
+HUGE = (2**31, 2**32, 2**63 - 1, 2**63, 2**64, 10**26)
+TEXT = ("-T", "low low lower lowest")
+CHAT = ("-T", '[{"role": "user", "content": "hi"}]')
+
+
+@pytest.mark.parametrize("number", HUGE)
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("encode", *TEXT, "-t", "gpt2"), "--threads"),
+        (("encode", *TEXT, "-t", "gpt2"), "--block-size"),
+        (("encode", *TEXT, "-t", "gpt2"), "--max-tokens"),
+        (("encode", *TEXT, "-t", "gpt2", "--to", "segmented"), "--threads"),
+        (("encode", "--chat", *CHAT, "-t", "gpt-4"), "--threads"),
+        (("inspect", "gpt2", "--token", "262", "--corpus", "text"), "--threads"),
+        (("compare", *TEXT, "-t", "gpt2", "-t", "cl100k_base", "--diff"), "--threads"),
+        (("compare", *TEXT, "-t", "gpt2", "-t", "cl100k_base", "--diff"), "--diff-limit"),
+        (("train", *TEXT, "-s", "258"), "--threads"),
+        (("train", *TEXT, "-s", "258"), "--block-size"),
+        (("train", *TEXT, "-s", "258"), "--max-memory"),
+        (("train", *TEXT, "-a", "unigram", "-s", "12"), "--threads"),
+    ],
+    ids=str,
+)
+def test_more_than_there_is_changes_nothing(tmp_path, arguments, option, number):
+    (tmp_path / "text").write_text("low low lower")
+    usual, given = call(*arguments, cwd=tmp_path), call(*arguments, option, str(number), cwd=tmp_path)
+    assert usual.status == 0
+    assert given == usual
+
+
+@pytest.mark.parametrize("number", HUGE)
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("encode", *TEXT, "-t", "gpt2"), "--eot"),
+        (("encode", *TEXT, "-t", "gpt2"), "--bos"),
+        (("encode", *TEXT, "-t", "u.json", "--sample", "1"), "--nbest"),
+        (("inspect", *TEXT, "-t", "u.json"), "--nbest"),
+        (("inspect", "gpt2"), "--token"),
+        (("train", *TEXT, "-o", "x.json"), "--vocab-size"),
+        (("train", *TEXT, "-a", "unigram", "-o", "x.json"), "--vocab-size"),
+        (("convert", "gpt2", "--counts-from", "text", "-o", "x.json"), "--prune-to"),
+    ],
+    ids=str,
+)
+def test_more_than_can_be_is_refused(tmp_path, arguments, option, number):
+    (tmp_path / "text").write_text("low low lower")
+    call("train", *TEXT, "-a", "unigram", "-s", "12", "-o", "u.json", "-q", cwd=tmp_path)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    result = call(*arguments, option, str(number), cwd=tmp_path)
+    if arguments[0] == "train" and "unigram" in arguments and result.status == 0:
+        assert "note: the vocabulary has" in result.err  # as many as there are
+        return
+    assert (result.status, result.out) == (2, b"")
+    assert result.err.startswith("error: ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
