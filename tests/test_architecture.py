@@ -18,6 +18,7 @@ LAYERS = (
     {"_core"},
     {
         "stages",
+        "linear_patterns",
         "patterns",
         "values",
         "registry",
