@@ -152,7 +152,16 @@ def read_model(
             texts.append((token_id, token.encode()))
         elif content:
             ordinary[content] = token_id
-    return MergeBpe(Vocabulary.from_ids(ordinary), Merges(triples), ignore_merges, tuple(sorted(texts)))
+    vocabulary = _with_places(Vocabulary.from_ids(ordinary), max((token_id for token_id, _ in texts), default=-1) + 1)
+    return MergeBpe(vocabulary, Merges(triples), ignore_merges, tuple(sorted(texts)))
+
+
+def _with_places(vocabulary: Vocabulary, size: int) -> Vocabulary:
+    """Give a vocabulary that has a place for at least so many ids, empty for those that it does not have."""
+    lacking = size - vocabulary.size
+    if lacking <= 0:
+        return vocabulary
+    return Vocabulary(vocabulary.blob, vocabulary.ends + array("I", [len(vocabulary.blob)]) * lacking)
 
 
 def visible_tokens(vocabulary: Vocabulary) -> list[str]:

@@ -249,8 +249,11 @@ def _as_it_reads(model: MergeBpe, special_tokens: Iterable[SpecialToken]) -> Mer
     """
     vocabulary = model.vocabulary
     added = {token.token_id for token in special_tokens} - set(model.merges.triples)
-    kept = {token: number for number, token in vocabulary.items() if token not in _IN_NO_TEXT or number not in added}
-    return replace(model, vocabulary=Vocabulary.from_ids(kept)) if len(kept) < len(vocabulary) else model
+    if not any(vocabulary.token(number) in _IN_NO_TEXT for number in added if number < vocabulary.size):
+        return model
+    every = map(vocabulary.token, range(vocabulary.size))
+    kept = (b"" if number in added and token in _IN_NO_TEXT else token for number, token in enumerate(every))
+    return replace(model, vocabulary=Vocabulary.from_tokens(kept))
 
 
 def _name_of_split(vocab: Vocab) -> str:

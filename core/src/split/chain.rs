@@ -185,3 +185,54 @@ fn group_digits(text: &[u8], at: usize, ascii: bool, ends: &mut VecDeque<usize>)
         ends.push_back(text.len());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scanner;
+
+    fn cut<'t>(json: &str, text: &'t [u8]) -> Vec<&'t [u8]> {
+        let scanner = Scanner::from_json(json).unwrap();
+        let pieces: Vec<_> = scanner
+            .pieces(text)
+            .map(|(start, end)| &text[start..end])
+            .collect();
+        let ends: Vec<u64> = pieces
+            .iter()
+            .scan(0, |end, piece| {
+                *end += piece.len() as u64;
+                Some(*end)
+            })
+            .collect();
+        assert_eq!(ends, scanner.split(text), "some at a time, or one by one");
+        assert_eq!(scanner.safe_cut(text), 0);
+        pieces
+    }
+
+    #[test]
+    fn each_cuts_the_pieces_of_the_one_before() {
+        let json =
+            r#"[{"type": "Linear", "pattern": "\\p{N}"}, {"type": "Linear", "pattern": "[a1]+"}]"#;
+        assert_eq!(
+            cut(json, b"aab11\xC3\xA9\xFF"),
+            [&b"aa"[..], b"b", b"1", b"1", b"\xC3\xA9\xFF"]
+        );
+        assert!(cut(json, b"").is_empty());
+        assert_eq!(cut("[]", b"a 1"), [b"a 1"]);
+    }
+
+    #[test]
+    fn digits_are_grouped_from_the_right() {
+        let all = r#"[{"type": "DigitGroups", "ascii": false}]"#;
+        assert_eq!(cut(all, b"a12345b123"), [&b"a12"[..], b"345", b"b123"]);
+        let ascii = r#"[{"type": "DigitGroups", "ascii": true}]"#;
+        assert_eq!(cut(ascii, b"a12345b123c"), [&b"a12"[..], b"345b", b"123c"]);
+        assert_eq!(cut(ascii, "²1²1²".repeat(9).as_bytes()).len(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        let refused = |json| Scanner::from_json(json).unwrap_err();
+        assert!(refused("[1]").contains("not a scanner"));
+        assert!(refused(r#"[{"type": "Linear", "pattern": "(a)\\1"}]"#).contains("backtracking"));
+    }
+}

@@ -123,3 +123,65 @@ impl Linear {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut<'t>(pattern: &str, text: &'t str) -> Vec<&'t str> {
+        let linear = Linear::new(pattern).unwrap();
+        let (mut ends, mut at, mut pieces) = (VecDeque::new(), 0, Vec::new());
+        while at < text.len() {
+            linear.tell(text, at, &mut ends);
+            for end in ends.drain(..) {
+                pieces.push(&text[at..end]);
+                at = end;
+            }
+        }
+        pieces
+    }
+
+    #[test]
+    fn the_last_blank_goes_with_what_follows() {
+        let pattern = r" ?\p{L}+|\s+(?!\S)|\s+";
+        assert_eq!(cut(pattern, "a  b \n"), ["a", " ", " b", " \n"]);
+        assert_eq!(
+            cut(pattern, "a\tb\u{a0}\u{a0}b"),
+            ["a", "\t", "b", "\u{a0}", "\u{a0}", "b"]
+        );
+        assert_eq!(cut(pattern, "1 2"), ["1", " ", "2"]);
+    }
+
+    #[test]
+    fn stretches_are_halved() {
+        let pattern = format!(r"\p{{L}}+{HALVING}");
+        let lengths = |text: &str| {
+            cut(&pattern, text)
+                .iter()
+                .map(|piece| piece.len())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(&" ".repeat(7)), [4, 2, 1]);
+        assert_eq!(lengths(&(" ".repeat(8) + "a")), [4, 2, 1, 1, 1]);
+        assert_eq!(lengths(&" ".repeat(1025)), [512, 512, 1]);
+        assert_eq!(lengths("  a"), [1, 1, 1]);
+    }
+
+    #[test]
+    fn what_must_backtrack_is_refused() {
+        for pattern in [
+            "(?=a)",
+            r"(a)\1",
+            "(?<!a)b",
+            "(",
+            "(?:(?:a{1000}){1000}){1000}",
+        ] {
+            assert!(Linear::new(pattern).is_err(), "{pattern}");
+        }
+        assert_eq!(
+            cut("", "ab"),
+            ["a", "b"],
+            "an expression that matches nothing goes on"
+        );
+    }
+}

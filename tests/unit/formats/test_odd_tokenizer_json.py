@@ -108,7 +108,11 @@ def test_the_command_line_reads_it(tmp_path: Path):
     path.write_text(json.dumps(document(ALPHABET | {JOINER: 256})), "utf-8")
     run = call("encode", "-T", f"a{JOINER}", "-t", path)
     assert (run.status, run.out) == (0, b"97 226 128 141\n")
-    assert call("inspect", "-t", path, "--json").status == 0
+    run = call("inspect", "-t", path)
+    assert (run.status, b"only decoded" in b" ".join(run.out.split())) == (0, True)
+    assert b"unused ids 0" in b" ".join(run.out.split())
+    run = call("inspect", "-t", path, "--token", "256")
+    assert b"not spelt in the byte alphabet" in run.out
     run = call("convert", path, "-o", tmp_path / "x.gguf", "--allow-loss", "pattern")
     assert run.status == 0, run.err
     assert formats.load(tmp_path / "x.gguf").decode([256]) == JOINER.encode()
