@@ -37,7 +37,12 @@ class Splitter:
     """A compiled pre-tokenizer."""
 
     def __init__(self, spec: str) -> None:
-        """Compile a scanner from the JSON of ``patterns.Scanner``, or ``"null"``: never split."""
+        """Compile a scanner from the JSON of ``patterns.Scanner``, or ``"null"``: never split; or from a list of
+        what ``linear_patterns.core_cuts`` gives, each of which cuts the pieces of the one before it.
+
+        Raises:
+            ValueError: An expression needs backtracking, or too much memory.
+        """
 
     def split(self, data: Buffer) -> U64Array:
         """Give the end offset of every piece of one text, ascending, the last being its length."""

@@ -1,4 +1,4 @@
-"""Choose what splits text: the core's scanner for a known pattern, the ``regex`` module for any other.
+"""Choose what splits text: the core for patterns that it knows, the ``regex`` module for any other.
 
 ``RegexSplitter`` is the slow way, and the meaning of the fast one: the tests hold the scanners to it.
 """
@@ -116,7 +116,7 @@ Splitter = _core.Splitter | RegexSplitter
 
 
 def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
-    """Choose what runs split patterns: the core's scanner for one it knows, else ``regex``.
+    """Choose what runs split patterns: the core if it knows all of them, else ``regex``.
 
     Raises:
         UsageError: An expression does not compile.
@@ -124,7 +124,16 @@ def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
     if not patterns:
         return _core.Splitter("null")
     scanner = scanner_for(patterns[0]) if len(patterns) == 1 else None
-    return _core.Splitter(scanner.to_json()) if scanner else RegexSplitter(patterns)
+    if scanner is not None:
+        return _core.Splitter(scanner.to_json())
+    from bpe_cli.linear_patterns import core_cuts
+
+    cuts = [core_cuts(pattern) for pattern in patterns]
+    if not all(cuts):
+        return RegexSplitter(patterns)
+    import json
+
+    return _core.Splitter(json.dumps(cuts))
 
 
 class Cuts(Protocol):

@@ -166,22 +166,36 @@ class Tokenizer:
         return replace(self, model=self.live_model, special_tokens=tuple(ordered))
 
     @cached_property
+    def _decoded(self) -> dict[int, bytes]:
+        """What ids decode to whose bytes the live model's vocabulary does not say, or not so.
+
+        An added token that is spelt as a token of other bytes has the id of that one, and is decoded to its bytes.
+        """
+        vocabulary = self.model.vocabulary
+        # A decoder is given all of the vocabulary.
+        withheld = {} if self.decoder else {token_id: vocabulary.token(token_id) for token_id in self.withheld.ids}
+        if not isinstance(self.model, MergeBpe):
+            return withheld | {token_id: token.content for token_id, token in self.special_ids.items()}
+        decoded = {
+            token_id: (vocabulary.token(token_id) if token_id < vocabulary.size else b"") or token.content
+            for token_id, token in self.special_ids.items()
+        }
+        return withheld | decoded | dict(self.model.texts)
+
+    @cached_property
     def special_table(self) -> SpecialTable:
-        """The special tokens as decoding wants them, and what else the live model has no text of."""
-        texts = {token.token_id: token.content for token in self.special_tokens}
-        if not self.decoder:  # a decoder is given all of the vocabulary
-            texts = {token_id: self.model.vocabulary.token(token_id) for token_id in self.withheld.ids} | texts
-        ids, ends, blob = array("I"), array("I"), b""
-        for token_id in sorted(texts):
-            blob += texts[token_id]
+        """The special tokens as decoding wants them, and what else is not decoded to a live token's bytes."""
+        ids, ends, blob = array("I"), array("I"), bytearray()
+        for token_id, content in sorted(self._decoded.items()):
+            blob += content
             ids.append(token_id)
             ends.append(len(blob))
-        return ids, blob, ends
+        return ids, bytes(blob), ends
 
     @property
     def vocab_size(self) -> int:
         """The highest id of any token plus one."""
-        return max(self.model.vocabulary.size, max(self.special_ids, default=-1) + 1)
+        return max(self.model.vocabulary.size, max(self._decoded, default=-1) + 1)
 
     def token_bytes(self, token_id: int) -> bytes:
         """Give the bytes of any token.
@@ -189,9 +203,9 @@ class Tokenizer:
         Raises:
             InputError: No token has this id.
         """
-        special = self.special_ids.get(token_id)
-        if special is not None:
-            return special.content
+        decoded = self._decoded.get(token_id)
+        if decoded is not None:
+            return decoded
         content = self.model.vocabulary.token(token_id) if 0 <= token_id < self.model.vocabulary.size else b""
         if not content:
             raise InputError(f"id {token_id} is not in the vocabulary (ids run to {self.vocab_size - 1})")

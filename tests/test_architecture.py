@@ -20,6 +20,7 @@ LAYERS = (
     {"_core"},
     {
         "stages",
+        "linear_patterns",
         "patterns",
         "values",
         "registry",

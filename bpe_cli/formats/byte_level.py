@@ -70,14 +70,17 @@ def read_special_tokens(
 ) -> tuple[SpecialToken, ...]:
     """Hold added tokens against each other and against the vocabulary, and sort them by id.
 
+    One whose text the vocabulary has takes the id from there, as in Hugging Face's library.
+
     Raises:
         FormatError: Two disagree about an id or a text.
     """
     owner = {token_id: token for token, token_id in ids.items()}
     by_id: dict[int, SpecialToken] = {}
     by_content: dict[bytes, SpecialToken] = {}
-    for token in tokens:
-        text = token.content.decode()
+    for declared in tokens:
+        text = declared.content.decode()
+        token = replace(declared, token_id=ids.get(text, declared.token_id))
         twin = by_id.get(token.token_id) or by_content.get(token.content)
         if twin is not None and (twin.token_id, twin.content) == (token.token_id, token.content):
             continue
@@ -85,10 +88,6 @@ def read_special_tokens(
             raise FormatError(
                 f"{source}: the added tokens {quote(twin.content)} (id {twin.token_id}) and {quote(text)} "
                 f"(id {token.token_id}) contradict each other"
-            )
-        if ids.get(text, token.token_id) != token.token_id:
-            raise FormatError(
-                f"{source}: the added token {quote(text)} has id {token.token_id}, and {ids[text]} in the vocabulary"
             )
         if owner.get(token.token_id, text) != text:
             raise FormatError(
@@ -110,13 +109,14 @@ def read_model(
     """Build the model from visible tokens and merges.
 
     An entry that is a special token too is left out of the ordinary vocabulary unless a merge makes or
-    uses it or it is a single byte: nothing else could turn text into it. The empty token, which stands
-    in some vocabularies (Whisper's), leaves its id unused. Of a merge that stands twice the last counts,
-    as in GPT-2's and Hugging Face's readers.
+    uses it or it is a single byte: nothing else could turn text into it. An entry that is not written in
+    the byte alphabet is only decoded, to its own text: text is written in that alphabet before it is merged,
+    so that neither the entry nor a merge of it is ever met. The empty token, which stands in some
+    vocabularies (Whisper's), leaves its id unused. Of a merge that stands twice the last counts, as in
+    GPT-2's and Hugging Face's readers.
 
     Raises:
-        FormatError: A merge uses or makes a token that is not there, a token is not written in the
-            byte alphabet, or there are too many.
+        FormatError: A merge uses or makes a token that is not there, or there are too many.
     """
     table: dict[tuple[int, int], int] = {}
     for number, (left, right) in enumerate(pairs, start=1):
@@ -129,7 +129,8 @@ def read_model(
                 f"the token {quote(error.args[0])} is not in the vocabulary"
             ) from None
         table.pop(key, None)  # the place of the last one counts
-        table[key] = product
+        if from_visible(left + right) is not None:
+            table[key] = product
         if number > _core.MAX_TOKENS:
             raise FormatError(f"{source}: there are more than {_core.MAX_TOKENS:,} merges")
     triples = array("I")
@@ -138,29 +139,29 @@ def read_model(
     used = set(triples)
     special = {token.token_id: token.content for token in special_tokens}
     ordinary: dict[bytes, int] = {}
+    texts: list[tuple[int, bytes]] = []
     for token, token_id in ids.items():
         if token_id in special and token_id not in used and not (len(token) == 1 and from_visible(token)):
             continue
         content = from_visible(token)
-        if content is None:
-            foreign = next(character for character in token if from_visible(character) is None)
-            raise FormatError(
-                f"{source}: the token {quote(token)} (id {token_id}) has a character outside the byte alphabet, "
-                f"{quote(foreign)} (U+{ord(foreign):04X}), so this is not a byte-level vocabulary",
-                hint="byte-level vocabularies write a space as Ġ; special tokens are to stand among the added tokens",
-            )
-        if token_id in special and content != special[token_id]:
-            raise FormatError(
-                f"{source}: id {token_id} is the bytes {content!r} in the vocabulary, "
-                f"and the text {quote(special[token_id])} among the added tokens"
-            )
         if token_id >= _core.MAX_TOKENS:
             raise FormatError(
                 f"{source}: the token {quote(token)} has id {token_id:,}; ids run to {_core.MAX_TOKENS - 1:,}"
             )
-        if content:
+        if content is None:
+            texts.append((token_id, token.encode()))
+        elif content:
             ordinary[content] = token_id
-    return MergeBpe(Vocabulary.from_ids(ordinary), Merges(triples), ignore_merges)
+    vocabulary = _with_places(Vocabulary.from_ids(ordinary), max((token_id for token_id, _ in texts), default=-1) + 1)
+    return MergeBpe(vocabulary, Merges(triples), ignore_merges, tuple(sorted(texts)))
+
+
+def _with_places(vocabulary: Vocabulary, size: int) -> Vocabulary:
+    """Give a vocabulary that has a place for at least so many ids, empty for those that it does not have."""
+    lacking = size - vocabulary.size
+    if lacking <= 0:
+        return vocabulary
+    return Vocabulary(vocabulary.blob, vocabulary.ends + array("I", [len(vocabulary.blob)]) * lacking)
 
 
 def visible_tokens(vocabulary: Vocabulary) -> list[str]:
@@ -199,6 +200,14 @@ def write_vocabulary(
                 raise FormatError(f"the tokens {owner[token]} and {token_id} are the same bytes: {quote(token)}")
             owner[token] = token_id
             entries[token_id] = token
+    for token_id, content in getattr(tokenizer.model, "texts", ()):
+        text = special_text(SpecialToken(content, token_id))
+        if token_id in entries or owner.setdefault(text, token_id) != token_id:
+            raise FormatError(
+                f"id {token_id} decodes to {quote(text)}, and is written like the token {owner.get(text, token_id)}"
+            )
+        entries[token_id] = text
+        size = max(size, token_id + 1)
     appended: dict[int, str] = {}
     for special in sorted(tokenizer.special_tokens, key=lambda token: token.token_id):
         text = special_text(special)

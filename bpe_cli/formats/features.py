@@ -44,6 +44,12 @@ def _special_tokens(tokenizer: Tokenizer) -> bool | str:
     return f"the special tokens ({len(tokens)}: {shown})" if tokens else False
 
 
+def _unspelt_tokens(tokenizer: Tokenizer) -> bool | str:
+    texts = getattr(tokenizer.model, "texts", ())
+    shown = ", ".join(f"{quote(text)} (id {token_id})" for token_id, text in texts[:3])
+    return f"entries that no text becomes, and that are only decoded ({len(texts)}: {shown})" if texts else False
+
+
 def _token_flags(tokenizer: Tokenizer) -> bool | str:
     flags = token_flags.of(token_flags.effective(tokenizer))
     return token_flags.named(flags) if flags else False
@@ -79,6 +85,7 @@ FEATURES: tuple[Feature, ...] = (
     # Only who puts a tokenizer into the other library's words can tell: ``dialects`` refuses it.
     Feature(EDGES, "what SentencePiece and Hugging Face do differently on rare texts", lambda _: False),
     Feature("special-tokens", "special and added tokens", _special_tokens),
+    Feature("unspelt-tokens", "entries that no text becomes, and that are only decoded", _unspelt_tokens),
     Feature("token-flags", "how added tokens are looked for", _token_flags),
     Feature("post-processor", "the post-processor", _post_processor),
     Feature("truncation", "the truncation", lambda t: t.usage.truncation is not None, about_use=True),

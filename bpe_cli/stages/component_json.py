@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from bpe_cli.expressions import check_size
-from bpe_cli.patterns import scanner_for
 from bpe_cli.stages.decoders import Decoder, ReplaceDecoder
 from bpe_cli.stages.models import Model
 from bpe_cli.stages.normalizers import Normalizer, Replace
@@ -69,13 +68,12 @@ def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTok
 
 
 def _core_pre_tokenizer(stage: PreTokenizer) -> dict[str, Any]:
-    import json
+    from bpe_cli.linear_patterns import core_cuts
 
+    known = None
     if isinstance(stage, Split) and stage.behavior == "Isolated" and not stage.invert and not stage.literal:
-        scanner = scanner_for(stage.pattern)
-        if scanner is not None:
-            return {"type": "Scanner", "scanner": json.loads(scanner.to_json())}
-    return component(stage)
+        known = core_cuts(stage.pattern)
+    return known or component(stage)
 
 
 _CORE_MODELS = {

@@ -28,11 +28,14 @@ class MergeBpe:
         vocabulary: Token bytes by id.
         merges: Pairs of ids in order of priority, with the id each pair becomes.
         ignore_merges: Whether a piece that is itself a token becomes that token before any merging.
+        texts: (id, text) of entries of a file that are not spelt in its byte alphabet, ascending: no text
+            becomes such an id, and it is decoded to its text.
     """
 
     vocabulary: Vocabulary
     merges: Merges
     ignore_merges: bool = False
+    texts: tuple[tuple[int, bytes], ...] = ()
     kind: Literal["bpe-merges"] = "bpe-merges"
 
 
@@ -50,6 +53,8 @@ class CharacterBpe:
         continuing_subword_prefix: Written before each symbol of a piece but the first.
         end_of_word_suffix: Written after the last symbol of a piece.
         separate_suffix: Whether the suffix is a symbol of its own until a merge takes it (subword-nmt 0.1).
+        whole_runs_of: A character; a piece of nothing else that is itself a token becomes that token before any
+            merging (llama.cpp's ``gemma4``). Empty for none.
     """
 
     vocabulary: Vocabulary
@@ -61,6 +66,7 @@ class CharacterBpe:
     continuing_subword_prefix: str = ""
     end_of_word_suffix: str = ""
     separate_suffix: bool = False
+    whole_runs_of: str = ""
     kind: Literal["bpe-characters"] = "bpe-characters"
 
 

@@ -63,6 +63,7 @@ def used_ids(tokenizer: Tokenizer) -> list[int]:
     """Give the ids of all tokens, ascending: ordinary, special, and the unknown one."""
     unk_id = getattr(tokenizer.model, "unk_id", None)
     ids = {token_id for token_id, _ in tokenizer.model.vocabulary.items()} | tokenizer.special_ids.keys()
+    ids |= {token_id for token_id, _ in getattr(tokenizer.model, "texts", ())}
     return sorted(ids if unk_id is None else ids | {unk_id})
 
 
@@ -137,6 +138,9 @@ def renumbered_model(model: Model, new_ids: Mapping[int, int | None]) -> Model:
         changed["kinds"] = bytes(kinds[old] for old in order)
     if unk_id is not None:
         changed["unk_id"] = new_ids[unk_id]
+    if isinstance(model, MergeBpe):
+        kept_texts = ((new_ids.get(old), text) for old, text in model.texts)
+        changed["texts"] = tuple((new, text) for new, text in kept_texts if new is not None)
     if isinstance(model, (MergeBpe, CharacterBpe)):
         moved = {old: new for old, new in new_ids.items() if new is not None}
         changed["merges"] = Merges.from_pairs(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bpe_cli import formats
+from bpe_cli.errors import InputError
 from bpe_cli.formats import gguf
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.gguf import pre as gguf_pre
@@ -21,6 +22,13 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, sentencepiece, train, wordpiece
 from tests.differential.texts import WORDS, corpus, suite
 from tests.needs import needs
+from tests.unit.formats.gguf_files import (
+    fill_gemma4,
+    fill_plain_text,
+    fill_rwkv,
+    fill_whitespace,
+    written,
+)
 
 RECORDED = ("gpt-2", "qwen2", "llama-spm", "phi-3", "bert-bge")
 
@@ -319,3 +327,50 @@ def test_chats_of_phi_3_are_as_of_its_tokenizer_json(shared, llama_cpp):
         "</s>\n a <s> b <unk> c",
     ):
         assert theirs(text) == tokenizer.encode(text, "all")
+
+
+# -- models of other kinds -------------------------------------------------------------------------
+
+
+def special_texts(tokenizer: Tokenizer) -> list[str]:
+    return [token.content.decode() for token in tokenizer.special_tokens]
+
+
+ODD = {
+    "plain text": (fill_plain_text, {}, "ab õé隣aüb"),
+    "plain text, merges of what is not there": (fill_plain_text, {"merges": ("a b", "x a", "zz b")}, "ab õé隣"),
+    "gemma4": (fill_gemma4, {}, "ab \né中x▁<>"),
+    "gemma4 whose merges give all": (fill_gemma4, {"threes": False}, "ab \né"),
+    "gpt2, gemma4": (fill_gemma4, {"model": "gpt2", "pre": "gemma4"}, "ab \né中x▁<>"),
+    "granite": (fill_gemma4, {"model": "gpt2", "pre": "granite-embed-multi-311m"}, "ab \né中x▁<>"),
+    "sarvam": (fill_gemma4, {"model": "gpt2", "pre": "sarvam-moe"}, "ab \né中x▁<>"),
+    "whitespace": (fill_whitespace, {}, "ab \t\nxé\u00a0\u2003"),
+    "rwkv": (fill_rwkv, {}, "ab \n\\é中\x00<s>"),
+}
+"""A file, and the characters of the texts that it is tried on."""
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_files_are_read_as_there(llama_cpp, name, tmp_path):
+    fill, options, letters = ODD[name]
+    content = written(tmp_path / "x.gguf", lambda writer: fill(writer, **options))
+    tokenizer, theirs = gguf.loads(content), llama_cpp(content)
+    with_special = llama_cpp(content, special=True, around=True)
+    before, after = affixes(tokenizer.post_processor)
+    chance = random.Random(name)
+    control = {token.content.decode() for token in tokenizer.special_tokens if token.special}
+    compared = 0
+    for _ in range(400):
+        parts = [*letters, *special_texts(tokenizer), *(["ab", " ab", "\n\n", "\n\n\n"])]
+        text = "".join(chance.choices(parts, k=chance.randint(1, 12)))
+        try:
+            ours = tokenizer.encode(text), tokenizer.encode(text, "all")
+        except InputError:  # a byte has no token: there it is left out
+            assert len(theirs(text)) < len(text.encode())
+            continue
+        if name == "rwkv" and any(each in text for each in control):
+            continue  # where longest match makes a control token of text
+        compared += 1
+        assert ours[0] == theirs(text), text
+        assert [*before, *ours[1], *after] == with_special(text), text
+    assert compared > 100

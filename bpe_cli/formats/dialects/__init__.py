@@ -106,6 +106,8 @@ def _refuse_own(tokenizer: Tokenizer) -> None:
         own = ALGORITHMS[model.kind]
     elif isinstance(model, CharacterBpe) and model.separate_suffix:
         own = "BPE whose end of a word is a symbol of its own"
+    elif isinstance(model, CharacterBpe) and model.whole_runs_of:
+        own = f"BPE that takes runs of {quote(model.whole_runs_of)} as a whole, and nothing else"
     elif isinstance(model, Unigram) and not model.fuse_unk:
         own = "Unigram that leaves unknown characters apart"
     elif isinstance(model, Unigram) and model.unk_id is not None and _is_ordinary(model, model.unk_id):

@@ -92,6 +92,8 @@ def _compare_models(tokenizer: Tokenizer, again: Tokenizer) -> None:
             f"{quote(after.get(number, b''))}"
         )
     if isinstance(ours, MergeBpe) and isinstance(theirs, MergeBpe):
+        if ours.texts != theirs.texts:
+            raise FormatError("llama.cpp does not read the same entries as only decoded")
         same = ours.merges == theirs.merges
     elif isinstance(ours, ScoredBpe) and isinstance(theirs, ScoredBpe):
         same = (ours.unk_id, ours.byte_fallback) == (theirs.unk_id, theirs.byte_fallback)

@@ -7,13 +7,14 @@ llama-cpp-python 0.3.36).
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError, NoPatternError, UsageError
-from bpe_cli.formats import byte_level
+from bpe_cli.formats import byte_level, rwkv
 from bpe_cli.formats.checked import quote
+from bpe_cli.formats.gguf import character_merges
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.container import I8, U8, Metadata
 from bpe_cli.formats.gguf.tokens import LIMIT_KEY, MARK, Vocab, template
@@ -21,6 +22,7 @@ from bpe_cli.stages import (
     BertNormalizer,
     BertPreTokenizer,
     Charsmap,
+    MergeBpe,
     Normalizer,
     ScoredBpe,
     SpaceMarks,
@@ -35,11 +37,9 @@ from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.vocabulary import Vocabulary
 
 NOT_READ = {
-    "rwkv": "longest match over bytes",
-    "plamo2": "a Viterbi search of its own",
-    "gemma4": "BPE over characters with a split of its own",
+    "plamo2": "a Viterbi search of its own, over scores that it rounds",
     "hybriddna": "BPE beside fixed words of DNA",
-    "whitespace": "a list of words",
+    "test": "no tokenizer, and for tests of its own",
 }
 """Models that llama.cpp knows and that are not read, with what they are."""
 
@@ -57,16 +57,16 @@ def tokenizer_of(metadata: Metadata, pattern: str | None = None) -> Tokenizer:
     if model is None or model in ("none", "no_vocab"):
         found = "says that it has none" if model else "has no key tokenizer.ggml.model"
         raise FormatError(f"{metadata.source} is a GGUF file without a tokenizer: it {found}")
-    make = _MAKERS.get(model)
+    make = MAKERS.get(model)
     if make is None:
         what = f", which is {NOT_READ[model]}" if model in NOT_READ else ""
         raise FormatError(
             f"{metadata.source}: the model {quote(model)}{what}, cannot be read from GGUF"
             if what
             else f"{metadata.source}: tokenizer.ggml.model is {quote(model)}, which is not known",
-            hint=f"models are {', '.join(_MAKERS)}",
+            hint=f"models are {', '.join(MAKERS)}",
         )
-    if pattern is not None and model != "gpt2":
+    if pattern is not None and (model != "gpt2" or metadata.text("tokenizer.ggml.pre") in character_merges.NAMES):
         raise UsageError(f"{metadata.source} says itself how text is split; no pattern can be given with it")
     return make(Vocab(metadata, model), pattern)
 
@@ -203,41 +203,72 @@ def _bert(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
 
 def _gpt2(vocab: Vocab, pattern: str | None) -> Tokenizer:
     """Make byte-level BPE by merges, with the split that ``tokenizer.ggml.pre`` names."""
+    name = _name_of_split(vocab)
+    if name in character_merges.NAMES:
+        return character_merges.make(vocab, name, _pairs(_merges(vocab), vocab.source))
     pre = _pre(vocab, pattern)
-    merges = vocab.metadata.texts("tokenizer.ggml.merges")
-    if merges is None:
-        raise FormatError(f"{vocab.source} has no merges (tokenizer.ggml.merges)")
-    special_tokens = list(vocab.special_tokens)
-    special = {token.token_id for token in special_tokens}
-    for number, text in enumerate(vocab.texts):
-        # Text is spelt in visible characters before it is merged, so that it never becomes such a token.
-        if number not in special and from_visible(text.decode()) is None:
-            special_tokens.append(SpecialToken(text, number))
     ids = {text.decode(): number for number, text in enumerate(vocab.texts) if text}
-    special_tokens.sort(key=lambda token: token.token_id)
-    model = byte_level.read_model(
-        ids, _pairs(merges, vocab.source), special_tokens, vocab.source, ignore_merges=pre.ignore_merges
-    )
+    pairs = _met(_pairs(_merges(vocab), vocab.source), ids)
+    model = byte_level.read_model(ids, pairs, vocab.special_tokens, vocab.source, ignore_merges=pre.ignore_merges)
     return Tokenizer(
-        model,
+        _as_it_reads(model, vocab.special_tokens),
         pre.stages,
-        tuple(special_tokens),
+        vocab.special_tokens,
         post_processor=vocab.post_processor(add_bos=pre.add_bos, add_eos=False),
         usage=vocab.usage,
     )
 
 
+def _merges(vocab: Vocab) -> list[bytes]:
+    merges = vocab.metadata.texts("tokenizer.ggml.merges")
+    if merges is None and _name_of_split(vocab) == "kimi-k2":
+        return []  # the one split for which llama.cpp does without
+    if merges is None:
+        raise FormatError(f"{vocab.source} has no merges (tokenizer.ggml.merges)")
+    return merges
+
+
+def _met(pairs: Iterable[tuple[str, str]], ids: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Leave out merges of what is no token.
+
+    It is never met: a byte that has no token is refused in texts, and what only another merge would make is
+    refused there.
+    """
+    return (pair for pair in pairs if pair[0] in ids and pair[1] in ids)
+
+
+_IN_NO_TEXT = frozenset(bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0x100)))
+"""The bytes that UTF-8 does not have."""
+
+
+def _as_it_reads(model: MergeBpe, special_tokens: Iterable[SpecialToken]) -> MergeBpe:
+    """Let added tokens whose text spells a byte that is in no text be nothing but that text.
+
+    One whose text spells another byte is both, to llama.cpp: it is looked for in the text as it is, and the
+    byte becomes it, too.
+    """
+    vocabulary = model.vocabulary
+    added = {token.token_id for token in special_tokens} - set(model.merges.triples)
+    if not any(vocabulary.token(number) in _IN_NO_TEXT for number in added if number < vocabulary.size):
+        return model
+    every = map(vocabulary.token, range(vocabulary.size))
+    kept = (b"" if number in added and token in _IN_NO_TEXT else token for number, token in enumerate(every))
+    return replace(model, vocabulary=Vocabulary.from_tokens(kept))
+
+
+def _name_of_split(vocab: Vocab) -> str:
+    return vocab.metadata.text("tokenizer.ggml.pre") or ""
+
+
 def _pre(vocab: Vocab, pattern: str | None) -> gguf_pre.Pre:
     """Give the split; a pattern of the user's takes its place, and leaves its other settings."""
-    name = vocab.metadata.text("tokenizer.ggml.pre") or ""
+    name = _name_of_split(vocab)
     known = gguf_pre.BY_NAME.get(name) if name else gguf_pre.DEFAULT
     if pattern is not None:
         return replace(known or gguf_pre.DEFAULT, expressions=(pattern,) if pattern else ())
     if known is None:
-        reason = gguf_pre.NOT_READ.get(name)
         raise NoPatternError(
-            f"{vocab.source} splits text by {quote(name)} (tokenizer.ggml.pre), which "
-            + (f"{reason} and cannot be read" if reason else "is not known"),
+            f"{vocab.source} splits text by {quote(name)} (tokenizer.ggml.pre), which is not known",
             hint=f"give its pattern, with --pattern; known are {', '.join(gguf_pre.BY_NAME)}",
         )
     return known
@@ -258,9 +289,65 @@ def _pairs(merges: list[bytes], source: str) -> Iterator[tuple[str, str]]:
                 raise FormatError(f"{source}: merge {number} is not UTF-8: {quote(merge)}") from None
 
 
-_MAKERS: dict[str, Callable[[Vocab, str | None], Tokenizer]] = {
+# -- models of other kinds ---------------------------------------------------------------------
+
+
+def _gemma4(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
+    """Make BPE over characters; the model names its split, whatever the file says."""
+    return character_merges.make(vocab, "gemma4", _pairs(_merges(vocab), vocab.source))
+
+
+def _whitespace(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
+    """Make BPE over the characters of words."""
+    name = _name_of_split(vocab)
+    if name != "whitespace":
+        raise FormatError(f"{vocab.source}: the model whitespace with the split {quote(name)} cannot be read")
+    return character_merges.make(vocab, name, _pairs(_merges(vocab), vocab.source))
+
+
+def _rwkv(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
+    """Make longest match over bytes: tokens are written with escapes, and control tokens are no text."""
+    special = {token.token_id for token in vocab.special_tokens if token.special}
+    ids: dict[bytes, int] = {}
+    for number, text in enumerate(vocab.texts):
+        token = _unescaped(text, vocab.source)
+        if number in special or not token:
+            continue
+        if token in ids:
+            raise FormatError(f"{vocab.source}: the tokens {ids[token]} and {number} are both the bytes {quote(token)}")
+        ids[token] = number
+    made = rwkv.tokenizer_of(ids)
+    return replace(
+        made,
+        special_tokens=vocab.special_tokens,
+        usage=vocab.usage,
+        origin=None,
+    )
+
+
+_ESCAPE = re.compile(rb"\\(x[0-9a-f]{2}|[^x]|\Z)", re.DOTALL)
+_PLAIN_ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
+
+
+def _unescaped(text: bytes, source: str) -> bytes:
+    """Read a token of RWKV's, as ``llama_unescape_rwkv_token`` does."""
+
+    def character(found: re.Match[bytes]) -> bytes:
+        escape = found[1]
+        return bytes.fromhex(escape[1:].decode()) if escape[:1] == b"x" else _PLAIN_ESCAPES.get(escape, escape)
+
+    if b"\\x" in _ESCAPE.sub(b"", text):
+        raise FormatError(f"{source}: the token {quote(text)} has an escape that is none")
+    return _ESCAPE.sub(character, text)
+
+
+MAKERS: dict[str, Callable[[Vocab, str | None], Tokenizer]] = {
     "llama": _llama,
     "gpt2": _gpt2,
     "bert": _bert,
     "t5": _t5,
+    "gemma4": _gemma4,
+    "whitespace": _whitespace,
+    "rwkv": _rwkv,
 }
+"""The models that are read, by ``tokenizer.ggml.model``."""

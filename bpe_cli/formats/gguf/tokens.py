@@ -41,6 +41,9 @@ DEFAULT_ROLES: dict[str, dict[str, int]] = {
     "gpt2": {"bos": 11, "eos": 11},
     "bert": {"bos": 101, "unk": 100, "sep": 102},
     "t5": {"eos": 1, "unk": 2},
+    "gemma4": {},
+    "rwkv": {},
+    "whitespace": {"bos": 11, "eos": 11},
 }
 """The ids that llama.cpp takes for what a file does not name, by ``tokenizer.ggml.model``."""
 
@@ -203,14 +206,16 @@ class Vocab:
                     templates.setdefault(name, text)
         return tuple(templates.items())
 
-    def post_processor(self, *, add_bos: bool, add_eos: bool) -> str | None:
+    def post_processor(self, *, add_bos: bool, add_eos: bool, always: bool = False) -> str | None:
         """Make what puts the first and the last token around texts, as the file asks or as given.
+
+        With ``always`` the first is put there whatever the file says.
 
         Raises:
             FormatError: It is asked for, and no token has the role.
         """
         asked = {
-            "bos": self.metadata.boolean("tokenizer.ggml.add_bos_token", add_bos),
+            "bos": always or self.metadata.boolean("tokenizer.ggml.add_bos_token", add_bos),
             "eos": self.metadata.boolean("tokenizer.ggml.add_eos_token", add_eos),
         }
         for role, wanted in asked.items():

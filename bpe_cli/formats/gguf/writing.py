@@ -45,7 +45,8 @@ from bpe_cli.tokenizer import Tokenizer
 MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "unigram", "wordpiece"})
 HOLDS = frozenset(
     {
-        "ids", "pattern", "pre-tokenizer", "normalizer", "decoder", "special-tokens", "token-flags", "post-processor",
+        "ids", "pattern", "pre-tokenizer", "normalizer", "decoder", "special-tokens", "unspelt-tokens", "token-flags",
+        "post-processor",
         "roles", "chat-templates", EDGES,
     }
 )  # fmt: skip
@@ -262,7 +263,9 @@ def _gpt2(out: _Out, model: RankBpe | MergeBpe) -> None:
     out.begin("gpt2")
     out.add("pre", STRING, _pre(out, model).encode())
     visible = byte_level.visible_tokens(model.vocabulary)
-    out.add_tokens({number: text.encode() for number, text in enumerate(visible) if text}, {})
+    tokens = {number: text.encode() for number, text in enumerate(visible) if text}
+    tokens |= dict(model.texts) if isinstance(model, MergeBpe) else {}
+    out.add_tokens(tokens, {})
     merges = byte_level.write_merges(out.tokenizer, HOLDER)
     out.add_array("merges", STRING, [f"{left} {right}".encode() for left, right in merges])
     out.add_ends()

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Protocol
 
 from bpe_cli import _core
+from bpe_cli.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import Node, quote
 from bpe_cli.formats.huggingface import models as hf_models
@@ -28,6 +29,10 @@ class Listed(Protocol):
     @property
     def ids(self) -> Mapping[str, int]:
         """The ids of tokens; at least of those that the rest of the file speaks of, by text or id."""
+
+    @property
+    def lacks_bytes(self) -> bool:
+        """Whether a byte has no token."""
 
     def on_bytes(self, special_tokens: Iterable[SpecialToken], *, ignore_merges: bool) -> MergeBpe:
         """Give the model that works on bytes, see ``byte_level.read_model``."""
@@ -50,6 +55,11 @@ class Plain:
     def ids(self) -> Mapping[str, int]:
         """The ids of all tokens."""
         return byte_level.read_ids(self._node.get("vocab"))
+
+    @property
+    def lacks_bytes(self) -> bool:
+        """Whether a byte has no token."""
+        return not self.ids.keys() >= CHAR_TO_BYTE.keys()
 
     def on_bytes(self, special_tokens: Iterable[SpecialToken], *, ignore_merges: bool) -> MergeBpe:
         """Give the model that works on bytes."""
@@ -77,12 +87,14 @@ class Cut:
         texts += [unknown] if isinstance(unknown, str) else []
         self.ids: Mapping[str, int] = written.among(texts, [token.token_id for token in added])
 
+    @property
+    def lacks_bytes(self) -> bool:
+        """Whether a byte has no token."""
+        return not self._written.among([*CHAR_TO_BYTE], []).keys() >= CHAR_TO_BYTE.keys()
+
     def on_bytes(self, special_tokens: Iterable[SpecialToken], *, ignore_merges: bool) -> MergeBpe:
         """Give the model that works on bytes."""
         vocabulary, merges = self._tables("", [token.token_id for token in special_tokens], visible=True)
-        for token in special_tokens:
-            if token.token_id < vocabulary.size and vocabulary.token(token.token_id) not in (b"", token.content):
-                raise Unusual
         return MergeBpe(vocabulary, merges, ignore_merges)
 
     def on_characters(self, special_tokens: Iterable[SpecialToken]) -> CharacterBpe:

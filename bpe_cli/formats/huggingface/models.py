@@ -109,6 +109,18 @@ def _vocabulary(node: Node, ids: Mapping[str, int]) -> Vocabulary:
     return Vocabulary.from_ids({token.encode(): token_id for token, token_id in ids.items() if token})
 
 
+def check_unknown(node: Node) -> None:
+    """Hold the fields about what is unknown to their types.
+
+    Raises:
+        FormatError: One has another.
+    """
+    if not node.get("unk_token").is_null:
+        node.get("unk_token").text()
+    for field in ("fuse_unk", "byte_fallback"):
+        node.get(field).boolean(default=False)
+
+
 def _unk_id(node: Node, ids: Mapping[str, int]) -> int | None:
     """Give the id of the unknown token, if there is one."""
     return None if node.get("unk_token").is_null else _needed_unk_id(node, ids)
@@ -166,6 +178,7 @@ def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, me
         continuing_subword_prefix=_text_or_none(node.get("continuing_subword_prefix")),
         end_of_word_suffix=_text_or_none(node.get("end_of_word_suffix")),
         separate_suffix=node.get("type").value == "SuffixBpe",
+        whole_runs_of=_one_character(node.get("whole_runs_of")),
     )
 
 
@@ -176,9 +189,16 @@ def prefix_of(node: Node) -> str:
         FormatError: There are others, or one is malformed.
     """
     node.only("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
-              "byte_fallback", "ignore_merges", "unicode_version", "vocab", "merges")  # fmt: skip
+              "byte_fallback", "ignore_merges", "whole_runs_of", "unicode_version", "vocab", "merges")  # fmt: skip
     prefix, _ = (_text_or_none(node.get(key)) for key in ("continuing_subword_prefix", "end_of_word_suffix"))
     return prefix
+
+
+def _one_character(node: Node) -> str:
+    text = _text_or_none(node)
+    if len(text) > 1:
+        raise node.error(f"is {quote(text)}; it is to be one character")
+    return text
 
 
 def _text_or_none(node: Node) -> str:
@@ -337,6 +357,8 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
         }
         if model.separate_suffix:
             content["type"] = "SuffixBpe"
+        if model.whole_runs_of:
+            content["whole_runs_of"] = model.whole_runs_of
         return content | {"vocab": vocab, "merges": [(tokens[left], tokens[right]) for left, right, _ in model.merges]}
     if isinstance(model, WordPiece):
         return {

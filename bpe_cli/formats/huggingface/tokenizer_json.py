@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
 from bpe_cli import _core
+from bpe_cli.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level, features
 from bpe_cli.formats.checked import Node, NotJsonError, facts_of, read, refuse_pattern
@@ -38,13 +40,13 @@ _TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES, "usage", "
 _OWN_KEY = rb'"(?:added_tokens|pre_tokenizer|truncation|model)"\s*:\s*[^\d\s-]'
 _BYTE_LEVEL_ONLY = {
     "dropout": (None, 0, 0.0),
-    "unk_token": (None,),
     "continuing_subword_prefix": (None, ""),
     "end_of_word_suffix": (None, ""),
-    "fuse_unk": (None, False),
-    "byte_fallback": (None, False),
 }
 """Fields that change what a model does, with the values they have in one that works on bytes."""
+
+_OF_UNKNOWN = {"unk_token": (None,), "fuse_unk": (None, False), "byte_fallback": (None, False)}
+"""Those that do so only where a byte has no token."""
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -132,7 +134,7 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
     if kind in hf_models.MERGED:
         listed: Listed = Plain(model_node) if written is None else Cut(written, model_node, tokens)
         special_tokens = byte_level.read_special_tokens(listed.ids, tokens, source)
-        if kind == "BPE" and ByteLevel() in pre_tokenizer and _is_byte_level(model_node):
+        if kind == "BPE" and ByteLevel() in pre_tokenizer and _is_byte_level(model_node, listed):
             ignore_merges = model_node.get("ignore_merges").boolean(default=False)
             model = listed.on_bytes(special_tokens, ignore_merges=ignore_merges)
             if pre_tokenizer.index(ByteLevel()) == len(pre_tokenizer) - 1:
@@ -141,13 +143,20 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
                 decoder = ()  # its tokens are bytes
             return Tokenizer(model, pre_tokenizer, special_tokens, decoder=decoder, **carried)
         ids = listed.ids
-        text_model: Model = listed.on_characters(special_tokens)
+        spelt = ByteLevel() in pre_tokenizer
+        hidden = [token for token in special_tokens if not (spelt and _spells_another_byte(token))]
+        text_model: Model = listed.on_characters(hidden)
     elif written is not None:
         raise Unusual
     else:
         text_model, ids = hf_models.read(kind, model_node, tokens)
         special_tokens = byte_level.read_special_tokens(ids, tokens, source)
     return hf_models.with_unknown(Tokenizer(text_model, pre_tokenizer, special_tokens, decoder=decoder, **carried), ids)
+
+
+def _spells_another_byte(token: SpecialToken) -> bool:
+    """Tell whether a token's text is one that stands for a byte of other text, as Ġ does: that goes on becoming it."""
+    return not token.content.isascii() and token.content.decode() in CHAR_TO_BYTE
 
 
 class _Carried(TypedDict):
@@ -158,12 +167,21 @@ class _Carried(TypedDict):
     origin: Origin
 
 
-def _is_byte_level(node: Node) -> bool:
+def _is_byte_level(node: Node, listed: Listed) -> bool:
     """Tell whether a BPE model works on bytes alone: no symbol of it is decorated, none is unknown."""
-    node.only("type", *_BYTE_LEVEL_ONLY, "ignore_merges", "unicode_version", "vocab", "merges")
+    node.only("type", *_BYTE_LEVEL_ONLY, *_OF_UNKNOWN, "ignore_merges", "unicode_version", "vocab", "merges")
+    if not _is_harmless(node, _BYTE_LEVEL_ONLY):
+        return False
+    if _is_harmless(node, _OF_UNKNOWN):
+        return True
+    hf_models.check_unknown(node)
+    return not listed.lacks_bytes
+
+
+def _is_harmless(node: Node, fields: Mapping[str, tuple[object, ...]]) -> bool:
     return all(
         any(type(node.get(field).value) is type(value) and node.get(field).value == value for value in harmless)
-        for field, harmless in _BYTE_LEVEL_ONLY.items()
+        for field, harmless in fields.items()
     )
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from bpe_cli.byte_alphabet import from_visible
+from bpe_cli.byte_alphabet import CHAR_TO_BYTE, from_visible
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.checked import Node, quote, read
@@ -34,7 +34,16 @@ FILES = ("vocab.json", "encoder.json", "merges.txt", "vocab.bpe")
 HOLDER = "the pair vocab.json and merges.txt"
 MODELS = frozenset({"bpe-ranks", "bpe-merges"})
 HOLDS = frozenset(
-    {"ids", "prefix-space", "special-tokens", "token-flags", "unicode-version", "roles", "chat-templates"}
+    {
+        "ids",
+        "prefix-space",
+        "special-tokens",
+        "unspelt-tokens",
+        "token-flags",
+        "unicode-version",
+        "roles",
+        "chat-templates",
+    }
 )
 
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
@@ -131,6 +140,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     merges = _read_merges(written, str(merges_path))
     model: Model
     if convention.on_bytes:
+        _check_alphabet(ids, known, str(vocabulary_path))
         model = byte_level.read_model(ids, merges, special_tokens, str(merges_path))
     else:
         settings = {"end_of_word_suffix": convention.suffix, "unk_token": _unknown(found, ids, convention.unk)}
@@ -157,6 +167,24 @@ def _unknown(found: companions.Companions, ids: Mapping[str, int], usual: str | 
         if each.role == "unk":
             return each.token.content.decode()
     return usual if usual in ids and "unk_token" not in found.config.members() else None
+
+
+def _check_alphabet(ids: Mapping[str, int], known: Collection[str], source: str) -> None:
+    """Make sure that a vocabulary spells bytes, which no file of a pair says.
+
+    One that has all bytes may have an entry or two that are not spelt so, and are only decoded.
+
+    Raises:
+        FormatError: A token is of other characters, and bytes have none.
+    """
+    foreign = next((token for token in ids if token not in known and from_visible(token) is None), None)
+    if foreign is not None and not ids.keys() >= CHAR_TO_BYTE.keys():
+        character = next(character for character in foreign if character not in CHAR_TO_BYTE)
+        raise FormatError(
+            f"{source}: the token {quote(foreign)} (id {ids[foreign]}) has a character outside the byte alphabet, "
+            f"{quote(character)} (U+{ord(character):04X}), so this is not a byte-level vocabulary",
+            hint="byte-level vocabularies write a space as Ġ; special tokens are to stand among the added tokens",
+        )
 
 
 def _header(merges: bytes) -> Iterator[tuple[str, str]]:

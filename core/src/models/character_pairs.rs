@@ -34,6 +34,8 @@ pub struct Settings {
     pub suffix: Vec<u8>,
     /// Whether the suffix is a symbol of its own.
     pub separate_suffix: bool,
+    /// A character of which a piece of nothing else is taken as it is, if it is a token; none if empty.
+    pub whole_runs_of: Vec<u8>,
     /// Whether merging goes by steps, as subword-nmt does it ([`super::merging::merge_by_steps`]).
     pub by_steps: bool,
 }
@@ -85,6 +87,7 @@ impl CharacterPairs {
         let byte_ids = settings
             .byte_fallback
             .then(|| byte_tokens(&pieces, &tokens));
+        let runs = !settings.whole_runs_of.is_empty();
         let apart = byte_ids.as_ref().is_some_and(|ids| {
             let is_byte = |id: &u32| ids.contains(id);
             !ids.contains(&NONE) && !merges.iter().flat_map(|merge| &merge[..2]).any(is_byte)
@@ -92,14 +95,20 @@ impl CharacterPairs {
         Ok(Self {
             merges: MergeTable::new(&entries, products.clone().into(), tokens.len())?,
             byte_ids,
-            products: (plain && apart).then_some(products),
-            border: plain
+            products: (plain && apart && !runs).then_some(products),
+            border: (plain && !runs)
                 .then(|| border(tokens.iter().map(|(_, text)| text)))
                 .flatten(),
             tokens,
             pieces,
             settings,
         })
+    }
+
+    /// Whether a piece is a run that is looked up as a whole.
+    fn is_whole_run(&self, piece: &[u8]) -> bool {
+        let character = &self.settings.whole_runs_of[..];
+        !character.is_empty() && piece.chunks(character.len()).all(|part| part == character)
     }
 
     /// Spells a piece in symbols.
@@ -201,7 +210,7 @@ impl Model for CharacterPairs {
         scratch: &mut Scratch,
         out: &mut Vec<Found>,
     ) -> Result<()> {
-        if self.settings.ignore_merges
+        if (self.settings.ignore_merges || self.is_whole_run(piece))
             && let Some(id) = self.pieces.get(piece, &self.tokens)
         {
             out.push(Found {

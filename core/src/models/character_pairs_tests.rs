@@ -139,3 +139,24 @@ fn a_merge_that_comes_earlier_waits_for_the_end_of_a_step() {
     assert_eq!(texts(&language.model(&merges, true)), ["ab", "ab"]);
     assert_eq!(texts(&language.model(&merges, false)), ["aba", "b"]);
 }
+
+#[test]
+fn a_run_that_is_a_token_is_taken_as_a_whole_and_nothing_else_is() {
+    let language = Language::new();
+    let mut model = language.model(&[language.merge("a", "a")], false);
+    model.settings.whole_runs_of = b"a".to_vec();
+    let named = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| language.id(text))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&model, "aaa"), named(&["aaa"]));
+    assert_eq!(
+        ids(&model, "aaaaaa"),
+        named(&["aa", "aa", "aa"]),
+        "six are no token"
+    );
+    assert_eq!(ids(&model, "bbb"), named(&["b", "b", "b"]));
+    assert_eq!(ids(&model, "aaab"), named(&["aa", "a", "b"]));
+}

@@ -192,6 +192,9 @@ pub enum Spec {
         end_of_word_suffix: String,
         /// The suffix is a symbol of its own until a merge takes it (subword-nmt 0.1).
         separate_suffix: bool,
+        /// A character of which a piece of nothing else is taken as it is, if it is a token.
+        #[serde(default)]
+        whole_runs_of: String,
         /// Each step takes a merge at all of its places (subword-nmt).
         #[serde(default)]
         by_steps: bool,
@@ -256,6 +259,7 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
             continuing_subword_prefix,
             end_of_word_suffix,
             separate_suffix,
+            whole_runs_of,
             by_steps,
         } => {
             let settings = character_pairs::Settings {
@@ -266,6 +270,7 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
                 prefix: continuing_subword_prefix.into_bytes(),
                 suffix: end_of_word_suffix.into_bytes(),
                 separate_suffix,
+                whole_runs_of: whole_runs_of.into_bytes(),
                 by_steps,
             };
             Box::new(CharacterPairs::new(

@@ -81,7 +81,7 @@ fn show(pattern: &str) -> String {
 }
 
 /// A text as an expression sees it: each stray byte is a letter.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Subject<'a> {
     text: Cow<'a, str>,
     /// Offsets of the stray bytes in the text as it is.
@@ -115,13 +115,18 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// The text with a letter for each stray byte.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Gives the offset with letters for an offset in the text as it is.
     fn to_letters(&self, at: usize) -> usize {
         at + GROWTH * self.strays.partition_point(|&stray| stray < at)
     }
 
     /// Gives the offset in the text as it is for an offset with letters.
-    fn to_bytes(&self, at: usize) -> usize {
+    pub fn to_bytes(&self, at: usize) -> usize {
         let (mut low, mut high) = (0, self.strays.len());
         while low < high {
             let middle = usize::midpoint(low, high);

@@ -8,6 +8,7 @@
 
 mod bits;
 pub mod categories;
+mod chain;
 mod class;
 mod cut;
 mod cutters;
@@ -16,6 +17,7 @@ mod joining;
 mod lanes;
 #[cfg(test)]
 mod lanes_tests;
+mod linear;
 #[cfg(test)]
 mod oracle;
 mod rewriting;
@@ -25,8 +27,12 @@ pub mod stage;
 mod tests;
 pub mod visible;
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
+pub use chain::CutSpec;
+use chain::{Chain, Walk};
 pub use class::UNICODE_VERSION;
 use lanes::{Machine, Progress};
 use scanner::{Cased, Prefixed, Rules, Spaced, Words};
@@ -97,8 +103,15 @@ pub enum Tail {
 }
 
 /// A compiled pre-tokenizer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scanner(Option<(WordRule, Rules)>);
+#[derive(Clone, Debug)]
+pub struct Scanner(Way);
+
+#[derive(Clone, Debug)]
+enum Way {
+    Whole,
+    Rule(WordRule, Rules),
+    Chain(Arc<Chain>),
+}
 
 impl Scanner {
     /// Compile a scanner; without a specification it never splits.
@@ -106,36 +119,38 @@ impl Scanner {
     /// # Errors
     /// When the specification contradicts itself, with a sentence that says how.
     pub fn new(spec: Option<&ScannerSpec>) -> Result<Self, String> {
-        spec.map(|spec| Ok((spec.words, Rules::new(spec)?)))
-            .transpose()
-            .map(Self)
+        let way = match spec {
+            None => Way::Whole,
+            Some(spec) => Way::Rule(spec.words, Rules::new(spec)?),
+        };
+        Ok(Self(way))
     }
 
-    /// Compile a scanner from JSON: an object like `ScannerSpec`, or `null`.
+    /// Compile several ways to cut, each of which cuts the pieces of the one before it.
+    ///
+    /// # Errors
+    /// When one cannot be compiled, with a sentence that says why.
+    pub fn chain(specs: &[CutSpec]) -> Result<Self, String> {
+        if specs.is_empty() {
+            return Ok(Self(Way::Whole));
+        }
+        let chain = Chain::new(specs).map_err(|error| error.to_string())?;
+        Ok(Self(Way::Chain(Arc::new(chain))))
+    }
+
+    /// Compile a scanner from JSON: an object like `ScannerSpec`, a list of objects like `CutSpec`, or
+    /// `null`.
     ///
     /// # Errors
     /// When the JSON is none, has other fields or values, or contradicts itself.
     pub fn from_json(json: &str) -> Result<Self, String> {
-        let spec: Option<ScannerSpec> =
-            serde_json::from_str(json).map_err(|error| format!("not a scanner: {error}"))?;
-        Self::new(spec.as_ref())
-    }
-
-    /// Give the end of the piece that starts at `at`, which is before the end of `text`.
-    ///
-    /// For a whole text, [`for_each_piece`](Self::for_each_piece) asks only once which scanner to run.
-    ///
-    /// # Panics
-    /// When `at` is not before the end of `text`.
-    #[must_use]
-    #[inline]
-    pub fn next_piece(&self, text: &[u8], at: usize) -> usize {
-        match self.0 {
-            None => text.len(),
-            Some((WordRule::Spaced, rules)) => Spaced::piece(rules, text, at),
-            Some((WordRule::Prefixed, rules)) => Prefixed::piece(rules, text, at),
-            Some((WordRule::Cased, rules)) => Cased::piece(rules, text, at),
+        let refused = |error: serde_json::Error| format!("not a scanner: {error}");
+        if json.trim_start().starts_with('[') {
+            let specs: Vec<CutSpec> = serde_json::from_str(json).map_err(refused)?;
+            return Self::chain(&specs);
         }
+        let spec: Option<ScannerSpec> = serde_json::from_str(json).map_err(refused)?;
+        Self::new(spec.as_ref())
     }
 
     /// Give what finds the ends of a text's pieces, some at a time.
@@ -149,8 +164,14 @@ impl Scanner {
     /// character at a time.
     #[inline]
     fn ends_by<'t>(&self, machine: Option<Machine>, text: &'t [u8]) -> Ends<'t> {
+        let (rule, walk) = match &self.0 {
+            Way::Whole => (None, None),
+            &Way::Rule(words, rules) => (Some((words, rules)), None),
+            Way::Chain(chain) => (None, Some(Box::new(Walk::new(chain, text)))),
+        };
         Ends {
-            rule: self.0,
+            rule,
+            walk,
             text,
             machine,
             progress: Progress::default(),
@@ -176,14 +197,11 @@ impl Scanner {
     }
 
     /// Give the pieces as an iterator of `(start, end)`, for callers that stop early.
-    pub fn pieces<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + 't {
-        let mut start = 0;
+    pub fn pieces<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + use<'t> {
+        let mut ends = self.ends_by(None, text);
+        let (mut start, mut room) = (0, [0]);
         std::iter::from_fn(move || {
-            (start < text.len()).then(|| {
-                let piece = (start, self.next_piece(text, start));
-                start = piece.1;
-                piece
-            })
+            (ends.fill(&mut room) > 0).then(|| (std::mem::replace(&mut start, room[0]), room[0]))
         })
     }
 
@@ -202,8 +220,10 @@ impl Scanner {
     /// by `split(t[c..] + y)`. Complexity: the distance from the end of the text to the cut.
     #[must_use]
     pub fn safe_cut(&self, text: &[u8]) -> usize {
-        self.0
-            .map_or(0, |(words, rules)| cut::safe_cut(words, rules, text))
+        match self.0 {
+            Way::Rule(words, rules) => cut::safe_cut(words, rules, text),
+            Way::Whole | Way::Chain(_) => 0,
+        }
     }
 }
 
@@ -219,6 +239,8 @@ const FEW_BYTES: usize = 48;
 #[derive(Clone, Debug)]
 pub struct Ends<'t> {
     rule: Option<(WordRule, Rules)>,
+    /// What walks through several ways to cut, in the place of one rule.
+    walk: Option<Box<Walk<'t>>>,
     text: &'t [u8],
     /// What windows are looked at with; None for one character at a time.
     machine: Option<Machine>,
@@ -244,7 +266,10 @@ impl Ends<'_> {
             (Some((WordRule::Cased, rules)), None) => {
                 progress.fill_by(text, room, |at| Cased::piece(*rules, text, at))
             }
-            (None, _) => progress.fill_by(text, room, |_| text.len()),
+            (None, _) => match &mut self.walk {
+                Some(walk) => walk.fill(room),
+                None => progress.fill_by(text, room, |_| text.len()),
+            },
         }
     }
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::expression::{Expression, Subject};
 use super::joining::Joiner;
 use super::rewriting::{self, Marks};
-use super::{Scanner, ScannerSpec, cutters};
+use super::{CutSpec, Scanner, ScannerSpec, cutters};
 use crate::error::{Error, Result};
 use crate::normalize::{Context, Pattern};
 use crate::text::Text;
@@ -29,6 +29,14 @@ pub enum Spec {
     /// A pattern of GPT's families.
     Scanner {
         scanner: ScannerSpec,
+    },
+    /// An expression that needs no backtracking, see `CutSpec`.
+    Linear {
+        pattern: String,
+    },
+    /// Numbers in groups, see `CutSpec`.
+    DigitGroups {
+        ascii: bool,
     },
     Split {
         pattern: Pattern,
@@ -144,6 +152,12 @@ impl PreTokenizer {
         let looks_at_start = matches!(spec, Spec::PrefixSpace {} | Spec::Metaspace { .. });
         let kind = match spec {
             Spec::Scanner { scanner } => Kind::Scanner(Scanner::new(Some(&scanner))?),
+            Spec::Linear { pattern } => {
+                Kind::Scanner(Scanner::chain(&[CutSpec::Linear { pattern }])?)
+            }
+            Spec::DigitGroups { ascii } => {
+                Kind::Scanner(Scanner::chain(&[CutSpec::DigitGroups { ascii }])?)
+            }
             Spec::Split {
                 pattern,
                 behavior,
@@ -311,6 +325,8 @@ fn at_space(spec: &Spec) -> AtSpace {
         | Spec::Metaspace { split: true, .. } => AtSpace::Cuts,
         Spec::PrefixSpace {} | Spec::Punctuation { .. } | Spec::Digits { .. } => AtSpace::Passes,
         Spec::Split { .. }
+        | Spec::Linear { .. }
+        | Spec::DigitGroups { .. }
         | Spec::ByteLevel {}
         | Spec::Metaspace { split: false, .. }
         | Spec::UnicodeScripts {}

@@ -76,3 +76,57 @@ def fill_t5(writer: library.GGUFWriter) -> None:
 
 
 FILLS = {"llama": fill_llama, "gpt2": fill_gpt2, "bert": fill_bert, "t5": fill_t5}
+
+
+def fill_plain_text(writer: library.GGUFWriter, merges: tuple[str, ...] = ("a b",)) -> None:
+    """Put in byte-level BPE whose added tokens are letters that spell bytes besides."""
+    texts = ["a", "b", "Ġ", "ab", "õ", "é", "ļ", "£", "Ã", "µ", "xa"]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(texts)
+    writer.add_token_types([4 if text in "õé" else 1 for text in texts])
+    writer.add_token_merges([*merges])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(0)
+
+
+def fill_gemma4(
+    writer: library.GGUFWriter, *, model: str = "gemma4", pre: str | None = None, threes: bool = True,
+    without: str = "", merges: tuple[str, ...] = (), bos: bool = True,
+) -> None:  # fmt: skip
+    """Put in BPE over characters with marks for blanks; three line feeds are a token that merges do not make."""
+    texts = ["<bos>", "<eos>", "<own>", *BYTES, "▁", "a", "b", "ab", "▁ab", "\n", "\n\n", *["\n\n\n"] * threes]
+    writer.add_tokenizer_model(model)
+    if pre is not None:
+        writer.add_tokenizer_pre(pre)
+    texts = [text for text in texts if text != without]
+    writer.add_token_list(texts)
+    types = {"<bos>": 3, "<eos>": 3, "<own>": 4} | dict.fromkeys(BYTES, 6)
+    writer.add_token_types([types.get(text, 1) for text in texts])
+    writer.add_token_merges(["a b", "▁ ab", "\n \n", *merges])
+    if bos:
+        writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+
+
+def fill_whitespace(writer: library.GGUFWriter, *, model: str = "whitespace") -> None:
+    """Put in BPE over the characters of words."""
+    writer.add_tokenizer_model(model)
+    writer.add_tokenizer_pre("whitespace")
+    writer.add_token_list(["<s>", "a", "b", "ab"])
+    writer.add_token_types([3, 1, 1, 1])
+    writer.add_token_merges(["a b"])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(0)
+
+
+def fill_rwkv(writer: library.GGUFWriter, *, more: tuple[str, ...] = ()) -> None:
+    r"""Put in longest match over bytes: all of them, ``ab``, a blank with ``ab``, and ``é`` as bytes."""
+    plain = {byte: chr(byte) for byte in range(0x20, 0x7F)} | {0x0A: "\\n", 0x09: "\\t", 0x0D: "\\r", 0x5C: "\\\\"}
+    single = [plain.get(byte, f"\\x{byte:02x}") for byte in range(256)]
+    texts = ["<s>", *single, "ab", " ab", "\\xc3\\xa9", *more]
+    writer.add_tokenizer_model("rwkv")
+    writer.add_token_list(texts)
+    writer.add_token_types([3, *[1] * (len(texts) - 1)])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(0)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from bpe_cli import formats
-from bpe_cli.byte_alphabet import ALPHABET_ORDER, to_visible
+from bpe_cli.byte_alphabet import ALPHABET_ORDER, BYTE_TO_CHAR, to_visible
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.patterns import PATTERNS
@@ -79,6 +79,15 @@ def test_characters_without_marks(lay):
     tokenizer = formats.load(folder, "none")
     assert isinstance(tokenizer.model, CharacterBpe)
     assert tokenizer.encode("a漢字漢") == [3, 2, 0]
+
+
+def test_an_entry_that_spells_no_bytes_is_only_decoded_where_all_bytes_are_there(lay):
+    vocab = {character: byte for byte, character in enumerate(BYTE_TO_CHAR)} | {"\u200d": 256}
+    tokenizer = formats.load(lay(vocab, "#version: 0.2\n"))
+    assert tokenizer.encode("\u200d") == [0xE2, 0x80, 0x8D]
+    assert tokenizer.decode([256]).decode() == "\u200d"
+    pair = formats.dump(tokenizer, "vocab-merges")
+    assert json.loads(pair["vocab.json"])["\u200d"] == 256
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.reachability.searching import Candidate
     from bpe_cli.tokenizer import Tokenizer
 
+_UNSPELT = "it is not spelt in the byte alphabet, so that no text becomes it: it is only decoded"
 _ONLY_A_PIECE = "merging does not come to it, and pieces of well-formed text end between characters"
 _TOO_MANY = "too many tokens are in doubt, and the characters of this one were not completed"
 _MOST_IN_DOUBT = 1 << 17
@@ -65,13 +66,17 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     for 200,000 tokens of which few are in doubt.
     """
     special = {token.token_id: token.content for token in tokenizer.special_tokens}
+    texts = dict(getattr(tokenizer.model, "texts", ()))
     if token_ids is None:
-        tokens = dict(tokenizer.model.vocabulary.items()) | special
+        tokens = dict(tokenizer.model.vocabulary.items()) | special | texts
     else:
         tokens = {token_id: tokenizer.token_bytes(token_id) for token_id in token_ids}
+    unspelt = {token_id: tokens.pop(token_id) for token_id in texts if token_id in tokens}
     examination = _Examination(tokenizer, dict(sorted(tokens.items())))
     examination.run()
     verdicts = examination.verdicts
+    verdicts |= {token_id: Verdict(token_id, False, "pieces", None, _UNSPELT) for token_id in unspelt}
+    tokens |= unspelt
     counts = Counter(verdict.layer for verdict in verdicts.values())
     counts["plain"] += len(tokens) - len(verdicts)
     if token_ids is not None:

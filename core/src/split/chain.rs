@@ -1,0 +1,238 @@
+//! Several ways to cut, one after the other, each cutting the pieces of the one before it.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::bits::NUMBER;
+use super::expression::Subject;
+use super::linear::Linear;
+use super::scanner::{Cased, Prefixed, Rules, Spaced, Words};
+use super::{ScannerSpec, WordRule, class};
+use crate::error::Result;
+
+/// One way to cut, as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+pub enum CutSpec {
+    /// A pattern of GPT's families.
+    Scanner {
+        /// The pattern.
+        scanner: ScannerSpec,
+    },
+    /// An expression that needs no backtracking, in the syntax of Rust's engine.
+    Linear {
+        /// The expression.
+        pattern: String,
+    },
+    /// Numbers in groups of three characters, counted from the right.
+    DigitGroups {
+        /// Whether only 0 to 9 count, and a piece begins before each group of three and nowhere else.
+        /// Otherwise all of `\p{N}` counts, and a piece ends behind each group and nowhere else.
+        ascii: bool,
+    },
+}
+
+#[derive(Clone, Debug)]
+enum Cut {
+    Rule(WordRule, Rules),
+    Linear(Linear),
+    DigitGroups { ascii: bool },
+}
+
+/// Compiled ways to cut.
+#[derive(Clone, Debug)]
+pub(super) struct Chain(Vec<Cut>);
+
+impl Chain {
+    /// Compiles them.
+    ///
+    /// # Errors
+    /// When one cannot be, with a sentence that says why.
+    pub fn new(specs: &[CutSpec]) -> Result<Self> {
+        let compile = |spec: &CutSpec| {
+            Ok(match spec {
+                CutSpec::Scanner { scanner } => Cut::Rule(scanner.words, Rules::new(scanner)?),
+                CutSpec::Linear { pattern } => Cut::Linear(Linear::new(pattern)?),
+                &CutSpec::DigitGroups { ascii } => Cut::DigitGroups { ascii },
+            })
+        };
+        specs.iter().map(compile).collect::<Result<_>>().map(Self)
+    }
+}
+
+/// Walks through the pieces of a text. What is worked out ahead is one match of each way.
+#[derive(Clone, Debug)]
+pub(super) struct Walk<'t> {
+    chain: Arc<Chain>,
+    subject: Subject<'t>,
+    places: Vec<Place>,
+}
+
+/// Where a way stands in the piece that it cuts.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    piece: Range<usize>,
+    /// What of the piece is cut and taken.
+    at: usize,
+    /// Ends that are found and not taken, in the piece.
+    ends: VecDeque<usize>,
+}
+
+impl<'t> Walk<'t> {
+    /// Begins a text.
+    pub fn new(chain: &Arc<Chain>, text: &'t [u8]) -> Self {
+        let subject = Subject::new(text);
+        let mut places = vec![Place::default(); chain.0.len()];
+        if let Some(first) = places.first_mut() {
+            first.piece = 0..subject.text().len();
+        }
+        Self {
+            chain: Arc::clone(chain),
+            subject,
+            places,
+        }
+    }
+
+    /// Writes the ends of the next pieces and gives their number.
+    pub fn fill(&mut self, room: &mut [usize]) -> usize {
+        let mut found = 0;
+        while found < room.len()
+            && let Some(piece) = self.next(self.places.len() - 1)
+        {
+            room[found] = self.subject.to_bytes(piece.end);
+            found += 1;
+        }
+        found
+    }
+
+    /// Gives the next piece that a way cuts.
+    fn next(&mut self, number: usize) -> Option<Range<usize>> {
+        while self.places[number].at == self.places[number].piece.len() {
+            let piece = self.next(number.checked_sub(1)?)?;
+            self.places[number] = Place {
+                piece,
+                ..Place::default()
+            };
+        }
+        let place = &mut self.places[number];
+        let text = &self.subject.text()[place.piece.clone()];
+        if place.ends.is_empty() {
+            self.chain.0[number].tell(text, place.at, &mut place.ends);
+        }
+        let start = place.at;
+        place.at = place.ends.pop_front().unwrap_or(text.len());
+        debug_assert!(start < place.at && place.at <= text.len());
+        Some(place.piece.start + start..place.piece.start + place.at)
+    }
+}
+
+impl Cut {
+    /// Adds the ends of at least one piece that begins at an offset of a text.
+    fn tell(&self, text: &str, at: usize, ends: &mut VecDeque<usize>) {
+        let bytes = text.as_bytes();
+        match self {
+            Self::Linear(linear) => linear.tell(text, at, ends),
+            Self::Rule(WordRule::Spaced, rules) => ends.push_back(Spaced::piece(*rules, bytes, at)),
+            Self::Rule(WordRule::Prefixed, rules) => {
+                ends.push_back(Prefixed::piece(*rules, bytes, at));
+            }
+            Self::Rule(WordRule::Cased, rules) => ends.push_back(Cased::piece(*rules, bytes, at)),
+            &Self::DigitGroups { ascii } => group_digits(bytes, at, ascii, ends),
+        }
+    }
+}
+
+const GROUP: usize = 3;
+
+/// Adds the ends of pieces up to the end of the next number that is cut, or of the text.
+fn group_digits(text: &[u8], at: usize, ascii: bool, ends: &mut VecDeque<usize>) {
+    let read = |at: usize| {
+        let (class, length) = class::read(text, at);
+        let counts = if ascii {
+            text[at].is_ascii_digit()
+        } else {
+            class & NUMBER != 0
+        };
+        (counts, length)
+    };
+    let mut digits = Vec::new();
+    let mut end = at;
+    while end < text.len() && ends.is_empty() {
+        while end < text.len() && !read(end).0 {
+            end += read(end).1;
+        }
+        digits.clear();
+        while end < text.len() && read(end).0 {
+            digits.push(end);
+            end += read(end).1;
+        }
+        let shorter = digits.len() % GROUP;
+        let first = if shorter == 0 && !ascii {
+            GROUP
+        } else {
+            shorter
+        };
+        let cuts = digits.iter().skip(first).step_by(GROUP).copied();
+        ends.extend(cuts.filter(|&cut| cut > at));
+        if !ascii {
+            ends.push_back(end);
+        }
+    }
+    if ends.is_empty() {
+        ends.push_back(text.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scanner;
+
+    fn cut<'t>(json: &str, text: &'t [u8]) -> Vec<&'t [u8]> {
+        let scanner = Scanner::from_json(json).unwrap();
+        let pieces: Vec<_> = scanner
+            .pieces(text)
+            .map(|(start, end)| &text[start..end])
+            .collect();
+        let ends: Vec<u64> = pieces
+            .iter()
+            .scan(0, |end, piece| {
+                *end += piece.len() as u64;
+                Some(*end)
+            })
+            .collect();
+        assert_eq!(ends, scanner.split(text), "some at a time, or one by one");
+        assert_eq!(scanner.safe_cut(text), 0);
+        pieces
+    }
+
+    #[test]
+    fn each_cuts_the_pieces_of_the_one_before() {
+        let json =
+            r#"[{"type": "Linear", "pattern": "\\p{N}"}, {"type": "Linear", "pattern": "[a1]+"}]"#;
+        assert_eq!(
+            cut(json, b"aab11\xC3\xA9\xFF"),
+            [&b"aa"[..], b"b", b"1", b"1", b"\xC3\xA9\xFF"]
+        );
+        assert!(cut(json, b"").is_empty());
+        assert_eq!(cut("[]", b"a 1"), [b"a 1"]);
+    }
+
+    #[test]
+    fn digits_are_grouped_from_the_right() {
+        let all = r#"[{"type": "DigitGroups", "ascii": false}]"#;
+        assert_eq!(cut(all, b"a12345b123"), [&b"a12"[..], b"345", b"b123"]);
+        let ascii = r#"[{"type": "DigitGroups", "ascii": true}]"#;
+        assert_eq!(cut(ascii, b"a12345b123c"), [&b"a12"[..], b"345b", b"123c"]);
+        assert_eq!(cut(ascii, "²1²1²".repeat(9).as_bytes()).len(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        let refused = |json| Scanner::from_json(json).unwrap_err();
+        assert!(refused("[1]").contains("not a scanner"));
+        assert!(refused(r#"[{"type": "Linear", "pattern": "(a)\\1"}]"#).contains("backtracking"));
+    }
+}

@@ -1,0 +1,146 @@
+"""GGUF files of rarer kinds, by hand from llama.cpp's rules: byte-level ones with gaps, BPE over characters, RWKV.
+
+Source of the rules: ``llm_tokenizer_bpe_session::tokenize``, ``llm_tokenizer_whitespace_session::tokenize``,
+``llm_tokenizer_rwkv_session::tokenize`` and ``llama_vocab::impl::token_to_piece`` (src/llama-vocab.cpp as vendored in
+llama-cpp-python 0.3.36). ``tests/differential/test_gguf_like_llama_cpp.py`` runs the same files there.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_cli import formats
+from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.formats import gguf
+from bpe_cli.stages import CharacterBpe, MaxMatch
+from tests.unit.formats.gguf_files import fill_gemma4, fill_plain_text, fill_rwkv, fill_whitespace, written
+
+
+@pytest.fixture
+def read(tmp_path):
+    def of(fill, pattern=None, **options):
+        return gguf.loads(written(tmp_path / "x.gguf", lambda w: fill(w, **options)), "x.gguf", pattern)
+
+    return of
+
+
+def test_an_added_token_of_plain_text_whose_letters_spell_bytes(read):
+    """õ spells F5, which no text has; é spells E9, with which 隣 (E9 9A A3) begins."""
+    tokenizer = read(fill_plain_text)
+    ids = {text: number for number, text in enumerate(("a", "b", "Ġ", "ab", "õ", "é", "ļ", "£", "Ã", "µ"))}
+    assert tokenizer.encode("õab é") == [ids["õ"], ids["ab"], ids["Ġ"], ids["é"]]
+    assert tokenizer.encode("隣") == [ids["é"], ids["ļ"], ids["£"]]
+    assert tokenizer.decode([ids["õ"]]).decode() == "õ"
+    assert tokenizer.decode(tokenizer.encode("隣")).decode() == "隣"
+    with pytest.raises(InputError, match="byte 0xF5"):
+        tokenizer.encode(b"\xf5")
+
+
+def test_a_byte_without_a_token_is_refused_in_texts_and_merges_of_it_are_never_met(read):
+    tokenizer = read(fill_plain_text, merges=("a b", "x a", "zz b"))
+    assert tokenizer.encode("ab") == [3]
+    with pytest.raises(InputError, match="byte 0x78"):
+        tokenizer.encode("xa")
+    with pytest.raises(FormatError, match="merge 2"):
+        read(fill_plain_text, merges=("a b", "b a"))
+
+
+def test_plain_text_tokens_are_written_again(read):
+    tokenizer = read(fill_plain_text)
+    again = gguf.loads(gguf.dump(tokenizer)[""])
+    assert again == tokenizer
+
+
+@pytest.mark.parametrize(
+    ("model", "pre"),
+    [("gemma4", None), ("gpt2", "gemma4"), ("gpt2", "granite-embed-multi-311m"), ("gpt2", "sarvam-moe")],
+)
+def test_blanks_become_marks_and_lines_are_pieces(read, model, pre):
+    tokenizer = read(fill_gemma4, model=model, pre=pre)
+    ids = {tokenizer.token_bytes(number).decode(): number for number in range(tokenizer.vocab_size)}
+    assert tokenizer.encode("a ab") == [ids["a"], ids["▁ab"]]
+    assert tokenizer.encode("ab\nab") == [ids["ab"], ids["\n"], ids["ab"]]
+    assert tokenizer.encode("é") == [ids["<0xC3>"], ids["<0xA9>"]]
+    assert tokenizer.encode("a<own>b<eos>") == [ids[each] for each in ("a", "<own>", "b", *("<0x3C>", "<0x65>"))] + [
+        ids[f"<0x{byte:02X}>"] for byte in b"os>"
+    ]
+    assert tokenizer.decode(tokenizer.encode("ab  é\n\na")).decode() == "ab  é\n\na"
+    assert (tokenizer.post_processor is not None) == (pre != "sarvam-moe")
+
+
+def test_a_run_of_line_feeds_is_taken_as_a_whole_by_the_splits_that_do_so(read):
+    """Two merge; three are a token that no merge makes; four are neither, so that two and two merge."""
+    gemma4, sarvam = read(fill_gemma4), read(fill_gemma4, model="gpt2", pre="sarvam-moe")
+    ids = {gemma4.token_bytes(number).decode(): number for number in range(gemma4.vocab_size)}
+    one, two, three = (ids["\n" * count] for count in (1, 2, 3))
+    assert isinstance(gemma4.model, CharacterBpe)
+    assert (gemma4.model.whole_runs_of, sarvam.model.whole_runs_of) == ("\n", "")
+    assert gemma4.encode("a\n\n\na") == [ids["a"], three, ids["a"]]
+    assert sarvam.encode("a\n\n\na") == [ids["a"], two, one, ids["a"]]
+    assert gemma4.encode("\n" * 4) == sarvam.encode("\n" * 4) == [two, two]
+    assert read(fill_gemma4, threes=False).model.whole_runs_of == ""
+
+
+def test_runs_are_kept_by_the_format_that_holds_everything_and_refused_by_the_others(read, tmp_path):
+    tokenizer = read(fill_gemma4)
+    path = tmp_path / "bpe.json"
+    path.write_bytes(formats.dump(tokenizer, "bpe.json")[""])
+    assert formats.load(path).model == tokenizer.model
+    for name in ("tokenizer.json", "gguf", "sentencepiece"):
+        with pytest.raises(FormatError):
+            formats.dump(tokenizer, name, frozenset(formats.features.LOSSES))
+    plain = read(fill_gemma4, threes=False)
+    path.write_bytes(formats.dump(plain, "tokenizer.json")[""])
+    assert formats.load(path).encode("ab é\n\n") == plain.encode("ab é\n\n")
+
+
+def test_what_cannot_be_done_alike_is_refused(read):
+    with pytest.raises(FormatError, match="255 of the 256 bytes"):
+        read(fill_gemma4, without="<0x41>")
+    with pytest.raises(FormatError, match=r'merge 4 .*"bb" is no token'):
+        read(fill_gemma4, merges=("b b",))
+    assert read(fill_gemma4, merges=("zz b",)).encode("ab") == read(fill_gemma4).encode("ab")
+    with pytest.raises(FormatError, match="names no token that texts begin with"):
+        read(fill_gemma4, bos=False)
+    with pytest.raises(UsageError, match="no pattern can be given"):
+        read(fill_gemma4, pattern="x", model="gpt2", pre="gemma4")
+
+
+def test_words_of_characters(read):
+    """White space is left out, and so is a character without a token; what is on its sides does not merge."""
+    tokenizer = read(fill_whitespace)
+    assert tokenizer.encode("ab a\tbéab aéb") == [3, 1, 2, 3, 1, 2]
+    assert tokenizer.decode([3, 1]) == b"aba"
+    with pytest.raises(FormatError, match="stops, with the whole program"):
+        read(fill_whitespace, model="gpt2")
+
+
+def test_longest_match_over_bytes(read):
+    r"""``\x``, ``\n``, ``\t``, ``\r`` and a backslash before anything else are escapes; text is no control token."""
+    tokenizer = read(fill_rwkv)
+    assert isinstance(tokenizer.model, MaxMatch)
+    end = 256 + 1
+    assert tokenizer.encode("abc ab\n\\") == [end, 1 + ord("c"), end + 1, 1 + ord("\n"), 1 + ord("\\")]
+    assert tokenizer.encode("<s>") == [1 + byte for byte in b"<s>"]
+    assert tokenizer.encode("<s>", "all") == [0]
+    assert tokenizer.encode("é") == [end + 2]
+    assert tokenizer.encode(b"\xc3") == [1 + 0xC3]
+    assert tokenizer.decode(tokenizer.encode("ab é\x00\xff")).decode() == "ab é\x00\xff"
+
+
+def test_an_escape_that_is_none(read):
+    with pytest.raises(FormatError, match="an escape that is none"):
+        read(fill_rwkv, more=("\\xZZ",))
+    with pytest.raises(FormatError, match="are both the bytes"):
+        read(fill_rwkv, more=("\\x61b",))
+
+
+def test_a_file_without_merges(read):
+    def fill(writer, pre):
+        writer.add_tokenizer_model("gpt2")
+        writer.add_tokenizer_pre(pre)
+        writer.add_token_list(["a", "b", "ab"])
+
+    assert read(fill, pre="kimi-k2").encode("ab") == [0, 1]
+    with pytest.raises(FormatError, match="has no merges"):
+        read(fill, pre="gpt-2")
