@@ -8,7 +8,7 @@ from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
-from bpe_cli.cli.outputs import check_kept, read_inputs
+from bpe_cli.cli.outputs import check_kept
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
@@ -91,6 +91,7 @@ def run(
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
+    plain: options.Plain = False,
     field: options.Field = "text",
     chat: chats.Chat = False,
     chat_template: chats.Template = None,
@@ -229,7 +230,9 @@ def run(
     from bpe_cli.postprocess import affixes
 
     conversations = chats.ChatOptions(chat, chat_template, generation_prompt, tools, date)
-    conversations.check(to.value, lines=lines, spans="spans" in _words(with_), add_special_tokens=add_special_tokens)
+    conversations.check(
+        to.value, lines=lines, plain=plain, spans="spans" in _words(with_), add_special_tokens=add_special_tokens
+    )
     segmented = to == To.segmented
     how = Segmenting(separator, tuple(glossary or ()), vocabulary, vocabulary_threshold, write_vocabulary)
     check_options(
@@ -244,7 +247,7 @@ def run(
         },
     )
     lines = lines or (segmented and not jsonl)
-    source = options.source_of(inputs, text, lines, jsonl, field, block_size)
+    source = options.source_of(inputs, text, lines, jsonl, plain, field, block_size)
     if to.value in sinks.SINKS and sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
         raise UsageError(f"{to.value} is not for a terminal", hint="name a file with -o, or pipe it into a program")
     if output is not None:
@@ -256,20 +259,21 @@ def run(
     if sampling is not None:
         check_sampling(model, sampling, spans="spans" in _words(with_))
     specials, refuse = options.specials_of(special)
-    written = [("-o", output), ("--write-vocabulary", write_vocabulary)]
-    check_kept(written, [("the tokenizer", tokenizer or ""), ("the vocabulary", vocabulary or "")])
+    record = sinks.record_of(to.value, output)
+    written = [("-o", output), ("the record of -o", record), ("--write-vocabulary", write_vocabulary)]
+    read = {"tokenizer": tokenizer, "vocabulary": vocabulary, "chat template": chat_template, "list of tools": tools}
+    check_kept(written, [(f"the {what}", path or "") for what, path in read.items()])
     number = options.threads_of(threads)
     if conversations.wanted:
         work = chats.ChatWork(
-            source, to.value, output, () if refuse else specials, refuse, sampling, max_tokens, number, quiet,
+            source, to.value, output, written, () if refuse else specials, refuse, sampling, max_tokens, number, quiet,
             lambda model: _sink_options(model, with_, eot, ()),
         )  # fmt: skip
         chats.encode_chat(conversations, work, model, tokenizer)
         return
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
-    found = inputs_of(source, quiet)
-    check_kept(written, read_inputs(found))
+    found = inputs_of(source, quiet, written)
     if segmented:
         write_segmented(model, source, found, how, sampling, output, number, quiet)
         return

@@ -17,7 +17,17 @@ from bpe_cli.sinks.base import Sink, SinkOptions
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
-__all__ = ["SINKS", "Output", "Sink", "SinkOptions", "check_outputs", "check_writable", "is_binary", "open_sink"]
+__all__ = [
+    "SINKS",
+    "Output",
+    "Sink",
+    "SinkOptions",
+    "check_outputs",
+    "check_writable",
+    "is_binary",
+    "open_sink",
+    "record_of",
+]
 
 SINKS = Modules("bpe_cli.sinks", {name: name for name in ("ids", "tokens", "jsonl", "npy", "bin", "count")})
 """What ``encode --to`` can write, by name."""
@@ -32,6 +42,15 @@ def is_binary(to: str) -> bool:
     return bool(SINKS[to].make.is_binary)
 
 
+def record_of(to: str, path: str | None) -> str | None:
+    """Name the file that is written beside an output to describe it; None if there is none."""
+    if path is None or to not in SINKS or not is_binary(to):
+        return None
+    from bpe_cli.sinks.sidecar import sidecar_path
+
+    return sidecar_path(path)
+
+
 def check_outputs(to: str, path: str) -> None:
     """Make sure, before the work begins, that a sink's files can be written.
 
@@ -39,10 +58,8 @@ def check_outputs(to: str, path: str) -> None:
         OutputError: One cannot.
     """
     check_writable(path)
-    if is_binary(to):
-        from bpe_cli.sinks.sidecar import sidecar_path
-
-        check_writable(sidecar_path(path))
+    if record := record_of(to, path):
+        check_writable(record)
 
 
 @contextmanager
