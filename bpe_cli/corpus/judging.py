@@ -44,7 +44,7 @@ def judge(items: Sequence[Input], *, json: bool, on_skip: Callable[[str], None])
     kept = _without_companions(items, on_skip)
     for item in kept:
         if item.kind is not None and item.kind.advice:
-            raise _not_text(item.name, item.kind)
+            raise _not_text(item.name, item.kind, json)
     kinds: dict[Kind, list[Input]] = {}
     for item in kept:
         kinds.setdefault(_read_as(item, json), []).append(item)
@@ -102,8 +102,11 @@ def _name(item: Input) -> str:
     return os.path.basename(item.path)
 
 
-def _not_text(name: str, kind: Kind) -> InputError:
-    return InputError(f"{name} is {kind.title}, not text", hint=f"{kind.advice}; --plain takes its bytes as they are")
+def _not_text(name: str, kind: Kind, json: bool) -> InputError:
+    way_out = "name the file" if kind.is_table else kind.advice
+    what = "which is read from files alone" if kind.is_table else "not text"
+    plainly = "" if json else "; --plain takes its bytes as they are"
+    return InputError(f"{name} is {kind.title}, {what}", hint=f"{way_out}{plainly}")
 
 
 def _json_lines(items: Sequence[Input]) -> UsageError:
@@ -207,7 +210,9 @@ def watched(chunks: Iterable[bytes], name: str, *, json: bool) -> Iterator[bytes
             lines = JsonLines()
         if len(head) < MAGIC_ENOUGH:
             head += chunk[:MAGIC_ENOUGH]
-            _check_head(head, name)
+            kind = kind_of_head(head)
+            if kind is not None:
+                raise _not_text(name, kind, json)
         if lines is not None and lines.feed(chunk):
             raise json_lines_error(f"{name} holds", lines.first)
         yield chunk
@@ -216,14 +221,3 @@ def watched(chunks: Iterable[bytes], name: str, *, json: bool) -> Iterator[bytes
     yield from rest
     if lines is not None and lines.verdict is None and lines.finish():
         raise json_lines_error(f"{name} holds", lines.first)
-
-
-def _check_head(head: bytes, name: str) -> None:
-    kind = kind_of_head(head)
-    if kind is not None and kind.is_table:
-        raise InputError(
-            f"{name} is {kind.title}, which is read from files alone",
-            hint="name the file; --plain takes its bytes as they are",
-        )
-    if kind is not None:
-        raise _not_text(name, kind)

@@ -191,8 +191,11 @@ def _kind_of_text(path: str, head: bytes, rest: Iterator[bytes]) -> Kind:
 
 def _has_record(path: str) -> bool:
     """Tell whether a record beside a file says that the file holds ids."""
+    record = f"{path}.json"
+    if not os.path.isfile(record):
+        return False
     try:
-        with open(f"{path}.json", "rb", buffering=0) as file:
+        with open(record, "rb", buffering=0) as file:
             return _RECORD in file.read(SNIFF_BYTES)
     except (OSError, ValueError):
         return False

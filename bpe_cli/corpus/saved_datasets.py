@@ -61,6 +61,8 @@ def _only(kept: list[str], folder: str, names: Sequence[str], on_skip: Callable[
 def _member(folder: str, name: str, key: str) -> Any:
     """Read a member of a small JSON file; None if there is none."""
     path = os.path.join(folder, name)
+    if not os.path.isfile(path):
+        return None
     try:
         with open(path, "rb") as file:
             content = json.loads(file.read(_MOST_BYTES))

@@ -6,6 +6,8 @@ import gzip
 import io
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from bpe_cli.corpus import Source, read_blocks
 from bpe_cli.errors import BpeError, InputError, UsageError
@@ -129,6 +131,7 @@ def test_containers_have_a_way_out(write):
     assert refused("b.npy").message == refused("b.npy", documents="jsonl").message == "b.npy is a NumPy array, not text"
     assert refused(stdin=b"\x93NUMPY\1\0").message == "stdin is a NumPy array, not text"
     assert refused(stdin=b"PAR1\x15\x04").message == "stdin is Parquet, which is read from files alone"
+    assert refused("a", documents="jsonl").hint == "unpack it, as in: unzip -p FILE | bpe ..."  # --plain is no way out
     assert read("a", plain=True) == [b"PK\x03\x04\x14\0"]
 
 
@@ -206,3 +209,52 @@ def test_decompressing_nothing_is_judging_nothing(write):
 def test_a_mark_alone_is_what_it_is(write):
     write(**{"d/_SUCCESS": b""})
     assert read("d") == [b""]
+
+
+POOL = {
+    "a.txt": ("text", b"one two"),
+    "b.md": ("text", b"# three\n"),
+    "empty": ("nothing", b""),
+    "single.json": ("object", b'{"body": "four"}\n'),
+    "pretty.json": ("text", b'{\n  "body": "five"\n}\n'),
+    "part-0": ("lines", LINES),
+    "part-1.gz": ("lines", gzip.compress(LINES)),
+    "c.jsonl": ("lines", LINES),
+    "x.zip": ("archive", b"PK\x03\x04"),
+    "README.md": ("companion", b"# Data\n"),
+    "state.json": ("companion", b'{"a": 1}\n'),
+    "_SUCCESS": ("mark", b""),
+}  # fmt: skip
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.sets(st.sampled_from(sorted(POOL)), min_size=1), st.sampled_from(["whole", "jsonl"]), st.booleans())
+def test_a_folder_is_read_as_one_kind_or_not_at_all(tmp_path, names, documents, named):
+    """What is read is what the documentation says, and everything else is an error: nothing is mixed."""
+    folder = tmp_path / f"{'-'.join(sorted(names))}-{documents}-{named}"
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / name).write_bytes(POOL[name][1])
+    kinds = {name: POOL[name][0] for name in sorted(names)}
+    if not named:
+        has_lines = "lines" in kinds.values()
+        kinds = {name: kind for name, kind in kinds.items() if kind != "archive"}
+        kinds = {name: kind for name, kind in kinds.items() if not (has_lines and kind == "companion")}
+        kinds = {name: kind for name, kind in kinds.items() if kind != "mark" or len(kinds) == 1}
+    as_read = {
+        name: "lines" if documents == "jsonl" and (kind == "object" or name == "state.json") else
+        kind if kind in ("lines", "archive") else "nothing" if kind in ("nothing", "mark") else "text"
+        for name, kind in kinds.items()
+    }  # fmt: skip
+    expected = set(as_read.values()) - {"nothing"}
+    paths = [str(folder / name) for name in sorted(names)] if named else [str(folder)]
+    readable = expected <= {"lines"} if documents == "jsonl" else expected <= {"text"}
+    if not kinds or not readable or (documents == "jsonl" and "state.json" in as_read):  # which has no such field
+        assert refused(*paths, documents=documents, field="body" if documents == "jsonl" else "text")
+        return
+    if documents == "jsonl":
+        lines = {"object": [b"four"], "lines": [b"one two", b"three"]}
+        wanted = [text for kind in kinds.values() for text in lines.get(kind, [])]
+    else:
+        wanted = [POOL[name][1] for name in kinds]
+    assert read(*paths, documents=documents, field="body" if documents == "jsonl" else "text") == wanted
