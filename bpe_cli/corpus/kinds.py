@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from bpe_cli.corpus.compressed import MAGIC_BYTES
-from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, first_bytes, read_chunks
+from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, cannot_read, first_bytes, read_chunks
 from bpe_cli.values import dataclass
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ _SEALED = Kind("encrypted Parquet", "decrypt it")
 _MAGICS: tuple[tuple[bytes, Kind], ...] = (
     (b"ARROW1\0\0", ARROW),
     (b"PAR1\x15", PARQUET),  # what follows the magic is the header of a page, or the footer of a file without rows
-    (b"PARE", _SEALED),
-    (b"FEA1", _FEATHER_1),
+    (b"FEA1\0\0\0\0", _FEATHER_1),
     (b"\x93NUMPY", _NUMPY),
     (b"PK\x03\x04", _ZIP),
     (b"PK\x05\x06", _ZIP),
@@ -76,14 +75,15 @@ _MAGICS: tuple[tuple[bytes, Kind], ...] = (
     (b"LZIP\x01", _LZIP),
     (b"\x1f\x9d", _COMPRESS),
     (b"\xff\x06\0\0sNaPpY", _SNAPPY),
-    (b"%PDF-1.", _PDF),
-    (b"%PDF-2.", _PDF),
     (b"SQLite format 3\0", _SQLITE),
     (b"\x89HDF\r\n\x1a\n", _HDF5),
     (b"Obj\x01", _AVRO),
 )  # fmt: skip
+_BOTH_ENDS = {b"PAR1": PARQUET, b"PARE": _SEALED}
+"""Letters that text may begin with: they count where they stand at a file's end too."""
+
 _TAR_MAGIC, _TAR_PLACE = b"ustar", 257
-_FIRST_BYTES = frozenset(magic[0] for magic, _ in _MAGICS) | {0xFF}
+_FIRST_BYTES = frozenset(magic[0] for magic, _ in _MAGICS) | {0xFF, ord("%")}
 MAGIC_ENOUGH = _TAR_PLACE + len(_TAR_MAGIC)
 """As many first bytes as ``kind_of_head`` wants to see."""
 
@@ -124,13 +124,30 @@ def kind_of_head(head: bytes) -> Kind | None:
             return found
         if _is_arrow_stream(head):
             return ARROW
-    return _TAR if head.startswith(_TAR_MAGIC, _TAR_PLACE) else None
+        if head.startswith((b"%PDF-1.", b"%PDF-2.")) and head[8:9] in (b"\r", b"\n"):
+            return _PDF
+    # The fields before it are filled up with NULs.
+    return _TAR if head.startswith(_TAR_MAGIC, _TAR_PLACE) and b"\0" in head[:_TAR_PLACE] else None
 
 
 def _is_arrow_stream(head: bytes) -> bool:
     """Tell whether data begins as an Arrow stream: the mark of a message, its length, and a table inside of that."""
     length, root = int.from_bytes(head[4:8], "little", signed=True), int.from_bytes(head[8:12], "little")
     return head.startswith(b"\xff\xff\xff\xff") and len(head) >= 12 and length % 8 == 0 and 4 <= root < length
+
+
+def _kind_of_ends(path: str, head: bytes) -> Kind | None:
+    """Recognise a file by letters at both of its ends."""
+    kind = _BOTH_ENDS.get(head[:4])
+    if kind is None:
+        return None
+    try:
+        with open(path, "rb", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - 4, 0))
+            return kind if size >= 12 and file.read(4) == head[:4] else None
+    except OSError as error:
+        raise cannot_read(path, error) from error
 
 
 def kind_of_name(path: str) -> Kind | None:
@@ -156,7 +173,7 @@ def kind_of_file(path: str) -> tuple[Kind, bytes]:
     chunks = read_chunks(path, stdin=NO_STDIN, chunk_bytes=SNIFF_BYTES, on_raw=raw.append)
     try:
         head = first_bytes(chunks)
-        kind = kind_of_head(head) or kind_of_name(path)
+        kind = kind_of_head(head) or _kind_of_ends(path, head) or kind_of_name(path)
         if kind is not None and kind.is_table and raw and raw[0][:MAGIC_BYTES] != head[:MAGIC_BYTES]:
             kind = Kind(f"compressed {kind.title}", "decompress it: such files are read as they are on disk")
         return kind or _kind_of_text(path, head, chunks), head

@@ -227,7 +227,7 @@ POOL = {
 }  # fmt: skip
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sets(st.sampled_from(sorted(POOL)), min_size=1), st.sampled_from(["whole", "jsonl"]), st.booleans())
 def test_a_folder_is_read_as_one_kind_or_not_at_all(tmp_path, names, documents, named):
     """What is read is what the documentation says, and everything else is an error: nothing is mixed."""
