@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, on_terminal, progress, say_slow, say_unspelt
 from bpe_cli.cli.documents import Budget, Origins, Places
-from bpe_cli.cli.outputs import check_kept, read_inputs
 from bpe_cli.cli.parameters import Option
+from bpe_cli.cli.reading import find_inputs
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.values import dataclass, replace
 from bpe_cli.views.numbers import count
@@ -79,7 +79,9 @@ class ChatOptions:
     tools: str | None = None
     date: str | None = None
 
-    def check(self, to: str, *, lines: bool, spans: bool, add_special_tokens: bool, bos: bool, eot: bool) -> None:
+    def check(
+        self, to: str, *, lines: bool, plain: bool, spans: bool, add_special_tokens: bool, bos: bool, eot: bool
+    ) -> None:
         """Make sure that no option is given that has no effect, or none that is clear.
 
         Raises:
@@ -98,6 +100,8 @@ class ChatOptions:
             raise UsageError("a conversation is no segmented text", hint="--to text writes what a template makes of it")
         if lines:
             raise UsageError("--chat reads JSON, not lines of text", hint="--jsonl takes a conversation from each line")
+        if plain:
+            raise UsageError("--chat reads JSON, not text as it is", hint="leave --plain out")
         if spans:
             raise UsageError("spans are places in a text, and a conversation is none", hint="leave spans out")
         if add_special_tokens or bos:
@@ -122,6 +126,7 @@ class ChatWork:
     source: Source
     to: str
     output: str | None
+    written: Sequence[tuple[str, str | None]]
     specials: Specials
     refuse: bool
     sampling: Sampling | None
@@ -152,12 +157,12 @@ def encode_chat(chat: ChatOptions, work: ChatWork, model: Tokenizer, asked: str 
         work.source,
         documents="lines" if work.source.documents == "jsonl" else "whole",
         field="messages" if work.source.field == "text" else work.source.field,
+        json=True,
     )
     billed = chat.template == BILLED or (
         chat.template is None and work.to == "count" and is_billed(named) and not model.usage.chat_templates
     )
-    found = source.inputs(stdin=sys.stdin.buffer, on_skip=lambda message: note(f"note: {message}", quiet=work.quiet))
-    check_kept([("-o", work.output)], read_inputs(found))
+    found = find_inputs(source, work.quiet, work.written)
     reader = _Reader(chat, source, found)
     if billed:
         _write_counts(chat, work, model, named, reader)

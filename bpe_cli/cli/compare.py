@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from bpe_cli.cli import compare_extras, compare_options, options, pages
 from bpe_cli.cli.compare_output import finish
 from bpe_cli.cli.console import note, progress, say_slow, say_unspelt
-from bpe_cli.cli.outputs import read_inputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import UsageError
@@ -63,6 +62,7 @@ def run(
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
+    plain: options.Plain = False,
     field: options.Field = "text",
     special: options.SpecialInText = None,
     pattern: options.PatternName = None,
@@ -96,7 +96,7 @@ def run(
         json=json, markdown=markdown, csv=csv, html=html, output=output, metric=metric or (), speed=speed,
         fail_if=fail_if or (), against=against, max_regression=max_regression or (),
     )  # fmt: skip
-    extras = compare_extras.Extras.of(probe, parallel, pivot, pairs, overlap, diff, diff_limit)
+    extras = compare_extras.Extras.of(probe, parallel, pivot, pairs, overlap, diff, diff_limit, plain)
     if csv and extras.asked:
         raise UsageError(f"--csv holds what is measured of inputs, and {extras.asked} is not", hint="--json holds both")
     if against == "-" and text is None and (not inputs or "-" in inputs):
@@ -104,7 +104,7 @@ def run(
     idle = extras.is_enough(inputs, text)
     if idle and wanted.checked:
         raise UsageError(f"{wanted.checked} asks about inputs, and there is none", hint="name files, or - for stdin")
-    source = None if idle else options.source_of(inputs, text, lines, jsonl, field, block_size)
+    source = None if idle else options.source_of(inputs, text, lines, jsonl, plain, field, block_size)
     wanted.check_kept((*(("a tokenizer", name) for name in tokenizer or ()), *extras.read_files))
     specials, refuse = options.specials_of(special)
     if refuse:
@@ -117,8 +117,7 @@ def run(
     if source is None:
         report = compare(models, (), specials=specials)
     else:
-        resolved = inputs_of(source, quiet)
-        wanted.check_kept(read_inputs(resolved))
+        resolved = inputs_of(source, quiet, wanted.outputs)
         wanted.check_inputs([_TEXT] if text is not None else [_name_of(item) for item in resolved.items])
         with progress(resolved.total_bytes, "comparing", quiet=quiet, printing=False) as advance:
             entries = digests.watch(_each_input(source, resolved, quiet, advance))

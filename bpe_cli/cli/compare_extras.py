@@ -99,6 +99,7 @@ class Extras:
         overlap: Whether to compare vocabularies.
         diff: Whether to look for disagreements.
         diff_limit: How many to list.
+        plain: Whether the files of ``LANG=FILE`` are text, whatever they hold.
     """
 
     probes: frozenset[Probe] = frozenset()
@@ -108,6 +109,7 @@ class Extras:
     overlap: bool = False
     diff: bool = False
     diff_limit: int = 10
+    plain: bool = False
     _sample: Sample | None = field(default=None, init=False)
 
     @classmethod
@@ -120,6 +122,7 @@ class Extras:
         overlap: bool,
         diff: bool,
         diff_limit: int | None,
+        plain: bool,
     ) -> Extras:
         """Read the options; texts for a probe ask for it.
 
@@ -137,7 +140,7 @@ class Extras:
             raise UsageError("--pivot is for --probe languages and --parallel")
         if diff_limit is not None and not diff:
             raise UsageError("--diff-limit is for --diff")
-        found = cls(frozenset(asked), tuple(parallel or ()), pivot, pairs, overlap, diff)
+        found = cls(frozenset(asked), tuple(parallel or ()), pivot, pairs, overlap, diff, plain=plain)
         return found if diff_limit is None else replace(found, diff_limit=diff_limit)
 
     @property
@@ -212,7 +215,7 @@ class Extras:
             from bpe_cli.reports.comparison.probes.languages import probe_languages
 
             if self.parallel:
-                texts, source = read_parallel(self.parallel, sys.stdin.buffer), "parallel texts"
+                texts, source = read_parallel(self.parallel, sys.stdin.buffer, plain=self.plain), "parallel texts"
             else:
                 texts, source = parse_parallel(samples("languages")["parallel.jsonl"], BUILT_IN), BUILT_IN
             languages = probe_languages(models, texts, pivot=self.pivot, source=source, threads=threads)

@@ -179,6 +179,11 @@ class Wanted:
         return wanted
 
     @property
+    def outputs(self) -> list[tuple[str, str | None]]:
+        """The options that name files to write, and the files."""
+        return [("-o", self.output), ("--html", self.html)]
+
+    @property
     def checked(self) -> str:
         """An option that asks something of inputs; empty if there is none."""
         asked = {"--fail-if": self.conditions, "--against": self.against, "--max-regression": self.limits}
@@ -199,7 +204,7 @@ class Wanted:
         Raises:
             UsageError: One would.
         """
-        check_kept([("-o", self.output), ("--html", self.html)], read)
+        check_kept(self.outputs, read)
 
     def check_inputs(self, names: Sequence[str]) -> None:
         """Make sure that there are the inputs that are named.

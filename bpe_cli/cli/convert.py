@@ -83,6 +83,7 @@ def run(
     id_map: surgery.IdMap = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
+    plain: options.Plain = False,
     field: options.Field = "text",
     threads: options.Threads = None,
     block_size: options.BlockSize = options.BLOCK_BYTES,
@@ -108,21 +109,23 @@ def run(
     chosen = format.value if format else _FOLDER if as_folder else format_of_name(output)
     if format and not as_folder and output != _STDOUT:
         check_tokenizer_name(output, chosen)
-    check_kept([("-o", output), ("--id-map", id_map)], [("the tokenizer", source)])
-    model = options.tokenizer_of(source, pattern, add_special)
     losses = frozenset(word.strip() for word in allow_loss.split(",") if word.strip())
     change = surgery.Change(add_tokens, prune_to, counts_from, extend, vocab_size, merge, id_map,
-                            lines, jsonl, field, threads, block_size, quiet)  # fmt: skip
+                            lines, jsonl, plain, field, threads, block_size, quiet)  # fmt: skip
     map_path = change.map_path(output) if change.wanted else None
     if map_path == f"{_STDOUT}.ids.json":
         raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give --id-map FILE")
+    written = [("-o", output), ("--id-map" if id_map else "the map of ids", map_path)]
+    check_kept(written, [("the tokenizer", source), *change.read_files])
+    model = options.tokenizer_of(source, pattern, add_special)
     if map_path is None:
         files = dump(model, chosen, losses)
         paths = _places(files, output, map_path)
     else:
         if change.is_long:  # what no change can mend is said before the work
-            _places(rehearse(skeleton(model), chosen, losses), output, map_path)
-        operation = change.apply(model)
+            places = _places(rehearse(skeleton(model), chosen, losses), output, map_path)
+            written += [("-o", place) for place in places.values()]
+        operation = change.apply(model, written)
         model = operation.tokenizer
         files = dump(model, chosen, losses)
         paths = _places(files, output, map_path)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, on_terminal, progress
-from bpe_cli.cli.outputs import check_kept, read_inputs
+from bpe_cli.cli.outputs import check_kept
 from bpe_cli.cli.parameters import Option
+from bpe_cli.cli.reading import find_inputs
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.views.numbers import count
 
@@ -118,13 +119,13 @@ def run(
 
         echo 24912 2375 | bpe decode -t gpt-4o
     """
-    from bpe_cli.corpus import Inputs, Source, open_stream, waits_for_keyboard
+    from bpe_cli.corpus import Source, open_stream, waits_for_keyboard
     from bpe_cli.edges import edges_of
     from bpe_cli.sinks.atomic import check_writable, open_stdout
     from bpe_cli.sinks.batches import ReadOptions
     from bpe_cli.sinks.compressing import check_compressing, open_packed
     from bpe_cli.sinks.read import kind_of, read_batches
-    from bpe_cli.sinks.sidecar import complete
+    from bpe_cli.sinks.sidecar import complete, sidecar_path
     from bpe_cli.streaming import CharacterStream
 
     if not inputs and waits_for_keyboard(Source(), sys.stdin.buffer):
@@ -135,10 +136,11 @@ def run(
     model = options.tokenizer_of(tokenizer, pattern, add_special)
     edges = edges_of(model, bos=bos, eot=eot)
     asked = ReadOptions(model, dtype.value if dtype else None, edges.bos, edges.eot)
-    found = Inputs.resolve(
-        tuple(inputs or ()), stdin=sys.stdin.buffer, otherwise="ids can be piped in: echo 24912 2375 | bpe decode"
-    )
-    check_kept([("-o", output)], [("the tokenizer", tokenizer or ""), *read_inputs(found)])
+    written = [("-o", output)]
+    source = Source(tuple(inputs or ()), plain=True)
+    found = find_inputs(source, quiet, written, "ids can be piped in: echo 24912 2375 | bpe decode")
+    records = ((f"the record of {item.name}", sidecar_path(item.path)) for item in found.items if item.path != "-")
+    check_kept(written, [("the tokenizer", tokenizer or ""), *records])
     documents = tokens = 0
     with (
         progress(found.total_bytes, "decoding", quiet=quiet, printing=on_terminal(output)) as advance,

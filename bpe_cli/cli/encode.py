@@ -8,7 +8,7 @@ from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, on_terminal, progress, say_slow, say_unspelt
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
-from bpe_cli.cli.outputs import check_kept, check_text_output, read_inputs
+from bpe_cli.cli.outputs import check_kept, check_text_output
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
@@ -87,6 +87,7 @@ def run(
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
+    plain: options.Plain = False,
     field: options.Field = "text",
     chat: chats.Chat = False,
     chat_template: chats.Template = None,
@@ -238,7 +239,7 @@ def run(
     conversations = chats.ChatOptions(chat, chat_template, generation_prompt, tools, date)
     to = to or To(sinks.sink_of_name(output) or To.ids.value)
     conversations.check(
-        to.value, lines=lines, spans="spans" in _words(with_), add_special_tokens=add_special_tokens,
+        to.value, lines=lines, plain=plain, spans="spans" in _words(with_), add_special_tokens=add_special_tokens,
         bos=bos is not None, eot=eot is not None,
     )  # fmt: skip
     segmented = to == To.segmented
@@ -256,7 +257,7 @@ def run(
         },
     )
     lines = lines or (segmented and not jsonl)
-    source = options.source_of(inputs, text, lines, jsonl, field, block_size)
+    source = options.source_of(inputs, text, lines, jsonl, plain, field, block_size)
     if to.value in sinks.SINKS and sinks.is_binary(to.value) and output is None and sys.stdout.isatty():
         raise UsageError(f"{to.value} is not for a terminal", hint="name a file with -o, or pipe it into a program")
     if output is not None:
@@ -271,19 +272,17 @@ def run(
     if sampling is not None:
         check_sampling(model, sampling, spans="spans" in _words(with_))
     specials, refuse = options.specials_of(special)
-    written = [("-o", output), ("--write-vocabulary", write_vocabulary)]
-    check_kept(
-        written,
-        [
-            ("the tokenizer", tokenizer or ""),
-            ("the vocabulary", vocabulary or ""),
-            ("the frequencies", frequencies or ""),
-        ],
-    )
+    record = sinks.record_of(to.value, output)
+    written = [("-o", output), ("the record of -o", record), ("--write-vocabulary", write_vocabulary)]
+    read = {
+        "tokenizer": tokenizer, "vocabulary": vocabulary, "frequencies": frequencies, "chat template": chat_template,
+        "list of tools": tools,
+    }  # fmt: skip
+    check_kept(written, [(f"the {what}", path or "") for what, path in read.items()])
     number = options.threads_of(threads)
     if conversations.wanted:
         work = chats.ChatWork(
-            source, to.value, output, () if refuse else specials, refuse, sampling, max_tokens, number, quiet,
+            source, to.value, output, written, () if refuse else specials, refuse, sampling, max_tokens, number, quiet,
             _sink_options(with_, NO_EDGES, ()), eot,
         )  # fmt: skip
         chats.encode_chat(conversations, work, model, tokenizer)
@@ -292,8 +291,7 @@ def run(
     matcher = model.matcher(specials)
     say_slow(model.slow_patterns, quiet)
     say_unspelt(model, specials, quiet)
-    found = inputs_of(source, quiet)
-    check_kept(written, read_inputs(found))
+    found = inputs_of(source, quiet, written)
     if segmented:
         write_segmented(model, source, found, how, sampling, output, number, quiet)
         return

@@ -61,6 +61,7 @@ def run(
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
+    plain: options.Plain = False,
     field: options.Field = "text",
     special: options.SpecialInText = None,
     add_special: options.AddSpecial = None,
@@ -125,16 +126,22 @@ def run(
         full=full, json=json, color=color, html=html, svg=svg,
     )  # fmt: skip
     if text is None and not inputs and (named or not _stdin_has_text()):
-        reading = {"--lines": lines, "--jsonl": jsonl, "--field": field != FIELD, "--special": special}
+        reading = {
+            "--lines": lines,
+            "--jsonl": jsonl,
+            "--plain": plain,
+            "--field": field != FIELD,
+            "--special": special,
+        }
         idle = wanted.of_a_text or (None if corpus else next((name for name, given in reading.items() if given), None))
         if idle:
             raise UsageError(f"{idle} is about a text, and there is none", hint="give one with -T TEXT")
         report_tokenizer(
             model, json=json, full=full, color=color, tokens=token,
-            corpus=_corpus_of(corpus, lines, jsonl, field, special, threads, quiet) if corpus else None,
+            corpus=_corpus_of(corpus, lines, jsonl, plain, field, special, threads, quiet) if corpus else None,
         )  # fmt: skip
         return
-    source = options.source_of(inputs, text, lines, jsonl, field, options.BLOCK_BYTES)
+    source = options.source_of(inputs, text, lines, jsonl, plain, field, options.BLOCK_BYTES)
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
@@ -190,6 +197,7 @@ def _corpus_of(
     corpus: list[str],
     lines: bool,
     jsonl: bool,
+    plain: bool,
     field: str,
     special: list[str] | None,
     threads: int | None,
@@ -198,7 +206,7 @@ def _corpus_of(
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: with --corpus, special tokens are text, or --special all")
-    source = options.source_of(corpus, None, lines, jsonl, field, options.BLOCK_BYTES)
+    source = options.source_of(corpus, None, lines, jsonl, plain, field, options.BLOCK_BYTES)
     return CorpusWanted(source, specials, threads, quiet)
 
 

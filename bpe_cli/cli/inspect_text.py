@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import print_json
-from bpe_cli.cli.outputs import check_kept, check_outputs, read_inputs
+from bpe_cli.cli.outputs import check_outputs
 from bpe_cli.cli.pages import write_page
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.shown_documents import Document, print_each, read_documents
@@ -93,8 +93,7 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Wan
     """Print each document of a source as it was asked for."""
     wanted.check()
     check_outputs(wanted.outputs, stdout_taken="--json" if wanted.json else None)
-    found = inputs_of(source, quiet)
-    check_kept(wanted.outputs, read_inputs(found))
+    found = inputs_of(source, quiet, wanted.outputs)
     documents = read_documents(source, found, quiet)
     if wanted.steps:
         _tell(model, documents, specials, wanted)

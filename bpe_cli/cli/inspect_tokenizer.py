@@ -106,7 +106,7 @@ def _frequencies(model: Tokenizer, corpus: CorpusWanted) -> Frequencies:
         note(f"note: {message}", quiet=corpus.quiet)
 
     otherwise = "--corpus takes a file, a folder, a pattern, or - for stdin"
-    found = inputs_of(corpus.source, corpus.quiet, otherwise)
+    found = inputs_of(corpus.source, corpus.quiet, (), otherwise)
     with progress(found.total_bytes, "encoding", quiet=corpus.quiet, printing=False) as advance:
         blocks = read_blocks(corpus.source, stdin=sys.stdin.buffer, inputs=found, on_note=tell, on_bytes=advance)
         threads = options.threads_of(corpus.threads)

@@ -47,6 +47,12 @@ Lines = Annotated[bool, Option("--lines", help="Each line is a document.", rich_
 Jsonl = Annotated[
     bool, Option("--jsonl", help="Each line is a JSON object with a document in a field.", rich_help_panel=_INPUT)
 ]
+Plain = Annotated[
+    bool,
+    Option(
+        "--plain", help="Take inputs for text whatever they hold, JSON lines or tables too.", rich_help_panel=_INPUT
+    ),
+]
 Field = Annotated[str, Option("--field", metavar="A.B", help="The field that holds the text.", rich_help_panel=_INPUT)]
 BlockSize = Annotated[
     int,
@@ -147,7 +153,7 @@ BLOCK_BYTES = 8 << 20
 
 
 def source_of(
-    inputs: list[str] | None, text: str | None, lines: bool, jsonl: bool, field: str, block_size: int
+    inputs: list[str] | None, text: str | None, lines: bool, jsonl: bool, plain: bool, field: str, block_size: int
 ) -> Source:
     """Build the description of a corpus.
 
@@ -160,12 +166,17 @@ def source_of(
 
     if lines and jsonl:
         raise UsageError("--lines and --jsonl exclude each other")
+    if plain and jsonl:
+        raise UsageError("--plain and --jsonl exclude each other", hint="--plain takes lines of JSON for text")
+    if plain and text is not None:
+        raise UsageError("--plain says how inputs are taken, and --text is text in any case", hint="leave --plain out")
     source = Source(
         paths=tuple(inputs or ()),
         text=text,
         documents="jsonl" if jsonl else "lines" if lines else "whole",
         field=field,
         block_bytes=block_size,
+        plain=plain,
     )
     if not inputs and waits_for_keyboard(source, sys.stdin.buffer):
         raise UsageError(

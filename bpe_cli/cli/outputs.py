@@ -65,24 +65,34 @@ def check_text_output(path: str, *, jsonl: bool = False) -> None:
 
 
 def check_kept(outputs: Iterable[tuple[str, str | None]], read: Iterable[tuple[str, str]]) -> None:
-    """Make sure that no output would replace a file that is read, by whatever name.
+    """Make sure that no output is a file that is read, by whatever name: neither a file nor stdout nor stderr.
 
     Args:
         outputs: The option and the file it names, if it is given.
         read: What a message calls a file that is read, and its path; ``-`` is stdin.
 
     Raises:
-        UsageError: One would.
+        UsageError: One is.
     """
     replaced = {identity: option for option, path in outputs if path is not None for identity in _identities(path)}
-    if not replaced:
+    streams = {
+        identity: name
+        for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr))
+        for identity in _identities(STDOUT, stream)
+    }
+    if not replaced and not streams:
         return
     for what, path in read:
-        option = next((replaced[each] for each in _identities(path, sys.stdin) if each in replaced), None)
-        if option is not None:
-            raise UsageError(
-                f"{option} would replace {what}", hint="write to another file, and move it there when all is well"
-            )
+        for each in _identities(path, sys.stdin):
+            if each in replaced:
+                raise UsageError(
+                    f"{replaced[each]} would replace {what}",
+                    hint="write to another file, and move it there when all is well",
+                )
+            if each in streams:
+                raise UsageError(
+                    f"{streams[each]} goes to {what}", hint="name another file behind the > (which empties it at once)"
+                )
 
 
 def read_inputs(found: Inputs) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,6 +86,7 @@ class Change:
     id_map: str | None
     lines: bool
     jsonl: bool
+    plain: bool
     field: str
     threads: int | None
     block_size: int
@@ -120,9 +122,15 @@ class Change:
                 raise UsageError(f"{name} goes with {partner}")
             if needed and partner is not None and given[partner] and not there:
                 raise UsageError(f"{partner} needs {name} as well")
-        if (self.lines or self.jsonl) and not (self.counts_from or self.extend):
-            raise UsageError("--lines and --jsonl say what a corpus is: there is none")
+        if (self.lines or self.jsonl or self.plain) and not (self.counts_from or self.extend):
+            raise UsageError("--lines, --jsonl and --plain say what a corpus is: there is none")
         return bool(asked)
+
+    @property
+    def read_files(self) -> list[tuple[str, str]]:
+        """What messages call the files that are read besides a corpus, and their paths."""
+        files = {"the list of tokens": self.add_tokens, "the tokenizer of --merge": self.merge}
+        return [(what, path) for what, path in files.items() if path is not None]
 
     @property
     def is_long(self) -> bool:
@@ -147,8 +155,12 @@ class Change:
             raise UsageError(f"there is no place for the map of ids beside {output}", hint="give --id-map FILE")
         return (output.rstrip("/" + os.sep) or output) + ".ids.json"
 
-    def apply(self, tokenizer: Tokenizer) -> Operation:
+    def apply(self, tokenizer: Tokenizer, outputs: Sequence[tuple[str, str | None]]) -> Operation:
         """Make the change.
+
+        Args:
+            tokenizer: What is changed.
+            outputs: What will be written, and where: no corpus must be there.
 
         Raises:
             BpeError: As the operations of ``bpe_cli.surgery`` do.
@@ -166,7 +178,9 @@ class Change:
             return surgery.merge(tokenizer, self._other(tokenizer, self.merge))
         size = self.prune_to or self.vocab_size or 0
         what = "pruning" if self.prune_to is not None else "training"
-        counts = self._count(tokenizer, (self.counts_from or self.extend) or [], () if self.prune_to else "all")
+        counts = self._count(
+            tokenizer, (self.counts_from or self.extend) or [], () if self.prune_to else "all", outputs
+        )
         total = size if self.prune_to is None else len(surgery.used_ids(tokenizer)) - size
         with progress(total, what, quiet=self.quiet, printing=False, unit="token") as advance:
             done = 0
@@ -192,14 +206,16 @@ class Change:
                 find_tokenizer(spec, "none"), normalizer=tokenizer.normalizer, pre_tokenizer=tokenizer.pre_tokenizer
             )
 
-    def _count(self, tokenizer: Tokenizer, paths: list[str], specials: Specials) -> _core.Counts:
+    def _count(
+        self, tokenizer: Tokenizer, paths: list[str], specials: Specials, outputs: Sequence[tuple[str, str | None]]
+    ) -> _core.Counts:
         from bpe_cli.corpus import read_blocks
         from bpe_cli.surgery import count_pieces
         from bpe_cli.trainers.base import new_counts
 
-        source = options.source_of(paths, None, self.lines, self.jsonl, self.field, self.block_size)
+        source = options.source_of(paths, None, self.lines, self.jsonl, self.plain, self.field, self.block_size)
         say_slow(tokenizer.slow_patterns, self.quiet)
-        found = inputs_of(source, self.quiet)
+        found = inputs_of(source, self.quiet, outputs)
         counts = new_counts()
         with progress(found.total_bytes, "counting", quiet=self.quiet, printing=False) as advance:
             blocks = read_blocks(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress, say_slow
-from bpe_cli.cli.outputs import check_kept, check_outputs, read_inputs
+from bpe_cli.cli.outputs import check_kept, check_outputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.saved_counts import load_counts, save_counts
@@ -239,6 +239,7 @@ def run(
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
+    plain: options.Plain = False,
     field: options.Field = "text",
     threads: options.Threads = None,
     block_size: options.BlockSize = options.BLOCK_BYTES,
@@ -312,9 +313,8 @@ def run(
         counts, settings = load_counts(from_counts, trainer, settings, memory)
     else:
         lines = lines or (trainer.documents(settings) == "lines" and not jsonl)
-        source = options.source_of(inputs, text, lines, jsonl, field, block_size)
-        found = inputs_of(source, quiet)
-        check_kept(outputs, read_inputs(found))
+        source = options.source_of(inputs, text, lines, jsonl, plain, field, block_size)
+        found = inputs_of(source, quiet, outputs)
         counts = _count(source, found, trainer, settings, memory, number, quiet)
         if given["pattern"] and not counting_only:  # a shard may have nothing for it
             check_matches(counts, str(given["pattern"]))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import io
+import errno
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from bpe_cli.corpus.opening import SNIFF_BYTES, cannot_read, head_of, is_parquet, show_path
+from bpe_cli.corpus.opening import SNIFF_BYTES, cannot_read, head_of, show_path
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.values import dataclass
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus.kinds import Kind
 
 _OTHERWISE = "--text takes a text from the command line itself"
 _GLOB = re.compile(r"[*?\[]")
@@ -24,10 +27,14 @@ class Input:
     Attributes:
         path: Its path; ``-`` for stdin.
         size: Bytes on disk, or None when unknown (a pipe).
+        kind: What it holds; None when nobody has looked.
+        folder: The folder that was named, if the file was found in one.
     """
 
     path: str
     size: int | None = None
+    kind: Kind | None = None
+    folder: str | None = None
 
     @property
     def name(self) -> str:
@@ -53,18 +60,21 @@ class Inputs:
         stdin: BinaryIO | None = None,
         on_skip: Callable[[str], None] | None = None,
         otherwise: str | None = None,
+        examined: bool = False,
     ) -> Inputs:
         """Find the files that paths mean; no paths mean stdin.
 
         A folder means all text files in it, at any depth, in order of their names; hidden ones, binary
         ones and links to folders are left out. A pattern with ``*``, ``?``, ``[...]`` or ``**`` means
-        the files that match, sorted, unless a file has that very name.
+        the files that match, sorted, unless a file has that very name. Of neither are pipes, sockets and
+        links that lead nowhere.
 
         Args:
             paths: Files, folders, patterns, ``-``.
             stdin: Asked for its size when it is a file.
             on_skip: Called with a sentence for each file of a folder that is left out.
             otherwise: The hint for a file that is missing while no other has a name like it; None for the usual one.
+            examined: Whether to tell the kind of each plain file. A folder then means its tables too.
 
         Raises:
             InputError: A file is missing or may not be read, a folder holds no text file, or nothing
@@ -72,6 +82,7 @@ class Inputs:
             UsageError: ``-`` is given twice.
         """
         items: list[Input] = []
+        skip = on_skip or _ignore
         names = tuple(paths) or ("-",)
         if names.count("-") > 1:
             raise UsageError("- is given twice, but stdin can be read only once")
@@ -79,14 +90,14 @@ class Inputs:
             if path == "-":
                 items.append(Input("-", _size_left(stdin)))
             elif os.path.isdir(path):
-                found = list(_walk(path, on_skip or _ignore))
+                found = list(_walk(path, skip, examined))
                 if not found:
                     raise InputError(f"there is no text file in the folder {show_path(path)}")
                 items.extend(found)
             elif _GLOB.search(path) and not os.path.lexists(path):
-                items.extend(_matches(path))
+                items.extend(_file(each, None, examined) for each in _matches(path, skip))
             else:
-                items.append(_file(path, otherwise or _OTHERWISE))
+                items.append(_file(path, otherwise or _OTHERWISE, examined))
         return cls(tuple(items))
 
     @property
@@ -100,16 +111,52 @@ def _ignore(_: str) -> None:
     pass
 
 
-def _file(path: str, otherwise: str | None = None) -> Input:
+def _file(path: str, otherwise: str | None, examined: bool) -> Input:
+    status = _status(path, otherwise)
+    if not stat.S_ISREG(status.st_mode):
+        return Input(path)
+    return Input(path, status.st_size, _examine(path)[0] if examined else None)
+
+
+def _examine(path: str) -> tuple[Kind, bytes]:
+    from bpe_cli.corpus.kinds import kind_of_file  # nobody needs it for a text of the command line
+
+    return kind_of_file(path)
+
+
+def _status(path: str, otherwise: str | None = None) -> os.stat_result:
+    """Look at a file that is to be read.
+
+    Raises:
+        InputError: It is missing or may not be read.
+    """
     try:
         status = os.stat(path)
         if not os.access(path, os.R_OK):
             raise PermissionError(13, "permission denied")
     except FileNotFoundError as error:
+        if os.path.islink(path):
+            raise InputError(f"cannot read {show_path(path)}: {_leads_nowhere(path)}") from error
         raise cannot_read(path, error, _advice(path, otherwise)) from error
     except (OSError, ValueError) as error:
         raise cannot_read(path, error) from error
-    return Input(path, status.st_size if stat.S_ISREG(status.st_mode) else None)
+    return status
+
+
+def _leads_nowhere(link: str) -> str:
+    return f"it is a link to {show_path(os.readlink(link))}, which does not exist"
+
+
+def _not_a_file(path: str) -> str | None:
+    """Say why what a folder or a pattern yields is not read: it is no file, or a link to none."""
+    try:
+        return None if stat.S_ISREG(os.stat(path).st_mode) else "it is not a file"
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return "it is a link that leads back to itself"
+        if error.errno in (errno.ENOENT, errno.ENOTDIR) and os.path.islink(path):
+            return _leads_nowhere(path)
+        return None  # whoever opens it says what is wrong
 
 
 def _advice(path: str, otherwise: str | None) -> str | None:
@@ -127,42 +174,66 @@ def _advice(path: str, otherwise: str | None) -> str | None:
     return otherwise
 
 
-def _matches(pattern: str) -> list[Input]:
+def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:
+    """Yield the files that match a pattern, in order of their names."""
     import glob
 
     found = sorted(glob.iglob(pattern, recursive=True))
     files = [path for path in found if not os.path.isdir(path)]
-    if not files:
-        hint = "only folders match; ** goes into them, as in 'data/**/*.txt'" if found else None
+    reasons = {path: reason for path in files if (reason := _not_a_file(path))}
+    for path, reason in reasons.items():
+        on_skip(f"{show_path(path)} skipped: {reason}")
+    if len(reasons) == len(files):
+        hint = "only folders match; ** goes into them, as in 'data/**/*.txt'" if found and not files else None
         raise InputError(f"no file matches {show_path(pattern)}", hint=hint)
-    return [_file(path) for path in files]
+    yield from (path for path in files if path not in reasons)
 
 
-def _walk(folder: str, on_skip: Callable[[str], None]) -> Iterator[Input]:
-    """Yield the text files of a folder, depth first, in order of their names."""
+def _walk(folder: str, on_skip: Callable[[str], None], examined: bool) -> Iterator[Input]:
+    """Yield the text files of a folder, and its tables if they are looked for, depth first, in order of their names."""
     waiting = [folder]
     while waiting:
         path = waiting.pop()
         if path == folder or (os.path.isdir(path) and not os.path.islink(path)):
-            try:
-                names = sorted(os.listdir(path), reverse=True)
-            except OSError as error:
-                raise cannot_read(path, error) from error
-            waiting.extend(os.path.join(path, name) for name in names if not name.startswith("."))
+            waiting.extend(os.path.join(path, name) for name in reversed(_names_in(path, on_skip, examined)))
         elif os.path.isdir(path):
             on_skip(f"{show_path(path)} skipped: it is a link to a folder")
-        elif os.path.exists(path) and not os.path.isfile(path):
-            on_skip(f"{show_path(path)} skipped: it is not a file")
+        elif reason := _not_a_file(path):
+            on_skip(f"{show_path(path)} skipped: {reason}")
         else:
-            item = _file(path)
-            zero = -1 if is_parquet(path) else head_of(path, _NO_STDIN).find(b"\0", 0, SNIFF_BYTES)
-            if zero >= 0:
-                on_skip(f"{item.name} skipped: it looks binary (NUL at byte {zero})")
+            size = _status(path).st_size
+            kind, head = _examine(path) if examined else (None, head_of(path))
+            if reason := _left_out(kind, head):
+                on_skip(f"{show_path(path)} skipped: {reason}")
             else:
-                yield item
+                yield Input(path, size, kind, folder)
 
 
-_NO_STDIN: BinaryIO = io.BytesIO()
+def _names_in(folder: str, on_skip: Callable[[str], None], examined: bool) -> list[str]:
+    """Name what is in a folder and not hidden; of a data set that was saved, the files that hold its rows.
+
+    Raises:
+        InputError: The folder cannot be read, or has several data sets.
+    """
+    try:
+        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
+    except OSError as error:
+        raise cannot_read(folder, error) from error
+    if examined and ("state.json" in names or "dataset_dict.json" in names):
+        from bpe_cli.corpus.saved_datasets import rows_in
+
+        return rows_in(folder, names, on_skip)
+    return names
+
+
+def _left_out(kind: Kind | None, head: bytes) -> str | None:
+    """Say why a file of a folder is left out, if it is."""
+    from bpe_cli.corpus.kinds import IDS_RECORD, OBJECT, TEXT
+
+    if kind is not None and (kind.advice or kind == IDS_RECORD):
+        return f"it is {kind.title}"
+    zero = head.find(b"\0", 0, SNIFF_BYTES) if kind in (None, TEXT, OBJECT) else -1
+    return None if zero < 0 else f"it looks binary (NUL at byte {zero})"
 
 
 def _size_left(stdin: BinaryIO | None) -> int | None:

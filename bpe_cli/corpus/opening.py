@@ -21,6 +21,9 @@ CHUNK_BYTES = 1 << 20
 SNIFF_BYTES = 8192
 """A file is taken for binary when a NUL is among so many first bytes."""
 
+NO_STDIN: BinaryIO = io.BytesIO()
+"""What ``-`` stands for where it is no file."""
+
 
 def show_path(path: str) -> str:
     """Write a path for a message: as it is when it can be printed, else escaped.
@@ -104,20 +107,36 @@ def _raw_chunks(
 ) -> Iterator[bytes]:
     # Take what a pipe has; ``read`` would wait until it has ``chunk_bytes``. An unbuffered file does as it should.
     read = getattr(stream, "read1", stream.read)
-    while True:
+    left = _bytes_there(stream)
+    while left != 0:
         if on_wait is not None and not is_ready(stream):
             on_wait()
         try:
-            chunk: bytes | None = read(chunk_bytes)
+            chunk: bytes | None = read(chunk_bytes if left is None else min(chunk_bytes, left))
         except (OSError, ValueError) as error:
             raise cannot_read(path, error) from error
         if chunk is None:
             raise InputError(f"cannot read {show_path(path)}: it has no data yet, and does not wait for any")
         if not chunk:
             return
+        if left is not None:
+            left -= len(chunk)
         if on_raw is not None:
             on_raw(chunk)
         yield chunk
+
+
+def _bytes_there(stream: BinaryIO) -> int | None:
+    """Tell how many bytes of a plain file are there to read now; None for what has no size.
+
+    No more than these are read: a file that grows meanwhile, by our own output perhaps, would never end.
+    """
+    try:
+        status = os.fstat(stream.fileno())
+        # Files of a size of 0 are those of /proc, too, which have something in them.
+        return max(status.st_size - stream.tell(), 0) if stat.S_ISREG(status.st_mode) and status.st_size else None
+    except (OSError, ValueError):  # no descriptor behind it
+        return None
 
 
 def is_ready(stream: BinaryIO) -> bool:
@@ -128,40 +147,25 @@ def is_ready(stream: BinaryIO) -> bool:
         return False
 
 
-def head_of(path: str, stdin: BinaryIO) -> bytes:
-    """Give the first bytes of a file's text (``SNIFF_BYTES`` or a little more), decompressed.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
+def first_bytes(chunks: Iterator[bytes]) -> bytes:
+    """Take the first bytes of a stream, as many as show whether it is binary, or a little more."""
     head = b""
-    chunks = read_chunks(path, stdin=stdin, chunk_bytes=SNIFF_BYTES)
-    try:
-        while len(head) < SNIFF_BYTES and (chunk := next(chunks, b"")):
-            head += chunk
-    finally:
-        chunks.close()
+    while len(head) < SNIFF_BYTES and (chunk := next(chunks, b"")):
+        head += chunk
     return head
 
 
-def is_parquet(path: str) -> bool:
-    """Tell whether a file is Parquet: a regular one with the magic at both ends.
+def head_of(path: str) -> bytes:
+    """Give the first bytes of a file's text, decompressed.
 
     Raises:
         InputError: The file cannot be read.
     """
-    if path == "-":
-        return False
+    chunks = read_chunks(path, stdin=NO_STDIN, chunk_bytes=SNIFF_BYTES)
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return False
-        with open(path, "rb", buffering=0) as file:
-            if file.read(4) != b"PAR1" or file.seek(0, os.SEEK_END) < 12:
-                return False
-            file.seek(-4, os.SEEK_END)
-            return file.read(4) == b"PAR1"
-    except (OSError, ValueError) as error:
-        raise cannot_read(path, error) from error
+        return first_bytes(chunks)
+    finally:
+        chunks.close()
 
 
 class _ChunkStream(io.RawIOBase):

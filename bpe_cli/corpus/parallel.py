@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from bpe_cli.corpus.opening import open_stream, show_path
+from bpe_cli.corpus.kinds import JSONL, MAGIC_ENOUGH, kind_of_head, kind_of_name, may_be_json_lines
+from bpe_cli.corpus.opening import SNIFF_BYTES, open_stream, show_path
 from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -25,20 +26,22 @@ _NAMED = re.compile(r"([\w-]{1,32})=(.+)", re.ASCII | re.DOTALL)
 _HINT = 'as in {"en": "Good morning.", "de": "Guten Morgen."} on each line, or a line of names with tabs between'
 
 
-def read_parallel(paths: Sequence[str], stdin: BinaryIO) -> dict[str, list[bytes]]:
+def read_parallel(paths: Sequence[str], stdin: BinaryIO, *, plain: bool = False) -> dict[str, list[bytes]]:
     """Read parallel texts.
 
     Args:
         paths: One file of JSON lines (a language per key; ``id`` is none) or of values between tabs (the first line
             names the languages); or ``LANGUAGE=FILE`` for each language, line by line the same.
         stdin: What ``-`` stands for.
+        plain: Whether each ``FILE`` of a language is text, whatever it holds.
 
     Returns:
         The lines of each language, as many in each.
 
     Raises:
         UsageError: The two ways are mixed, or a language comes twice.
-        InputError: A file cannot be read, a line lacks a language, or files have different numbers of lines.
+        InputError: A file cannot be read or is no text, a line lacks a language, or files have different numbers of
+            lines.
     """
     named = [_NAMED.fullmatch(path) for path in paths]
     if all(named):
@@ -46,7 +49,7 @@ def read_parallel(paths: Sequence[str], stdin: BinaryIO) -> dict[str, list[bytes
         for match in named:
             if match is None or match[1] in texts:
                 raise UsageError(f"the language {match and match[1]} is given twice")
-            texts[match[1]] = _lines(_contents(match[2], stdin))
+            texts[match[1]] = _lines(_text(match[2], stdin, plain))
         _check_counts(texts, {match[1]: match[2] for match in named if match})
         return texts
     if len(paths) > 1:
@@ -158,6 +161,26 @@ def _tabs(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell)
     return {key: column for key, column in zip(header, columns, strict=True) if key != "id"}
+
+
+def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
+    """Read a file that holds the lines of one language.
+
+    Raises:
+        InputError: It cannot be read, or it is no text.
+    """
+    data = _contents(path, stdin)
+    kind = None if plain else kind_of_head(data[:MAGIC_ENOUGH]) or kind_of_name(path)
+    if kind is None and not plain and may_be_json_lines(data[:SNIFF_BYTES]):
+        from bpe_cli.corpus.json_lines import are_json_lines
+
+        kind = JSONL if are_json_lines(data) else None
+    if kind is not None:
+        way_out = "a file with all languages stands alone: --parallel FILE" if kind == JSONL else kind.advice
+        plainly = "--plain takes its lines as they are"
+        hint = f"{way_out}; {plainly}" if way_out else plainly
+        raise InputError(f"{show_path(path)} holds {kind.title}, not the lines of a text", hint=hint)
+    return data
 
 
 def _contents(path: str, stdin: BinaryIO) -> bytes:

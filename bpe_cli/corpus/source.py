@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 from bpe_cli.blocks import Block
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
-from bpe_cli.corpus.opening import SNIFF_BYTES, is_parquet, read_chunks
+from bpe_cli.corpus.opening import SNIFF_BYTES, read_chunks
 from bpe_cli.errors import UsageError
 from bpe_cli.values import dataclass
 
@@ -27,10 +28,12 @@ class Source:
     Attributes:
         paths: Files, folders, glob patterns, ``-`` for stdin; none means stdin.
         text: The text itself, in place of paths.
-        documents: What a document is. A row of a Parquet file is one in any case.
-        field: The field of a JSON line, or the column of a Parquet file, that holds the text.
+        documents: What a document is. A row of a Parquet or Arrow file is one in any case.
+        field: The field of a JSON line, or the column of a Parquet or Arrow file, that holds the text.
         block_bytes: The most bytes a block holds, at least 1. It changes no document.
-        decompress: False to take the bytes of compressed (and Parquet) files as they are.
+        decompress: False to take the bytes of compressed files as they are; all is taken as ``plain`` then.
+        plain: True to take all inputs for text, whatever they hold: JSON lines, tables, archives.
+        json: True if a whole input, or a line, is JSON by itself, as a conversation is: JSON lines are right then.
 
     Raises:
         UsageError: There are both paths and a text, or ``block_bytes`` is less than 1.
@@ -42,6 +45,8 @@ class Source:
     field: str = "text"
     block_bytes: int = 8 << 20
     decompress: bool = True
+    plain: bool = False
+    json: bool = False
 
     def __post_init__(self) -> None:
         if self.text is not None and self.paths:
@@ -56,14 +61,32 @@ class Source:
         on_skip: Callable[[str], None] | None = None,
         otherwise: str | None = None,
     ) -> Inputs:
-        """Find the files; none for a text. See ``Inputs.resolve``.
+        """Find the files, none for a text, and make sure that they hold what they are to be read as.
+
+        See ``Inputs.resolve`` and ``judge``.
 
         Raises:
-            InputError: A file is missing, or the like.
+            InputError: A file is missing, or is no text, or the like.
+            UsageError: There are lines of JSON that would be taken for text, or inputs of several kinds.
         """
         if self.text is not None:
             return Inputs(())
-        return Inputs.resolve(self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise)
+        found = Inputs.resolve(self.paths, stdin=stdin, on_skip=on_skip, otherwise=otherwise, examined=self.is_judged)
+        if not self.is_judged or all(item.kind is None or item.kind.is_text for item in found.items):
+            return found
+        from bpe_cli.corpus.judging import judge
+
+        return Inputs(judge(found.items, json=self.takes_json, on_skip=on_skip or (lambda _: None)))
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether inputs that are no text are refused."""
+        return self.decompress and not self.plain
+
+    @property
+    def takes_json(self) -> bool:
+        """Whether JSON is what is asked for."""
+        return self.json or self.documents == "jsonl"
 
 
 class InputHash(NamedTuple):
@@ -108,7 +131,7 @@ def read_blocks(
         stdin: What ``-`` stands for.
         inputs: What ``source.inputs()`` gave, so that it need not be found again.
         on_skip: Called with a sentence for each file of a folder that is left out.
-        on_note: Called with a sentence for what the user may not expect: a binary file that was named.
+        on_note: Called with a sentence for what the user may not expect: a binary file that was named, one that grows.
         on_bytes: Called with the number of bytes read from disk since the last call.
         on_input: Called with the name of each input and the number of documents before it.
         hashes: Is given the hash of each input, once that was read to its end.
@@ -117,7 +140,7 @@ def read_blocks(
 
     Raises:
         InputError: An input cannot be read; the message says which, where and why.
-        UsageError: ``-`` is given twice.
+        UsageError: ``-`` is given twice; or as ``Source.inputs``, of a pipe when its bytes are there.
     """
     found = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
     return _read(source, found, stdin, on_note, on_bytes, on_input, hashes, on_wait)
@@ -146,10 +169,8 @@ def _read(
         if on_input is not None:
             on_input(item.name, packer.closed)
         meter = _Meter(None if hashes is None else _sha256(), on_bytes)
-        if source.decompress and is_parquet(item.path):
-            from bpe_cli.corpus.parquet import pack_parquet
-
-            yield from pack_parquet(item.path, packer, source.field, on_bytes)
+        if item.kind is not None and item.kind.is_table:
+            yield from _pack_table(item, packer, source.field, on_bytes)
             if hashes is not None:
                 meter.on_bytes = None  # told already
                 for _ in read_chunks(item.path, stdin=stdin, decompressed=False, on_raw=meter):
@@ -162,15 +183,41 @@ def _read(
                 on_raw=meter,
                 on_wait=on_wait if item.size is None else None,
             )
+            if source.is_judged and item.kind is None:
+                from bpe_cli.corpus.judging import watched
+
+                chunks = watched(chunks, item.name, json=source.takes_json)
             if on_note is not None and source.documents != "jsonl" and item.path not in noted:
                 noted.add(item.path)
                 chunks = _watched(chunks, item, on_note)
             packer.is_idle = _idleness(item, stdin)
             yield from _pack(source, chunks, packer, item.name)
             packer.is_idle = None
+            if on_note is not None and item.size is not None and _has_grown(item, meter.size):
+                on_note(f"{item.name} has grown; what came after its first {meter.size:,} bytes is not read")
         if hashes is not None and meter.digest is not None:
             hashes.append(InputHash(item.name, meter.digest.hexdigest(), meter.size))
     yield from packer.flush()
+
+
+def _pack_table(item: Input, packer: Packer, field: str, on_bytes: Callable[[int], None] | None) -> Iterator[Block]:
+    from bpe_cli.corpus.kinds import ARROW
+
+    if item.kind == ARROW:
+        from bpe_cli.corpus.arrow import pack_arrow
+
+        return pack_arrow(item.path, packer, field, on_bytes)
+    from bpe_cli.corpus.parquet import pack_parquet
+
+    return pack_parquet(item.path, packer, field, on_bytes)
+
+
+def _has_grown(item: Input, size: int) -> bool:
+    """Tell whether a file has more bytes than were read."""
+    try:
+        return item.path != "-" and os.stat(item.path).st_size > size
+    except OSError:
+        return False
 
 
 def _pack(source: Source, chunks: Iterator[bytes], packer: Packer, name: str) -> Iterator[Block]:

@@ -29,6 +29,7 @@ __all__ = [
     "check_writable",
     "is_binary",
     "open_sink",
+    "record_of",
     "sink_of_name",
 ]
 
@@ -43,6 +44,15 @@ def is_binary(to: str) -> bool:
     (True, False)
     """
     return bool(SINKS[to].make.is_binary)
+
+
+def record_of(to: str, path: str | None) -> str | None:
+    """Name the file that is written beside an output to describe it; None if there is none."""
+    if path is None or to not in SINKS or not is_binary(to):
+        return None
+    from bpe_cli.sinks.sidecar import sidecar_path
+
+    return sidecar_path(path)
 
 
 def check_outputs(to: str, path: str) -> None:
@@ -61,10 +71,8 @@ def check_outputs(to: str, path: str) -> None:
     check_name("-o", path, to, own if to in IN_PLACE else (*own, *TEXT), packable=True)
     check_compressing(path)
     check_writable(path)
-    if is_binary(to):
-        from bpe_cli.sinks.sidecar import sidecar_path
-
-        check_writable(sidecar_path(path))
+    if record := record_of(to, path):
+        check_writable(record)
 
 
 @contextmanager

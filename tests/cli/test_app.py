@@ -62,7 +62,7 @@ def test_the_help_lists_every_command():
         (("nosuch",), "no such command 'nosuch'", "bpe --help explains it"),
         (("inspct",), "no such command 'inspct'", "did you mean inspect?"),
         (("--nosuch",), "no such option: --nosuch", "bpe --help explains it"),
-        (("encode", "--linse"), "no such option: --linse", "did you mean --lines or --seed?"),
+        (("encode", "--linse"), "no such option: --linse", "did you mean --lines or --plain or --seed?"),
         (("encode", "-T"), "option '-T' requires an argument", "bpe encode --help explains it"),
         (("train", "x", "-s"), "option '-s' requires an argument", "bpe train --help explains it"),
         (("train", "-s", "0"), "input should be greater than or equal to 1", "bpe train --help explains it"),

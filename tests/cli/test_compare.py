@@ -64,6 +64,7 @@ def test_inputs_of_all_kinds(folder):
     assert call("compare", "-t", "gpt2", input=b"one").text.startswith("stdin: 1 document, 3 bytes, 3 characters\n")
     assert call("compare", "*.txt", "-t", "gpt2", cwd=folder).text.startswith("2 inputs: 2 documents,")
     (folder / "b.dat").write_bytes(b"a\0")
+    (folder / "x.jsonl").unlink()
     assert call("compare", ".", "-t", "gpt2", cwd=folder).err == (
         "note: ./b.dat skipped: it looks binary (NUL at byte 1)\n"
     )

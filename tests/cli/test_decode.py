@@ -192,3 +192,17 @@ def test_a_sidecar_of_another_file(tmp_path):
             "--eot",
         ),
     )  # fmt: skip
+
+
+def test_what_is_left_out_of_a_folder_is_said(tmp_path):
+    folder = tmp_path / "d"
+    folder.mkdir()
+    (folder / "a").write_text("31373\n")
+    (folder / "b").write_bytes(b"\0")
+    (folder / "c").symlink_to("gone")
+    left_out = (
+        "d/b skipped: it looks binary (NUL at byte 0)",
+        "d/c skipped: it is a link to gone, which does not exist",
+    )
+    notes = "".join(f"note: {each}\n" for each in left_out)
+    assert call("decode", *GPT2, "d", cwd=tmp_path) == (0, b"hello", notes)

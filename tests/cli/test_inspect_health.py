@@ -64,12 +64,12 @@ def test_documents_of_a_corpus(trained):
         assert (result.status, result.err) == (0, "")
         return json.loads(result.out)["corpus"]
 
-    assert (corpus()["document_count"], corpus("--lines")["document_count"]) == (1, 2)
+    assert (corpus("--plain")["document_count"], corpus("--plain", "--lines")["document_count"]) == (1, 2)
     plain, special = corpus("--jsonl"), corpus("--jsonl", "--special", "all")
     assert (plain["document_count"], plain["byte_count"]) == (2, 14)
     assert (plain["special_used"], special["special_used"]) == (0, 1)
     assert corpus("--jsonl", "-j", "1") == corpus("--jsonl", "-j", "2")
-    several = corpus("--corpus", "texts/a.txt", "--corpus", "texts/*.txt", "--lines")
+    several = corpus("--corpus", "texts/a.txt", "--corpus", "texts/*.txt", "--lines", "--plain")
     assert several["document_count"] == 2 + 2 * 40
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.cli_runner import call, error, surroundings
 from tests.needs import only_where
 
+TOKENIZER = call("train", "-T", "one two", "-s", "256", "-q").out
 WAY_OUT = "write to another file, and move it there when all is well"
 
 
@@ -26,11 +27,24 @@ def folder(tmp_path):
     (tmp_path / "en.txt").write_text("hello\n")
     for name in ("t", "base"):  # of which no name says that it is another thing
         shutil.copy(tmp_path / f"{name}.json", tmp_path / name)
+    (tmp_path / "in").write_text("hello\n")
+    (tmp_path / "in.json").write_text("[]\n")
+    for name in ("u.json", "x.ids.json"):
+        (tmp_path / name).write_bytes((tmp_path / "t.json").read_bytes())
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "vocab.json").write_text("hello\n")
+    assert call("encode", "-T", "a", "--to", "bin", "-o", "x.bin", "-q", cwd=tmp_path).status == 0
     return tmp_path
 
 
 COMPARE = ("compare", "in.txt", "-t", "t.json")
 INSPECT = ("inspect", "in.txt", "-t", "t.json")
+BINARY = ("encode", "-t", "t.json", "--to", "bin")
+CUT = ("encode", "in", "-t", "t.json", "--to", "segmented")
+CHAT = ("encode", "--chat", "in", "-t", "gpt-4o")
+ADD = ("convert", "x.ids.json", "--add-tokens", "in")
+EXTEND = ("convert", "gpt2", "-s", "50258", "--extend")
+PRUNE = ("convert", "t.json", "--prune-to", "257", "--counts-from")
 
 
 @pytest.mark.parametrize(
@@ -51,13 +65,108 @@ INSPECT = ("inspect", "in.txt", "-t", "t.json")
         (("train", "in.txt", "-s", "258", "-o", "hard.txt"), "-o would replace the input in.txt"),
         (("train", "--from-counts", "ids", "-s", "258", "-o", "./ids"), "-o would replace the counts"),
         (("convert", "t.json", "-o", "./t.json"), "-o would replace the tokenizer"),
+        ((*BINARY, "in", "-o", "in"), "-o would replace the input in"),
+        ((*BINARY, "in.json", "-o", "in"), "the record of -o would replace the input in.json"),
+        ((*BINARY, ".", "-o", "in"), "-o would replace the input ./in"),
+        ((*CUT, "--vocabulary", "in.json", "-o", "in.json"), "-o would replace the vocabulary"),
+        ((*CHAT, "--tools", "in.json", "-o", "in.json"), "-o would replace the list of tools"),
+        ((*CHAT, "--chat-template", "in.json", "-o", "in.json"), "-o would replace the chat template"),
+        (("decode", "x.bin", "--from", "bin", "-o", "x.bin.json"), "-o would replace the record of x.bin"),
+        (
+            ("convert", "t.json", "--add-tokens", "in", "-o", "./in", "-f", "bpe.json"),
+            "-o would replace the list of tokens",
+        ),
+        (("convert", "t.json", "--merge", "u.json", "-o", "./u.json"), "-o would replace the tokenizer of --merge"),
+        ((*ADD, "-o", "x", "-f", "bpe.json"), "the map of ids would replace the tokenizer"),
+        ((*ADD, "-o", "y.json", "--id-map", "in"), "--id-map would replace the list of tokens"),
+        ((*EXTEND, "in.txt", "-o", "./in.txt", "--format", "bpe.json"), "-o would replace the input in.txt"),
+        ((*EXTEND, "in.txt", "-o", "y.json", "--id-map", "link.txt"), "--id-map would replace the input in.txt"),
+        ((*EXTEND, "out", "-o", "out/", "--format", "vocab-merges"), "-o would replace the input out/vocab.json"),
+        ((*PRUNE, "in.txt", "-o", "hard.txt", "--format", "bpe.json"), "-o would replace the input in.txt"),
     ],
     ids=str,
 )
 def test_what_is_read_is_not_replaced(arguments, message, folder):
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert call(*arguments, cwd=folder) == (2, b"", error(message, WAY_OUT))
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert call(*arguments, "-q", cwd=folder) == (2, b"", error(message, WAY_OUT))
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+STREAM_WAY_OUT = "name another file behind the > (which empties it at once)"
+
+READERS = [
+    "encode f",
+    "encode f -o x",
+    "encode f --to segmented",
+    "encode f --to count",
+    "encode .",
+    "encode 'f*'",
+    "encode hard",
+    "encode link",
+    "encode < f",
+    "encode - t.json < f",
+    "encode --chat f -t gpt-4o",
+    "encode --chat t.json --tools f -t gpt-4o",
+    "decode f",
+    "decode ids hard",
+    "train f -s 257 -o x",
+    "train f -s 257",
+    "train f --counts-out x",
+    "train --from-counts f -s 257",
+    "inspect f -t gpt2",
+    "inspect gpt2 --corpus f",
+    "inspect -T a -t f",
+    "compare f -t gpt2",
+    "compare --parallel en=f -t gpt2",
+    "compare -T a -t gpt2 -t f",
+    "convert f -o x.json",
+    "convert t.json --extend f -s 258 -o x.json",
+    "convert t.json --add-tokens f -o x.json",
+]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="redirects as a shell does")
+@pytest.mark.parametrize("words", READERS)
+def test_no_stream_goes_to_what_is_read(words, tmp_path):
+    """``bpe encode f >> f`` read what it wrote, for ever."""
+    (tmp_path / "f").write_text("7\n")
+    (tmp_path / "hard").hardlink_to(tmp_path / "f")
+    (tmp_path / "link").symlink_to("f")
+    (tmp_path / "ids").write_text("1\n")
+    (tmp_path / "t.json").write_bytes(TOKENIZER)
+    for redirection, stream in ((">> f", "stdout"), ("2>> f", "stderr")):
+        status, out, err = shell(f"{words} {redirection}", tmp_path)
+        written = (tmp_path / "f").read_text().removeprefix("7\n")
+        assert (status, out, err if stream == "stderr" else written) == (2, "", "")
+        said = err + written
+        assert said.startswith((f"error: {stream} goes to the ", f"error: {stream} goes to a tokenizer"))
+        assert said.endswith(f"\n\nhint: {STREAM_WAY_OUT}\n")
+        assert not list(tmp_path.glob("x*"))
+        (tmp_path / "f").write_text("7\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="redirects as a shell does")
+def test_a_file_that_the_shell_emptied(tmp_path):
+    (tmp_path / "f").write_text("text\n")
+    assert shell("encode f > f", tmp_path) == (2, "", error("stdout goes to the input f", STREAM_WAY_OUT))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="redirects as a shell does")
+@pytest.mark.parametrize("words", ["encode f -t gpt2 | tee -a f", "encode < f -t gpt2 | tee -a f"])
+def test_what_a_file_grows_by_is_not_read(words, tmp_path):
+    """Behind a pipe nobody knows whose output it is; no more is read than was there."""
+    (tmp_path / "f").write_text("a b\n" * 1_000_000)
+    status, out, err = shell(words, tmp_path)
+    assert (status, out.split()) == (0, ["64", "275", "198"] * 1_000_000)
+    assert err in ("", "note: f has grown; what came after its first 4,000,000 bytes is not read\n")
+
+
+def shell(words, folder):
+    """Run a line as a shell does."""
+    environment = surroundings({"PYTHONPATH": os.pathsep.join(sys.path)})
+    command = ["sh", "-c", f'exec "$0" -m bpe_cli {words}', sys.executable]
+    done = subprocess.run(command, capture_output=True, env=environment, cwd=folder, timeout=60)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
 def test_stdin_can_be_a_file_too(folder):

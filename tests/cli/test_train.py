@@ -89,7 +89,7 @@ def test_steps_beside_a_file(tmp_path):
 
 
 def test_steps_are_for_small_corpora(corpora):
-    assert call("train", corpora, "-s", "300", "--steps") == (
+    assert call("train", corpora / "languages" / "*.txt", "-s", "300", "--steps") == (
         2, b"", error(
             "--steps is for small corpora: up to 20,000 bytes of different pieces",
             "leave --steps out, or train on a sample",

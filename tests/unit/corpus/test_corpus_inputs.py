@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import socket
 
 import pytest
 
@@ -63,6 +64,39 @@ def test_links_to_folders_are_not_followed_and_pipes_not_opened(folder):
     ]
 
 
+@pytest.mark.parametrize("way", ["data", "data/*"])
+def test_links_that_lead_nowhere_stop_nothing(folder, way):
+    (folder / "gone.txt").symlink_to("nowhere/a.txt")
+    (folder / "loop.txt").symlink_to("loop.txt")
+    (folder / "inside.txt").symlink_to("a.txt/inside")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("data/socket")
+        os.mkfifo(folder / "pipe")
+        skipped = []
+        assert paths_of(way, on_skip=skipped.append)[:3] == ["data/a.txt", "data/b.txt", "data/empty.txt"]
+    assert [sentence for sentence in skipped if "image" not in sentence] == [
+        "data/gone.txt skipped: it is a link to nowhere/a.txt, which does not exist",
+        "data/inside.txt skipped: it is a link to a.txt/inside, which does not exist",
+        "data/loop.txt skipped: it is a link that leads back to itself",
+        "data/pipe skipped: it is not a file",
+        "data/socket skipped: it is not a file",
+    ]
+    assert message_of("data/loop.txt")[0] == "cannot read data/loop.txt: too many levels of symbolic links"
+
+
+def test_a_pattern_of_links_that_lead_nowhere_matches_nothing(folder):
+    (folder / "gone.md").symlink_to("nowhere")
+    assert message_of("data/*.md") == ("no file matches data/*.md", None)
+
+
+@pytest.mark.parametrize("way", ["data", "data/*.txt"])
+def test_what_may_not_be_read_stops_all_before_anything_is_read(folder, monkeypatch, way):
+    """What lies there is text perhaps, and would be missing."""
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != "data/b.txt" and real(path, mode))  # root may all
+    assert message_of(way) == ("cannot read data/b.txt: permission denied", None)
+
+
 def test_folder_without_text_is_refused(folder):
     (folder / "none").mkdir()
     (folder / "none" / "x").write_bytes(b"\0")
@@ -93,7 +127,9 @@ def test_missing_files_are_named_with_what_was_meant(folder):
     assert message_of("a\0b")[0].startswith("cannot read 'a\\x00b': ")
     assert "\x1b" not in message_of("\x1b[31m.txt")[0]
     (folder / "dangling").symlink_to("gone")
-    assert message_of("data/dangling")[0] == "cannot read data/dangling: no such file"
+    assert message_of("data/dangling") == (
+        "cannot read data/dangling: it is a link to gone, which does not exist", None
+    )  # fmt: skip
 
 
 def test_forbidden_files_are_named(folder, monkeypatch):

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from bpe_cli.corpus import InputHash, Source, parquet, read_blocks
+from bpe_cli.corpus import InputHash, Source, columns, read_blocks
 from bpe_cli.errors import InputError
 from tests.needs import needs
 
@@ -71,7 +71,7 @@ def test_damage_is_named(write, tmp_path):
 
 def test_without_pyarrow_the_way_out_is_said(write, monkeypatch):
     path = write(["a"])
-    monkeypatch.setattr(parquet, "optional", lambda module: None)
+    monkeypatch.setattr(columns, "optional", lambda module: None)
     with pytest.raises(InputError) as caught:
         read(path)
     assert caught.value.hint == "pip install pyarrow"

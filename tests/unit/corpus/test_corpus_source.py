@@ -124,3 +124,30 @@ def test_a_stdin_that_does_not_wait_is_refused():
 
     with pytest.raises(InputError, match="does not wait"):
         list(read_blocks(Source(), stdin=Empty()))
+
+
+def test_no_more_is_read_of_a_file_than_was_there(tmp_path):
+    """Twice: of one that grows with each read, by name and as stdin, and of one that has no size to be told."""
+    path = tmp_path / "f"
+    path.write_bytes(b"a" * 3_000_000)
+
+    def grow(_: int) -> None:
+        with path.open("ab") as file:
+            file.write(b"b" * 2_000_000)
+
+    notes = []
+    blocks = read_blocks(Source((str(path),)), stdin=io.BytesIO(), on_bytes=grow, on_note=notes.append)
+    assert b"".join(bytes(block.data) for block in blocks) == b"a" * 3_000_000
+    assert notes == [f"{path} has grown; what came after its first 3,000,000 bytes is not read"]
+    path.write_bytes(b"a" * 3_000_000)
+    with path.open("rb") as stdin:
+        stdin.read(5)
+        blocks = read_blocks(Source(), stdin=stdin, on_bytes=grow)
+        assert b"".join(bytes(block.data) for block in blocks) == b"a" * 2_999_995
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc, whose files say that they are empty")
+def test_files_that_say_they_are_empty_are_read():
+    assert os.stat("/proc/self/status").st_size == 0
+    blocks = read_blocks(Source(("/proc/self/status",)), stdin=io.BytesIO())
+    assert b"".join(bytes(block.data) for block in blocks).startswith(b"Name:")

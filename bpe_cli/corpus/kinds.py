@@ -1,0 +1,218 @@
+"""Tell what a file holds, by its first bytes and its name: text, or what must not be taken for it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from bpe_cli.corpus.compressed import MAGIC_BYTES
+from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, cannot_read, first_bytes, read_chunks
+from bpe_cli.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of contents.
+
+    Attributes:
+        title: What messages call it.
+        advice: How to get at the text of what is not read; None for what is.
+        is_table: Whether its rows are documents.
+    """
+
+    title: str
+    advice: str | None = None
+    is_table: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is text, or what nobody can tell from it."""
+        return self == TEXT
+
+
+EMPTY = Kind("nothing")
+TEXT = Kind("text")
+OBJECT = Kind("a JSON object")
+"""One line of JSON: text, unless lines of JSON are asked for."""
+JSONL = Kind("JSON lines")
+PARQUET = Kind("Parquet", is_table=True)
+ARROW = Kind("Arrow", is_table=True)
+IDS = Kind("token ids that bpe encode wrote", "bpe decode --from bin gives back their text")
+IDS_RECORD = Kind("the record of token ids")
+_NUMPY = Kind("a NumPy array", "bpe decode --from npy gives back the text of ids")
+_ARRAYS = Kind("a file of NumPy arrays")
+_ZIP = Kind("a zip archive", "unpack it, as in: unzip -p FILE | bpe ...")
+_TAR = Kind("a tar archive", "unpack it, as in: tar -xOf FILE | bpe ...")
+_SEVEN = Kind("a 7z archive", "unpack it, as in: 7z x -so FILE | bpe ...")
+_RAR = Kind("a RAR archive", "unpack it, as in: unrar p -inul FILE | bpe ...")
+_LZ4 = Kind("lz4 data", "decompress it, as in: lz4 -dc FILE | bpe ...")
+_LZMA = Kind("lzma data", "decompress it, as in: xz --format=lzma -dc FILE | bpe ...")
+_LZIP = Kind("lzip data", "decompress it, as in: lzip -dc FILE | bpe ...")
+_COMPRESS = Kind("compress data", "decompress it, as in: zcat FILE | bpe ...")
+_BROTLI = Kind("brotli data", "decompress it, as in: brotli -dc FILE | bpe ...")
+_SNAPPY = Kind("snappy data", "decompress it, as in: snzip -dc FILE | bpe ...")
+_PDF = Kind("a PDF", "take its text out, as in: pdftotext FILE - | bpe ...")
+_SQLITE = Kind("an SQLite database", "export its text, as in: sqlite3 FILE 'select ...' | bpe ...")
+_HDF5 = Kind("an HDF5 file", "export its text")
+_AVRO = Kind("an Avro file", "convert it to JSON lines or Parquet")
+_ORC = Kind("an ORC file", "convert it to JSON lines or Parquet")
+_FEATHER_1 = Kind("a Feather file of version 1", "write it anew, as version 2, with pyarrow.feather")
+_SEALED = Kind("encrypted Parquet", "decrypt it")
+
+_MAGICS: tuple[tuple[bytes, Kind], ...] = (
+    (b"ARROW1\0\0", ARROW),
+    (b"PAR1\x15", PARQUET),  # what follows the magic is the header of a page, or the footer of a file without rows
+    (b"FEA1\0\0\0\0", _FEATHER_1),
+    (b"\x93NUMPY", _NUMPY),
+    (b"PK\x03\x04", _ZIP),
+    (b"PK\x05\x06", _ZIP),
+    (b"7z\xbc\xaf\x27\x1c", _SEVEN),
+    (b"Rar!\x1a\x07", _RAR),
+    (b"\x04\x22\x4d\x18", _LZ4),
+    (b"LZIP\x01", _LZIP),
+    (b"\x1f\x9d", _COMPRESS),
+    (b"\xff\x06\0\0sNaPpY", _SNAPPY),
+    (b"SQLite format 3\0", _SQLITE),
+    (b"\x89HDF\r\n\x1a\n", _HDF5),
+    (b"Obj\x01", _AVRO),
+)  # fmt: skip
+_BOTH_ENDS = {b"PAR1": PARQUET, b"PARE": _SEALED}
+"""Letters that text may begin with: they count where they stand at a file's end too."""
+
+_TAR_MAGIC, _TAR_PLACE = b"ustar", 257
+_FIRST_BYTES = frozenset(magic[0] for magic, _ in _MAGICS) | {0xFF, ord("%")}
+MAGIC_ENOUGH = _TAR_PLACE + len(_TAR_MAGIC)
+"""As many first bytes as ``kind_of_head`` wants to see."""
+
+_NAMES = {
+    ".jsonl": JSONL,
+    ".ndjson": JSONL,
+    ".parquet": PARQUET,
+    ".pq": PARQUET,
+    ".arrow": ARROW,
+    ".feather": ARROW,
+    ".orc": _ORC,
+    ".npy": _NUMPY,
+    ".npz": _ARRAYS,
+    ".zip": _ZIP,
+    ".tar": _TAR,
+    ".tgz": _TAR,
+    ".7z": _SEVEN,
+    ".rar": _RAR,
+    ".lz4": _LZ4,
+    ".lzma": _LZMA,
+    ".lz": _LZIP,
+    ".br": _BROTLI,
+    ".snappy": _SNAPPY,
+}
+_COMPRESSED_NAMES = (".gz", ".bz2", ".xz", ".zst", ".zstd")
+_RECORD = b'"schema": "bpe-ids/'
+
+
+def kind_of_head(head: bytes) -> Kind | None:
+    r"""Recognise contents by their first bytes (``MAGIC_ENOUGH`` of them); None for text and all that has no mark.
+
+    >>> [kind_of_head(head) for head in (b"PK\x03\x04", b"PARIS", b"\xff\xff\xff\xff\xff\xff\xff\xff")]
+    [Kind(title='a zip archive', advice='unpack it, as in: unzip -p FILE | bpe ...'), None, None]
+    """
+    if head[:1] and head[0] in _FIRST_BYTES:
+        found = next((kind for magic, kind in _MAGICS if head.startswith(magic)), None)
+        if found is not None:
+            return found
+        if _is_arrow_stream(head):
+            return ARROW
+        if head.startswith((b"%PDF-1.", b"%PDF-2.")) and head[8:9] in (b"\r", b"\n"):
+            return _PDF
+    # The fields before it are filled up with NULs.
+    return _TAR if head.startswith(_TAR_MAGIC, _TAR_PLACE) and b"\0" in head[:_TAR_PLACE] else None
+
+
+def _is_arrow_stream(head: bytes) -> bool:
+    """Tell whether data begins as an Arrow stream: the mark of a message, its length, and a table inside of that."""
+    length, root = int.from_bytes(head[4:8], "little", signed=True), int.from_bytes(head[8:12], "little")
+    return head.startswith(b"\xff\xff\xff\xff") and len(head) >= 12 and length % 8 == 0 and 4 <= root < length
+
+
+def _kind_of_ends(path: str, head: bytes) -> Kind | None:
+    """Recognise a file by letters at both of its ends."""
+    kind = _BOTH_ENDS.get(head[:4])
+    if kind is None:
+        return None
+    try:
+        with open(path, "rb", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - 4, 0))
+            return kind if size >= 12 and file.read(4) == head[:4] else None
+    except OSError as error:
+        raise cannot_read(path, error) from error
+
+
+def kind_of_name(path: str) -> Kind | None:
+    """Recognise contents by a file's name, that of compressed ones too; None for all other names.
+
+    >>> kind_of_name("shards/A.JSONL.gz"), kind_of_name("notes.txt.gz")
+    (Kind(title='JSON lines', advice=None), None)
+    """
+    stem, ending = os.path.splitext(path.lower())
+    return _NAMES.get(os.path.splitext(stem)[1] if ending in _COMPRESSED_NAMES else ending)
+
+
+def kind_of_file(path: str) -> tuple[Kind, bytes]:
+    """Tell what a regular file holds; of what is compressed, what is in it.
+
+    Returns:
+        The kind, and the first bytes.
+
+    Raises:
+        InputError: The file cannot be read, or its compressed data is damaged.
+    """
+    raw: list[bytes] = []
+    chunks = read_chunks(path, stdin=NO_STDIN, chunk_bytes=SNIFF_BYTES, on_raw=raw.append)
+    try:
+        head = first_bytes(chunks)
+        kind = kind_of_head(head) or _kind_of_ends(path, head) or kind_of_name(path)
+        if kind is not None and kind.is_table and raw and raw[0][:MAGIC_BYTES] != head[:MAGIC_BYTES]:
+            kind = Kind(f"compressed {kind.title}", "decompress it: such files are read as they are on disk")
+        return kind or _kind_of_text(path, head, chunks), head
+    finally:
+        chunks.close()
+
+
+def may_be_json_lines(head: bytes) -> bool:
+    """Tell whether data that begins so can be lines of JSON objects."""
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"")
+
+
+def _kind_of_text(path: str, head: bytes, rest: Iterator[bytes]) -> Kind:
+    if not head:
+        return EMPTY
+    if may_be_json_lines(head):
+        from bpe_cli.corpus.json_lines import JsonLines
+
+        lines = JsonLines()
+        if lines.feed(head) is None:
+            for chunk in rest:
+                if lines.feed(chunk) is not None:
+                    break
+        if lines.finish():
+            return JSONL
+        if _RECORD in head:
+            return IDS_RECORD
+        if lines.is_json:
+            return OBJECT
+    return IDS if _has_record(path) else TEXT
+
+
+def _has_record(path: str) -> bool:
+    """Tell whether a record beside a file says that the file holds ids."""
+    record = f"{path}.json"
+    if not os.path.isfile(record):
+        return False
+    try:
+        with open(record, "rb", buffering=0) as file:
+            return _RECORD in file.read(SNIFF_BYTES)
+    except (OSError, ValueError):
+        return False
