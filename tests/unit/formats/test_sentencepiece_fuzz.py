@@ -91,7 +91,7 @@ def test_cut_at_every_byte(name):
         attempt(module, data[:end])
 
 
-@at_least(2)
+@at_least(1)
 @pytest.mark.parametrize("name", FORMATS)
 @given(draw=st.data())
 def test_changed_bytes(name, draw):
@@ -103,7 +103,7 @@ def test_changed_bytes(name, draw):
     attempt(module, bytes(changed))
 
 
-@at_least(9)
+@at_least(4)
 @pytest.mark.parametrize("name", ["bpe", "unigram", "word"])
 @given(draw=st.data())
 def test_changed_settings(name, draw):
