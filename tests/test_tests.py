@@ -273,6 +273,15 @@ def test_only_one_helper_skips():
     assert [(name, number) for name, number, line in lines if raw.search(line)] == []
 
 
+def test_nothing_is_timed():
+    """A clock says how fast a machine is and how busy; ``tests.work`` counts instead."""
+    clock = re.compile(r"perf_counter|process_time|thread_time|monotonic|time\.time\(|it hangs")
+    exempt = {TESTS / "work.py", Path(__file__)}
+    lines = [(name_of(path), number, line) for path in MODULES if path not in exempt
+             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]  # fmt: skip
+    assert [(name, number) for name, number, line in lines if clock.search(line)] == []
+
+
 # -- these laws see what they are to see -------------------------------------------------------------------
 
 BLIND = {

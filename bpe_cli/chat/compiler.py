@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import nodes
-from jinja2.compiler import CodeGenerator, Frame
+from jinja2.compiler import CodeGenerator, Frame, operators
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 
@@ -78,10 +78,35 @@ class Tracing(CodeGenerator):
         """Write a loop."""
         if node.recursive:
             self.fail("a recursive loop is no part of chat templates", node.lineno)
-        # A template has no way to write this node, so none calls it by itself.
-        metered = nodes.EnvironmentAttribute("metered", lineno=node.lineno)
-        node.iter = nodes.Call(metered, [node.iter], [], None, None, lineno=node.lineno)
+        node.iter = _call("metered", node.iter, _steps(node))
         super().visit_For(node, frame)
+
+    def visit_Macro(self, node: nodes.Macro, frame: Frame) -> None:  # noqa: N802
+        """Write a macro, which accounts for its body."""
+        node.body.insert(0, nodes.ExprStmt(_call("accounted", _steps(node)), lineno=node.lineno))
+        super().visit_Macro(node, frame)
+
+    def visit_CallBlock(self, node: nodes.CallBlock, frame: Frame) -> None:  # noqa: N802
+        """Write a block that a macro calls."""
+        node.body.insert(0, nodes.ExprStmt(_call("accounted", _steps(node)), lineno=node.lineno))
+        super().visit_CallBlock(node, frame)
+
+    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:  # noqa: N802
+        """Write a comparison; the longer its sides, the longer it takes."""
+        self.write("(")
+        self._wrapped("environment.weighed(", [node.expr], frame, ")")
+        for operand in node.ops:
+            self._wrapped(f" {operators[operand.op]} environment.weighed(", [operand.expr], frame, ")")
+        self.write(")")
+
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802
+        """Write ``a[b]``; a slice is a copy of what it is long."""
+        if isinstance(node.arg, nodes.Slice):
+            self._wrapped("environment.sliced(", [node.node], frame, ")[")
+            self.visit(node.arg, frame)
+            self.write("]")
+        else:
+            super().visit_Getitem(node, frame)
 
     def _other_file(self, node: nodes.Node, frame: Frame) -> None:
         self.fail("a chat template has no other templates beside it", node.lineno)
@@ -98,3 +123,14 @@ class Tracing(CodeGenerator):
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
         self.write("environment.written(")
+
+
+def _steps(node: nodes.Node) -> nodes.Const:
+    """Return how many steps a round of a loop or a call of a macro counts for, by what is written in it."""
+    return nodes.Const(1 + sum(1 for _ in node.find_all(nodes.Node)) // 4, lineno=node.lineno)
+
+
+def _call(name: str, *arguments: nodes.Node) -> nodes.Call:
+    """Return a call of the sandbox's; a template has no way to write this node, so none calls it by itself."""
+    line = arguments[0].lineno
+    return nodes.Call(nodes.EnvironmentAttribute(name, lineno=line), [*arguments], [], None, None, lineno=line)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from types import GeneratorType
 from typing import Any
 
@@ -22,6 +22,7 @@ from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.filters import FILTERS
 from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
+from jinja2.tests import TESTS
 from jinja2.utils import Cycler, Joiner, Namespace
 
 from bpe_cli.chat.compiler import Generation, Tracing
@@ -52,6 +53,12 @@ _FILTERS = _words(
 )
 """Jinja's filters that need no change: what they make is no longer than what they are given."""
 
+_LOOKING_AT_ENDS = _words("abs count d default first float int last length")
+"""Those among them that take no longer with more."""
+
+_COMPARING = _words("in eq == equalto ne != lt < lessthan le <= gt > greaterthan ge >= lower upper")
+"""Jinja's tests that look at all of what they are given."""
+
 _LARGEST = 1 << 128
 """Integers that a template computes with are smaller."""
 
@@ -79,7 +86,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self._places: dict[str, int] = {}
         self._date = date
         self.concat = self.concatenated  # type: ignore[method-assign]  # what macros and set blocks are joined by
-        kept = {name: self._charged(FILTERS[name]) for name in _FILTERS}
+        kept = {name: self._charged(FILTERS[name], weighs=name not in _LOOKING_AT_ENDS) for name in _FILTERS}
         self.filters = kept | {
             "batch": self._batched,
             "capitalize": lambda value: self.written(value).capitalize(),
@@ -95,6 +102,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
             "title": lambda value: self.written(value).rewritten(FILTERS["title"](value)),
             "tojson": self._to_json,
         }
+        tests: Mapping[str, Any] = TESTS
+        self.tests = {name: self._weighing(test) if name in _COMPARING else test for name, test in tests.items()}
         names = ("namespace", "joiner", "cycler")
         functions: dict[str, Any] = {
             "dict": lambda *args, **names: self.made(dict(*args, **names)),
@@ -103,7 +112,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             "strftime_now": self._now,
         }
         self.globals = {name: self.globals[name] for name in names} | functions
-        self._callable = (*self.globals.values(), self.metered)
+        self._callable = (*self.globals.values(), self.metered, self.accounted)
 
     # -- what the compiled code calls ------------------------------------------------------------
 
@@ -139,11 +148,25 @@ class Sandbox(ImmutableSandboxedEnvironment):
         expanded(value, self.meter, texts=False)
         return value
 
-    def metered(self, value: Iterable[Any]) -> Iterator[Any]:
-        """Pass on what is iterated over."""
+    def metered(self, value: Iterable[Any], steps: int = 1) -> Iterator[Any]:
+        """Pass on what is iterated over, each for so many steps."""
         for each in value:
-            self.meter.tick()
+            self.meter.tick(steps)
             yield each
+
+    def accounted(self, steps: int) -> None:
+        """Account for the body of a macro."""
+        self.meter.tick(steps)
+
+    def weighed(self, value: Any) -> Any:
+        """Pass on what is compared."""
+        self.meter.weigh(value)
+        return value
+
+    def sliced(self, value: Any) -> Any:
+        """Pass on what a part is copied of."""
+        self.meter.tick(1 + (len(value) // 16 if isinstance(value, (str, list, tuple)) else 0))
+        return value
 
     # -- operators, attributes, calls -------------------------------------------------------------
 
@@ -195,6 +218,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def call(self, context: Context, obj: Any, /, *args: Any, **names: Any) -> Any:
         """Call what a template may call; views of dictionaries become lists, whose size is known."""
+        self.meter.tick(4)
         result = super().call(context, obj, *args, **names)
         return self.made(list(result)) if isinstance(result, (KeysView, ValuesView, ItemsView)) else result
 
@@ -207,6 +231,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.meter.tick()
         owner = getattr(obj, "__self__", None)
         name = getattr(obj, "__name__", "")
+        if isinstance(owner, (str, list, tuple)):  # what its method may look at
+            self.meter.weigh(owner)
         if (
             isinstance(obj, (Macro, Undefined, Joiner))
             or obj in self._callable
@@ -223,13 +249,25 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     # -- functions and filters ----------------------------------------------------------------------
 
-    def _charged(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _weighing(self, test: Callable[..., Any]) -> Callable[..., Any]:
+        """Meter a test of Jinja's that compares."""
+
+        def tested(*args: Any) -> Any:
+            for value in args:
+                self.meter.weigh(value)
+            return test(*args)
+
+        return tested
+
+    def _charged(self, function: Callable[..., Any], *, weighs: bool) -> Callable[..., Any]:
         """Meter a filter of Jinja's by what it is given."""
 
         def filtered(*args: Any, **names: Any) -> Any:
             for value in args:
                 if isinstance(value, (list, tuple, dict, range, str)):
                     self.meter.charge(16 * len(value))
+                    if weighs:
+                        self.meter.weigh(value)
             self.meter.tick()
             result = function(*args, **names)
             return self.metered(result) if isinstance(result, GeneratorType) else result

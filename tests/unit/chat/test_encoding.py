@@ -190,7 +190,7 @@ REWRITING = (
 COMPILED = {source: ChatTemplate("{% set m = messages[0].content %}" + source, "t") for source in REWRITING}
 
 
-@at_least(2)
+@at_least(1)
 @pytest.mark.parametrize("source", REWRITING)
 @settings(max_examples=15)
 @given(content=ATTACKS)

@@ -73,7 +73,7 @@ def test_json_with_changed_bytes(document, data):
     try_json(bytes(changed))
 
 
-@at_least(2)
+@at_least(1)
 @given(data=st.data())
 def test_ranks_with_changed_bytes(data):
     changed = bytearray(b"YQ== 0\nYg== 1\nYWI= 2\n\nYWJhYg== 7\n")
@@ -116,7 +116,7 @@ def altered(value, path, new, *, drop=False):
     return copy
 
 
-@at_least(4)
+@at_least(2)
 @given(data=st.data())
 def test_json_with_values_of_other_types(document, data):
     value = json.loads(document)

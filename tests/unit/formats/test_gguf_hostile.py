@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-import time
 import tracemalloc
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +16,7 @@ from bpe_cli.formats.gguf import reader as gguf_reader
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I8, STRING, U8, U32, encode, encode_string, write
 from tests.counted import at_least, compared
 from tests.unit.formats.gguf_files import FILLS, written
+from tests.work import assert_little_work, lines
 
 MODEL = ("tokenizer.ggml.model", encode(STRING, b"gpt2"))
 HUGE = (1 << 64) - 1
@@ -28,14 +29,18 @@ def header(keys: int, version: int = 3, tensors: int = 0, order: str = "<") -> b
 def refused(data: bytes, match: str = "") -> FormatError:
     """Read what cannot be read, in no time and no memory."""
     tracemalloc.start()
-    begun = time.perf_counter()
     try:
         with pytest.raises(FormatError, match=match) as caught:
             gguf.loads(data, "x.gguf")
-        assert time.perf_counter() - begun < 60, "it hangs"
         assert tracemalloc.get_traced_memory()[1] < (20 << 20) + 8 * len(data)
     finally:
         tracemalloc.stop()
+
+    def refuse() -> None:
+        with pytest.raises(FormatError):
+            gguf.loads(data, "x.gguf")
+
+    assert_little_work(refuse, size=len(data), most_lines=100 + 20 * min(len(data), 200), most_cost=1)
     return caught.value
 
 
@@ -95,9 +100,7 @@ def test_every_count_and_length_made_huge(files):
     data = files["gpt2"]
     for at in range(8, len(data) - 8):
         changed = data[:at] + struct.pack("<Q", HUGE) + data[at + 8 :]
-        begun = time.perf_counter()
-        attempt(changed)
-        assert time.perf_counter() - begun < 60, "it hangs"
+        assert lines(partial(attempt, changed), 40_000) > 0
 
 
 @pytest.mark.parametrize(
@@ -164,14 +167,17 @@ def test_a_sparse_file_of_many_gigabytes(tmp_path, files):
         path.write_bytes(data)
         with path.open("r+b") as file:
             file.truncate(40 << 30)
+
+        def look(path=path, match=match, name=name):
+            if match is None:
+                assert gguf.load(path).vocab_size == 11, name
+            else:
+                with pytest.raises(FormatError, match=match):
+                    gguf.load(path)
+
+        assert_little_work(look, size=0, most_lines=5_000, most_cost=5)
         tracemalloc.start()
-        begun = time.perf_counter()
-        if match is None:
-            assert gguf.load(path).vocab_size == 11, name
-        else:
-            with pytest.raises(FormatError, match=match):
-                gguf.load(path)
-        assert time.perf_counter() - begun < 60, "it hangs"
+        look()
         assert tracemalloc.get_traced_memory()[1] < 10 << 20
         tracemalloc.stop()
     path.unlink()

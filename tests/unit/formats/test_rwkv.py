@@ -157,10 +157,14 @@ def test_empty_and_foreign_files():
 
 
 def test_hostile_vocabularies_are_refused_quickly():
-    assert "has 10000000 bytes, not 1" in refused_quickly(b"1 '" + b"a" * 10_000_000 + b"' 1\n", rwkv.loads)
+    many = {"most_lines": 2_000_000, "most_cost": 25}
+    assert "has 10000000 bytes, not 1" in refused_quickly(
+        b"1 '" + b"a" * 10_000_000 + b"' 1\n", rwkv.loads, most_cost=12
+    )
     assert "not a number" in refused_quickly(b"1 'a' " + b"9" * 10_000_000 + b"\n", rwkv.loads)
-    assert "stands on line 1" in refused_quickly(b"1 'a' 1\n" * 1_000_000, rwkv.loads)
-    assert "an escape" in refused_quickly(b"1 '" + b"\\" * 1_000_001 + b"' 1\n", rwkv.loads)
+    assert "stands on line 1" in refused_quickly(b"1 'a' 1\n" * 1_000_000, rwkv.loads, **many)
+    backslashes = b"1 '" + b"\\" * 1_000_001 + b"' 1\n"
+    assert "an escape" in refused_quickly(backslashes, rwkv.loads, most_lines=4_000_000, most_cost=500)
     assert "not a literal" in refused_quickly(b"1 " + b"(" * 1_000_000 + b" 1\n", rwkv.loads)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 
 import pytest
 from hypothesis import given
@@ -17,6 +16,7 @@ from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import vocab as sentencepiece_vocab
 from tests.counted import at_least, compared
 from tests.unit.formats.test_llama2c import small
+from tests.work import assert_little_work
 
 
 def piece(text: str, score: float, kind: int) -> bytes:
@@ -91,7 +91,7 @@ def test_cut_at_every_byte(name):
         attempt(module, data[:end])
 
 
-@at_least(2)
+@at_least(1)
 @pytest.mark.parametrize("name", FORMATS)
 @given(draw=st.data())
 def test_changed_bytes(name, draw):
@@ -103,7 +103,7 @@ def test_changed_bytes(name, draw):
     attempt(module, bytes(changed))
 
 
-@at_least(9)
+@at_least(4)
 @pytest.mark.parametrize("name", ["bpe", "unigram", "word"])
 @given(draw=st.data())
 def test_changed_settings(name, draw):
@@ -130,16 +130,18 @@ def test_any_bytes(name, data, behind):
 
 
 def test_lying_lengths_cost_nothing():
-    started = time.perf_counter()
     for data in (
         b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
         b"\x0a\xff\xff\xff\x7f" + b"a" * 1000,
         struct.pack("<i", 0x7FFFFFFF) + struct.pack("<fi", 0, 0x7FFFFFFF) + b"<unk>",
     ):
         for module in (sentencepiece_model, llama2c):
-            with pytest.raises(FormatError):
-                module.loads(data)
-    assert time.perf_counter() - started < 60, "it hangs"
+
+            def refuse(module=module, data=data):
+                with pytest.raises(FormatError):
+                    module.loads(data)
+
+            assert_little_work(refuse, size=0, most_lines=250, most_cost=0.25)
 
 
 def test_equal_pieces_are_refused():
@@ -157,7 +159,6 @@ def test_long_pieces_take_no_time():
     """Each cut of a piece is tried: a vocabulary of long runs is the worst case."""
     pieces = piece("<unk>", 0, 2) + b"".join(piece("a" * length, -length, 1) for length in range(1, 400))
     tokenizer = sentencepiece_model.loads(pieces + wire.bytes_field(2, wire.varint_field(3, 2)))
-    started = time.perf_counter()
     written = to_hugging_face(tokenizer)
-    assert time.perf_counter() - started < 60, "it hangs"
+    assert_little_work(lambda: to_hugging_face(tokenizer), size=len(pieces), most_lines=2_000_000, most_cost=700)
     assert written.encode("a" * 1000) == tokenizer.encode("a" * 1000)

@@ -1,6 +1,5 @@
 """The reports on real tokenizers: skipped while the core is not compiled."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from tests.unit.reports.fake_tokenizer import blocks_of
 from tests.unit.views.golden import render
 from tests.unit.views.read_back import read_tokens
+from tests.work import cost
 
 CORPORA = sorted(path for path in Path(__file__).parents[3].joinpath("corpora").rglob("*.*") if path.is_file())
 
@@ -36,9 +36,9 @@ def test_a_character_in_two_tokens():
 def test_describe(name, ordinary, special, highest, unused):
     tokenizer = encodings.named(name)
     assert tokenizer.model.vocabulary.blob  # laid into memory before the clock runs
-    start = time.process_time()
     report = describe(tokenizer)
-    assert time.process_time() - start < 60, "it hangs"
+    size = len(tokenizer.model.vocabulary.blob)
+    assert cost(lambda: describe(tokenizer), size, 300) <= 300
     assert (report.ordinary_count, report.special_count) == (ordinary, special)
     assert (report.highest_id, report.unused_count) == (highest, unused)
     assert report.bytes_without_token == b""

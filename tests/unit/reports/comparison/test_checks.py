@@ -143,7 +143,7 @@ def test_a_condition_means_what_it_says(tokens, sign, number, space, name):
         assert bool(found(report, f"{name}:{text}")) is expected
 
 
-@at_least(3)
+@at_least(1)
 @given(
     st.text(max_size=30)
     | st.tuples(
