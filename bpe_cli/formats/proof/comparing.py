@@ -30,12 +30,12 @@ class Law:
 
     Attributes:
         renumbered: Whether the second may have other ids for the same tokens.
-        excepted: Ids that may be found otherwise: a text that has one, to either, is not looked at.
+        excepted: Ids of the first and of the second that may be found otherwise: a text that has one is not looked at.
         most: Whether only most of the texts are to have the same ids.
     """
 
     renumbered: bool = False
-    excepted: frozenset[int] = frozenset()
+    excepted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     most: bool = False
 
 
@@ -111,7 +111,7 @@ def _first(ours: Sequence[Ids], theirs: Sequence[Ids], law: Law) -> int | None:
         if mine == other and not law.renumbered:
             continue
         ids = [numbers_of(each) for each in (mine, other)]
-        if law.excepted and any(law.excepted.intersection(each) for each in ids):
+        if any(not some.isdisjoint(each) for some, each in zip(law.excepted, ids, strict=True) if some):
             continue
         if law.renumbered and mine is not None and other is not None and _renamed(ids[0], ids[1], *names):
             continue

@@ -98,8 +98,21 @@ def of_tokens(tokenizer: Tokenizer) -> tuple[list[bytes], list[bytes], list[byte
         texts = texts[:: held // MAX_BYTES + 1]
     # Each stands beside one from far away, and the first ones, which are the most frequent, beside each other.
     far = list(chain.from_iterable(texts[start::_STRIDE] for start in range(_STRIDE)))
-    laid = far + texts[:_FIRST]
+    laid = far + texts[:_FIRST] + _overlapping(texts[:_FIRST])
     return texts, [b" " + text for text in texts], [b"".join(part) for part in _by(NEIGHBOURS, laid)]
+
+
+def _overlapping(texts: Sequence[bytes]) -> list[bytes]:
+    """Lay each text over one that begins with its last character: there the order of merges decides."""
+    ends = [text.decode("utf-8", "ignore")[-1:].encode() for text in texts]
+    by_start: dict[bytes, list[bytes]] = {}
+    for text in texts:
+        by_start.setdefault(text.decode("utf-8", "ignore")[:1].encode(), []).append(text)
+    return [
+        text + others[number % len(others)][len(end) :] + b" "
+        for number, (text, end) in enumerate(zip(texts, ends, strict=True))
+        if end and (others := by_start.get(end))
+    ]
 
 
 def own_texts(tokenizer: Tokenizer) -> list[bytes]:
