@@ -134,7 +134,7 @@ def _refuse_other_kind(ours: _Merging, theirs: _Merging) -> None:
             hint="train a new tokenizer on both corpora, or add tokens with --add-tokens",
         )
     if isinstance(ours, CharacterBpe) and isinstance(theirs, CharacterBpe):
-        for name in ("continuing_subword_prefix", "end_of_word_suffix", "separate_suffix"):
+        for name in ("continuing_subword_prefix", "end_of_word_suffix", "separate_suffix", "whole_runs_of"):
             if getattr(ours, name) != getattr(theirs, name):
                 raise FormatError(
                     f"the two tokenizers write words differently: {name} is {getattr(ours, name)!r} in the first "

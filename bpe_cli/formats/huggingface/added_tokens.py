@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import FormatError
@@ -33,6 +33,7 @@ class Declared:
 def ids_of(tokenizer: Tokenizer) -> Callable[[str], int | None]:
     """Give what finds the id of a text: of an added token, or of an ordinary one that is written so."""
     added = {token.content: token.token_id for token in tokenizer.special_tokens}
+    added |= {text: token_id for token_id, text in getattr(tokenizer.model, "texts", ())}
 
     def id_of(text: str) -> int | None:
         content = text.encode()
@@ -60,12 +61,13 @@ def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> T
     by_id = {each.token.token_id: each for each in there}
     by_content = {each.token.content: each for each in there}
     id_of = ids_of(tokenizer)
+    unspelt = dict(getattr(tokenizer.model, "texts", ()))
     new: list[SpecialToken] = []
     for each in declared:
         token = each.token
         twin = by_id.get(token.token_id) or by_content.get(token.content)
         if twin is None:
-            twin = _ordinary_twin(tokenizer.model.vocabulary, id_of, token, source)
+            twin = _ordinary_twin(tokenizer.model.vocabulary, unspelt, id_of, token, source)
         if twin is None:
             by_id[token.token_id] = by_content[token.content] = each
             new.append(token)
@@ -89,10 +91,15 @@ def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> T
 
 
 def _ordinary_twin(
-    vocabulary: Vocabulary, id_of: Callable[[str], int | None], token: SpecialToken, source: str
+    vocabulary: Vocabulary,
+    unspelt: Mapping[int, bytes],
+    id_of: Callable[[str], int | None],
+    token: SpecialToken,
+    source: str,
 ) -> Declared | None:
     """Give the ordinary token that has the id of another text, or the text under another id."""
     content = vocabulary.token(token.token_id) if token.token_id < vocabulary.size else b""
+    content = content or unspelt.get(token.token_id, b"")
     if content not in (b"", token.content):
         return Declared(SpecialToken(content, token.token_id), source)
     other_id = id_of(token.content.decode())
@@ -117,6 +124,8 @@ def _without(model: Model, tokens: Iterable[SpecialToken]) -> Model:
         hidden -= set(model.merges.triples)
     if on_bytes:
         hidden -= {token.token_id for token in tokens if len(token.content) == 1}
+    if isinstance(model, MergeBpe) and model.texts:
+        model = replace(model, texts=tuple((number, text) for number, text in model.texts if number not in hidden))
     vocabulary = model.vocabulary
     if not any(token_id < vocabulary.size and vocabulary.token(token_id) for token_id in hidden):
         return model

@@ -118,6 +118,17 @@ def test_the_command_line_reads_it(tmp_path: Path):
     assert formats.load(tmp_path / "x.gguf").decode([256]) == JOINER.encode()
 
 
+def test_a_file_beside_it_makes_an_entry_special(tmp_path: Path):
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document(ALPHABET | {"<｜end｜>": 256, JOINER: 257})), "utf-8")
+    assert formats.load(path).encode("<｜end｜>", "all") == [*"<｜end｜>".encode()]
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps({"eos_token": "<｜end｜>"}), "utf-8")
+    tokenizer = formats.load(path)
+    assert tokenizer.encode("<｜end｜>", "all") == [256]
+    assert tokenizer.model.texts == ((257, JOINER.encode()),)
+    assert tokenizer.usage.roles == (("eos", 256),)
+
+
 def test_an_added_token_takes_the_id_that_the_vocabulary_gives_its_text():
     tokenizer = loads(ALPHABET | {"ab": 256}, [["a", "b"]], [added("ab", 300)])
     assert tokenizer.encode("ab cab") == [256, 32, 99, 256]

@@ -92,7 +92,8 @@ class OverCharacters:
         """
         check_length(piece)
         model = self._model
-        whole = self._ids.get(text_of(piece)) if model.ignore_merges else None
+        run = model.whole_runs_of and not text_of(piece).strip(model.whole_runs_of)
+        whole = self._ids.get(text_of(piece)) if model.ignore_merges or run else None
         decorated = character_bpe.decorate(
             text_of(piece),
             prefix=model.continuing_subword_prefix,
