@@ -78,6 +78,10 @@ class Tokenizer:
     origin: Origin | None = field(default=None, compare=False)
     name: str | None = field(default=None, compare=False)
 
+    def __getstate__(self) -> dict[str, object]:
+        """Give what a copy or a pickle takes along: the value, and nothing that is compiled or worked out from it."""
+        return {name: getattr(self, name) for name in self.__match_args__}
+
     # -- parts ---------------------------------------------------------------------------------
 
     @property
