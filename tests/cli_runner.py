@@ -36,8 +36,8 @@ SURROUNDINGS = {
 def heed_signals() -> None:
     """Let the processes that are started from here on heed signals, whoever started this one.
 
-    A shell's background job ignores SIGINT, and nohup SIGHUP; children inherit that, and a blocked signal too. A handler
-    they do not inherit: this process goes on ignoring what it ignored, and its children do not.
+    A shell's background job ignores SIGINT, and nohup SIGHUP; children inherit that, and a blocked signal too. A
+    handler they do not inherit: this process goes on ignoring what it ignored, and its children do not.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
