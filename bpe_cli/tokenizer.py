@@ -79,6 +79,10 @@ class Tokenizer:
     origin: Origin | None = field(default=None, compare=False)
     name: str | None = field(default=None, compare=False)
 
+    def __getstate__(self) -> dict[str, object]:
+        """Give what a copy or a pickle takes along: the value, and nothing that is compiled or worked out from it."""
+        return {name: getattr(self, name) for name in self.__match_args__}
+
     # -- parts ---------------------------------------------------------------------------------
 
     @property
@@ -154,16 +158,16 @@ class Tokenizer:
         return live(self.model, self.withheld)
 
     def without_dead_merges(self) -> Tokenizer:
-        """Give a tokenizer that does the same with the live model as its model; itself if nothing is withheld."""
+        """Give a tokenizer that does the same, and whose model has neither special texts nor merges that spell them.
+
+        It is the same one if nothing is withheld. The text of an unknown token that is no special one stays.
+        """
         if not self.withheld:
             return self
         from bpe_cli.values import replace
 
-        there = self.special_ids
-        texts = ((token_id, self.model.vocabulary.token(token_id)) for token_id in self.withheld.ids)
-        unknown = (SpecialToken(content, token_id) for token_id, content in texts if token_id not in there)
-        ordered = sorted((*self.special_tokens, *unknown), key=lambda token: token.token_id)
-        return replace(self, model=self.live_model, special_tokens=tuple(ordered))
+        vocabulary = self.model.vocabulary.without(self.withheld.ids & self.special_ids.keys())
+        return replace(self, model=replace(self.live_model, vocabulary=vocabulary))
 
     @cached_property
     def _decoded(self) -> dict[int, bytes]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bpe_cli import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 MAX_ID = 1 << 32
 """Ids of special tokens lie below this (u32); those of ordinary ones below ``_core.MAX_TOKENS``."""
@@ -69,6 +69,12 @@ class Vocabulary:
         vocabulary = cls.__new__(cls)
         vocabulary.embedded = sha256
         return vocabulary
+
+    def __reduce__(self) -> tuple[Callable[..., Vocabulary], tuple[object, ...]]:
+        """Say what makes a copy: of an embedded table its name alone, and nothing that is worked out."""
+        if self.embedded is not None:
+            return Vocabulary.from_embedded, (self.embedded,)
+        return Vocabulary, self._table
 
     @property
     def blob(self) -> bytes:

@@ -12,6 +12,7 @@ import io
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -32,6 +33,18 @@ SURROUNDINGS = {
     "NO_COLOR": "1",
     "PYTHONWARNINGS": "error::ResourceWarning",
 }
+
+
+def heed_signals() -> None:
+    """Let the processes that are started from here on heed signals, whoever started this one.
+
+    A shell's background job ignores SIGINT, and nohup SIGHUP; children inherit that, and a blocked signal too. A
+    handler they do not inherit: this process goes on ignoring what it ignored, and its children do not.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
 
 
 class Result(NamedTuple):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.cli_runner import heed_signals
 from tests.needs import SHARED, NoUnseenSkips, skip
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -29,12 +29,7 @@ for _name in [*os.environ]:
         del os.environ[_name]
 
 
-# A shell's background job ignores SIGINT, and nohup SIGHUP; children inherit that, and a blocked signal too. A handler
-# they do not inherit: the tests themselves go on ignoring what they ignored, and the children that they start heed it.
-for _signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-    if signal.getsignal(_signal) is signal.SIG_IGN:
-        signal.signal(_signal, lambda *_: None)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [_signal])
+heed_signals()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.cli_runner import COMMAND, call, surroundings
+from tests.cli_runner import COMMAND, call, heed_signals, surroundings
 
 TEXT = b"all work and no play makes jack a dull boy\n" * 400
 
@@ -192,6 +192,7 @@ def main() -> None:
     parser.add_argument("runs", nargs="*", help="a choice of: " + ", ".join(RUNS))
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
+    heed_signals()
     draw = random.Random(asked.seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -68,9 +68,9 @@ PRUNE = ("convert", "t.json", "--prune-to", "257", "--counts-from")
         ((*BINARY, "in", "-o", "in"), "-o would replace the input in"),
         ((*BINARY, "in.json", "-o", "in"), "the record of -o would replace the input in.json"),
         ((*BINARY, ".", "-o", "in"), "-o would replace the input ./in"),
-        ((*CUT, "--vocabulary", "in.json", "-o", "in.json"), "-o would replace the vocabulary"),
-        ((*CHAT, "--tools", "in.json", "-o", "in.json"), "-o would replace the list of tools"),
-        ((*CHAT, "--chat-template", "in.json", "-o", "in.json"), "-o would replace the chat template"),
+        ((*CUT, "--vocabulary", "base", "-o", "./base"), "-o would replace the vocabulary"),
+        ((*CHAT, "--tools", "base", "-o", "./base"), "-o would replace the list of tools"),
+        ((*CHAT, "--chat-template", "base", "-o", "./base"), "-o would replace the chat template"),
         (("decode", "x.bin", "--from", "bin", "-o", "x.bin.json"), "-o would replace the record of x.bin"),
         (
             ("convert", "t.json", "--add-tokens", "in", "-o", "./in", "-f", "bpe.json"),

@@ -315,7 +315,7 @@ def what_is_noted_is_written(done: Run) -> Iterator[str]:
         yield LOOKED
         record = json.loads(described)
         if (record["documents"], record["tokens"]) != (documents, tokens):
-            yield f"said {documents} documents, {tokens} tokens; the record says {record['documents']}, {record['tokens']}"
+            yield f"said {documents} documents and {tokens} tokens; the record says {record}"
     if to in (None, "ids"):
         yield LOOKED
         text = done.after[path].decode()
@@ -331,7 +331,7 @@ def what_is_trained_is_as_noted(done: Run) -> Iterator[str]:
     with fresh(done.after) as folder:
         try:
             tokenizer = load(folder / path)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is the find
+        except Exception as error:  # whatever it is, it is the find
             yield f"what was trained cannot be read: {error!r}"
             return
     said = re.search(r"different -> ([\d,]+) tokens?:", done.result.err)
