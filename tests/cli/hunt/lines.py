@@ -57,7 +57,7 @@ POOLS: dict[str, tuple[str, ...]] = {
     "TEXT=ID": ("<|x|>=100300", "<|x|>=7", "low=400", "=", "x", "<|x|>=99999999999"),
     "all|error|TEXT": ("all", "error", "<|endoftext|>", "</s>", "<unk>", "nosuch"),
     "all|TEXT": ("all", "error", "<|endoftext|>", "</s>", "<unk>", "nosuch"),
-    "TEXT|ID": ("<|endoftext|>", "</s>", "0", "5", "99999999", "nosuch"),
+    "TEXT|ID|auto": ("auto", "<|endoftext|>", "</s>", "0", "5", "99999999", "nosuch"),
     "ID|TEXT": ("0", "5", "300", "low", "東", "nosuch", "9" * 30),
     "tokens,spans": ("tokens", "spans", "tokens,spans", "nosuch", ""),
     "NAME|FILE": ("chatml", "llama3", "template.jinja", "missing.jinja", "plain.txt"),
