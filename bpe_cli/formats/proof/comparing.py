@@ -51,9 +51,13 @@ def difference(
         FormatError: One of the two cannot be run.
     """
     some = list(texts)
-    if not law.renumbered and _becomes_the_same(ours, theirs, some, specials):
+    quick = [_together(each, some, specials) for each in (ours, theirs)]
+    if not law.renumbered and None not in quick and quick[0] == quick[1]:
         return None
-    both = [encode(each, some, specials) for each in (ours, theirs)]
+    both = [
+        encode(each, some, specials) if done is None else list(_divided(*done))
+        for each, done in zip((ours, theirs), quick, strict=True)
+    ]
     found = _first(both[0], both[1], law)
     if found is None:
         return None
@@ -63,14 +67,13 @@ def difference(
     return f"{quote(text)}{asked} becomes {cuts[0]}, and read back {cuts[1]}"
 
 
-def _becomes_the_same(ours: Tokenizer, theirs: Tokenizer, texts: Sequence[bytes], specials: Specials) -> bool:
-    """Tell whether all texts together become the same ids; the quick way, where each of them becomes any."""
-    block = Block.of(texts)
+def _together(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials) -> tuple[bytes, array[int]] | None:
+    """Encode texts in one call: the bytes of all ids, and where each text's end; None if one cannot be encoded."""
     try:
-        first, second = (each.encode_block(block, each.matcher(specials), THREADS) for each in (ours, theirs))
+        ids, ends = tokenizer.encode_block(Block.of(texts), tokenizer.matcher(specials), THREADS)
     except InputError:
-        return False
-    return all(one.cast("B") == two.cast("B") for one, two in zip(first, second, strict=True))
+        return None
+    return ids.cast("B").tobytes(), array("Q", ends.cast("B").tobytes())
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials = ()) -> list[Ids]:

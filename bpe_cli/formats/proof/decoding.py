@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from itertools import islice
 
 from bpe_cli.errors import InputError
 from bpe_cli.formats.checked import quote
@@ -73,11 +74,12 @@ def _ids(
 def _each_id(ours: Tokenizer, theirs: Tokenizer, excepted: frozenset[int]) -> Iterator[tuple[int, bytes]]:
     """Yield the ids that may read otherwise: many together first, and each of those only if they do.
 
-    At the beginning of a text each library has its habits with a blank: so each stands behind another token.
+    At the beginning of a text each library has its habits with blanks: so each stands behind another token.
     """
     there = {token_id for token_id, _ in ours.model.vocabulary.items()} | ours.special_ids.keys()
     some = sorted(there - excepted)
-    first = [token_id for token_id in some if token_id not in ours.special_ids][:1]
+    ordinary = (token_id for token_id in some if token_id not in ours.special_ids)
+    first = list(islice((each for each in ordinary if (_read(ours, array("I", (each,))) or b"").strip()), 1))
     for start in range(0, len(some), TOGETHER):
         part = some[start : start + TOGETHER]
         run = array("I", (*first, *part))

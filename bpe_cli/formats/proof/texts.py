@@ -13,7 +13,6 @@ from itertools import chain
 
 from bpe_cli.formats.proof.tricky import NOT_TEXT, WRITTEN
 from bpe_cli.stages import MergeBpe, RankBpe
-from bpe_cli.stages.pieces import MARK
 from bpe_cli.tokenizer import Tokenizer
 
 MAX_BYTES = 16 << 20
@@ -24,6 +23,7 @@ NEIGHBOURS = 12
 
 _FIRST = 1 << 15
 _STRIDE = 617
+_WRITTEN_AS = 1 << 12
 
 _RUNS = ("a", " ", "\n", "\u2581", "0", "-", "\u00e9", "\u732b", "\U0001f600", "ab", " a", "a ", "\r\n", "e\u0301")
 _LENGTHS = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 101, 250)
@@ -116,17 +116,16 @@ def _overlapping(texts: Sequence[bytes]) -> list[bytes]:
 
 
 def own_texts(tokenizer: Tokenizer) -> list[bytes]:
-    """Give what each ordinary token reads as, and how it is written where that differs, as ``##s`` is."""
+    """Give what each ordinary token reads as, and how the first are written where that differs, as ``▁a`` is."""
     model = tokenizer.model
     blob, ends = model.vocabulary.blob, model.vocabulary.ends
     tokens = [blob[start:end] for start, end in zip(chain((0,), ends), ends, strict=False) if start < end]
     if isinstance(model, (RankBpe, MergeBpe)) and not tokenizer.decoder:
         return tokens
-    mark = MARK.encode()
     prefix = getattr(model, "continuing_subword_prefix", "").encode()
     suffix = getattr(model, "end_of_word_suffix", "").encode()
-    texts = [token.removeprefix(prefix).removesuffix(suffix).replace(mark, b" ") for token in tokens]
-    return list(dict.fromkeys((*texts, *tokens, *readings(tokenizer))))
+    inner = [token.removeprefix(prefix).removesuffix(suffix) for token in tokens] if prefix or suffix else []
+    return list(dict.fromkeys((*readings(tokenizer), *inner, *tokens[:_WRITTEN_AS])))
 
 
 def readings(tokenizer: Tokenizer) -> list[bytes]:
