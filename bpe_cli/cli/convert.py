@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,7 @@ from bpe_cli.cli.console import note
 from bpe_cli.cli.outputs import check_kept
 from bpe_cli.cli.parameters import Argument, Option
 from bpe_cli.cli.tokenizer_names import check_tokenizer_name
-from bpe_cli.errors import OutputError, UsageError
+from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -133,7 +134,7 @@ def run(
     contents = {paths[name]: content for name, content in files.items()}
     if map_path is not None:
         contents = {map_path: id_map_of(operation), **contents}
-    _write(contents)
+    _write(contents, None if "" in files else os.path.dirname(next(iter(paths.values()))))
     note(f"{source} -> {', '.join(paths.values())} ({chosen})", quiet=quiet)
     left = left_behind(model, chosen)
     if left:
@@ -150,7 +151,7 @@ def _places(files: Mapping[str, bytes], output: str, map_path: str | None) -> di
         UsageError: The map would be one of the files.
         OutputError: A place cannot be written to.
     """
-    from bpe_cli.sinks.atomic import check_writable
+    from bpe_cli.sinks.atomic import check_writable, made_folder
 
     if output == _STDOUT:
         if "" not in files:
@@ -163,15 +164,11 @@ def _places(files: Mapping[str, bytes], output: str, map_path: str | None) -> di
     # One file of several may be named instead of their folder: vocab.txt with what lies beside it.
     folder = os.path.dirname(output) or "." if os.path.basename(output) in files else output
     paths = {name: str(Path(folder) / name) if name else output for name in files}
-    if "" not in files:
-        try:
-            os.makedirs(folder, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"cannot make the folder {folder}: {(error.strerror or str(error)).lower()}") from error
     if map_path in paths.values():
         raise UsageError(f"--id-map names {map_path}, which is a file of the output")
-    for path in (*paths.values(), *([map_path] if map_path else ())):
-        check_writable(path)
+    with nullcontext() if "" in files else made_folder(folder, kept=False):
+        for path in (*paths.values(), *([map_path] if map_path else ())):
+            check_writable(path)
     return paths
 
 
@@ -179,17 +176,22 @@ def _is_text(content: bytes) -> bool:
     return b"\0" not in content
 
 
-def _write(contents: dict[str, bytes]) -> None:
+def _write(contents: dict[str, bytes], folder: str | None) -> None:
     """Write all files, or what goes to stdout; the one that the others belong to comes last.
+
+    Args:
+        contents: The files by path.
+        folder: The folder that they are in, if it may have to be made.
 
     Raises:
         OutputError: One cannot be written.
     """
-    from bpe_cli.sinks.atomic import open_stdout, write_together
+    from bpe_cli.sinks.atomic import made_folder, open_stdout, write_together
 
     printed = contents.pop(_STDOUT, None)
     if contents:
-        write_together(dict(sorted(contents.items(), key=lambda each: os.path.basename(each[0]) in _MAIN)))
+        with made_folder(folder) if folder else nullcontext():
+            write_together(dict(sorted(contents.items(), key=lambda each: os.path.basename(each[0]) in _MAIN)))
     if printed is not None:
         with open_stdout(sys.stdout.buffer) as out:
             out.write(printed)

@@ -209,6 +209,33 @@ def write_together(files: Mapping[str, bytes]) -> None:
                 draft.publish()
 
 
+@contextmanager
+def made_folder(folder: str, *, kept: bool = True) -> Iterator[None]:
+    """Make a folder, and those above it; after an exception, or if it is not kept, what was made is gone again.
+
+    Raises:
+        OutputError: It cannot be made.
+    """
+    made = []
+    place = os.path.abspath(folder)
+    while not os.path.lexists(place):
+        made.append(place)
+        place = os.path.dirname(place)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        yield
+    except BaseException as error:
+        kept = False
+        if isinstance(error, OSError):
+            reason = (error.strerror or str(error)).lower()
+            raise OutputError(f"cannot make the folder {show_path(folder)}: {reason}") from error
+        raise
+    finally:
+        for each in [] if kept else made:
+            with contextlib.suppress(OSError):  # something of another program's is in it
+                os.rmdir(each)
+
+
 def write_file(path: str, data: bytes) -> None:
     """Write a whole file at once, atomically.
 

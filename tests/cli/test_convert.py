@@ -206,3 +206,24 @@ def test_every_format_can_be_asked_for():
     from bpe_cli.cli.convert import Format
 
     assert [each.value for each in Format] == list(formats.FORMATS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["convert gpt2 -o new/deep -f bert-vocab", "convert gpt2 --extend missing -s 50258 -o new/deep -f vocab-merges"],
+)
+def test_a_folder_that_nothing_is_written_to_is_not_made(words, tmp_path):
+    assert call(*words.split(), cwd=tmp_path).status == 2
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_folder_is_made_with_those_above_it(tmp_path):
+    assert call("convert", "gpt2", "-o", "new/deep", "-f", "vocab-merges", cwd=tmp_path).status == 0
+    assert (tmp_path / "new" / "deep" / "vocab.json").exists()
+
+
+def test_a_folder_in_the_place_of_a_file(tmp_path):
+    (tmp_path / "a").write_text("")
+    assert call("convert", "gpt2", "-o", "a/b", "-f", "vocab-merges", cwd=tmp_path) == (
+        2, b"", error("cannot make the folder a/b: not a directory"),
+    )  # fmt: skip
