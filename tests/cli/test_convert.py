@@ -177,7 +177,8 @@ def test_a_loss_that_there_is_not():
     assert call("convert", "gpt2", "-o", "x.json", "--allow-loss", "everything") == (
         2, b"", error(
             "no format loses 'everything'", "losses are decoder, ids, normalizer, "
-            "pattern, post-processor, pre-tokenizer, prefix-space, sentencepiece-edges, special-tokens, token-flags"
+            "pattern, post-processor, pre-tokenizer, prefix-space, sentencepiece-edges, special-tokens, token-flags, "
+            "unspelt-tokens"
         ),
     )  # fmt: skip
 
