@@ -21,6 +21,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level, features
 from bpe_cli.formats.checked import Node, NotJsonError, facts_of, read, refuse_pattern
 from bpe_cli.formats.huggingface import components as hf_components
+from bpe_cli.formats.huggingface import model_writing
 from bpe_cli.formats.huggingface import models as hf_models
 from bpe_cli.formats.huggingface import usage as hf_usage
 from bpe_cli.formats.huggingface.listed import Cut, Listed, Plain, Unusual
@@ -229,7 +230,7 @@ def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
         FormatError: The layout cannot say what the tokenizer has.
     """
     on_bytes = isinstance(tokenizer.model, (RankBpe, MergeBpe))
-    model = _write_byte_level(tokenizer) if on_bytes else hf_models.write(tokenizer)
+    model = _write_byte_level(tokenizer) if on_bytes else model_writing.write(tokenizer)
     if tokenizer.unicode_version is not None:
         vocab = model.pop("vocab")
         merges = model.pop("merges", None)
