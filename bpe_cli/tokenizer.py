@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli import _core
 from bpe_cli.arguments import bytes_of, no_special_tokens, pack
 from bpe_cli.blocks import Block, settle
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import InputError
 from bpe_cli.running import Place, PlainRunner, Sampling, SpecialTable, StagedRunner, is_plain
 from bpe_cli.splitting import safe_cutter
 from bpe_cli.stages import (
-    CharacterBpe,
     Decoder,
-    LongestMatch,
     MergeBpe,
     Model,
     Normalizer,
@@ -221,32 +219,9 @@ class Tokenizer:
         Raises:
             UsageError: An id is taken, or a content stands for another id.
         """
-        from bpe_cli.values import replace
+        from bpe_cli.variants import with_special_tokens
 
-        merged = {token.content: token for token in self.special_tokens}
-        taken = dict(self.special_ids)
-        for token in tokens:
-            if not token.content:
-                raise UsageError("a special token needs a text")
-            present = merged.get(token.content)
-            if present is not None and present.token_id != token.token_id:
-                raise UsageError(
-                    f"the special token {_show(token.content)} already has id {present.token_id}, not {token.token_id}"
-                )
-            holder = taken.get(token.token_id)
-            ordinary = (
-                self.model.vocabulary.token(token.token_id) if token.token_id < self.model.vocabulary.size else b""
-            )
-            if (holder is not None and holder.content != token.content) or (ordinary and ordinary != token.content):
-                free = max(self.model.vocabulary.size, max(taken, default=-1) + 1)
-                raise UsageError(
-                    f"id {token.token_id} for the special token {_show(token.content)} is taken by "
-                    f"{_show(holder.content if holder else ordinary)}",
-                    hint=f"the first free id after all others is {free}",
-                )
-            merged[token.content] = token
-            taken[token.token_id] = token
-        return replace(self, special_tokens=tuple(sorted(merged.values(), key=lambda token: token.token_id)))
+        return with_special_tokens(self, tokens)
 
     def with_longest_match(self, *, left_to_right: bool, frequencies: Mapping[bytes, int] | None = None) -> Tokenizer:
         """Give a tokenizer that applies a BPE vocabulary by its longest tokens instead of by merges.
@@ -259,34 +234,9 @@ class Tokenizer:
         Raises:
             UsageError: This is no BPE tokenizer over characters, or it lacks a token that has a frequency.
         """
-        from array import array
+        from bpe_cli.variants import with_longest_match
 
-        from bpe_cli.values import replace
-
-        model = self.model
-        if not isinstance(model, CharacterBpe):
-            raise UsageError(
-                f"longest match is another way to apply a vocabulary of BPE over characters, and this is {model.kind}",
-                hint="-a bpe trains one",
-            )
-        for token in frequencies or ():
-            if model.vocabulary.id_of(token) is None and all(each.content != token for each in self.special_tokens):
-                raise UsageError(
-                    f"the vocabulary has no token {_show(token)}, which has a frequency",
-                    hint="name tokens as the vocabulary writes them, with their marks",
-                )
-        by_id = (model.vocabulary.token(token_id) for token_id in range(model.vocabulary.size))
-        counts = None if frequencies is None else array("d", (frequencies.get(each, 0) for each in by_id))
-        longest = LongestMatch(
-            model.vocabulary,
-            left_to_right,
-            model.unk_id,
-            model.end_of_word_suffix,
-            separate_suffix=model.separate_suffix,
-            continuing_subword_prefix=model.continuing_subword_prefix,
-            frequencies=counts,
-        )
-        return replace(self, model=longest)
+        return with_longest_match(self, left_to_right, frequencies)
 
     # -- special tokens ------------------------------------------------------------------------
 
@@ -445,7 +395,3 @@ class Tokenizer:
 
         characters = CharacterStream(errors)
         return characters.feed(self.decode(ids)) + characters.finish()
-
-
-def _show(content: bytes) -> str:
-    return repr(content.decode("utf-8", "backslashreplace"))

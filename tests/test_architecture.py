@@ -52,6 +52,7 @@ LAYERS = (
         "encoding_ops",
         "streaming",
         "usage",
+        "variants",
     },
     {"views", "reports", "trainers", "surgery", "formats", "corpus", "sinks", "chat"},
     {"cli"},

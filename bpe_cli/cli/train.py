@@ -6,11 +6,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.console import note, progress
+from bpe_cli.cli.counts import count_corpus, load_counts, save_counts
 from bpe_cli.cli.outputs import check_kept, check_outputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.reading import inputs_of
-from bpe_cli.cli.saved_counts import load_counts, save_counts
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bpe_cli import _core
-    from bpe_cli.corpus import Inputs, Source
     from bpe_cli.trainers.base import Trained
 
 EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one does."
@@ -315,7 +314,7 @@ def run(
         lines = lines or (trainer.documents(settings) == "lines" and not jsonl)
         source = options.source_of(inputs, text, lines, jsonl, plain, field, block_size)
         found = inputs_of(source, quiet, outputs)
-        counts = _count(source, found, trainer, settings, memory, number, quiet)
+        counts = count_corpus(source, found, trainer, settings, memory, number, quiet)
         if given["pattern"] and not counting_only:  # a shard may have nothing for it
             check_matches(counts, str(given["pattern"]))
     if counts_out is not None:
@@ -383,27 +382,6 @@ def _train(
         note(f"note: {count(dead, 'merge')} {verb} dead; --split-special keeps its text out of training", quiet=quiet)
     if output is not None:
         note(f"-> {output}", quiet=quiet)
-
-
-def _count(
-    source: "Source", found: "Inputs", trainer: ModuleType, settings: Any, memory: int, threads: int, quiet: bool
-) -> "_core.Counts":
-    from bpe_cli import trainers
-    from bpe_cli.corpus import read_blocks
-    from bpe_cli.splitting import RegexSplitter, compile_splitter
-
-    patterns = getattr(settings, "patterns", ())
-    if isinstance(compile_splitter(patterns), RegexSplitter):
-        say_slow(patterns, quiet)
-    counts = trainers.base.new_counts(memory)
-    with progress(found.total_bytes, "counting", quiet=quiet, printing=False) as advance:
-        blocks = read_blocks(
-            source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
-            on_note=lambda message: note(f"note: {message}", quiet=quiet),
-        )  # fmt: skip
-        choose = getattr(trainer, "chosen", None)
-        trainers.count(trainer, choose(blocks, settings) if choose else blocks, settings, counts, threads)
-    return counts
 
 
 def _pieces(counts: "_core.Counts") -> str:

@@ -1,17 +1,59 @@
-"""Counts that were saved: held against the options, so that nobody trains on what was cut otherwise."""
+"""Count a corpus; save counts, and load them.
+
+What was saved is held against the options, so that nobody trains on what was cut otherwise.
+"""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from bpe_cli.cli.console import note, progress, say_slow
 from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from bpe_cli import _core
+    from bpe_cli.corpus import Inputs, Source
     from bpe_cli.formats.counts_file import Cutting
+
+
+def count_corpus(
+    source: Source, found: Inputs, trainer: ModuleType, settings: Any, memory: int, threads: int, quiet: bool
+) -> _core.Counts:
+    """Count the pieces of a corpus as a trainer cuts it, with progress and notes on stderr.
+
+    Args:
+        source: The corpus.
+        found: Its inputs.
+        trainer: Who trains on the counts.
+        settings: The trainer's options.
+        memory: Bytes that the counts may take.
+        threads: Threads to count with.
+        quiet: Whether to say nothing.
+
+    Raises:
+        InputError: An input cannot be read.
+        TrainingError: The counts take more memory.
+    """
+    from bpe_cli import trainers
+    from bpe_cli.corpus import read_blocks
+    from bpe_cli.splitting import RegexSplitter, compile_splitter
+
+    patterns = getattr(settings, "patterns", ())
+    if isinstance(compile_splitter(patterns), RegexSplitter):
+        say_slow(patterns, quiet)
+    counts = trainers.base.new_counts(memory)
+    with progress(found.total_bytes, "counting", quiet=quiet, printing=False) as advance:
+        blocks = read_blocks(
+            source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
+            on_note=lambda message: note(f"note: {message}", quiet=quiet),
+        )  # fmt: skip
+        choose = getattr(trainer, "chosen", None)
+        trainers.count(trainer, choose(blocks, settings) if choose else blocks, settings, counts, threads)
+    return counts
 
 
 def save_counts(counts: _core.Counts, trainer: ModuleType, settings: Any, path: str) -> None:
