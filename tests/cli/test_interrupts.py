@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import subprocess
 import sys
@@ -111,8 +110,7 @@ def test_an_interrupt_wipes_the_bar_out():
                 pass
         process.send_signal(signal.SIGINT)
         shown = terminal.read_all()
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
+        process.stdin.close()
         assert process.wait(timeout=120) == 130
     assert shown.endswith("\r" + " " * 99 + "\rinterrupted\n")
 

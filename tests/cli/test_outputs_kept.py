@@ -125,7 +125,7 @@ READERS = [
 ]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="redirects as a shell does")
+@only_where(os.name == "posix", "redirects as a shell does")
 @pytest.mark.parametrize("words", READERS)
 def test_no_stream_goes_to_what_is_read(words, tmp_path):
     """``bpe encode f >> f`` read what it wrote, for ever."""
@@ -145,13 +145,13 @@ def test_no_stream_goes_to_what_is_read(words, tmp_path):
         (tmp_path / "f").write_text("7\n")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="redirects as a shell does")
+@only_where(os.name == "posix", "redirects as a shell does")
 def test_a_file_that_the_shell_emptied(tmp_path):
     (tmp_path / "f").write_text("text\n")
     assert shell("encode f > f", tmp_path) == (2, "", error("stdout goes to the input f", STREAM_WAY_OUT))
 
 
-@pytest.mark.skipif(os.name != "posix", reason="redirects as a shell does")
+@only_where(os.name == "posix", "redirects as a shell does")
 @pytest.mark.parametrize("words", ["encode f -t gpt2 | tee -a f", "encode < f -t gpt2 | tee -a f"])
 def test_what_a_file_grows_by_is_not_read(words, tmp_path):
     """Behind a pipe nobody knows whose output it is; no more is read than was there."""

@@ -156,7 +156,7 @@ def test_random_training_with_prefix_and_suffix(prefix, suffix):
 
 def test_a_prefix_beside_a_suffix_from_training_to_decoding(tmp_path):
     """As the command line makes it: their library loads the file, and gives the same ids and the same text back."""
-    rival = pytest.importorskip("tokenizers")
+    rival = needs("tokenizers")
     (tmp_path / "in.txt").write_text("low lower lowest\nnewest ##new é lower\n" * 3)
     made = call("train", "in.txt", "-a", "bpe", "-s", "80", "--set", "continuing_subword_prefix=##",
                 "--format", "tokenizer.json", "-o", "t.json", "-q", cwd=tmp_path)  # fmt: skip

@@ -13,9 +13,10 @@ import pytest
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from tests.differential.texts import more
+from tests.needs import needs
 from tests.unit.formats.test_odd_tokenizer_json import ALPHABET, JOINER, added, document
 
-rival = pytest.importorskip("tokenizers")
+rival = needs("tokenizers")
 
 OTHERWISE = {
     "a byte has no token": "they leave it out of the text without a word; here it is an error",

@@ -15,10 +15,11 @@ from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.surgery import prune
 from bpe_cli.trainers.base import new_counts
 from tests.cli_runner import call
+from tests.needs import needs
 from tests.trainer_options import KINDS, WORDS, Kind
 
-sentencepiece = pytest.importorskip("sentencepiece")
-pytest.importorskip("google.protobuf")
+sentencepiece = needs("sentencepiece")
+needs("google.protobuf")
 
 NAMES = {
     "model": "model_type", "normalization": "normalization_rule_name", "user_defined": "user_defined_symbols",

@@ -13,6 +13,7 @@ import pytest
 
 from bpe_cli.corpus import InputHash, Source, read_blocks
 from bpe_cli.errors import InputError, UsageError
+from tests.needs import only_where
 
 
 def read(*paths, stdin=b"", **options):
@@ -146,7 +147,7 @@ def test_no_more_is_read_of_a_file_than_was_there(tmp_path):
         assert b"".join(bytes(block.data) for block in blocks) == b"a" * 2_999_995
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc, whose files say that they are empty")
+@only_where(os.path.exists("/proc/self/status"), "needs /proc, whose files say that they are empty")
 def test_files_that_say_they_are_empty_are_read():
     assert os.stat("/proc/self/status").st_size == 0
     blocks = read_blocks(Source(("/proc/self/status",)), stdin=io.BytesIO())
