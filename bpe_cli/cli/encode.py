@@ -235,6 +235,7 @@ def run(
     from bpe_cli.corpus import read_blocks
     from bpe_cli.edges import NO_EDGES, edges_of
     from bpe_cli.ordered import Ordered, keep_freed_memory
+    from bpe_cli.sinks.bin import BinSink
 
     conversations = chats.ChatOptions(chat, chat_template, generation_prompt, tools, date)
     to = to or To(sinks.sink_of_name(output) or To.ids.value)
@@ -319,6 +320,12 @@ def run(
     budget.check()
     if output is not None:
         note(f"{count(sink.documents, 'document')}, {count(sink.tokens, 'token')} -> {output}", quiet=quiet)
+    if isinstance(sink, BinSink) and sink.divided:
+        note(
+            f"note: the token of --eot stands in texts too, {count(sink.divided, 'time')}: "
+            "readers that divide by it find more documents",
+            quiet=quiet,
+        )
 
 
 def _words(with_: str) -> set[str]:

@@ -7,8 +7,9 @@ from array import array
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
-from bpe_cli.errors import OutputError, UsageError
+from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.sinks.base import HIGHEST_ID, Dtype, Sink, SinkOptions
+from bpe_cli.wording import quote
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -19,7 +20,13 @@ if TYPE_CHECKING:
 
 
 class BinSink(Sink):
-    """Write ids as numbers of a fixed width, with an eot after each document if wanted."""
+    """Write ids as numbers of a fixed width, with an eot after each document if wanted.
+
+    Attributes:
+        dtype: How a number lies there.
+        byte_count: How many bytes were written.
+        divided: How many eots lie inside documents, whose text asked for them as special tokens.
+    """
 
     is_binary = True
 
@@ -30,6 +37,8 @@ class BinSink(Sink):
 
         self._hash = sha256() if output.path is not None else None  # of a pipe nothing is described
         self.byte_count = 0
+        self.divided = 0
+        self._may_divide = _may_be_text(options.edges.eot, tokenizer, options)
 
     @property
     def sha256(self) -> str:
@@ -44,7 +53,28 @@ class BinSink(Sink):
         closed = ends[:-1] if block.unfinished else ends
         if eot is not None:
             self.tokens += len(closed)
+            if self._may_divide and (places := _places_of(ids, eot)):
+                before = self.documents - len(closed)
+                self._meet(places, before, ends, eot)
         self._write_numbers(pack(ids, self.dtype, closed, eot))
+
+    def _meet(self, places: list[int], before: int, ends: memoryview, eot: int) -> None:
+        """Count the eots inside documents, at these places in the ids of a block; the text has asked for them.
+
+        Raises:
+            InputError: It is an ordinary token: whoever divides by it would find other documents.
+        """
+        token = self.tokenizer.special_ids.get(eot)
+        if token is not None and token.special:
+            self.divided += len(places)
+            return
+        from bisect import bisect_right
+
+        raise InputError(
+            f"document {before + bisect_right(ends, places[0]) + 1:,} holds the token "
+            f"{quote(self.tokenizer.token_bytes(eot))} (id {eot}), with which --eot ends documents",
+            hint="name a special token, which text never becomes; --add-special TEXT=ID adds one",
+        )
 
     def _write_numbers(self, data: Buffer) -> None:
         view = memoryview(data).cast("B")
@@ -52,6 +82,26 @@ class BinSink(Sink):
         if self._hash is not None:
             self._hash.update(view)
         self.byte_count += len(view)
+
+
+def _may_be_text(token_id: int | None, tokenizer: Tokenizer, options: SinkOptions) -> bool:
+    """Tell whether text may become a token: any but a special one that nobody has asked for."""
+    token = None if token_id is None else tokenizer.special_ids.get(token_id)
+    if token is None or not token.special or options.specials == "all":
+        return True
+    return any(name.encode("utf-8", "surrogateescape") == token.content for name in options.specials)
+
+
+def _places_of(ids: memoryview, token_id: int) -> list[int]:
+    """Find an id among others (u32); a search in bytes, since it runs over all that is written."""
+    data, wanted = ids.tobytes(), token_id.to_bytes(4, sys.byteorder)
+    places = []
+    place = data.find(wanted)
+    while place >= 0:
+        if place % 4 == 0:
+            places.append(place // 4)
+        place = data.find(wanted, place + 1)
+    return places
 
 
 def choose_dtype(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:

@@ -219,3 +219,33 @@ def test_spans_are_of_the_text_alone(tmp_path, tokenizer, size, kind):
             found = json.loads(call("encode", *options, *around, input=text.encode()).out)
             end = len(text)
             assert found["spans"] == [[0, 0]] * before + plain["spans"] + [[end, end]] * after, (text, around)
+
+
+@pytest.mark.parametrize("to", ["bin", "npy"])
+def test_an_end_that_text_may_become_is_refused_where_it_does(to, tmp_path):
+    """Whoever divides by it would lose it, and find other documents than there are."""
+    (tmp_path / "in.txt").write_text("one\ntwo, and three\nfour! Five\n")
+    arguments = ("encode", "in.txt", "--lines", "-t", "gpt2", "--eot", "0", "-o", f"out.{to}", "--block-size", "9")
+    assert call(*arguments, cwd=tmp_path) == (
+        2,
+        b"",
+        error(
+            'document 3 holds the token "!" (id 0), with which --eot ends documents',
+            "name a special token, which text never becomes; --add-special TEXT=ID adds one",
+        ),
+    )
+    assert not (tmp_path / f"out.{to}").exists()
+    (tmp_path / "in.txt").write_text("one\ntwo, and three\nfour. Five\n")
+    assert call(*arguments, cwd=tmp_path).status == 0
+    back = call("decode", f"out.{to}", "-t", "gpt2", "--lines", cwd=tmp_path)
+    assert back.text == "one\ntwo, and three\nfour. Five\n"
+
+
+def test_an_end_that_the_text_asks_for_is_counted(tmp_path):
+    text = "<|endoftext|>a<|endoftext|>"
+    arguments = ("encode", "-T", text, "-t", "gpt2", "--eot", "auto", "-o", "out.bin")
+    done = call(*arguments, "--special", "all", cwd=tmp_path)
+    said = "note: the token of --eot stands in texts too, 2 times: readers that divide by it find more documents\n"
+    assert done == (0, b"", f"1 document, 4 tokens -> out.bin\n{said}")
+    assert call(*arguments, cwd=tmp_path).err == "1 document, 16 tokens -> out.bin\n"
+    assert call("decode", "out.bin", "-t", "gpt2", cwd=tmp_path).text == text

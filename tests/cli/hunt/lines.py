@@ -234,6 +234,8 @@ def some_line(chance: random.Random) -> Line:
         said += [("jsonl", None)] if "jsonl" in parameters else []
     if command == "decode" and inputs and chance.random() < 0.8:
         said.append(("from_", inputs[0].partition(".")[2]))
+    if command == "encode" and chance.random() < 0.3:
+        said.append(("output", chance.choice(("new.txt", "new.bin", "new.npy", "new.jsonl"))))
     if command == "convert" and chance.random() < 0.6:
         said.append(("format", chance.choice(list(FORMATS))))
     if ("chat", None) in said and chance.random() < 0.9:
