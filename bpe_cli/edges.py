@@ -150,9 +150,14 @@ def _instead(tokenizer: Tokenizer) -> str:
     """Say what can be asked for where the post-processor is empty."""
     sides: tuple[Side, ...] = ("bos", "eot")
     found = {side: _found(tokenizer, side) for side in sides}
-    told = [f"--{side} auto puts {_show(tokenizer, number)}" for side, number in found.items() if number is not None]
+    where = {"bos": "before", "eot": "after"}
+    told = [
+        f"--{side} auto puts {_show(tokenizer, number)} {where[side]} each document"
+        for side, number in found.items()
+        if number is not None
+    ]
     if told:
-        return f"{' and '.join(told)} around each document"
+        return " and ".join(told)
     return "--bos NAME and --eot NAME put a special token before and after each document"
 
 

@@ -52,7 +52,7 @@ def test_adding_nothing_is_an_error(tokenizer, processor):
         assert result == (
             2, b"", error(
                 "--add-special-tokens would add nothing: the tokenizer has no post-processor that puts tokens around "
-                "texts", "--eot auto puts <|endoftext|> around each document",
+                "texts", "--eot auto puts <|endoftext|> after each document",
             ),
         )  # fmt: skip
 

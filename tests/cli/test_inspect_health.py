@@ -50,7 +50,7 @@ def test_tokens_that_are_not_there_suppress_no_answers(trained, options):
     assert (shown.status, mixed.status) == (0, 2)
     assert mixed.out == shown.out
     assert mixed.err == error(
-        "no token is \"lowestt\"; id 9999 is not in the vocabulary (ids run to 269); 'id:x' is no id",
+        'no token is "lowestt"; id 9999 is not in the vocabulary (ids run to 269); "id:x" is not an id',
         'lowestt: this text becomes "low" (id 260), "est" (id 259), "t" (id 84); '
         "9999: text:9999 names the token of this text; id:x: as in id:262",
     )

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 NEAR = 5
 """How many tokens an error names that are like the one that was asked for."""
 
+_LONG = 60
+"""Digits that a hint repeats."""
+
 _SHOWN = str.maketrans({"·": " ", "⏎": "\n", "→": "\t", "␍": "\r", "▁": " ", "Ġ": " ", "Ċ": "\n", "ĉ": "\t"})
 """What blanks are shown as, here and elsewhere: a user may have copied it."""
 
@@ -42,7 +45,7 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
     """
     kind, colon, rest = name.partition(":")
     if colon and kind == "id":
-        return [_of_id(anatomy, rest, f"{name!r} is no id", "as in id:262")]
+        return [_of_id(anatomy, rest, f"{quote(name)} is not an id", "as in id:262")]
     if colon and kind == "bytes":
         try:
             content = bytes.fromhex(rest)
@@ -51,7 +54,8 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
     elif colon and kind == "text":
         content = rest.encode("utf-8", "surrogateescape")
     elif name.isascii() and name.isdigit():
-        return [_of_id(anatomy, name, f"{name!r} is no id", f"text:{name} names the token of this text")]
+        text = name if len(name) <= _LONG else "DIGITS"
+        return [_of_id(anatomy, name, f"{quote(name)} is not an id", f"text:{text} names the token of this text")]
     else:
         content = name.encode("utf-8", "surrogateescape")
     found = _of_content(anatomy, content)

@@ -63,8 +63,8 @@ def test_names_of_pieces(name, token_ids):
     [
         ("99", InputError, "id 99 is not in the vocabulary (ids run to 21)", "text:99 names the token of this text"),
         ("id:13", InputError, "id 13 is not in the vocabulary (ids run to 21)", "as in id:262"),
-        ("9" * 5000, UsageError, f"'{'9' * 5000}' is no id", f"text:{'9' * 5000} names the token of this text"),
-        ("id:x", UsageError, "'id:x' is no id", "as in id:262"),
+        ("9" * 5000, UsageError, f'"{"9" * 57}..." is not an id', "text:DIGITS names the token of this text"),
+        ("id:x", UsageError, '"id:x" is not an id', "as in id:262"),
         ("bytes:e", UsageError, "'bytes:e' is not made of hexadecimal digits", "as in bytes:e8b0"),
         ("bytes:", UsageError, 'no token is ""', "give an id or a text"),
         ("", UsageError, 'no token is ""', "give an id or a text"),
