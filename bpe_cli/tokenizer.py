@@ -148,7 +148,7 @@ class Tokenizer:
     @cached_property
     def withheld(self) -> Withheld:
         """The tokens of the vocabulary that text never becomes unasked: special ones, and the unknown one."""
-        return withheld(self.model, self.special_tokens)
+        return withheld(self.model, self.special_tokens, (*self.normalizer, *self.pre_tokenizer))
 
     @cached_property
     def live_model(self) -> Model:

@@ -6,9 +6,10 @@ the *live* model: these tokens have no text there, and a merge that makes or use
 parts stay as they are, and a merge that builds on its product finds no place. (Ranks are merges too: a token of
 higher rank may still arise of other parts.) All of this is settled once, when a tokenizer is compiled.
 
-What text is spelt with stays, whatever it is declared besides: a byte of byte-level BPE, or else text with that byte
-could not be encoded; a byte's name (``<0x0A>``) where unknown characters fall back to bytes; and the unknown token
-that merges of characters begin with. The texts of the last two do not become them.
+What text is spelt with stays, whatever it is declared besides: a byte of byte-level BPE, or the character that spells
+it where characters spell bytes, or else text with that byte could not be encoded; a byte's name (``<0x0A>``) where
+unknown characters fall back to bytes; and the unknown token that merges of characters begin with. The texts of the last
+two do not become them.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from bpe_cli.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
 from bpe_cli.stages.models import CharacterBpe, MergeBpe, RankBpe, Unigram
-from bpe_cli.stages.pieces import BYTE, BYTE_TEXT, NORMAL
+from bpe_cli.stages.pieces import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.values import dataclass, replace
 from bpe_cli.vocabulary import Merges
 
@@ -45,26 +48,36 @@ class Withheld:
 NOTHING = Withheld()
 
 
-def withheld(model: Model, special_tokens: Iterable[SpecialToken]) -> Withheld:
+def withheld(model: Model, special_tokens: Iterable[SpecialToken], before: Iterable[object] = ()) -> Withheld:
     """Tell which tokens of a vocabulary text never becomes.
+
+    Args:
+        model: The model, with all of its vocabulary.
+        special_tokens: The special and added tokens.
+        before: The stages before the model, which may spell bytes as visible characters.
 
     Complexity: linear in the special tokens.
     """
     reserved = {token.token_id for token in special_tokens if token.special}
     unk_id = getattr(model, "unk_id", None)
-    if unk_id is not None:
+    kinds = getattr(model, "kinds", b"")
+    # A file may say that the unknown token is an ordinary piece besides: then text becomes it, as in llama.cpp.
+    if unk_id is not None and (not kinds or kinds[unk_id] in (UNKNOWN, CONTROL)):
         reserved.add(unk_id)
     found = model.vocabulary.among(reserved)
     if not found:
         return NOTHING
-    spelling = frozenset(token_id for token_id in found if _is_spelt_with(model, token_id))
+    spelt_in_bytes = any(isinstance(stage, (ByteLevel, ByteLevelNormalizer)) for stage in before)
+    spelling = frozenset(token_id for token_id in found if _is_spelt_with(model, token_id, spelt_in_bytes))
     return Withheld(frozenset(found) - spelling, spelling)
 
 
-def _is_spelt_with(model: Model, token_id: int) -> bool:
+def _is_spelt_with(model: Model, token_id: int, spelt_in_bytes: bool) -> bool:
     content = model.vocabulary.token(token_id)
     if isinstance(model, (RankBpe, MergeBpe)):
         return len(content) == 1
+    if spelt_in_bytes and content.decode("utf-8", "replace") in CHAR_TO_BYTE:
+        return True
     names_byte = getattr(model, "byte_fallback", False) and BYTE_TEXT.fullmatch(content) is not None
     if isinstance(model, CharacterBpe):
         # A whole piece that is looked up would become what it names.

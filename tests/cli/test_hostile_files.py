@@ -106,7 +106,7 @@ def test_the_base_is_fine(tmp_path):
         (
             changed("dangerous", True),
             't.json has a field that this version does not know: "dangerous"',
-            f"known are version, truncation, padding, added_tokens, normalizer, {', '.join(STAGES)}, usage",
+            f"known are version, truncation, padding, added_tokens, normalizer, {', '.join(STAGES)}, usage, trained",
         ),
     ],
 )

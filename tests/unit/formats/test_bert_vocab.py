@@ -104,7 +104,8 @@ def test_only_the_line_end_is_taken_off():
 
 def test_of_a_token_that_stands_twice_the_last_counts(tmp_path):
     """So do Google's reader and Hugging Face's; the first id stands for nothing, there as here."""
-    content = text_of([*SPECIAL, "a", "", "b", "a"])
+    others = [f"w{number}" for number in range(100)]  # a list with many equal lines is not a vocabulary
+    content = text_of([*SPECIAL, "a", "", "b", "a", *others])
     tokenizer = bert_vocab.loads(content)
     assert tokenizer.encode("a b") == [8, 7]
     assert ("lines that stand for nothing", 2) in tokenizer.origin.facts
