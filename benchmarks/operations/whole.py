@@ -61,7 +61,7 @@ class Whole:
     @staticmethod
     def measure(plan: Any, vocabulary: Vocabulary, text: texts.Text, name: str, threads: int) -> dict[str, Any]:
         """Run one process and look at the file that it wrote."""
-        target = plan.folder / "whole.ids"
+        target = plan.folder / "whole.bin"
         if name == OURS:
             command = [
                 *bpe_command(), "encode", str(texts.running(text, plan.folder)), "-t", vocabulary.load, "--to", "bin",

@@ -115,8 +115,8 @@ _RECORD = b'"schema": "bpe-ids/'
 def kind_of_head(head: bytes) -> Kind | None:
     r"""Recognise contents by their first bytes (``MAGIC_ENOUGH`` of them); None for text and all that has no mark.
 
-    >>> [kind_of_head(head) for head in (b"PK\x03\x04", b"PARIS", b"\xff\xff\xff\xff\xff\xff\xff\xff")]
-    [Kind(title='a zip archive', advice='unpack it, as in: unzip -p FILE | bpe ...'), None, None]
+    >>> kind_of_head(b"PK\x03\x04").title, kind_of_head(b"PARIS"), kind_of_head(b"\xff" * 8)
+    ('a zip archive', None, None)
     """
     if head[:1] and head[0] in _FIRST_BYTES:
         found = next((kind for magic, kind in _MAGICS if head.startswith(magic)), None)
@@ -153,8 +153,8 @@ def _kind_of_ends(path: str, head: bytes) -> Kind | None:
 def kind_of_name(path: str) -> Kind | None:
     """Recognise contents by a file's name, that of compressed ones too; None for all other names.
 
-    >>> kind_of_name("shards/A.JSONL.gz"), kind_of_name("notes.txt.gz")
-    (Kind(title='JSON lines', advice=None), None)
+    >>> kind_of_name("shards/A.JSONL.gz").title, kind_of_name("notes.txt.gz")
+    ('JSON lines', None)
     """
     stem, ending = os.path.splitext(path.lower())
     return _NAMES.get(os.path.splitext(stem)[1] if ending in _COMPRESSED_NAMES else ending)

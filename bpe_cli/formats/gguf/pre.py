@@ -115,8 +115,10 @@ def name_for(stages: tuple[PreTokenizer, ...], *, ignore_merges: bool | None, ke
         ignore_merges: As in ``MergeBpe``; None where it does not matter.
         kept: The name that a file had, which is given if it fits.
 
-    >>> name_for((Split(LLAMA3),), ignore_merges=True), name_for((Digits(True), Split(GPT2)), ignore_merges=False)
-    ('llama-bpe', 'starcoder')
+    >>> name_for((Split(PATTERNS["llama3"].regex),), ignore_merges=True)
+    'llama-bpe'
+    >>> name_for((Digits(True), Split(PATTERNS["gpt2"].regex)), ignore_merges=False)
+    'starcoder'
     """
     wanted = [_same(stage) for stage in stages]
     fitting = [

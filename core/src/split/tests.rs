@@ -277,27 +277,10 @@ fn cuts_only_where_both_characters_are_complete() {
 }
 
 /// The units of texts that are long runs of one kind, or go back and forth between two.
+#[rustfmt::skip]
 const UNITS: [&str; 20] = [
-    "A",
-    "a",
-    "aA",
-    " ",
-    "\n",
-    " \n",
-    "\n/",
-    "!\n",
-    "^",
-    "😀",
-    "'",
-    "1",
-    "A\u{301}",
-    "\u{301}",
-    "\u{301}AAA",
-    "ʰA",
-    "\u{A0}",
-    "\t",
-    "字",
-    "'s",
+    "A", "a", "aA", " ", "\n", " \n", "\n/", "!\n", "^", "😀", "'", "1", "A\u{301}", "\u{301}", "\u{301}AAA", "ʰA",
+    "\u{A0}", "\t", "字", "'s",
 ];
 
 /// How long something takes beside looking at each byte by itself, in the quickest of a few runs; a run within `most`
