@@ -107,7 +107,10 @@ class Anatomy:
     @cached_property
     def dead_merges(self) -> list[tuple[int, tuple[int, int, int]]]:
         """The merges that are left out, each with its number, from 0."""
-        return list(dead_merges(self.tokenizer.model, self.tokenizer.withheld))
+        vocabulary = self.tokenizer.model.vocabulary
+        found = dead_merges(self.tokenizer.model, self.tokenizer.withheld)
+        # Of an id without a token nothing is made.
+        return [each for each in found if all(vocabulary.token(token_id) for token_id in each[1])]
 
     def named(self, token_id: int) -> NamedToken:
         """Give a token, special or not, with the text that it stands for."""

@@ -85,3 +85,13 @@ def test_any_vocabulary(tokenizer, data):
     assert corpus.used + corpus.unused == structure.token_count
     if structure.merges:
         assert sum(tokens for _, tokens in structure.merges.depths) == structure.token_count
+
+
+def test_a_merge_of_an_id_without_a_token_is_not_told_as_dead():
+    vocabulary = Vocabulary.from_tokens([b"", b"a", b"aa"])
+    tokenizer = Tokenizer(
+        MergeBpe(vocabulary, Merges.from_pairs([(0, 1, 2), (1, 1, 2)])), (), (SpecialToken(b"aa", 2),)
+    )
+    anatomy = Anatomy(tokenizer)
+    assert anatomy.dead_merges == [(1, (1, 1, 2))]
+    assert look_up(anatomy, 2).dead_merge_count == 1
