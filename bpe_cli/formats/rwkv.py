@@ -142,7 +142,7 @@ def read_literal(literal: str, where: str) -> bytes:
         simple, *numbers = match.groups()
         code = next(filter(None, numbers), "")
         if simple is None and (not code or (of_bytes and len(code) > 2) or int(code, 16) > 0x10FFFF):
-            raise FormatError(f"an escape that is none in the literal {quote(literal)} ({where})")
+            raise FormatError(f"an invalid escape in the literal {quote(literal)} ({where})")
         return _SIMPLE.get(simple, simple) if simple else chr(int(code, 16))
 
     text = _ESCAPE.sub(unescape, body) if "\\" in body else body

@@ -337,7 +337,7 @@ def _unescaped(text: bytes, source: str) -> bytes:
         return bytes.fromhex(escape[1:].decode()) if escape[:1] == b"x" else _PLAIN_ESCAPES.get(escape, escape)
 
     if b"\\x" in _ESCAPE.sub(b"", text):
-        raise FormatError(f"{source}: the token {quote(text)} has an escape that is none")
+        raise FormatError(f"{source}: the token {quote(text)} has an invalid escape")
     return _ESCAPE.sub(character, text)
 
 

@@ -129,7 +129,7 @@ def test_longest_match_over_bytes(read):
 
 
 def test_an_escape_that_is_none(read):
-    with pytest.raises(FormatError, match="an escape that is none"):
+    with pytest.raises(FormatError, match="an invalid escape"):
         read(fill_rwkv, more=("\\xZZ",))
     with pytest.raises(FormatError, match="are both the bytes"):
         read(fill_rwkv, more=("\\x61b",))
