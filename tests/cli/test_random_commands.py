@@ -1,6 +1,6 @@
 """Random command lines, over all options of all commands, and the laws that each of them obeys.
 
-``BPE_RANDOM_COMMANDS=2000 BPE_RANDOM_SEED=7 pytest tests/cli/test_random_commands.py`` hunts for more.
+``RANDOM_COMMANDS=2000 RANDOM_COMMANDS_SEED=7 pytest tests/cli/test_random_commands.py`` hunts for more.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from bpe_cli.cli import commands
 from tests.cli.hunt import laws, workshop
 from tests.cli.hunt.lines import Line, easier, some_line, undescribed
 
-LINES = int(os.environ.get("BPE_RANDOM_COMMANDS", "400"))
-SEED = int(os.environ.get("BPE_RANDOM_SEED", "1"))
+LINES = int(os.environ.get("RANDOM_COMMANDS", "400"))
+SEED = int(os.environ.get("RANDOM_COMMANDS_SEED", "1"))
 
 
 @pytest.fixture(scope="module")

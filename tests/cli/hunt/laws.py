@@ -249,10 +249,16 @@ def stdin_is_as_good_as_a_file(done: Run) -> Iterator[str]:
         yield f"by stdin another result: {other.result} and not {done.result}"
 
 
+def kind_of(done: Run) -> str:
+    """Tell what encode writes: what the line says, else what the output's name says."""
+    ending = Path(done.output() or "").suffix.removeprefix(".")
+    return done.line.value("to") or (ending if ending in ("bin", "npy", "jsonl", "tokens") else "ids")
+
+
 def what_is_encoded_decodes(done: Run) -> Iterator[str]:
     """The documents come back, of a tokenizer that loses nothing."""
     line = done.line
-    to = line.value("to") or "ids"
+    to = kind_of(done)
     if not done.fine or line.command != "encode" or to in ("count", "segmented", "text") or line.has("chat"):
         return
     if not {name for name, _, _ in line.options} <= HARMLESS or (line.value("tokenizer") or "gpt-4o") not in LOSSLESS:
@@ -309,14 +315,14 @@ def what_is_noted_is_written(done: Run) -> Iterator[str]:
     if said is None or path is None:
         return
     documents, tokens = (int(each.replace(",", "")) for each in said.groups())
-    to = done.line.value("to")
+    to = kind_of(done)
     described = done.after.get(f"{path}.json") if to in ("bin", "npy") else None
     if described is not None:
         yield LOOKED
         record = json.loads(described)
         if (record["documents"], record["tokens"]) != (documents, tokens):
             yield f"said {documents} documents and {tokens} tokens; the record says {record}"
-    if to in (None, "ids"):
+    if to == "ids":
         yield LOOKED
         text = done.after[path].decode()
         if (text.count("\n"), len(text.split())) != (documents, tokens):

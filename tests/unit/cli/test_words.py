@@ -1,6 +1,6 @@
 """The quick reader of command lines understands what typer does, of every line that it takes on.
 
-``BPE_COMMAND_LINES=300000 pytest`` tries more of them.
+``COMMAND_LINES=300000 pytest`` tries more of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bpe_cli.cli import by_typer, commands
 from bpe_cli.cli.parameters import Option, parameters_of
 from bpe_cli.cli.words import Unclear, answer, read
 
-LINES = int(os.environ.get("BPE_COMMAND_LINES", "4000"))
+LINES = int(os.environ.get("COMMAND_LINES", "4000"))
 TEXTS = (
     "",
     "-",
