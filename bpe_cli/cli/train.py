@@ -364,10 +364,12 @@ def _train(
         trained: Trained = trainer.train(counts, settings, on_progress, threads)
     name = getattr(trainer, "named", None)
     tokenizer = name(trained.tokenizer, paths, output) if name else trained.tokenizer
-    for line in told:
-        print(line)
+    content = None
     if output is not None or not steps:
         content = dump(tokenizer, file_format, ["ids"])[""]  # ids: nobody knows them yet
+    for line in told:
+        print(line)
+    if content is not None:
         with open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out:
             out.write(content)
     size = trained.tokenizer.vocab_size

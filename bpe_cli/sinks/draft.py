@@ -180,6 +180,8 @@ def real_path(path: str, name: str) -> str:
     """
     if not path:
         raise OutputError("cannot write to a file without a name")
+    if path.endswith(("/", os.sep)) and not os.path.isdir(path):
+        raise OutputError(f"cannot write {name}: its name is that of a folder")
     try:
         return os.path.realpath(path)
     except ValueError as error:

@@ -274,3 +274,10 @@ def test_what_the_file_cannot_say_is_refused_before_the_work(tmp_path):
             "it can with the gpt2 pattern, or with none",
         ),
     )  # fmt: skip
+
+
+def test_steps_of_what_cannot_be_written_are_not_printed(tmp_path):
+    (tmp_path / "in.txt").write_bytes(b"a \xff b")
+    done = call("train", "in.txt", "-a", "ngram", "--steps", "-o", "new.json", cwd=tmp_path)
+    assert (done.status, done.out) == (2, b""), done
+    assert not (tmp_path / "new.json").exists()
