@@ -13,13 +13,13 @@ These names are the public interface; each is imported when it is first used, so
 
 TYPE_CHECKING = False  # `typing` takes longer to import than all else that `import bpe_cli` does
 if TYPE_CHECKING:
-    from bpe_cli.encodings import named
     from bpe_cli.errors import BpeError
     from bpe_cli.formats import dump, load
-    from bpe_cli.patterns import PATTERNS
     from bpe_cli.stages import SpecialToken
-    from bpe_cli.streaming import StreamDecoder
+    from bpe_cli.stages.patterns import PATTERNS
     from bpe_cli.tokenizer import Token, Tokenizer
+    from bpe_cli.tokenizer.named_encodings import named
+    from bpe_cli.tokenizer.streaming import StreamDecoder
     from bpe_cli.trainers import train
 
 __version__ = "0.1.0"
@@ -40,14 +40,14 @@ __all__ = [
 
 _HOMES = {
     "BpeError": "errors",
-    "PATTERNS": "patterns",
+    "PATTERNS": "stages.patterns",
     "SpecialToken": "stages",
-    "StreamDecoder": "streaming",
+    "StreamDecoder": "tokenizer.streaming",
     "Token": "tokenizer",
     "Tokenizer": "tokenizer",
     "dump": "formats",
     "load": "formats",
-    "named": "encodings",
+    "named": "tokenizer.named_encodings",
     "train": "trainers",
 }
 

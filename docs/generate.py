@@ -2,7 +2,7 @@
 
 docs/cli.md is the ``--help`` of every command. The tables in docs/formats.md between the lines
 ``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module says it can write, and the
-one in docs/metrics.md is the list of metrics. bpe_cli/samples.jsonl holds the files of corpora/
+one in docs/metrics.md is the list of metrics. bpe_cli/support/samples.jsonl holds the files of corpora/
 that ``bpe compare --probe`` uses.
 """
 
@@ -103,7 +103,7 @@ def _table(columns: list[str], held: Mapping[str, Collection[str]]) -> str:
 
 def main() -> int:
     """Write the pages, or check them."""
-    from bpe_cli.samples import PLACE, pack
+    from bpe_cli.support.samples import PLACE, pack
 
     pages = (
         (DOCS / "cli.md", render()),

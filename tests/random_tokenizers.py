@@ -8,7 +8,6 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.stages import (
     NFC,
     NFKC,
@@ -49,10 +48,11 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )
-from bpe_cli.stages.pieces import BYTE_TEXTS
+from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.values import replace
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 LETTERS = "abeé1 ▁#ßÉ漢"
 SCORES = (

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from bpe_cli import stages
 from bpe_cli.stages import SpecialToken
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 LETTERS = "</s>a"
 WIDE = str.maketrans("</s>a", "＜／ｓ＞ａ")

@@ -10,7 +10,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats import dump, load
 from bpe_cli.formats.features import FEATURES, left_behind
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Usage
+from bpe_cli.tokenizer.usage import Usage
 from tests.counted import at_least, compared
 from tests.every_format import FORMATS, KINDS, pattern_for, put, trained
 

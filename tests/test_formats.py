@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import encodings, formats
-from bpe_cli.byte_alphabet import ALPHABET_ORDER
+from bpe_cli import formats
 from bpe_cli.errors import FormatError
-from bpe_cli.fingerprint import fingerprint
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer import Tokenizer, named_encodings
+from bpe_cli.tokenizer.fingerprint import fingerprint
 from tests.counted import at_least, compared
 from tests.needs import needs
 
@@ -103,7 +103,7 @@ def test_hugging_face_gives_equal_ids(tokenizer, texts):
 @pytest.mark.parametrize("name", ["gpt2", "p50k_edit", "cl100k_base", "o200k_base"])
 def test_published_encodings_give_equal_ids_as_tokenizer_json(shared, name, tmp_path):
     rival = needs("tokenizers")
-    ours = encodings.named(name)
+    ours = named_encodings.named(name)
     path = tmp_path / "tokenizer.json"
     path.write_bytes(formats.dump(ours, "tokenizer.json")[""])
     theirs = rival.Tokenizer.from_file(str(path))

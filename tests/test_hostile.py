@@ -8,18 +8,18 @@ from functools import cache
 
 import pytest
 
-from bpe_cli import _core, encodings, formats
-from bpe_cli.blocks import Block
+from bpe_cli import _core, formats
 from bpe_cli.errors import BpeError, InputError, TrainingError, UsageError
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.splitting import RegexSplitter, compile_splitter
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
-from bpe_cli.streaming import StreamDecoder
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.blocks import Block
 from bpe_cli.teaching import bpe
 from bpe_cli.teaching.encode import encode_by_merges
-from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer import Tokenizer, named_encodings
+from bpe_cli.tokenizer.streaming import StreamDecoder
 from bpe_cli.trainers import bbpe
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.differential.rivals import assert_equal_ids, tiktoken_encoding
 from tests.differential.texts import more
 
@@ -104,7 +104,7 @@ def test_ids_equal_tiktokens(name, encoding):
         assert text.isspace() or text[:-1].isspace()
         text = text_of(name, 6000)
         expected = tiktoken_encoding(encoding).encode_ordinary(text)
-    tokenizer = encodings.named(encoding)
+    tokenizer = named_encodings.named(encoding)
     ids, _ = tokenizer.encode_block(Block.of([text.encode()]))
     assert_equal_ids(tokenizer, [text.encode()], ids, expected)
 
@@ -112,7 +112,7 @@ def test_ids_equal_tiktokens(name, encoding):
 @pytest.mark.parametrize("encoding", ["cl100k_base", "o200k_base"])
 @pytest.mark.parametrize("name", EVERY)
 def test_a_megabyte_is_encoded_counted_and_decoded(name, encoding):
-    tokenizer, data = encodings.named(encoding), data_of(name, SIZE)
+    tokenizer, data = named_encodings.named(encoding), data_of(name, SIZE)
     block = Block.of([data])
     ids, ends = tokenizer.encode_block(block, threads=2)
     assert tokenizer.decode(ids) == data
@@ -134,13 +134,13 @@ def test_pieces_are_those_of_the_expression(name, pattern):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_special_tokens_are_looked_for_in_anything(name):
-    tokenizer, data = encodings.named("o200k_harmony"), data_of(name, 600_000)
+    tokenizer, data = named_encodings.named("o200k_harmony"), data_of(name, 600_000)
     assert tokenizer.decode(tokenizer.encode(data, "all", threads=2)) == data
     assert tokenizer.encode(data + b"<|end|>", "all")[-1] == 200007
 
 
 def test_a_document_of_nothing_but_special_tokens():
-    tokenizer = encodings.named("o200k_harmony")
+    tokenizer = named_encodings.named("o200k_harmony")
     contents = [token.content for token in tokenizer.special_tokens]
     data = b"".join(contents) * 40
     assert tokenizer.encode(data, "all", threads=2) == [token.token_id for token in tokenizer.special_tokens] * 40
@@ -149,7 +149,7 @@ def test_a_document_of_nothing_but_special_tokens():
 @pytest.mark.parametrize("name", ["letters", "spaces", "emoji", "halves of a character", "noise", "a long word"])
 def test_a_document_that_comes_in_little_pieces(name):
     """Where there is no safe place to cut, the document is held, and not searched again at every block."""
-    tokenizer, data = encodings.named("cl100k_base"), data_of(name, 300_000)
+    tokenizer, data = named_encodings.named("cl100k_base"), data_of(name, 300_000)
     size = 64
     parts = [data[start : start + size] for start in range(0, len(data), size)]
     blocks = (
@@ -163,7 +163,7 @@ def test_a_document_that_comes_in_little_pieces(name):
 
 
 def test_many_empty_documents():
-    tokenizer = encodings.named("gpt2")
+    tokenizer = named_encodings.named("gpt2")
     ids, ends = tokenizer.encode_block(Block.of([b""] * 200_000 + [b"a"] + [b""] * 10), threads=4)
     assert (ids.tolist(), ends.tolist()) == ([64], [0] * 200_000 + [1] * 11)
     assert tokenizer.encode(b"") == []
@@ -355,7 +355,7 @@ def test_a_byte_without_a_token_is_named_with_its_offset_in_the_text(stages, use
 
 @pytest.mark.parametrize("ids", [[50257], [2**31], [2**32 - 1], [2**32], [-1], [2**64], ["a"], [1.5], [None]])
 def test_ids_that_are_none(ids):
-    tokenizer = encodings.named("gpt2")
+    tokenizer = named_encodings.named("gpt2")
     for decode in (tokenizer.decode, tokenizer.decode_text, StreamDecoder(tokenizer).feed):
         with pytest.raises(InputError):
             decode([0, *ids])
@@ -364,7 +364,7 @@ def test_ids_that_are_none(ids):
 @pytest.mark.parametrize("token_id", [-1, 50257, 2**40])
 def test_no_token_has_such_an_id(token_id):
     with pytest.raises(InputError, match=f"^id {token_id} is not in the vocabulary"):
-        encodings.named("gpt2").token_bytes(token_id)
+        named_encodings.named("gpt2").token_bytes(token_id)
 
 
 @pytest.mark.parametrize("content", ["é", "Ġa", "Ċ"])
@@ -377,11 +377,11 @@ def test_special_tokens_that_are_spelt_like_other_bytes_are_refused(content):
 
 def test_text_that_no_bytes_stand_for_is_refused():
     with pytest.raises(InputError, match=r"^character 1 of the text is the lone surrogate U\+D800"):
-        encodings.named("gpt2").encode("a\ud800")
+        named_encodings.named("gpt2").encode("a\ud800")
 
 
 @pytest.mark.parametrize("code", ["b", "B", "h", "H", "i", "I", "l", "L", "q", "Q"])
 def test_ids_in_any_array_are_decoded(code):
-    tokenizer = encodings.named("gpt2")
+    tokenizer = named_encodings.named("gpt2")
     assert tokenizer.decode(array(code, [72, 73])) == b"ij"
     assert tokenizer.decode(memoryview(array(code, [72, 0, 73]))[::2]) == b"ij"

@@ -13,21 +13,21 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bpe_cli import _core, encodings, formats
-from bpe_cli.blocks import Block
-from bpe_cli.byte_alphabet import ALPHABET_ORDER
+from bpe_cli import _core, formats
 from bpe_cli.corpus import Source, read_blocks
 from bpe_cli.errors import InputError
 from bpe_cli.formats import counts_file
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import PrefixSpace, SpecialToken, Split
-from bpe_cli.streaming import StreamDecoder
+from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.support.blocks import Block
 from bpe_cli.teaching.utf8 import recover
-from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer import Tokenizer, named_encodings
+from bpe_cli.tokenizer.streaming import StreamDecoder
 from bpe_cli.trainers import base, bbpe
 from tests.differential.texts import MIXED, RAW, corpus, more
 
-NAMES = list(encodings.ENCODINGS)
+NAMES = list(named_encodings.ENCODINGS)
 SPECIAL = ("<|endoftext|>", "<s>", "<| a b |>", " x", "\n\n", "<s>1", "日!")
 """Special tokens with white space in them, and such as end where text may be cut or begin with each other."""
 
@@ -42,8 +42,8 @@ def counted() -> _core.Counts:
 @cache
 def made(name: str) -> Tokenizer:
     """Make a tokenizer: trained on the repository's texts, with other stages before its model."""
-    if name in encodings.ENCODINGS:
-        return encodings.named(name)
+    if name in named_encodings.ENCODINGS:
+        return named_encodings.named(name)
     trained = bbpe.train(counted(), bbpe.BbpeOptions(1500)).tokenizer
     model, size = trained.model, trained.vocab_size
     special = tuple(SpecialToken(text.encode(), size + place) for place, text in enumerate(SPECIAL))

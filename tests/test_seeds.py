@@ -25,9 +25,9 @@ import pytest
 
 from bpe_cli.formats import dump, load
 from bpe_cli.stages import BPEDecoder, CharacterBpe, MaxMatch, SpecialToken, WhitespaceSplit, WordPiece
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import maxmatch
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.cli_runner import call
 from tests.test_worked_examples import CHAT_4_32K, CHAT_4_32K_IDS, CHAT_35, CHAT_35_IDS, MERGES, SENTENCES, WALK_STEPS
 from tests.word_piece_examples import HUG_COUNTS, HUG_VOCABULARY, SENTENCE_TOKENS, SORTED_VOCABULARY, VOCABULARY

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.blocks import Block
 from bpe_cli.errors import BpeError, FormatError, InputError
 from bpe_cli.formats import FORMATS, dump, load
 from bpe_cli.reports.text.nbest import rank
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.text.steps import Limits, tell
-from bpe_cli.running import Sampling
-from bpe_cli.withholding import dead_merges
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer.engine import Sampling
+from bpe_cli.tokenizer.withholding import dead_merges
 from tests.counted import at_least, compared
 from tests.special_tokenizers import MODELS, Case, case, text_of
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from bpe_cli.splitting import regex_version
+from bpe_cli.stages.splitters import regex_version
 from tests.cli_runner import surroundings
 
 PARSERS = {"typer", "click", "rich", "pydantic", "pydantic_core", "shellingham"}

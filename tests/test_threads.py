@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import named_encodings
 from bpe_cli.trainers import bbpe
 from tests.differential.texts import corpus
 
 
 @pytest.mark.parametrize("name", ["gpt2", "o200k_base"])
 def test_a_tokenizer_is_shared(name):
-    tokenizer = encodings.named(name)
+    tokenizer = named_encodings.named(name)
     texts = [text.encode() for text in corpus().values()] * 5
     expected = [tokenizer.encode(text) for text in texts]
     with ThreadPoolExecutor(8) as pool:
@@ -40,7 +40,7 @@ def test_counts_are_added_to_by_several():
 PREPARE = """
 import random
 import threading
-from bpe_cli.blocks import Block
+from bpe_cli.support.blocks import Block
 from bpe_cli.trainers import bbpe
 
 chance = random.Random(0)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import regex
 
-from bpe_cli.byte_alphabet import from_visible, to_visible
-from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages.byte_alphabet import from_visible, to_visible
+from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.teaching import longest_match
 from bpe_cli.teaching.bpe import Training, character_words, count_pairs, count_symbols, train
 from bpe_cli.teaching.encode import encode_by_merges, replay_merges
@@ -306,8 +306,8 @@ def test_core_sentences_encoding() -> None:
     corpus = [(from_visible(piece), 1) for sentence in SENTENCES for piece, _ in pieces(sentence)]
     training, tokens = train_core(corpus, vocab_size=50, min_frequency=1)
     from bpe_cli.stages import MergeBpe, Split
+    from bpe_cli.stages.vocabulary import Merges, Vocabulary
     from bpe_cli.tokenizer import Tokenizer
-    from bpe_cli.vocabulary import Merges, Vocabulary
 
     numbers = iter(memoryview(training.merges).tolist())
     merges = Merges.from_pairs(list(islice(numbers, 3)) for _ in MERGES)
@@ -331,7 +331,7 @@ def test_core_sentences_encoding() -> None:
     ],
 )
 def test_ids(name: str, text: str, ids: list[int], apart: str) -> None:
-    from bpe_cli.encodings import named
+    from bpe_cli.tokenizer.named_encodings import named
 
     tokenizer = named(name)
     assert tokenizer.encode(text) == ids
@@ -364,8 +364,8 @@ CHAT_4_32K_IDS = [
 
 
 def test_chat_ids() -> None:
-    from bpe_cli.encodings import named
     from bpe_cli.stages import SpecialToken
+    from bpe_cli.tokenizer.named_encodings import named
 
     cl100k_im = named("cl100k_base").with_special_tokens(
         [SpecialToken(b"<|im_start|>", 100264), SpecialToken(b"<|im_end|>", 100265)]

@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any, Literal
 
 from bpe_cli import trainers
-from bpe_cli.blocks import Block
 from bpe_cli.stages import named_normalizers, named_pre_tokenizers
+from bpe_cli.support.blocks import Block
 from bpe_cli.trainers import TRAINERS, sentencepiece
 from bpe_cli.trainers.base import new_counts
 from bpe_cli.trainers.sentencepiece_options import OF_MODELS

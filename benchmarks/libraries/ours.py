@@ -22,7 +22,7 @@ class Bpe:
     def load_from(self, job: Job) -> Any:
         """Load a tokenizer, and compile it: the others are compiled when they are loaded."""
         from bpe_cli import load, named
-        from bpe_cli.encodings import ENCODINGS
+        from bpe_cli.tokenizer.named_encodings import ENCODINGS
 
         if job.load in ENCODINGS:
             tokenizer = named(job.load)
@@ -33,14 +33,14 @@ class Bpe:
 
     def encode(self, job: Job, documents: list[bytes]) -> Task:
         """Encode a block of documents."""
-        from bpe_cli.blocks import Block
+        from bpe_cli.support.blocks import Block
 
         tokenizer, block = self.load_from(job), Block.of(documents)
         return Task(lambda: tokenizer.encode_block(block, None, job.threads)[0], lambda ids: array("I", bytes(ids)))
 
     def count(self, job: Job, documents: list[bytes]) -> Task:
         """Count tokens without making ids."""
-        from bpe_cli.blocks import Block
+        from bpe_cli.support.blocks import Block
 
         tokenizer, block = self.load_from(job), Block.of(documents)
         return Task(lambda: tokenizer.count_block(block, None, job.threads), sum)
@@ -63,7 +63,7 @@ class Bpe:
 
     def train(self, job: Job, documents: list[bytes]) -> Task:
         """Count pieces and learn merges."""
-        from bpe_cli.blocks import Block
+        from bpe_cli.support.blocks import Block
         from bpe_cli.trainers import bbpe
 
         options = bbpe.BbpeOptions(vocab_size=job.vocab_size, pattern=job.pattern, compat=job.rules)  # type: ignore[arg-type]

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
 from bpe_cli.chat.messages import Conversation, text_of
 from bpe_cli.errors import InputError
-from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 _OLD = "gpt-3.5-turbo-0301"
 """The model whose messages cost four tokens, and a name none: it replaces the role."""
@@ -29,16 +28,16 @@ def is_billed(model: str) -> bool:
     >>> is_billed("gpt-4o-mini"), is_billed("o200k_base"), is_billed("davinci-002"), is_billed("gpt-oss-20b")
     (True, False, False, False)
     """
-    model = encodings.canonical(model)
-    if model in encodings.ENCODINGS or model.startswith(_LEGACY):
+    model = named_encodings.canonical(model)
+    if model in named_encodings.ENCODINGS or model.startswith(_LEGACY):
         return False
-    return encodings.encoding_for_model(model) in ("cl100k_base", "o200k_base")
+    return named_encodings.encoding_for_model(model) in ("cl100k_base", "o200k_base")
 
 
 def count_billed(tokenizer: Tokenizer, conversation: Conversation, model: str = "") -> int:
     """Count the tokens of a conversation as OpenAI bills them.
 
-    >>> from bpe_cli.encodings import named
+    >>> from bpe_cli.tokenizer.named_encodings import named
     >>> count_billed(named("o200k_base"), Conversation(({"role": "user", "content": "hello world"},)))
     9
 

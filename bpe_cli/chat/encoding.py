@@ -17,10 +17,10 @@ from itertools import accumulate
 from bpe_cli import _core
 from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, Traced
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.running import StagedRunner
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Specials, Tokenizer
-from bpe_cli.withholding import looked_for
+from bpe_cli.tokenizer.engine import StagedRunner
+from bpe_cli.tokenizer.withholding import looked_for
 
 _RUN = re.compile(b"t+|m+|[?]+")
 _SINGLE_WORD = 1 << 2

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from bpe_cli import encodings
 from bpe_cli.chat.harmony import TOKENS as HARMONY_TOKENS
 from bpe_cli.chat.harmony import write_harmony
 from bpe_cli.chat.messages import Conversation, text_of
@@ -18,7 +17,7 @@ from bpe_cli.chat.provenance import Traced
 from bpe_cli.chat.writer import Writer
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import SpecialToken
-from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class Layout:
             missing
             and self.added
             and self.of
-            and tokenizer.model.vocabulary == encodings.named(self.of).model.vocabulary
+            and tokenizer.model.vocabulary == named_encodings.named(self.of).model.vocabulary
         ):
             tokenizer = tokenizer.with_special_tokens(
                 SpecialToken(text.encode(), token_id) for text, token_id in self.added.items()
@@ -167,7 +166,7 @@ def layout_of_model(model: str) -> str | None:
     >>> layout_of_model("gpt-3.5-turbo"), layout_of_model("gpt-4-32k-0613"), layout_of_model("gpt-oss-20b")
     ('gpt-3.5', 'gpt-4-32k', 'harmony')
     """
-    model, encoding = encodings.canonical(model), encodings.encoding_of(model)
+    model, encoding = named_encodings.canonical(model), named_encodings.encoding_of(model)
     if encoding == "o200k_harmony":
         return "harmony"
     if encoding != "cl100k_base" or model == encoding:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bpe_cli.errors import InputError
-from bpe_cli.safe_orjson import orjson
+from bpe_cli.support.safe_orjson import orjson
 
 MAX_BYTES = 1 << 28
 """A conversation is no longer; JSON takes several times its size in memory."""

@@ -152,8 +152,8 @@ def special_names(tokenizer: Tokenizer) -> dict[str, str]:
     """Give the names that a template finds for a tokenizer's special tokens, such as ``bos_token``.
 
     >>> from dataclasses import replace
-    >>> from bpe_cli.encodings import named
-    >>> from bpe_cli.usage import Usage
+    >>> from bpe_cli.tokenizer.named_encodings import named
+    >>> from bpe_cli.tokenizer.usage import Usage
     >>> special_names(replace(named("gpt2"), usage=Usage(roles=(("eos", 50256),))))
     {'eos_token': '<|endoftext|>'}
     """

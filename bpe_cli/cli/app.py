@@ -6,8 +6,8 @@ import io
 import os
 import sys
 
+from bpe_cli.cli import argv_fast as clear_words
 from bpe_cli.cli import commands
-from bpe_cli.cli import words as clear_words
 from bpe_cli.cli.console import drop, report, tell
 from bpe_cli.errors import BpeError
 
@@ -92,9 +92,9 @@ def _run(words: list[str]) -> int:
     try:
         call = _clear_call(words)
     except clear_words.Unclear:
-        from bpe_cli.cli import by_typer
+        from bpe_cli.cli import argv_typer
 
-        return by_typer.run(words)
+        return argv_typer.run(words)
     call()
     return 0
 

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, on_terminal, progress, say_slow, say_unspelt
 from bpe_cli.cli.documents import Budget, Origins, Places
+from bpe_cli.cli.inputs import find_inputs
 from bpe_cli.cli.parameters import Option
-from bpe_cli.cli.reading import find_inputs
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.values import dataclass, replace
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
     import datetime
 
-    from bpe_cli.blocks import Block
     from bpe_cli.chat import Conversation
     from bpe_cli.chat.provenance import Traced
     from bpe_cli.corpus import InputHash, Inputs, Source
-    from bpe_cli.running import Sampling
     from bpe_cli.sinks import Sink, SinkOptions
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.tokenizer.engine import Sampling
 
 _CHAT = "Conversations"
 BILLED = "openai"
@@ -178,7 +178,7 @@ def encode_chat(chat: ChatOptions, work: ChatWork, model: Tokenizer, asked: str 
 
 def _is_named(model: Tokenizer) -> bool:
     """Tell whether a tokenizer is one of those that need no file."""
-    from bpe_cli.encodings import ENCODINGS
+    from bpe_cli.tokenizer.named_encodings import ENCODINGS
 
     return model.name in ENCODINGS
 
@@ -296,11 +296,11 @@ def _whole(blocks: Iterator[Block]) -> Iterator[list[bytes]]:
 
 def _write_ids(work: ChatWork, model: Tokenizer, renderer: _Renders, reader: _Reader) -> None:
     from bpe_cli import sinks
-    from bpe_cli.blocks import Block
     from bpe_cli.chat import ChatEncoder
     from bpe_cli.cli.encoding import counts_of, with_edges, with_edges_counted
-    from bpe_cli.edges import edges_of
     from bpe_cli.sinks.count import CountSink
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer.edges import edges_of
 
     encoder = ChatEncoder(model, work.specials, refuse=work.refuse)
     edges = edges_of(model, eot=work.eot)
@@ -343,9 +343,9 @@ def _tell(work: ChatWork, sink: Sink) -> None:
 def _write_counts(chat: ChatOptions, work: ChatWork, model: Tokenizer, named: str, reader: _Reader) -> None:
     """Write what OpenAI bills."""
     from bpe_cli import sinks
-    from bpe_cli.blocks import Block
     from bpe_cli.chat import count_billed
     from bpe_cli.sinks.count import CountSink
+    from bpe_cli.support.blocks import Block
 
     if chat.prompt is False or work.specials or work.refuse or work.sampling is not None or work.eot:
         raise UsageError(

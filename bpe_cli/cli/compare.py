@@ -5,19 +5,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from bpe_cli.cli import compare_extras, compare_options, options, pages
+from bpe_cli.cli import compare_extras, compare_options, options, write_page
 from bpe_cli.cli.compare_output import finish
 from bpe_cli.cli.console import note, progress, say_slow, say_unspelt
+from bpe_cli.cli.inputs import inputs_of
 from bpe_cli.cli.parameters import Option
-from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import UsageError
-from bpe_cli.failures import every
+from bpe_cli.support.failures import every
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bpe_cli.blocks import Block
     from bpe_cli.corpus import Input, Inputs, Source
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
 EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 a check fails, 2 bad usage or input."
@@ -54,7 +54,7 @@ def run(
     json: compare_options.Json = False,
     markdown: compare_options.Markdown = False,
     csv: compare_options.Csv = False,
-    html: pages.Html = None,
+    html: write_page.Html = None,
     output: compare_options.Output = None,
     fail_if: compare_options.FailIf = None,
     against: compare_options.Against = None,
@@ -89,8 +89,8 @@ def run(
 
         bpe compare corpus/ -t tokenizer.json --against report.json --max-regression 1% --markdown
     """
-    from bpe_cli.reports.comparison.comparing import compare
-    from bpe_cli.reports.comparison.identity import Digests, Settings, identified
+    from bpe_cli.reports.comparison.compare import compare
+    from bpe_cli.reports.comparison.provenance import Digests, Settings, identified
 
     wanted = compare_options.Wanted.of(
         json=json, markdown=markdown, csv=csv, html=html, output=output, metric=metric or (), speed=speed,

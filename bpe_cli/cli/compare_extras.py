@@ -13,10 +13,10 @@ from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from bpe_cli.blocks import Block
     from bpe_cli.reports.comparison.comparison import Comparison
     from bpe_cli.reports.comparison.probes import Probes
     from bpe_cli.reports.comparison.sampling import Sample
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 BUILT_IN = "built in"
@@ -207,11 +207,11 @@ class Extras:
 
     def _probes(self, models: Sequence[Tokenizer], threads: int) -> Probes:
         from bpe_cli.reports.comparison.probes import Probes
-        from bpe_cli.samples import samples
+        from bpe_cli.support.samples import samples
 
         found = Probes()
         if Probe.languages in self.probes:
-            from bpe_cli.corpus.parallel import parse_parallel, read_parallel
+            from bpe_cli.corpus.parallel_texts import parse_parallel, read_parallel
             from bpe_cli.reports.comparison.probes.languages import probe_languages
 
             if self.parallel:

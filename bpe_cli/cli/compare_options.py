@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
-from bpe_cli.cli.outputs import check_kept, check_outputs
-from bpe_cli.cli.pages import check_page_names
+from bpe_cli.cli.output_checks import check_kept, check_outputs
 from bpe_cli.cli.parameters import Option
+from bpe_cli.cli.write_page import check_page_names
 from bpe_cli.errors import UsageError
-from bpe_cli.failures import every
 from bpe_cli.sinks.naming import TEXT, check_name, read_name
+from bpe_cli.support.failures import every
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Limit
@@ -147,7 +147,7 @@ class Wanted:
         """
         from bpe_cli.reports.comparison.changes import Limit
         from bpe_cli.reports.comparison.checks import Condition
-        from bpe_cli.reports.comparison.choosing import ALL, USUAL, metrics_named
+        from bpe_cli.reports.comparison.metric_names import ALL, USUAL, metrics_named
         from bpe_cli.reports.comparison.metrics import METRICS
 
         forms: dict[Form, bool] = {"json": json, "markdown": markdown, "csv": csv}

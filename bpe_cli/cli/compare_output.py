@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, json_text, note, stdout_console
-from bpe_cli.cli.outputs import STDOUT
-from bpe_cli.cli.pages import write_page
+from bpe_cli.cli.output_checks import STDOUT
+from bpe_cli.cli.write_page import write_page
 from bpe_cli.errors import CheckFailed
-from bpe_cli.wording import listed
+from bpe_cli.support.messages import listed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -73,7 +73,7 @@ def _changes(wanted: Wanted, report: Comparison) -> Changes | None:
 
 def _metrics(wanted: Wanted, report: Comparison) -> tuple[Metric, ...]:
     """Give what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
-    from bpe_cli.reports.comparison.choosing import USUAL
+    from bpe_cli.reports.comparison.metric_names import USUAL
 
     usual = tuple(metric.name for metric in wanted.metrics if metric.kind != "speed") == USUAL
     alone = len(report.tokenizers) == 1 and usual and not wanted.by_input

@@ -41,7 +41,7 @@ def note(message: str, *, quiet: bool = False) -> None:
 def say_slow(patterns: Sequence[str], quiet: bool) -> None:
     """Tell that patterns take the slow way."""
     if patterns:
-        from bpe_cli.splitting import show_pattern
+        from bpe_cli.stages.splitters import show_pattern
 
         shown = ", ".join(map(show_pattern, patterns[:SHOWN_PATTERNS]))
         if len(patterns) > SHOWN_PATTERNS:
@@ -59,7 +59,7 @@ def say_unspelt(tokenizer: Tokenizer, specials: Specials, quiet: bool) -> None:
         return
     import shlex
 
-    from bpe_cli.withholding import unspelt
+    from bpe_cli.tokenizer.withholding import unspelt
 
     texts = (tokenizer.token_bytes(each).decode() for each in unspelt(tokenizer.model, tokenizer.withheld))
     for text in (text for text in texts if text not in specials):

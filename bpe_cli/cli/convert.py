@@ -8,9 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from bpe_cli.cli import options, surgery
+from bpe_cli.cli import convert_changes, options
 from bpe_cli.cli.console import note
-from bpe_cli.cli.outputs import check_kept
+from bpe_cli.cli.output_checks import check_kept
 from bpe_cli.cli.parameters import Argument, Option
 from bpe_cli.cli.tokenizer_names import check_tokenizer_name
 from bpe_cli.errors import UsageError
@@ -75,13 +75,13 @@ def run(
             help="Leave out what the format cannot hold, by the names that the error gives: pattern, ...",
         ),
     ] = "",
-    add_tokens: surgery.AddTokens = None,
-    prune_to: surgery.PruneTo = None,
-    counts_from: surgery.CountsFrom = None,
-    extend: surgery.Extend = None,
-    vocab_size: surgery.VocabSize = None,
-    merge: surgery.Merge = None,
-    id_map: surgery.IdMap = None,
+    add_tokens: convert_changes.AddTokens = None,
+    prune_to: convert_changes.PruneTo = None,
+    counts_from: convert_changes.CountsFrom = None,
+    extend: convert_changes.Extend = None,
+    vocab_size: convert_changes.VocabSize = None,
+    merge: convert_changes.Merge = None,
+    id_map: convert_changes.IdMap = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
     plain: options.Plain = False,
@@ -111,7 +111,7 @@ def run(
     if format and not as_folder and output != _STDOUT:
         check_tokenizer_name(output, chosen)
     losses = frozenset(word.strip() for word in allow_loss.split(",") if word.strip())
-    change = surgery.Change(add_tokens, prune_to, counts_from, extend, vocab_size, merge, id_map,
+    change = convert_changes.Change(add_tokens, prune_to, counts_from, extend, vocab_size, merge, id_map,
                             lines, jsonl, plain, field, threads, block_size, quiet)  # fmt: skip
     map_path = change.map_path(output) if change.wanted else None
     if map_path == f"{_STDOUT}.ids.json":
@@ -199,7 +199,7 @@ def _write(contents: dict[str, bytes], folder: str | None) -> None:
 
 def _built_in_layout(source: str, model: "Tokenizer") -> str | None:
     """Give the layout that a model's name stood for, which no file has; None if there is none."""
-    from bpe_cli.encodings import ENCODINGS
+    from bpe_cli.tokenizer.named_encodings import ENCODINGS
 
     if model.name not in ENCODINGS:
         return None

@@ -40,7 +40,7 @@ def count_corpus(
     """
     from bpe_cli import trainers
     from bpe_cli.corpus import read_blocks
-    from bpe_cli.splitting import RegexSplitter, compile_splitter
+    from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
 
     patterns = getattr(settings, "patterns", ())
     if isinstance(compile_splitter(patterns), RegexSplitter):
@@ -124,6 +124,6 @@ def load_counts(paths: list[str], trainer: ModuleType, settings: Any, memory: in
 
 
 def _pattern(expression: str) -> str:
-    from bpe_cli.splitting import show_pattern
+    from bpe_cli.stages.splitters import show_pattern
 
     return f"the pattern {show_pattern(expression)}" if expression else "no pattern"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, on_terminal, progress
-from bpe_cli.cli.outputs import check_kept
+from bpe_cli.cli.inputs import find_inputs
+from bpe_cli.cli.output_checks import check_kept
 from bpe_cli.cli.parameters import Option
-from bpe_cli.cli.reading import find_inputs
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.views.numbers import count
 
@@ -120,13 +120,13 @@ def run(
         echo 24912 2375 | bpe decode -t gpt-4o
     """
     from bpe_cli.corpus import Source, open_stream, waits_for_keyboard
-    from bpe_cli.edges import edges_of
     from bpe_cli.sinks.atomic import check_writable, open_stdout
     from bpe_cli.sinks.batches import ReadOptions
     from bpe_cli.sinks.compressing import check_compressing, open_packed
     from bpe_cli.sinks.read import kind_of, read_batches
     from bpe_cli.sinks.sidecar import complete, sidecar_path
-    from bpe_cli.streaming import CharacterStream
+    from bpe_cli.tokenizer.edges import edges_of
+    from bpe_cli.tokenizer.streaming import CharacterStream
 
     if not inputs and waits_for_keyboard(Source(), sys.stdin.buffer):
         raise UsageError("there are no ids: stdin is a terminal", hint="name files, or pipe ids in")

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.errors import CheckFailed, InputError
-from bpe_cli.wording import MOST_NAMED, plural
+from bpe_cli.support.messages import MOST_NAMED, plural
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.blocks import Block
-    from bpe_cli.running import Place
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer.engine import Place
 
 
 class Origins:
@@ -60,7 +60,7 @@ class Places:
 
     def of(self, block: Block) -> Place:
         """Give the place of the next block."""
-        from bpe_cli.running import Place
+        from bpe_cli.tokenizer.engine import Place
 
         place = Place(self._document, self._offset)
         if block.unfinished:

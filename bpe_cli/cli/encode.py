@@ -8,20 +8,20 @@ from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, on_terminal, progress, say_slow, say_unspelt
 from bpe_cli.cli.documents import Budget, Origins, Places, refusing
-from bpe_cli.cli.outputs import check_kept, check_text_output
+from bpe_cli.cli.inputs import inputs_of
+from bpe_cli.cli.output_checks import check_kept, check_text_output
 from bpe_cli.cli.parameters import Option
-from bpe_cli.cli.reading import inputs_of
 from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
 from bpe_cli.cli.segmented import Segmenting, check_options, read_counts, write_segmented
 from bpe_cli.errors import UsageError
+from bpe_cli.support.messages import listed
 from bpe_cli.views.numbers import count
-from bpe_cli.wording import listed
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash
-    from bpe_cli.edges import Edges
     from bpe_cli.sinks import SinkOptions
     from bpe_cli.tokenizer import Specials
+    from bpe_cli.tokenizer.edges import Edges
 
 EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or output."
 
@@ -233,9 +233,9 @@ def run(
     from bpe_cli import sinks
     from bpe_cli.cli.encoding import BlockEncoding
     from bpe_cli.corpus import read_blocks
-    from bpe_cli.edges import NO_EDGES, edges_of
-    from bpe_cli.ordered import Ordered, keep_freed_memory
     from bpe_cli.sinks.bin import BinSink
+    from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory
+    from bpe_cli.tokenizer.edges import NO_EDGES, edges_of
 
     conversations = chats.ChatOptions(chat, chat_template, generation_prompt, tools, date)
     to = to or To(sinks.sink_of_name(output) or To.ids.value)

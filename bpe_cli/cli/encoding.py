@@ -6,16 +6,16 @@ from array import array
 from typing import TYPE_CHECKING
 
 from bpe_cli.sinks.count import CountSink
-from bpe_cli.values import dataclass
+from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.blocks import Block
     from bpe_cli.cli.documents import Budget
-    from bpe_cli.edges import Edges
-    from bpe_cli.running import Place, Sampling
     from bpe_cli.sinks import Sink
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.tokenizer.edges import Edges
+    from bpe_cli.tokenizer.engine import Place, Sampling
 
 Item = tuple["Block", "Place"]
 """A block, and where it stands in the whole input."""
@@ -31,7 +31,7 @@ def with_edges(
     after = edges.after[:-1] if _puts_eot(edges, sink) else edges.after
     if not (edges.before or after):
         return ids, ends
-    from bpe_cli.postprocess import surround
+    from bpe_cli.tokenizer.post_processor import surround
 
     return surround(block, ids, ends, edges.before, after)
 

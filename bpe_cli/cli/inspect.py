@@ -6,13 +6,13 @@ import stat
 import sys
 from typing import Annotated
 
-from bpe_cli.cli import options, pages
+from bpe_cli.cli import options, write_page
 from bpe_cli.cli.console import say_slow
+from bpe_cli.cli.inputs import FIELD
 from bpe_cli.cli.inspect_text import Wanted, show_texts
 from bpe_cli.cli.inspect_tokenizer import CorpusWanted, report_tokenizer
-from bpe_cli.cli.outputs import check_kept
+from bpe_cli.cli.output_checks import check_kept
 from bpe_cli.cli.parameters import Option
-from bpe_cli.cli.reading import FIELD
 from bpe_cli.errors import FormatError, UsageError
 
 EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
@@ -56,8 +56,8 @@ def run(
     ] = None,
     full: Annotated[bool, Option("--full", help="Show everything, however long.")] = False,
     json: options.Json = False,
-    html: pages.Html = None,
-    svg: pages.Svg = None,
+    html: write_page.Html = None,
+    svg: write_page.Svg = None,
     text: options.Text = None,
     lines: options.Lines = False,
     jsonl: options.Jsonl = False,
@@ -111,7 +111,7 @@ def run(
             (tokenizer,), inputs = inputs, None
     elif tokenizer is None and text is None and inputs:
         _refuse_tokenizers(inputs)
-    pages.check_page_names(html=html, svg=svg)
+    write_page.check_page_names(html=html, svg=svg)
     check_kept([("--html", html), ("--svg", svg)], [("the tokenizer", tokenizer or "")])
     try:
         model = options.tokenizer_of(tokenizer, pattern, add_special)
@@ -151,9 +151,9 @@ def run(
 def _is_tokenizer(name: str) -> bool:
     """Tell whether an input is a tokenizer: a file that holds one, or the name of one where there is no such file."""
     if not os.path.lexists(name):
-        from bpe_cli import encodings
+        from bpe_cli.tokenizer import named_encodings
 
-        return encodings.find(name) is not None
+        return named_encodings.find(name) is not None
     from bpe_cli.formats import is_tokenizer
 
     return is_tokenizer(name)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import print_json
-from bpe_cli.cli.outputs import check_outputs
-from bpe_cli.cli.pages import write_page
-from bpe_cli.cli.reading import inputs_of
+from bpe_cli.cli.inputs import inputs_of
+from bpe_cli.cli.output_checks import check_outputs
 from bpe_cli.cli.shown_documents import Document, print_each, read_documents
+from bpe_cli.cli.write_page import write_page
 from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:

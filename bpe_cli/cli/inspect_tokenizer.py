@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, print_json, progress, stdout_console
-from bpe_cli.cli.reading import inputs_of
+from bpe_cli.cli.inputs import inputs_of
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -62,11 +62,11 @@ def _show_tokens(
     model: Tokenizer, names: list[str], frequencies: Frequencies | None, *, json: bool, full: bool, color: options.Color
 ) -> None:
     """Print all about each token that is there, then fail if one is not."""
-    from bpe_cli.failures import Failures
     from bpe_cli.reports.tokenizer.lookup import look_up
     from bpe_cli.reports.tokenizer.naming import find_tokens
     from bpe_cli.reports.tokenizer.reachability import examine
     from bpe_cli.reports.tokenizer.structure import Anatomy
+    from bpe_cli.support.failures import Failures
 
     anatomy = Anatomy(model)
     unknown = Failures()

@@ -193,18 +193,18 @@ def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list
         UsageError: It is unknown, or a special token is not TEXT=ID.
         InputError, FormatError: Its file cannot be read.
     """
-    from bpe_cli import encodings
+    from bpe_cli.tokenizer import named_encodings
 
     name = name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER
     # The formats of files are loaded only if one may be meant: a named encoding starts without them.
-    tokenizer = None if pattern is not None or os.path.lexists(name) else encodings.find(name)
+    tokenizer = None if pattern is not None or os.path.lexists(name) else named_encodings.find(name)
     if tokenizer is None:
         from bpe_cli.formats import find_tokenizer
 
         tokenizer = find_tokenizer(name, pattern)
     if not add_special:
         return tokenizer
-    from bpe_cli.failures import every
+    from bpe_cli.support.failures import every
 
     return tokenizer.with_special_tokens(every(_addition, add_special))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from bpe_cli.running import Sampling
     from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.tokenizer.engine import Sampling
 
 
 class DropoutMode(StrEnum):
@@ -27,7 +27,7 @@ def sampling_of(
     Raises:
         UsageError: They contradict each other.
     """
-    from bpe_cli.running import Sampling
+    from bpe_cli.tokenizer.engine import Sampling
 
     if dropout is not None and sample is not None:
         raise UsageError("--dropout and --sample exclude each other", hint="dropout is for BPE, --sample for unigram")

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.cli.console import note, on_terminal, progress
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.values import dataclass, replace
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
-    from bpe_cli.blocks import Block
     from bpe_cli.corpus import Inputs, Source
-    from bpe_cli.running import Sampling
     from bpe_cli.sinks.atomic import Output
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.tokenizer.engine import Sampling
 
 Cut = Callable[[list[bytes], int], list[bytes]]
 """What segments lines, given the number of the first."""
@@ -143,8 +143,8 @@ def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None, th
         UsageError: The options are about words, and the tokenizer has none; or it cannot be varied so.
         InputError, FormatError: The vocabulary cannot be read.
     """
-    from bpe_cli.segmenting import Segmenter
     from bpe_cli.stages import CharacterBpe, LongestMatch
+    from bpe_cli.tokenizer.subword_text import Segmenter
 
     bpe = model.live_model
     if isinstance(bpe, CharacterBpe) and bpe.end_of_word_suffix and not bpe.continuing_subword_prefix:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, progress
 from bpe_cli.cli.counts import count_corpus, load_counts, save_counts
-from bpe_cli.cli.outputs import check_kept, check_outputs
+from bpe_cli.cli.inputs import inputs_of
+from bpe_cli.cli.output_checks import check_kept, check_outputs
 from bpe_cli.cli.parameters import Option
-from bpe_cli.cli.reading import inputs_of
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
@@ -261,7 +261,7 @@ def run(
         bpe train -T "low low lower newest" -s 262 --steps
     """
     from bpe_cli.cli.tokenizer_names import check_tokenizer_name, format_asked_for
-    from bpe_cli.cli.training import check_compat, check_matches, help_of, options_of
+    from bpe_cli.cli.train_options import check_compat, check_matches, help_of, options_of
     from bpe_cli.formats import resolve_pattern
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.stages import named_normalizers, named_pre_tokenizers
@@ -348,7 +348,7 @@ def _train(
 ) -> None:
     from bpe_cli.formats import dump
     from bpe_cli.sinks.atomic import open_output, open_stdout
-    from bpe_cli.withholding import dead_merges
+    from bpe_cli.tokenizer.withholding import dead_merges
 
     told = trainer.steps(counts, settings) if steps else ()
     with progress(

@@ -8,7 +8,7 @@ from typing import Any
 
 from bpe_cli.corpus.opening import cannot_read, show_path
 from bpe_cli.errors import InputError
-from bpe_cli.registry import optional
+from bpe_cli.support.lazy_modules import optional
 
 ROWS = 1024
 """As many rows are made into documents at a time."""

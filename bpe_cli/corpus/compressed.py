@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 from bpe_cli.errors import InputError
-from bpe_cli.registry import optional
+from bpe_cli.support.lazy_modules import optional
 
 MAGIC_BYTES = 16
 """As many first bytes as ``codec_of`` wants to see."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from bpe_cli import _core
-from bpe_cli.blocks import Block
+from bpe_cli.support.blocks import Block
 
 _CLOSE = (b"", b"")
 

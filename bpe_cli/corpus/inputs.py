@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.corpus.opening import SNIFF_BYTES, cannot_read, head_of, show_path
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.values import dataclass
+from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli.corpus.kinds import Kind

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bpe_cli.blocks import Block
 from bpe_cli.corpus.documents import Packer
 from bpe_cli.errors import InputError
-from bpe_cli.safe_orjson import orjson
+from bpe_cli.support.blocks import Block
+from bpe_cli.support.safe_orjson import orjson
 
 _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.corpus.compressed import MAGIC_BYTES
 from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, cannot_read, first_bytes, read_chunks
-from bpe_cli.values import dataclass
+from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bpe_cli.blocks import Block
 from bpe_cli.corpus.columns import ROWS, Column, damaged, library
 from bpe_cli.corpus.documents import Packer
+from bpe_cli.support.blocks import Block
 
 
 def pack_parquet(path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None) -> Iterator[Block]:

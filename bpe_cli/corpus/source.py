@@ -7,12 +7,12 @@ import select
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
-from bpe_cli.blocks import Block
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.corpus.opening import SNIFF_BYTES, read_chunks
 from bpe_cli.errors import UsageError
-from bpe_cli.values import dataclass
+from bpe_cli.support.blocks import Block
+from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     import hashlib

@@ -13,16 +13,15 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats.describing import HEAD_BYTES, describe, hint_of, is_meant_as_tokenizer
-from bpe_cli.formats.growth import check_growth
 from bpe_cli.formats.interface import Format, FormatOfSeveral
-from bpe_cli.patterns import ALIASES, PATTERNS, resolve
-from bpe_cli.registry import Modules
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.values import replace
-from bpe_cli.wording import listed
+from bpe_cli.formats.stage_growth import check_growth
+from bpe_cli.formats.unknown_file import HEAD_BYTES, describe, hint_of, is_meant_as_tokenizer
+from bpe_cli.stages.patterns import ALIASES, PATTERNS, resolve
+from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.lazy_modules import Modules
+from bpe_cli.support.messages import listed
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 FORMATS: Mapping[str, Format] = Modules(
     "bpe_cli.formats",
@@ -332,14 +331,14 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
         if pattern is not None:
             raise UsageError(f"{spec} has a split pattern of its own; no pattern can be given with it")
         return replace(caches.tiktoken_encoding(spec.removeprefix(caches.TIKTOKEN)), name=spec)
-    named = encodings.find(spec)
+    named = named_encodings.find(spec)
     if named is None:
         if re.search(rf"[/\\]|{_ENDING}", spec):
             has_ending = re.search(_ENDING, spec) and not caches.has_model(spec)
             raise InputError(
                 f"cannot read {spec}: no such file", hint=None if has_ending else caches.hint_of_name(spec)
             )
-        error = encodings.unknown(spec)
+        error = named_encodings.unknown(spec)
         raise UsageError(error.message, hint=caches.hint_of_name(spec) or error.hint)
     if pattern is not None:
         raise UsageError(f"{named.name} has a split pattern of its own; no pattern can be given with it")

@@ -23,11 +23,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from bpe_cli import encodings
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import tiktoken_ranks
-from bpe_cli.formats.checked import quote, read
-from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.formats.json_node import quote, read
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 HUGGING_FACE = "hf:"
 TIKTOKEN = "tiktoken:"
@@ -141,7 +140,7 @@ def hint_of_name(name: str) -> str | None:
     organisation, slash, model = name.partition("/")
     if not slash or "@" in name or os.path.lexists(organisation):
         return None
-    if encodings.find(model) is not None:
+    if named_encodings.find(model) is not None:
         return f"did you mean {model}?"
     try:
         _checked(name)
@@ -180,10 +179,10 @@ def tiktoken_encoding(name: str) -> Tokenizer:
         InputError: The cache does not have it; the hint says how to fetch it.
         FormatError: The file there is another.
     """
-    encoding_name = encodings.encoding_of(name)
+    encoding_name = named_encodings.encoding_of(name)
     if encoding_name is None:
-        raise encodings.unknown(name)
-    encoding = encodings.ENCODINGS[encoding_name]
+        raise named_encodings.unknown(name)
+    encoding = named_encodings.ENCODINGS[encoding_name]
     ranks = _RANKS.get(encoding_name, encoding_name)
     fetch = f"fetch it: python -c \"import tiktoken; tiktoken.get_encoding('{ranks}')\""
     folder = tiktoken_folder()

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError
-from bpe_cli.formats.checked import Node, quote
-from bpe_cli.safe_orjson import orjson
+from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.support.safe_orjson import orjson
 
 MAGIC = b'{"format":"bpe-counts"'
 MAX_HEADER_BYTES = 1 << 24

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import subword_nmt
-from bpe_cli.formats.checked import quote, read, refuse_pattern
+from bpe_cli.formats.json_node import quote, read, refuse_pattern
 from bpe_cli.stages import CharacterBpe
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Fact, Origin
+from bpe_cli.tokenizer.usage import Fact, Origin
 
 NAME = "fastbpe"
 FILES = ("*.codes",)

@@ -16,14 +16,14 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, ranks_as_merges, special_text
-from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
+from bpe_cli.formats.json_node import quote, read, refuse_pattern
 from bpe_cli.formats.lines import MergesById, number, split_of, text_lines
-from bpe_cli.rank_merges import why_no_ranks
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
+from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin
-from bpe_cli.vocabulary import Merges
+from bpe_cli.tokenizer.rank_merges import why_no_ranks
+from bpe_cli.tokenizer.usage import Origin
 
 NAME = "minbpe"
 FILES = ("*.model",)

@@ -14,16 +14,16 @@ import re
 from pathlib import Path
 
 from bpe_cli import _core
-from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
+from bpe_cli.formats.json_node import quote, read, refuse_pattern
 from bpe_cli.formats.lines import number, text_lines
 from bpe_cli.stages import ByteLevelDecoder, ByteLevelNormalizer, MaxMatch, SpecialToken, Split
+from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.component_json import core_spec
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin, Usage
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.tokenizer.usage import Origin, Usage
 
 NAME = "rwkv"
 FILES = ("rwkv_vocab*.txt",)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.checked import quote
+from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import ScoredBpe
 
 LARGEST = float.fromhex("0x1.fffffep+127")

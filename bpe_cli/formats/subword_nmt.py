@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
+from bpe_cli.formats.json_node import quote, read, refuse_pattern
 from bpe_cli.stages import ByteLevelNormalizer, CharacterBpe, SpecialToken
-from bpe_cli.stages.words import word_decoder, word_stages
+from bpe_cli.stages.byte_alphabet import from_visible, to_visible
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.word_stages import word_decoder, word_stages
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer.usage import Origin
 
 NAME = "subword-nmt"
 FILES = ("*.codes",)

@@ -19,15 +19,15 @@ from typing import Any
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, special_text
-from bpe_cli.formats.checked import Node, quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
+from bpe_cli.formats.json_node import Node, quote, read, refuse_pattern
 from bpe_cli.formats.lines import split_of
-from bpe_cli.rank_merges import why_no_ranks
-from bpe_cli.safe_orjson import orjson
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.tokenizer.rank_merges import why_no_ranks
+from bpe_cli.tokenizer.usage import Fact, Origin, Usage, roles_in_order
 
 NAME = "tekken"
 FILES = ("tekken.json", "tekken*.json")

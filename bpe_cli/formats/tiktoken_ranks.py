@@ -2,7 +2,7 @@
 
 The file names neither the split pattern nor the special tokens. They are known for the files that OpenAI
 has published, which are recognised by their sha256, and for Qwen's; of Llama 3's ``tokenizer.model`` the
-pattern (``encodings.KNOWN_FILES``). For any other file, such as Kimi's, the pattern must be given.
+pattern (``named_encodings.KNOWN_FILES``). For any other file, such as Kimi's, the pattern must be given.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from bpe_cli import _core, encodings
+from bpe_cli import _core
 from bpe_cli.errors import FormatError, NoPatternError
 from bpe_cli.formats.byte_level import plain
-from bpe_cli.formats.checked import quote, read
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.rank_merges import why_no_ranks
+from bpe_cli.formats.json_node import quote, read
 from bpe_cli.stages import MergeBpe, RankBpe, Split
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.tokenizer import Tokenizer, named_encodings
+from bpe_cli.tokenizer.rank_merges import why_no_ranks
+from bpe_cli.tokenizer.usage import Origin
 
 NAME = "tiktoken"
 FILES = ("*.tiktoken",)
@@ -59,7 +59,7 @@ def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) ->
         FormatError: As for ``load``.
     """
     sha256 = hashlib.sha256(data).hexdigest()
-    published = encodings.of_ranks(sha256)
+    published = named_encodings.of_ranks(sha256)
     if not published:
         vocabulary = _read_ranks(data, source)
         if pattern is None:
@@ -155,7 +155,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, "a .tiktoken file")
     content = b"".join(_line(token, token_id) for token_id, token in model.vocabulary.items())
-    known = next(iter(encodings.of_ranks(hashlib.sha256(content).hexdigest()).values()), None)
+    known = next(iter(named_encodings.of_ranks(hashlib.sha256(content).hexdigest()).values()), None)
     is_known = known is not None and tokenizer.normalizer == known.normalizer
     patterns = plain(replace(tokenizer, normalizer=()) if is_known else tokenizer, "a .tiktoken file").patterns
     if isinstance(model, MergeBpe):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from bpe_cli.formats.checked import quote
+from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import SpecialToken
+from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.values import replace
 
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
@@ -22,7 +22,7 @@ def effective(tokenizer: Tokenizer) -> tuple[SpecialToken, ...]:
     looked for in normalized text come second, so the flag counts where they overlap with others.
 
     >>> from bpe_cli.stages import WordLevel
-    >>> from bpe_cli.vocabulary import Vocabulary
+    >>> from bpe_cli.stages.vocabulary import Vocabulary
     >>> model = WordLevel(Vocabulary.from_tokens([b"a"]))
     >>> effective(Tokenizer(model, special_tokens=(SpecialToken(b"ab", 1, normalized=True),)))[0].normalized
     False

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.checked import quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
+from bpe_cli.formats.json_node import quote, read, refuse_pattern
 from bpe_cli.formats.lines import MergesById, number, text_lines
 from bpe_cli.stages import CharacterBpe, Metaspace, MetaspaceDecoder, SpecialToken, Split
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
+from bpe_cli.tokenizer.usage import Fact, Origin, Usage, roles_in_order
 
 NAME = "youtokentome"
 FILES = ("*.yttm",)

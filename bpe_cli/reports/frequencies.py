@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bpe_cli import _core
 
 if TYPE_CHECKING:
-    from bpe_cli.blocks import Block
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 _CHUNK = 1 << 20

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.errors import UsageError
-from bpe_cli.registry import Modules
 from bpe_cli.sinks.atomic import Output, check_writable, open_described, open_stdout
 from bpe_cli.sinks.base import Sink, SinkOptions
 from bpe_cli.sinks.compressing import check_compressing, open_packed
 from bpe_cli.sinks.naming import ENDINGS, IN_PLACE, TEXT, check_name, read_name, sink_of_name
+from bpe_cli.support.lazy_modules import Modules
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer

@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
 
-from bpe_cli.edges import NO_EDGES, Edges
-from bpe_cli.values import dataclass
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.tokenizer.edges import NO_EDGES, Edges
 
 if TYPE_CHECKING:
-    from bpe_cli.blocks import Block
     from bpe_cli.sinks.atomic import Output
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 Key = TypeVar("Key")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from bpe_cli.sinks.base import Dtype
-from bpe_cli.values import dataclass
+from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from bpe_cli import _core
 from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.sinks.base import HIGHEST_ID, Dtype, Sink, SinkOptions
-from bpe_cli.wording import quote
+from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from bpe_cli.blocks import Block
     from bpe_cli.sinks.atomic import Output
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bpe_cli.errors import OutputError
-from bpe_cli.registry import optional
 from bpe_cli.sinks.atomic import Output, open_output
 from bpe_cli.sinks.naming import PACKED, read_name
+from bpe_cli.support.lazy_modules import optional
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

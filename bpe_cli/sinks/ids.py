@@ -8,7 +8,7 @@ from bpe_cli import _core
 from bpe_cli.sinks.base import Sink
 
 if TYPE_CHECKING:
-    from bpe_cli.blocks import Block
+    from bpe_cli.support.blocks import Block
 
 
 class IdsSink(Sink):

@@ -15,8 +15,8 @@ from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
 from bpe_cli.sinks.tokens import visible_table
 
 if TYPE_CHECKING:
-    from bpe_cli.blocks import Block
     from bpe_cli.sinks.atomic import Output
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 _SPOOL_BYTES = 16 << 20
@@ -43,7 +43,7 @@ class JsonlSink(Sink):
             )  # fmt: skip
             self.output.write(lines)
             return
-        from bpe_cli.safe_orjson import orjson
+        from bpe_cli.support.safe_orjson import orjson
 
         pieces: list[bytes] = []
         size = start = number = first = 0
@@ -90,7 +90,7 @@ class JsonlSink(Sink):
         """Write a part of a document: its ids at once, the rest into files that follow at the end."""
         import tempfile
 
-        from bpe_cli.safe_orjson import orjson
+        from bpe_cli.support.safe_orjson import orjson
 
         if begins:
             pieces.append(b'{"ids":[')

@@ -10,7 +10,6 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
-from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import HIGHEST_ID, Table
 from bpe_cli.sinks.batches import Batch, ReadOptions, chunks_of, without_edges
@@ -18,6 +17,7 @@ from bpe_cli.sinks.naming import IN_PLACE, sink_of_name
 from bpe_cli.sinks.read_numbers import NPY_MAGIC, read_bin, read_npy
 from bpe_cli.sinks.sidecar import is_described
 from bpe_cli.sinks.tokens import escaped
+from bpe_cli.stages.byte_alphabet import from_visible
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -103,7 +103,7 @@ def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
     Raises:
         InputError: A line is not such an object; the message names it.
     """
-    from bpe_cli.safe_orjson import orjson
+    from bpe_cli.support.safe_orjson import orjson
 
     for number, line in enumerate(_lines(stream), 1):
         if not line.strip():
@@ -167,7 +167,7 @@ _FEW_BYTES = 1 << 14
 def _ids_of_lines(data: bytes, line: int, name: str) -> list[array[int]]:
     """Convert lines of decimal ids. Tidy ones are turned into JSON, whose parser is several times faster."""
     if len(data) > _FEW_BYTES and not data.translate(None, b"0123456789 \n"):
-        from bpe_cli.safe_orjson import orjson
+        from bpe_cli.support.safe_orjson import orjson
 
         text = data[:-1] if data.endswith(b" ") else data
         try:

@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.edges import Edges
 from bpe_cli.errors import InputError
 from bpe_cli.sinks.base import HIGHEST_ID, Dtype, SinkOptions
 from bpe_cli.sinks.batches import ANOTHER_RUN, ReadOptions
 from bpe_cli.sinks.bin import choose_dtype
-from bpe_cli.values import dataclass, replace
+from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.tokenizer.edges import Edges
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.bin import BinSink
@@ -47,7 +47,7 @@ class Sidecar:
 
     def is_of(self, tokenizer: Tokenizer) -> bool:
         """Tell whether the ids were made by an equal tokenizer, as far as is known."""
-        from bpe_cli.fingerprint import fingerprint
+        from bpe_cli.tokenizer.fingerprint import fingerprint
 
         return self.tokenizer_sha256 in (None, fingerprint(tokenizer))
 
@@ -64,8 +64,8 @@ def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
         sink: The sink, after its last block.
         inputs: What was encoded: (name, sha256, bytes) each.
     """
-    from bpe_cli.fingerprint import fingerprint
-    from bpe_cli.safe_orjson import orjson
+    from bpe_cli.support.safe_orjson import orjson
+    from bpe_cli.tokenizer.fingerprint import fingerprint
 
     content = {
         "schema": SCHEMA,
@@ -92,7 +92,7 @@ def load_sidecar(path: str) -> Sidecar | None:
     Raises:
         InputError: The sidecar cannot be read or is damaged, or belongs to a file of another length.
     """
-    from bpe_cli.safe_orjson import orjson
+    from bpe_cli.support.safe_orjson import orjson
 
     place = sidecar_path(path)
     try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from bpe_cli.expressions import check_size
 from bpe_cli.stages.decoders import Decoder, ReplaceDecoder
 from bpe_cli.stages.models import Model
 from bpe_cli.stages.normalizers import Normalizer, Replace
 from bpe_cli.stages.pre_tokenizers import PreTokenizer, Split
+from bpe_cli.support.regex_size import check_size
 
 _SUFFIXES = ("Normalizer", "Decoder")
 _OWN_NAMES = {"BertNormalizer", "BPEDecoder"}
@@ -68,7 +68,7 @@ def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTok
 
 
 def _core_pre_tokenizer(stage: PreTokenizer) -> dict[str, Any]:
-    from bpe_cli.linear_patterns import core_cuts
+    from bpe_cli.stages.linear_patterns import core_cuts
 
     known = None
     if isinstance(stage, Split) and stage.behavior == "Isolated" and not stage.invert and not stage.literal:

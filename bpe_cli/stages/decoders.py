@@ -6,7 +6,7 @@ A tokenizer without any joins the bytes of its tokens.
 
 from __future__ import annotations
 
-from bpe_cli.values import dataclass
+from bpe_cli.support.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from array import array
 from typing import Literal
 
-from bpe_cli.values import dataclass, field
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.fast_dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from functools import cache, partial
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
-from bpe_cli.failures import every
 from bpe_cli.stages.normalizers import (
     NFC,
     NFD,
@@ -24,6 +23,7 @@ from bpe_cli.stages.normalizers import (
     Strip,
     StripAccents,
 )
+from bpe_cli.support.failures import every
 
 
 @cache  # a table takes a while to build

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bpe_cli.errors import UsageError
-from bpe_cli.failures import every
-from bpe_cli.patterns import ALIASES, PATTERNS, resolve
+from bpe_cli.stages.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.stages.pre_tokenizers import (
     BertPreTokenizer,
     Digits,
@@ -17,6 +16,7 @@ from bpe_cli.stages.pre_tokenizers import (
     Whitespace,
     WhitespaceSplit,
 )
+from bpe_cli.support.failures import every
 
 NAMED: dict[str, tuple[PreTokenizer, ...]] = {
     "none": (),

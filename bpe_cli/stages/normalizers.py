@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bpe_cli.values import dataclass
+from bpe_cli.support.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

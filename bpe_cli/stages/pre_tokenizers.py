@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bpe_cli.values import dataclass
+from bpe_cli.support.fast_dataclass import dataclass
 
 Behavior = Literal["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 """What becomes of a match: left out, a piece, part of the piece before or after, or a piece with its

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import SpecialToken
+from bpe_cli.stages.vocabulary import MAX_ID
 from bpe_cli.surgery.operation import Operation, kept
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import MAX_ID
 
 
 def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operation:

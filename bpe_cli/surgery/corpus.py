@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from bpe_cli import _core
-from bpe_cli.blocks import Block
 from bpe_cli.errors import TrainingError
-from bpe_cli.running import PlainRunner
-from bpe_cli.splitting import segments
 from bpe_cli.stages import Model
+from bpe_cli.stages.splitters import segments
+from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Specials, Tokenizer
+from bpe_cli.tokenizer.engine import PlainRunner
 
 _CHUNK = 1 << 16
 

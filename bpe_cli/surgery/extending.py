@@ -14,15 +14,15 @@ from typing import Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
-from bpe_cli.rank_merges import as_merges, as_ranks
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.surgery.corpus import segmented
 from bpe_cli.surgery.merge_rules import made_of
 from bpe_cli.surgery.operation import Operation, Progress, kept
 from bpe_cli.surgery.symbols import textless
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
-from bpe_cli.wording import no_pair, plural
+from bpe_cli.tokenizer.rank_merges import as_merges, as_ranks
 
 Tie = Literal["lowest-ids", "first-seen", "largest-text"]
 """Which of the most frequent pairs is merged; see ``trainers.bbpe.COMPAT``."""

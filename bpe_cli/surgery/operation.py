@@ -10,9 +10,9 @@ from typing import Any
 
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer.usage import Origin
 
 SCHEMA = "bpe.id-map/1"
 

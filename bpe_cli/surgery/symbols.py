@@ -13,7 +13,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.pieces import BYTE_TEXTS, NORMAL
+from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS, NORMAL
 from bpe_cli.tokenizer import Tokenizer
 
 _BYTE_TEXTS = frozenset(BYTE_TEXTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from bpe_cli.byte_alphabet import to_visible
+from bpe_cli.stages.byte_alphabet import to_visible
 from bpe_cli.teaching.bpe import Symbol, Training, count_symbols
 
 

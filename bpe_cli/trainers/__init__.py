@@ -10,7 +10,7 @@ from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, sente
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.blocks import Block
+    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
 TRAINERS: dict[str, ModuleType] = {
@@ -51,7 +51,7 @@ def train(texts: Iterable[str | bytes], options: Any) -> Tokenizer:
         TrainingError: There is no text, or the vocabulary is smaller than its alphabet.
         UsageError: The options contradict each other, or a number is too large.
     """
-    from bpe_cli.blocks import Block
+    from bpe_cli.support.blocks import Block
 
     base.check_numbers(options)
     modules = (*TRAINERS.values(), sentencepiece)

@@ -19,11 +19,11 @@ from math import isfinite
 from typing import Any
 
 from bpe_cli import _core
-from bpe_cli.blocks import Block, settle
 from bpe_cli.errors import TrainingError, UsageError
-from bpe_cli.splitting import safe_cutter
 from bpe_cli.stages import Normalizer, PreTokenizer
 from bpe_cli.stages.component_json import core_spec
+from bpe_cli.stages.splitters import safe_cutter
+from bpe_cli.support.blocks import Block, settle
 from bpe_cli.tokenizer import Tokenizer
 
 Progress = Callable[[int, int], None]

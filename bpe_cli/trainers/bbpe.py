@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bpe_cli import _core
-from bpe_cli.blocks import Block, settle
-from bpe_cli.byte_alphabet import ALPHABET_ORDER, from_visible
 from bpe_cli.errors import TrainingError, UsageError
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.splitting import compile_splitter, regex_version, safe_cutter, segments
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
+from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, from_visible
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.splitters import compile_splitter, regex_version, safe_cutter, segments
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.blocks import Block, settle
+from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Trained, new_counts, small
 from bpe_cli.trainers.boundaries import mark_pieces, read_words
-from bpe_cli.vocabulary import Merges, Vocabulary
-from bpe_cli.wording import no_pair, plural
 
 Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt"]
 

@@ -17,16 +17,16 @@ from itertools import accumulate, pairwise
 from typing import Literal
 
 from bpe_cli import _core
-from bpe_cli.byte_alphabet import from_visible, to_visible
 from bpe_cli.errors import InputError, TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, Normalizer, PreTokenizer, SpecialToken
-from bpe_cli.stages.words import WORDS, word_decoder, word_stages
+from bpe_cli.stages.byte_alphabet import from_visible, to_visible
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.word_stages import WORDS, word_decoder, word_stages
+from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.alphabet import character_counts, edge_characters, kept_characters, texts
 from bpe_cli.trainers.base import Front, Trained, small
 from bpe_cli.trainers.boundaries import mark_pieces, read_words
-from bpe_cli.vocabulary import Merges, Vocabulary
-from bpe_cli.wording import no_pair, plural
 
 Compat = Literal["subword-nmt", "hf"]
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bpe_cli import _core
-from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.errors import UsageError
 from bpe_cli.stages import MergeBpe, SpecialToken
+from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import frequent
+from bpe_cli.trainers import most_frequent
 from bpe_cli.trainers.base import Front, Progress, Trained
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ByteOptions:
     split_special: bool = False
 
     def __post_init__(self) -> None:
-        frequent.check_special_tokens(self.special_tokens)
+        most_frequent.check_special_tokens(self.special_tokens)
         size = 256 + len(self.special_tokens)
         if size > _core.MAX_TOKENS:
             raise UsageError(f"{size:,} tokens are more than the {_core.MAX_TOKENS:,} that fit")

@@ -13,10 +13,10 @@ from typing import Literal
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import FixedLength, Normalizer, WordLevel
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import frequent
+from bpe_cli.trainers import most_frequent
 from bpe_cli.trainers.base import Front, Progress, Trained, pieces_of, small
-from bpe_cli.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class CharOptions:
     split_special: bool = False
 
     def __post_init__(self) -> None:
-        frequent.check_options(self.vocab_size, self.min_frequency, self.special_tokens, self.unk_token)
+        most_frequent.check_options(self.vocab_size, self.min_frequency, self.special_tokens, self.unk_token)
         if not 0 < self.coverage <= 1:
             raise UsageError(f"a coverage of {self.coverage} is no share of the text: it lies above 0, up to 1")
         if self.order not in ("count", "sorted"):
@@ -54,7 +54,7 @@ class CharOptions:
     @property
     def contents(self) -> list[str]:
         """The texts of special tokens by id, the unknown one among them."""
-        return frequent.special_contents(self.special_tokens, self.unk_token)
+        return most_frequent.special_contents(self.special_tokens, self.unk_token)
 
 
 def documents(_: CharOptions) -> None:
@@ -81,14 +81,14 @@ def train(
     """
     vocabulary = _choose(counts, options)
     present = pieces_of(counts)
-    covered = _covering(frequent.by_count(present), present, options.coverage)
+    covered = _covering(most_frequent.by_count(present), present, options.coverage)
     return Trained(
         _assemble(options, vocabulary),
-        frequent.summarise(vocabulary, "character", options.contents),
-        frequent.shortfall(
+        most_frequent.summarise(vocabulary, "character", options.contents),
+        most_frequent.shortfall(
             vocabulary, options.vocab_size, "character",
             "covered" if len(covered) < len(present) else "",
-            frequent.rare((present[character] for character in covered), options.min_frequency),
+            most_frequent.rare((present[character] for character in covered), options.min_frequency),
         ),
     )  # fmt: skip
 
@@ -104,12 +104,12 @@ def _choose(counts: _core.Counts, options: CharOptions) -> Vocabulary:
             f"a vocabulary of {options.vocab_size} is too small for the {len(present)} characters of the corpus",
             hint=f"ask for {needed} or more, or for a token that stands for unknown characters",
         )
-    chosen = _covering(frequent.by_count(present), present, options.coverage)
+    chosen = _covering(most_frequent.by_count(present), present, options.coverage)
     chosen = [character for character in chosen if present[character] >= options.min_frequency]
     room = None if options.vocab_size is None else max(0, options.vocab_size - len(contents))
     if options.order == "sorted" and room != 0:
         chosen = sorted(chosen[:room])
-    return frequent.number(chosen, contents, options.vocab_size)
+    return most_frequent.number(chosen, contents, options.vocab_size)
 
 
 def _covering(ordered: list[bytes], present: dict[bytes, int], coverage: float) -> list[bytes]:
@@ -130,16 +130,16 @@ def untrained(options: CharOptions) -> Tokenizer:
 
 def _assemble(options: CharOptions, vocabulary: Vocabulary) -> Tokenizer:
     return Tokenizer(
-        model=WordLevel(vocabulary, frequent.unk_id_of(options.contents, options.unk_token)),
+        model=WordLevel(vocabulary, most_frequent.unk_id_of(options.contents, options.unk_token)),
         normalizer=options.normalizer,
         pre_tokenizer=front(options).pre_tokenizer,
-        special_tokens=frequent.special_stages(options.contents),
+        special_tokens=most_frequent.special_stages(options.contents),
     )
 
 
 def steps(counts: _core.Counts, options: CharOptions) -> Iterator[str]:
     """Write the training out as lines of text."""
-    return frequent.steps(small(counts), _choose(counts, options), options.contents)
+    return most_frequent.steps(small(counts), _choose(counts, options), options.contents)
 
 
 Options = CharOptions

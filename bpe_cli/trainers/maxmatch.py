@@ -15,11 +15,11 @@ from typing import Literal
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import MaxMatch, Normalizer, Replace
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import frequent
+from bpe_cli.trainers import most_frequent
 from bpe_cli.trainers.base import Front, Progress, Trained, small
-from bpe_cli.vocabulary import Vocabulary
-from bpe_cli.wording import plural
 
 PUNCTUATION = "。，？！；：、（）「」“”‘’《》【】…—～\u3000" + ".,?!;:()\"'<>[]~" + "#"
 """What no word goes over: the segmenter's lists, and the sign that it writes in their place."""
@@ -63,7 +63,7 @@ class MaxMatchOptions:
     split_special: bool = False
 
     def __post_init__(self) -> None:
-        frequent.check_options(self.vocab_size, 1, self.special_tokens, self.unk_token)
+        most_frequent.check_options(self.vocab_size, 1, self.special_tokens, self.unk_token)
         if not 1 <= self.rounds <= MOST_ROUNDS:
             raise UsageError(f"there are from 1 to {MOST_ROUNDS} rounds, not {self.rounds}")
         if not self.factors:
@@ -82,7 +82,7 @@ class MaxMatchOptions:
     @property
     def contents(self) -> list[str]:
         """The texts of special tokens by id, the unknown one among them."""
-        return frequent.special_contents(self.special_tokens, self.unk_token)
+        return most_frequent.special_contents(self.special_tokens, self.unk_token)
 
 
 Words = list[tuple[bytes, int]]
@@ -205,7 +205,7 @@ def assemble(characters: Words, dictionaries: Sequence[Words], options: MaxMatch
             hint=f"ask for {needed} or more",
         )
     words = (word for dictionary in dictionaries for word, _ in dictionary)
-    return _tokenizer(frequent.number(dict.fromkeys([*alphabet, *words]), contents, options.vocab_size), options)
+    return _tokenizer(most_frequent.number(dict.fromkeys([*alphabet, *words]), contents, options.vocab_size), options)
 
 
 def _alphabet(characters: Words, options: MaxMatchOptions) -> list[bytes]:
@@ -232,9 +232,9 @@ def _tokenizer(vocabulary: Vocabulary, options: MaxMatchOptions) -> Tokenizer:
     # The line end stays: no word goes over it, and a file is decoded line by line.
     normalizer: tuple[Normalizer, ...] = (Replace(r"[^\S\n]", ""),) if options.white_space == "removed" else ()
     return Tokenizer(
-        model=MaxMatch(vocabulary, frequent.unk_id_of(options.contents, options.unk_token)),
+        model=MaxMatch(vocabulary, most_frequent.unk_id_of(options.contents, options.unk_token)),
         normalizer=normalizer,
-        special_tokens=frequent.special_stages(options.contents),
+        special_tokens=most_frequent.special_stages(options.contents),
     )
 
 

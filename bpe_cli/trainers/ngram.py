@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import FixedLength, NGram, Normalizer, WordLevel
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import frequent
+from bpe_cli.trainers import most_frequent
 from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Front, Progress, Trained, pieces_of, small
-from bpe_cli.vocabulary import Vocabulary
 
 LONGEST = 64
 """Most characters of an n-gram: counting takes n times the text."""
@@ -44,7 +44,7 @@ class NgramOptions:
     max_memory: int = DEFAULT_MAX_MEMORY
 
     def __post_init__(self) -> None:
-        frequent.check_options(self.vocab_size, self.min_frequency, self.special_tokens, self.unk_token)
+        most_frequent.check_options(self.vocab_size, self.min_frequency, self.special_tokens, self.unk_token)
         if not 1 <= self.n <= LONGEST:
             raise UsageError(f"an n-gram has from 1 to {LONGEST} characters, not {self.n}")
         if self.max_memory < 1:
@@ -53,7 +53,7 @@ class NgramOptions:
     @property
     def contents(self) -> list[str]:
         """The texts of special tokens by id, the unknown one among them."""
-        return frequent.special_contents(self.special_tokens, self.unk_token)
+        return most_frequent.special_contents(self.special_tokens, self.unk_token)
 
 
 def documents(_: NgramOptions) -> None:
@@ -84,8 +84,10 @@ def train(
     noun = f"{options.n}-gram"
     return Trained(
         _assemble(options, vocabulary),
-        frequent.summarise(vocabulary, noun, options.contents),
-        frequent.shortfall(vocabulary, options.vocab_size, noun, frequent.rare(ngrams.values(), options.min_frequency)),
+        most_frequent.summarise(vocabulary, noun, options.contents),
+        most_frequent.shortfall(
+            vocabulary, options.vocab_size, noun, most_frequent.rare(ngrams.values(), options.min_frequency)
+        ),
     )
 
 
@@ -104,7 +106,9 @@ def _ngrams(counts: _core.Counts, options: NgramOptions) -> dict[bytes, int]:
 
 
 def _choose(ngrams: dict[bytes, int], options: NgramOptions) -> Vocabulary:
-    return frequent.number(frequent.by_count(ngrams, options.min_frequency), options.contents, options.vocab_size)
+    return most_frequent.number(
+        most_frequent.by_count(ngrams, options.min_frequency), options.contents, options.vocab_size
+    )
 
 
 def untrained(options: NgramOptions) -> Tokenizer:
@@ -113,12 +117,12 @@ def untrained(options: NgramOptions) -> Tokenizer:
 
 
 def _assemble(options: NgramOptions, vocabulary: Vocabulary) -> Tokenizer:
-    unk_id = frequent.unk_id_of(options.contents, options.unk_token)
+    unk_id = most_frequent.unk_id_of(options.contents, options.unk_token)
     return Tokenizer(
         model=WordLevel(vocabulary, unk_id) if options.strided else NGram(vocabulary, options.n, unk_id),
         normalizer=options.normalizer,
         pre_tokenizer=front(options).pre_tokenizer,
-        special_tokens=frequent.special_stages(options.contents),
+        special_tokens=most_frequent.special_stages(options.contents),
     )
 
 
@@ -126,7 +130,7 @@ def steps(counts: _core.Counts, options: NgramOptions) -> Iterator[str]:
     """Write the training out as lines of text."""
     small(counts)
     ngrams = _ngrams(counts, options)
-    return frequent.steps(ngrams, _choose(ngrams, options), options.contents)
+    return most_frequent.steps(ngrams, _choose(ngrams, options), options.contents)
 
 
 Options = NgramOptions

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bpe_cli.blocks import Block
+from bpe_cli.support.blocks import Block
 
 SEED = 12345678
 """Where the random numbers begin unless the caller says otherwise."""

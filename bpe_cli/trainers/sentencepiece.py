@@ -20,7 +20,6 @@ from functools import cache
 from typing import Any, Literal
 
 from bpe_cli import _core
-from bpe_cli.blocks import Block
 from bpe_cli.errors import TrainingError
 from bpe_cli.stages import (
     Charsmap,
@@ -36,16 +35,17 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.pieces import CONTROL, MARK, NORMAL, UNKNOWN
+from bpe_cli.stages.sentencepiece_kinds import CONTROL, MARK, NORMAL, UNKNOWN
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.usage import Origin
 from bpe_cli.trainers import shortfalls
 from bpe_cli.trainers.base import Front, Progress, Trained, small
 from bpe_cli.trainers.sampling import sample, without
 from bpe_cli.trainers.sentencepiece_options import MODELS, Options, meta_pieces, trainer_settings
 from bpe_cli.trainers.unigram import refusal
-from bpe_cli.usage import Origin
-from bpe_cli.vocabulary import Vocabulary
-from bpe_cli.wording import plural
 
 __all__ = ["MODELS", "Options", "meta_pieces"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.stages.pieces import BYTE, BYTE_TEXTS, CONTROL, MARK, UNKNOWN, USER_DEFINED
-from bpe_cli.usage import Fact
+from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXTS, CONTROL, MARK, UNKNOWN, USER_DEFINED
+from bpe_cli.tokenizer.usage import Fact
 
 MODELS = ("bpe", "unigram", "word", "char")
 """What ``model`` can be: the algorithms of ``train -a`` that have these rules."""

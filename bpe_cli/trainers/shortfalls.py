@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bpe_cli.wording import plural
+from bpe_cli.support.messages import plural
 
 SEEDS, EXPECTATION, PRUNING = "seeds", "expectation", "pruning"
 """The steps of unigram training after which there can be too few tokens; the core names them."""

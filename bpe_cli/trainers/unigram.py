@@ -15,7 +15,6 @@ from itertools import chain, pairwise
 from typing import Literal, get_args
 
 from bpe_cli import _core
-from bpe_cli.blocks import Block
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import (
     ByteFallback,
@@ -27,13 +26,14 @@ from bpe_cli.stages import (
     SpecialToken,
     Unigram,
 )
-from bpe_cli.stages.pieces import BYTE_TEXTS
+from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import shortfalls
 from bpe_cli.trainers.base import Front, Progress, Trained, small
 from bpe_cli.trainers.sampling import sample
-from bpe_cli.vocabulary import Vocabulary
-from bpe_cli.wording import plural
 
 Rule = Literal["em", "textbook"]
 TEXTBOOK_SEEDS = 300

@@ -11,7 +11,6 @@ from typing import Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
-from bpe_cli.splitting import compile_splitter
 from bpe_cli.stages import (
     BertPreTokenizer,
     Normalizer,
@@ -22,10 +21,11 @@ from bpe_cli.stages import (
     WordLevel,
     WordPieceDecoder,
 )
+from bpe_cli.stages.splitters import compile_splitter
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import frequent
+from bpe_cli.trainers import most_frequent
 from bpe_cli.trainers.base import Front, Progress, Trained, small
-from bpe_cli.vocabulary import Vocabulary
 
 Rule = Literal["whitespace", "punctuation", "space", "pattern"]
 
@@ -65,7 +65,7 @@ class WordOptions:
     split_special: bool = False
 
     def __post_init__(self) -> None:
-        frequent.check_options(self.vocab_size, self.min_frequency, self.special_tokens, self.unk_token)
+        most_frequent.check_options(self.vocab_size, self.min_frequency, self.special_tokens, self.unk_token)
         if self.rule not in (None, *RULES):
             raise UsageError(f"words are not cut by {self.rule!r}", hint=f"they are cut by {', '.join(RULES)}")
         if self.pattern == "" or (self.rule == "pattern" and self.pattern is None):
@@ -78,7 +78,7 @@ class WordOptions:
     @property
     def contents(self) -> list[str]:
         """The texts of special tokens by id, the unknown one among them."""
-        return frequent.special_contents(self.special_tokens, self.unk_token)
+        return most_frequent.special_contents(self.special_tokens, self.unk_token)
 
 
 def documents(_: WordOptions) -> None:
@@ -106,8 +106,8 @@ def train(
     vocabulary = _choose(counts, options)
     return Trained(
         _assemble(options, vocabulary),
-        frequent.summarise(vocabulary, "word", options.contents),
-        frequent.shortfall(
+        most_frequent.summarise(vocabulary, "word", options.contents),
+        most_frequent.shortfall(
             vocabulary,
             options.vocab_size,
             "word",
@@ -120,7 +120,7 @@ def _choose(counts: _core.Counts, options: WordOptions) -> Vocabulary:
     if counts.unique == 0:
         raise TrainingError("there is nothing to train on: the corpus has no words")
     words = _core.most_frequent(counts, options.min_frequency, options.vocab_size)
-    return frequent.number((word for word, _ in words), options.contents, options.vocab_size)
+    return most_frequent.number((word for word, _ in words), options.contents, options.vocab_size)
 
 
 def untrained(options: WordOptions) -> Tokenizer:
@@ -130,10 +130,10 @@ def untrained(options: WordOptions) -> Tokenizer:
 
 def _assemble(options: WordOptions, vocabulary: Vocabulary) -> Tokenizer:
     return Tokenizer(
-        model=WordLevel(vocabulary, frequent.unk_id_of(options.contents, options.unk_token)),
+        model=WordLevel(vocabulary, most_frequent.unk_id_of(options.contents, options.unk_token)),
         normalizer=options.normalizer,
         pre_tokenizer=front(options).pre_tokenizer,
-        special_tokens=frequent.special_stages(options.contents),
+        special_tokens=most_frequent.special_stages(options.contents),
         # Blanks are not kept: between words one comes back. An expression may have kept them.
         decoder=() if options.pattern is not None else (WordPieceDecoder(cleanup=False),),
     )
@@ -141,7 +141,7 @@ def _assemble(options: WordOptions, vocabulary: Vocabulary) -> Tokenizer:
 
 def steps(counts: _core.Counts, options: WordOptions) -> Iterator[str]:
     """Write the training out as lines of text."""
-    return frequent.steps(small(counts), _choose(counts, options), options.contents)
+    return most_frequent.steps(small(counts), _choose(counts, options), options.contents)
 
 
 Options = WordOptions

@@ -24,10 +24,10 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, Trained, small
-from bpe_cli.vocabulary import Vocabulary
-from bpe_cli.wording import no_pair, plural
 
 Rule = Literal["frequency", "score", "tensorflow"]
 

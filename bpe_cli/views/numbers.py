@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bpe_cli.wording import plural as count  # among the other ways to write numbers
+from bpe_cli.support.messages import plural as count  # among the other ways to write numbers
 
 __all__ = ["ABSENT", "count", "fraction", "percent", "whole"]
 

@@ -9,8 +9,8 @@ from unittest import mock
 
 import pytest
 
-from bpe_cli.encodings import named
-from bpe_cli.usage import Usage
+from bpe_cli.tokenizer.named_encodings import named
+from bpe_cli.tokenizer.usage import Usage
 from tests.cli_runner import call, error
 
 WHO = [{"role": "system", "content": "You are a helpful assistant"}, {"role": "user", "content": "你是谁"}]

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from bpe_cli import SpecialToken, named
-from bpe_cli.edges import Edges, edges_of
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import dump
-from bpe_cli.usage import Usage
+from bpe_cli.tokenizer.edges import Edges, edges_of
+from bpe_cli.tokenizer.usage import Usage
 from tests.cli_runner import call, error
 
 GPT2 = ("-t", "gpt2")

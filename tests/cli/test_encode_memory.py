@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from bpe_cli.arguments import pack
-from bpe_cli.encodings import named
 from bpe_cli.errors import InputError
+from bpe_cli.support.core_arguments import pack
+from bpe_cli.tokenizer.named_encodings import named
 from tests.cli_runner import call
 from tests.needs import only_where
 

@@ -6,8 +6,8 @@ import gzip
 
 import pytest
 
-from bpe_cli.encodings import ENCODINGS
-from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.tokenizer.named_encodings import ENCODINGS
 from tests.cli_runner import as_a_user, call, error, run
 
 GPT2 = ("-t", "gpt2")

@@ -10,8 +10,8 @@ import pytest
 
 from bpe_cli.cli.segmented import Segmenting, line_writer
 from bpe_cli.stages import CharacterBpe
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.cli_runner import call, error
 
 CORPUS = b"low low low lower lowest newest newest newest widest widest\n" * 3

@@ -9,7 +9,7 @@ from dataclasses import fields
 import pytest
 
 from bpe_cli import trainers
-from bpe_cli.cli.training import FLAGS
+from bpe_cli.cli.train_options import FLAGS
 from bpe_cli.errors import UsageError
 from bpe_cli.trainers import TRAINERS, sentencepiece, unigram
 from tests.cli_runner import call, error

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-import bpe_cli.encodings
+import bpe_cli.tokenizer.named_encodings
 from bpe_cli.corpus.opening import show_path
 from tests.cli_runner import call, error, run, surroundings
 
@@ -45,7 +45,7 @@ def test_a_mistake_has_a_status_of_its_own(monkeypatch, mistake, what):
     def fail(*_):
         raise mistake
 
-    monkeypatch.setattr(bpe_cli.encodings, "find", fail)
+    monkeypatch.setattr(bpe_cli.tokenizer.named_encodings, "find", fail)
     result = call(*LINE)
     assert (result.status, result.out) == (70, b"")
     said = unforeseen(result.err)
@@ -90,7 +90,7 @@ def test_want_of_memory_and_of_room_are_no_mistakes(monkeypatch):
     def fail(*_):
         raise MemoryError
 
-    monkeypatch.setattr(bpe_cli.encodings, "find", fail)
+    monkeypatch.setattr(bpe_cli.tokenizer.named_encodings, "find", fail)
     hint = "try a smaller --block-size, or fewer --threads"
     assert call(*LINE) == (2, b"", error("there is not enough memory", hint))
 

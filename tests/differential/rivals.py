@@ -9,9 +9,8 @@ from unittest import mock
 
 import pytest
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
-from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 from tests.needs import needs
 
 
@@ -23,7 +22,7 @@ def tiktoken_encoding(name: str):
     """
     tiktoken = needs("tiktoken")
     source = needs("tiktoken_ext.openai_public")
-    vocabulary = encodings.named(name).model.vocabulary
+    vocabulary = named_encodings.named(name).model.vocabulary
     ranks = {token: token_id for token_id, token in vocabulary.items()}
     with (
         mock.patch.object(source, "load_tiktoken_bpe", return_value=ranks),
@@ -51,7 +50,7 @@ def assert_equal_ids(tokenizer: Tokenizer, documents: Sequence[bytes], ours: mem
 
 def compare_with_tiktoken(name: str, texts: Sequence[str], threads: int = 2) -> int:
     """Hold the ids of texts, each a document, against tiktoken's; give the number of ids."""
-    tokenizer, rival = encodings.named(name), tiktoken_encoding(name)
+    tokenizer, rival = named_encodings.named(name), tiktoken_encoding(name)
     theirs = rival.encode_ordinary_batch(list(texts), num_threads=threads)
     documents = [text.encode() for text in texts]
     ids, ends = tokenizer.encode_block(Block.of(documents), threads=threads)

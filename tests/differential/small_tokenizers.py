@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bpe_cli import _core
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
-from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.tokenizer import Tokenizer
 from tests.differential.texts import REPRESENTATIVES, WORDS, assigned, corpus
 from tests.needs import needs

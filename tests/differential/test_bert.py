@@ -15,8 +15,8 @@ from bpe_cli import formats
 from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.postprocess import affixes, process
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.post_processor import affixes, process
 from tests.differential.test_hugging_face_files import character_span
 from tests.differential.texts import suite
 from tests.needs import needs

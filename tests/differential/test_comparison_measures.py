@@ -10,11 +10,11 @@ import re
 
 import pytest
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
 from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
-from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.comparison.compare import compare
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import named_encodings
 from tests.differential.rivals import tiktoken_encoding
 from tests.needs import needs
 
@@ -84,7 +84,7 @@ def test_tiktoken(name, lines):
     single = {each for byte in range(0x80, 0x100) for each in [theirs.encode_single_token(bytes([byte]))]}
     expected = counted(lines, tokens_of, single_bytes=single)
     assert expected["byte_tokens"] > 100
-    assert_counted(encodings.named(name), lines, expected)
+    assert_counted(named_encodings.named(name), lines, expected)
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])

@@ -15,7 +15,7 @@ from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.formats.sentencepiece import llama2c
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.stages import CharacterBpe, Unigram
-from bpe_cli.usage import NO_USAGE
+from bpe_cli.tokenizer.usage import NO_USAGE
 from tests.differential.small_tokenizers import hf, spm, texts, trained_by_sentencepiece
 from tests.differential.texts import corpus, more, suite
 

@@ -16,9 +16,9 @@ from bpe_cli.errors import InputError
 from bpe_cli.formats import gguf
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.gguf import pre as gguf_pre
-from bpe_cli.postprocess import affixes
 from bpe_cli.stages import MergeBpe, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.post_processor import affixes
 from bpe_cli.trainers import bbpe, sentencepiece, train, wordpiece
 from tests.differential.texts import WORDS, corpus, suite
 from tests.needs import needs

@@ -14,7 +14,7 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.formats.features import LOSSES
-from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, sentencepiece, train
 from tests.cli_runner import call

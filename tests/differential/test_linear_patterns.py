@@ -9,10 +9,10 @@ from itertools import product
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.linear_patterns import EXPRESSIONS, SPLITS, core_cuts
-from bpe_cli.splitting import RegexSplitter, compile_splitter
 from bpe_cli.stages import Split
 from bpe_cli.stages.component_json import core_spec
+from bpe_cli.stages.linear_patterns import EXPRESSIONS, SPLITS, core_cuts
+from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
 from tests.differential.texts import WORDS, disputed, more
 
 CHARACTERS = (

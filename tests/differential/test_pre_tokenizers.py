@@ -17,8 +17,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bpe_cli import _core
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.splitting import RegexSplitter
 from bpe_cli.stages import (
     BertPreTokenizer,
     ByteLevel,
@@ -36,6 +34,8 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.component_json import component
 from bpe_cli.stages.named_pre_tokenizers import named
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.splitters import RegexSplitter
 from bpe_cli.teaching import pre_tokenize
 from tests.differential.pieces import (
     pieces_of_rival,

@@ -12,9 +12,9 @@ from random import Random
 
 import pytest
 
-from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.reports.tokenizer.reachability import examine
+from bpe_cli.stages.byte_alphabet import to_visible
 from tests.needs import needs
 
 hf = needs("tokenizers")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import _core
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.splitting import RegexSplitter, compile_splitter
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
 from tests.differential.texts import (
     ALL,
     ALL_BY_LENGTH,

@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from bpe_cli import formats, trainers
-from bpe_cli.blocks import Block
 from bpe_cli.stages import ScoredBpe, Unigram, WordLevel
+from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import sentencepiece as ours
 from bpe_cli.trainers.base import Trained, new_counts

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.stages import NFKC, CharacterBpe, SpecialToken
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.needs import needs
 from tests.special_tokenizers import case, text_of
 

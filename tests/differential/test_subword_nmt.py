@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.formats import subword_nmt
-from bpe_cli.segmenting import Segmenter
+from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.tokenizer.subword_text import Segmenter
 from bpe_cli.trainers import bpe
 from bpe_cli.trainers.base import Trained, new_counts
 from tests.cli_runner import call
@@ -64,7 +64,7 @@ def test_recorded_codes(shared, source, codes, options):
 
 
 def test_words_are_cut_by_the_stages_as_the_library_cuts_them(shared):
-    from bpe_cli.blocks import Block
+    from bpe_cli.support.blocks import Block
     from bpe_cli.trainers import base
 
     text = (shared / REFERENCE / "corpus.en").read_bytes()

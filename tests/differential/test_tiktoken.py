@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import encodings, formats
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.splitting import RegexSplitter
+from bpe_cli import formats
 from bpe_cli.stages import SpecialToken
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.splitters import RegexSplitter
 from bpe_cli.teaching.encode import encode_by_ranks
-from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 from tests.counted import at_least, compared
 from tests.differential.rivals import compare_with_tiktoken, tiktoken_encoding
 from tests.differential.texts import (
@@ -33,7 +33,7 @@ from tests.differential.texts import (
     unicode_texts,
 )
 
-NAMES = list(encodings.ENCODINGS)
+NAMES = list(named_encodings.ENCODINGS)
 FILES = {"llama3": ("llama3-tiktoken/tokenizer.model", "llama3"), "qwen": ("qwen-tiktoken/qwen.tiktoken", "qwen2")}
 DISTINCT = ["gpt2", "p50k_base", "cl100k_base", "o200k_base"]
 """The encodings of which no two are alike in ordinary text."""
@@ -50,7 +50,7 @@ def recorded(shared: Path, name: str) -> dict:
 @cache
 def tokenizer_of(shared: Path, name: str) -> Tokenizer:
     if name not in FILES:
-        return encodings.named(name)
+        return named_encodings.named(name)
     path, pattern = FILES[name]
     special = recorded(shared, name)["special_tokens_sample"]
     plain = replace(formats.load(shared / "vocabs" / path, pattern), normalizer=())  # tiktoken never normalizes
@@ -118,13 +118,13 @@ def test_ids_of_random_texts(name):
 @given(text=unicode_texts() | st.text(max_size=30) | MIXED)
 def test_ids_of_any_text(name, text):
     text = text.encode("utf-8", "replace").decode()
-    assert encodings.named(name).encode(text) == tiktoken_encoding(name).encode_ordinary(text)
+    assert named_encodings.named(name).encode(text) == tiktoken_encoding(name).encode_ordinary(text)
 
 
 @pytest.mark.parametrize("name", ["p50k_edit", "o200k_base", "o200k_harmony"])
 @given(data=st.data())
 def test_ids_of_any_text_with_special_tokens(name, data):
-    tokenizer, rival = encodings.named(name), tiktoken_encoding(name)
+    tokenizer, rival = named_encodings.named(name), tiktoken_encoding(name)
     contents = [token.content.decode() for token in tokenizer.special_tokens]
     # Whole ones, parts of them, and some that overlap: <|<|end|>
     special = st.sampled_from(contents) | st.sampled_from(contents).flatmap(
@@ -140,7 +140,7 @@ def test_ids_of_any_text_with_special_tokens(name, data):
 @at_least(39900)
 @pytest.mark.parametrize("name", DISTINCT)
 def test_every_token_alone_becomes_itself(name):
-    tokenizer, rival = encodings.named(name), tiktoken_encoding(name)
+    tokenizer, rival = named_encodings.named(name), tiktoken_encoding(name)
     for token_id, token in tokenizer.model.vocabulary.items():
         assert tokenizer.token_bytes(token_id) == token
         try:
@@ -155,9 +155,9 @@ def test_every_token_alone_becomes_itself(name):
 @pytest.mark.parametrize("name", DISTINCT)
 def test_ids_of_random_bytes_by_the_book(name):
     """For bytes that are no text there is no rival: the pieces are those of `regex`, merged as the textbook does."""
-    tokenizer = encodings.named(name)
+    tokenizer = named_encodings.named(name)
     ranks = {token: token_id for token_id, token in tokenizer.model.vocabulary.items()}
-    slow = RegexSplitter([PATTERNS[encodings.ENCODINGS[name].pattern].regex])
+    slow = RegexSplitter([PATTERNS[named_encodings.ENCODINGS[name].pattern].regex])
     for data in random_bytes(more(1500, 50_000), seed=2):
         if not disputed().isdisjoint(data.decode("utf-8", "surrogateescape")):
             continue

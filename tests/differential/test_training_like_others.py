@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import formats
-from bpe_cli.blocks import Block
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import SpecialToken
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
 from tests.differential.texts import MIXED, corpus, suite

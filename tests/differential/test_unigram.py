@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.stages import Unigram
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.stages.vocabulary import Vocabulary
 from tests.counted import at_least, compared
 from tests.differential.unigram_models import encode, of_processor, pipeline
 from tests.needs import needs

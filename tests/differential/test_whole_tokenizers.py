@@ -16,15 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
-from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.errors import InputError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.postprocess import trim, trims
 from bpe_cli.stages import LongestMatch, MaxMatch, NGram, SpecialToken, Unigram, WhitespaceSplit, WordLevel
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer, named_encodings
+from bpe_cli.tokenizer.post_processor import trim, trims
 from tests.counted import at_least, compared
 from tests.differential.small_tokenizers import (
     RECIPES,
@@ -272,7 +271,7 @@ def test_threads_and_blocks_change_nothing(train, name):
 
 WORDS_OF_OURS = Vocabulary.from_tokens(text.encode() for text in ("a", "the", "é", "é1", "中", "中文", "文字", " "))
 OWN: dict[str, Tokenizer] = {
-    "ranks": encodings.named("gpt2"),
+    "ranks": named_encodings.named("gpt2"),
     "longest match": Tokenizer(LongestMatch(WORDS_OF_OURS, left_to_right=True, unk_id=8)),
     "longest match, unknown left out": Tokenizer(LongestMatch(WORDS_OF_OURS), (WhitespaceSplit(),)),
     "dictionary": Tokenizer(MaxMatch(WORDS_OF_OURS, unk_id=8)),

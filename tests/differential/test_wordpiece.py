@@ -14,7 +14,7 @@ import pytest
 from bpe_cli import _core
 from bpe_cli.stages import WordLevel, WordPiece
 from bpe_cli.stages.component_json import core_model
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.stages.vocabulary import Vocabulary
 from tests.needs import needs
 
 RECORDED = Path("expected", "train", "hf-tokenizers")

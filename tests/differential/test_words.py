@@ -5,8 +5,8 @@ Spans always come from the stages, so their ids are the oracle.
 
 import pytest
 
-from bpe_cli.blocks import Block
 from bpe_cli.formats import load
+from bpe_cli.support.blocks import Block
 
 VOCABS = [
     "bert-base-uncased/vocab.txt",

@@ -9,7 +9,7 @@ from typing import Any
 from bpe_cli import _core
 from bpe_cli.stages import Unigram
 from bpe_cli.stages.component_json import core_model
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.stages.vocabulary import Vocabulary
 from tests.differential.protocol_buffers import fields
 
 NORMAL, UNKNOWN, CONTROL, BYTE = 1, 2, 3, 6

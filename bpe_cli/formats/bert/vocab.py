@@ -22,18 +22,18 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
-from bpe_cli.formats.bert import words as bert_words
+from bpe_cli.formats.bert import casing as bert_words
 from bpe_cli.formats.bert.sniffing import sniff
-from bpe_cli.formats.checked import Node, quote, read, refuse_pattern
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface.companions import CONFIG, Companions
-from bpe_cli.postprocess import layout
-from bpe_cli.safe_orjson import orjson
+from bpe_cli.formats.json_node import Node, quote, read, refuse_pattern
 from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Fact, Origin, Usage, roles_in_order
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.tokenizer.post_processor import layout
+from bpe_cli.tokenizer.usage import Fact, Origin, Usage, roles_in_order
 
 __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "ROLES", "dump", "load", "loads", "sniff"]
 

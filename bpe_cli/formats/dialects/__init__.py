@@ -17,11 +17,11 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects import models as dialect_models
 from bpe_cli.formats.dialects import text as dialect_text
 from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
 from bpe_cli.formats.features import EDGES, refuse_losses
+from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
@@ -44,7 +44,7 @@ def is_sentencepiece(tokenizer: Tokenizer) -> bool:
     """Tell whether any part of a tokenizer is in SentencePiece's words.
 
     >>> from bpe_cli.stages import WordLevel
-    >>> from bpe_cli.vocabulary import Vocabulary
+    >>> from bpe_cli.stages.vocabulary import Vocabulary
     >>> is_sentencepiece(Tokenizer(WordLevel(Vocabulary.from_tokens([b"a"]))))
     False
     """

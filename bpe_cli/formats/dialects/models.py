@@ -16,12 +16,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects.readers import Reader
 from bpe_cli.formats.dialects.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
+from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
-from bpe_cli.stages.pieces import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, byte_text
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.stages.sentencepiece_kinds import (
+    BYTE,
+    BYTE_TEXT,
+    CONTROL,
+    NORMAL,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    byte_text,
+)
+from bpe_cli.stages.vocabulary import Vocabulary
 
 BYTES_EDGE = "texts that spell a token of a byte, such as <0x0A>"
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
+from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.sentencepiece.model_types import UNK_SURFACE
 from bpe_cli.stages import (
     ByteFallback,
@@ -36,7 +36,7 @@ from bpe_cli.stages import (
     StripDecoder,
     WhitespaceSplit,
 )
-from bpe_cli.stages.pieces import BYTE_TEXT, MARK
+from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, MARK
 
 COLLAPSE = Replace(" {2,}", " ")
 TRIM = Replace(r"(?<![\s\S]) +(?:[ ▁]+(?![\s\S]))?|(?<![ ▁])[ ▁]+(?![\s\S])", "")

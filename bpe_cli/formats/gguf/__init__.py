@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from bpe_cli.formats.gguf import reader as gguf_reader
-from bpe_cli.formats.gguf import reading as gguf_reading
+from bpe_cli.formats.gguf import parse as gguf_reader
+from bpe_cli.formats.gguf import to_tokenizer as gguf_reading
 from bpe_cli.formats.gguf.container import MAGIC, Metadata
 from bpe_cli.formats.gguf.tokens import stands_for_itself
 from bpe_cli.formats.gguf.writing import HOLDS, MODELS, dump
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin
+from bpe_cli.tokenizer.usage import Origin
 
 NAME = "gguf"
 FILES = ("*.gguf",)

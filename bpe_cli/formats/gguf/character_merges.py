@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.checked import quote
 from bpe_cli.formats.gguf.tokens import MARK, Vocab
-from bpe_cli.linear_patterns import NEWLINES
+from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import (
     ByteFallback,
     CharacterBpe,
@@ -25,9 +24,10 @@ from bpe_cli.stages import (
     Split,
     WhitespaceSplit,
 )
-from bpe_cli.stages.pieces import BYTE_TEXTS, CONTROL, UNKNOWN
+from bpe_cli.stages.linear_patterns import NEWLINES
+from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS, CONTROL, UNKNOWN
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 NAMES = ("gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace")
 """The names that ``tokenizer.ggml.pre`` has for them."""

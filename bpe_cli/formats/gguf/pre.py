@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bpe_cli.linear_patterns import SPLITS
-from bpe_cli.patterns import PATTERNS, scanner_for
 from bpe_cli.stages import Digits, PreTokenizer, Split
+from bpe_cli.stages.linear_patterns import SPLITS
+from bpe_cli.stages.patterns import PATTERNS, scanner_for
 
 
 @dataclass(frozen=True, slots=True)

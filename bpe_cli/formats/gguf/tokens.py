@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.checked import quote
 from bpe_cli.formats.gguf.container import F32, I32, Metadata
+from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.scores import check
 from bpe_cli.stages import SpecialToken
-from bpe_cli.stages.pieces import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
-from bpe_cli.usage import Usage, roles_in_order
+from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.tokenizer.usage import Usage, roles_in_order
 
 UNDEFINED = 0
 """The type of a token that has none; the numbers from 1 on are SentencePiece's (``stages.pieces``)."""

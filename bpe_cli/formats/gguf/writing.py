@@ -11,21 +11,19 @@ import sys
 from array import array
 from dataclasses import dataclass, field
 
-from bpe_cli.blocks import Block
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
-from bpe_cli.formats.checked import quote
 from bpe_cli.formats.dialects import to_sentencepiece
 from bpe_cli.formats.dialects.readers import LLAMA_CPP
 from bpe_cli.formats.features import EDGES, losses, other_model, refuse_losses
 from bpe_cli.formats.gguf import pre as gguf_pre
-from bpe_cli.formats.gguf.comparing import changed
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
-from bpe_cli.formats.gguf.reader import parse
-from bpe_cli.formats.gguf.reading import NO_LIMIT, tokenizer_of
+from bpe_cli.formats.gguf.parse import parse
+from bpe_cli.formats.gguf.round_trip_losses import changed
+from bpe_cli.formats.gguf.to_tokenizer import NO_LIMIT, tokenizer_of
 from bpe_cli.formats.gguf.tokens import DEFAULT_ROLES, LIMIT_KEY, MARK, ROLE_KEYS, UNDEFINED, padding
+from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.scores import check_order
-from bpe_cli.postprocess import affixes
 from bpe_cli.stages import (
     BertNormalizer,
     CharacterBpe,
@@ -39,8 +37,10 @@ from bpe_cli.stages import (
     Unigram,
     WordPiece,
 )
-from bpe_cli.stages.pieces import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.post_processor import affixes
 
 MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "unigram", "wordpiece"})
 HOLDS = frozenset(

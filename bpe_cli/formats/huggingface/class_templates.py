@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bpe_cli.formats.checked import Node
-from bpe_cli.safe_orjson import orjson
+from bpe_cli.formats.json_node import Node
+from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 
 

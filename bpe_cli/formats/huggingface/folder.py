@@ -17,9 +17,9 @@ from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.formats.huggingface.tokenizer_json import sniff
 from bpe_cli.stages import ByteLevel
+from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin
-from bpe_cli.values import replace
+from bpe_cli.tokenizer.usage import Origin
 
 __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "belongs", "dump", "load", "sniff"]
 

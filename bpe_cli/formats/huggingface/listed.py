@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import Protocol
 
 from bpe_cli import _core
-from bpe_cli.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.formats import byte_level
-from bpe_cli.formats.checked import Node, quote
 from bpe_cli.formats.huggingface import models as hf_models
+from bpe_cli.formats.json_node import Node, quote
 from bpe_cli.stages import CharacterBpe, MergeBpe, SpecialToken
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 
 
 class Unusual(Exception):

@@ -8,7 +8,7 @@ from typing import Any
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
-from bpe_cli.formats.checked import quote
+from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
@@ -20,9 +20,9 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.pieces import NORMAL
+from bpe_cli.stages.sentencepiece_kinds import NORMAL
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
 
 
 def write(tokenizer: Tokenizer) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from bpe_cli import _core
 from bpe_cli.formats import byte_level
 from bpe_cli.formats import scores as score_checks
-from bpe_cli.formats.checked import Node, quote
+from bpe_cli.formats.json_node import Node, quote
 from bpe_cli.stages import (
     CharacterBpe,
     LongestMatch,
@@ -25,10 +25,10 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.pieces import BYTE_TEXT, CONTROL, UNKNOWN
+from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, CONTROL, UNKNOWN
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.values import replace
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 LONGEST_NGRAM = 64
 

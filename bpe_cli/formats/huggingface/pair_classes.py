@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from bpe_cli.byte_alphabet import ALPHABET_ORDER, from_visible, to_visible
 from bpe_cli.errors import NoPatternError
-from bpe_cli.formats.checked import Node, quote
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.running import is_plain
+from bpe_cli.formats.json_node import Node, quote
 from bpe_cli.stages import (
     NFC,
     BertNormalizer,
@@ -29,9 +26,12 @@ from bpe_cli.stages import (
     Replace,
     Split,
 )
-from bpe_cli.stages.words import word_decoder
+from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, from_visible, to_visible
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.word_stages import word_decoder
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.values import dataclass, replace
+from bpe_cli.tokenizer.engine import is_plain
 
 SUFFIX = "</w>"
 """What marks the end of a word in pairs that mark it."""

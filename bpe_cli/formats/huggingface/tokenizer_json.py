@@ -16,20 +16,20 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from bpe_cli import _core
-from bpe_cli.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level, features
-from bpe_cli.formats.checked import Node, NotJsonError, facts_of, read, refuse_pattern
 from bpe_cli.formats.huggingface import components as hf_components
 from bpe_cli.formats.huggingface import model_writing
 from bpe_cli.formats.huggingface import models as hf_models
 from bpe_cli.formats.huggingface import usage as hf_usage
 from bpe_cli.formats.huggingface.listed import Cut, Listed, Plain, Unusual
-from bpe_cli.safe_orjson import orjson
+from bpe_cli.formats.json_node import Node, NotJsonError, facts_of, read, refuse_pattern
 from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
+from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.vocabulary import MAX_ID
+from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin, Usage
-from bpe_cli.vocabulary import MAX_ID
+from bpe_cli.tokenizer.usage import Origin, Usage
 
 NAME = "tokenizer.json"
 FILES = ("tokenizer.json", "*.json")

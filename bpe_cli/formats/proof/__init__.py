@@ -17,9 +17,9 @@ from bpe_cli.formats.proof import decoding, texts
 from bpe_cli.formats.proof.comparing import SAME, Law, difference, encode
 from bpe_cli.formats.proof.equality import decodes_the_same, encodes_the_same, surroundings, surrounds_the_same
 from bpe_cli.stages import SpaceMarksDecoder
-from bpe_cli.stages.pieces import NORMAL
+from bpe_cli.stages.sentencepiece_kinds import NORMAL
+from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.values import replace
 
 Load = Callable[[Path, str | None], Tokenizer]
 """Reads a tokenizer, by a path and a pattern."""

@@ -6,11 +6,11 @@ import os
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from bpe_cli.blocks import Block
 from bpe_cli.errors import InputError
-from bpe_cli.formats.checked import quote
+from bpe_cli.formats.json_node import quote
+from bpe_cli.support.blocks import Block
+from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer import Specials, Tokenizer
-from bpe_cli.values import dataclass
 
 SHOWN = 8
 """How many tokens of a cut a message has."""

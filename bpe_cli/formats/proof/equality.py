@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bpe_cli.errors import FormatError
-from bpe_cli.postprocess import process
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.post_processor import process
 
 
 def encodes_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:

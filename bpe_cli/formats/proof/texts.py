@@ -43,7 +43,7 @@ def tricky() -> tuple[bytes, ...]:
 @cache
 def of_samples() -> tuple[bytes, ...]:
     """Give the package's samples: code, data and sentences of many languages."""
-    from bpe_cli.samples import FOLDERS, samples
+    from bpe_cli.support.samples import FOLDERS, samples
 
     return tuple(text for folder in (*FOLDERS, "languages") for text in samples(folder).values())
 

@@ -14,14 +14,14 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
-from bpe_cli.formats.checked import quote, read, refuse_pattern
+from bpe_cli.formats.json_node import quote, read, refuse_pattern
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
 from bpe_cli.formats.sentencepiece.model_types import BPE
 from bpe_cli.stages import SpaceMarks
-from bpe_cli.stages.pieces import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
+from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin
+from bpe_cli.tokenizer.usage import Origin
 
 NAME = "llama2c"
 FILES = ("tokenizer.bin",)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, WORD
-from bpe_cli.stages.pieces import CONTROL, UNKNOWN
-from bpe_cli.usage import Fact, roles_in_order
+from bpe_cli.stages.sentencepiece_kinds import CONTROL, UNKNOWN
+from bpe_cli.tokenizer.usage import Fact, roles_in_order
 
 TRAINER = {
     1: "input", 2: "model_prefix", 3: "model_type", 4: "vocab_size", 5: "accept_language",

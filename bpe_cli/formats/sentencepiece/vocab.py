@@ -18,15 +18,15 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
-from bpe_cli.formats.checked import quote, read, refuse_pattern
+from bpe_cli.formats.json_node import quote, read, refuse_pattern
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import settings
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
 from bpe_cli.formats.sentencepiece.model_types import BPE, UNIGRAM
 from bpe_cli.stages import ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram
-from bpe_cli.stages.pieces import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
+from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin
+from bpe_cli.tokenizer.usage import Origin
 
 NAME = "sentencepiece-vocab"
 FILES = ("*.vocab",)

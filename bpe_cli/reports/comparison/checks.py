@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.reports.comparison.choosing import metric_named
 from bpe_cli.reports.comparison.comparison import Comparison, Row
 from bpe_cli.reports.comparison.measures import Measure
+from bpe_cli.reports.comparison.metric_names import metric_named
 from bpe_cli.reports.comparison.metrics import Metric
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {

@@ -10,9 +10,9 @@ from bpe_cli.reports.comparison.measures import Difference, Measure
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.disagreements import Disagreement
-    from bpe_cli.reports.comparison.identity import Settings
     from bpe_cli.reports.comparison.overlap import Overlap
     from bpe_cli.reports.comparison.probes import Probes
+    from bpe_cli.reports.comparison.provenance import Settings
     from bpe_cli.reports.text.segmentation import Segmentation
 
 
@@ -102,7 +102,7 @@ class Comparison:
         overlaps: The vocabulary of each other tokenizer against the first's, where that was asked for.
         disagreements: How each other tokenizer cuts the inputs against the first, where that was asked for.
         baseline: The number of the tokenizer that the others are compared with.
-        fingerprints: What tells the tokenizers' values apart (``bpe_cli.fingerprint``); empty where nobody asked.
+        fingerprints: What tells the tokenizers' values apart (``tokenizer.fingerprint``); empty where nobody asked.
         settings: What the numbers depend on besides (``identity.Settings``); None where nobody said.
         frequencies: How often each id of each tokenizer's vocabulary occurred (u64), in all inputs together; special
             ids behind it are left out. Not part of the value; empty if it was not made by a comparison.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.boundaries import Segment, Span, cut_words, segments, segments_at, unseen, words_of
-from bpe_cli.reports.comparison.cutting import Cutter
+from bpe_cli.reports.comparison.boundaries_bulk import Cutter
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.sampling import Excerpt, Sample

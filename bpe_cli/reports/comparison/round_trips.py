@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from bpe_cli.blocks import Block
+from bpe_cli.support.blocks import Block
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer

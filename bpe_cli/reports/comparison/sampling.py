@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bpe_cli.blocks import Block
+    from bpe_cli.support.blocks import Block
 
 SAMPLE_BYTES = 2 << 20
 """Bytes that are kept of all inputs together."""

@@ -98,7 +98,7 @@ class StoredComparison:
         Raises:
             InputError: It is no such thing; the message names the field.
         """
-        from bpe_cli.safe_orjson import orjson
+        from bpe_cli.support.safe_orjson import orjson
 
         try:
             value = orjson.loads(data)

@@ -7,17 +7,17 @@ from array import array
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
-from bpe_cli.blocks import Block
 from bpe_cli.errors import InputError
 from bpe_cli.reports.comparison.measures import Measure
 from bpe_cli.reports.comparison.round_trips import RoundTrips
 from bpe_cli.reports.comparison.statistics import MOST_UNITS
 from bpe_cli.reports.tokenizer.fallback import fallback_ids
-from bpe_cli.running import PlainRunner
 from bpe_cli.stages import Prepend, SpaceMarks
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer.engine import PlainRunner
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.comparison.reading import WordTypes
+    from bpe_cli.reports.comparison.input_accounts import WordTypes
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 

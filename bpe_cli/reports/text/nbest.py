@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from bpe_cli.arguments import cannot_spell
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.running import StagedRunner
-from bpe_cli.splitting import segments
 from bpe_cli.stages import Unigram
+from bpe_cli.stages.splitters import segments
+from bpe_cli.support.core_arguments import cannot_spell
+from bpe_cli.tokenizer.engine import StagedRunner
 
 if TYPE_CHECKING:
     from bpe_cli import _core

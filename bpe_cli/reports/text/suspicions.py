@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from bpe_cli.wording import plural
+from bpe_cli.support.messages import plural
 
 _SHOWN = 4
 """How many different things a message names."""

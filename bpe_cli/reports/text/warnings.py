@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.reports.text.offsets import first_difference, well_formed
-from bpe_cli.reports.text.reading import reading_of
 from bpe_cli.reports.text.suspicions import TextWarning, excerpt, listed, suspicions
+from bpe_cli.reports.text.token_text import reading_of
 from bpe_cli.reports.tokenizer.fallback import Fallback, fallback_ids
 from bpe_cli.reports.tokenizer.meanings import meaning_of
-from bpe_cli.splitting import segments
 from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks, WordPiece
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.normalizers import ByteLevelNormalizer
-from bpe_cli.wording import plural
+from bpe_cli.stages.splitters import segments
+from bpe_cli.support.messages import plural
 
 if TYPE_CHECKING:
-    from bpe_cli.placing import Placed
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.tokenizer.token_spans import Placed
 
 __all__ = ["KINDS", "TextWarning", "warn"]
 

@@ -37,7 +37,7 @@ def fallback_ids(tokenizer: Tokenizer) -> Fallback:
 
     >>> from bpe_cli.stages import RankBpe
     >>> from bpe_cli.tokenizer import Tokenizer
-    >>> from bpe_cli.vocabulary import Vocabulary
+    >>> from bpe_cli.stages.vocabulary import Vocabulary
     >>> fallback_ids(Tokenizer(RankBpe(Vocabulary.from_tokens([b"a", b"\\xe4", b"\\xe4\\xb8"]))))
     Fallback(unknown=frozenset(), bytes=frozenset({1}))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.partial_characters import IMPOSSIBLE
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
-from bpe_cli.wording import plural
+from bpe_cli.support.messages import plural
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.corpus_report import CorpusReport

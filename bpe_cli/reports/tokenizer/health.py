@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bpe_cli.fingerprint import fingerprint
 from bpe_cli.reports.tokenizer.corpus_report import CorpusReport, examine_corpus
 from bpe_cli.reports.tokenizer.findings import Finding, findings
 from bpe_cli.reports.tokenizer.reachability import Reachability, examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, Structure, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport, describe
+from bpe_cli.tokenizer.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from bpe_cli.reports.frequencies import Frequencies

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from bpe_cli.byte_alphabet import from_visible
+from bpe_cli.stages.byte_alphabet import from_visible
 from bpe_cli.stages.normalizers import ByteLevelNormalizer, Replace, SpaceMarks
 from bpe_cli.stages.pre_tokenizers import ByteLevel, Metaspace
 

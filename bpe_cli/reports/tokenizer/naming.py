@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bpe_cli.byte_alphabet import from_visible
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.tokenizer.duplicates import folded
-from bpe_cli.wording import quote
+from bpe_cli.stages.byte_alphabet import from_visible
+from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.structure import Anatomy

@@ -22,7 +22,7 @@ from bpe_cli.reports.tokenizer.runs import (
 )
 from bpe_cli.reports.tokenizer.scripts import Scripts, count_scripts
 from bpe_cli.reports.tokenizer.unseen import Unseen, count_unseen
-from bpe_cli.withholding import dead_merges
+from bpe_cli.tokenizer.withholding import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer

@@ -9,18 +9,18 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from bpe_cli.patterns import name_of
 from bpe_cli.reports.tokenizer.contents import Contents, read_contents
 from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
 from bpe_cli.reports.white_space import WHITE_SPACE
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
-from bpe_cli.withholding import dead_merges
+from bpe_cli.stages.patterns import name_of
+from bpe_cli.tokenizer.withholding import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.stages import SpecialToken
     from bpe_cli.tokenizer import Tokenizer
-    from bpe_cli.usage import Fact
+    from bpe_cli.tokenizer.usage import Fact
 
 LONGEST = 10
 """How many of the longest tokens are reported."""

@@ -13,7 +13,7 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.choosing import differences_of
+from bpe_cli.reports.comparison.metric_names import differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.reports.comparison.stored import finite
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli import __version__
-from bpe_cli.reports.comparison.choosing import differences_of
+from bpe_cli.reports.comparison.metric_names import differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.reports.comparison.stored import SCHEMA, finite
 from bpe_cli.views.comparison.extras_json import extras_json

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.choosing import USUAL, best_of, differences_of, metrics_named
+from bpe_cli.reports.comparison.metric_names import USUAL, best_of, differences_of, metrics_named
 from bpe_cli.views.comparison import changes_table
+from bpe_cli.views.comparison.blocks import Heading, Line, Sheet, taken_apart
 from bpe_cli.views.comparison.extras import extras_view
-from bpe_cli.views.comparison.plain import Heading, Line, Sheet, taken_apart
 from bpe_cli.views.comparison.values import (
     change_text,
     digits_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.changes import SIGNIFICANT
-from bpe_cli.reports.comparison.choosing import best_of, differences_of
+from bpe_cli.reports.comparison.metric_names import best_of, differences_of
 from bpe_cli.views.numbers import ABSENT, count, fraction, whole
 
 if TYPE_CHECKING:

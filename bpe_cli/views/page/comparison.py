@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.choosing import best_of, differences_of
+from bpe_cli.reports.comparison.metric_names import best_of, differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.reports.comparison.side_by_side import deviation, stretches
 from bpe_cli.views.comparison.extras import extras_view
@@ -13,9 +13,9 @@ from bpe_cli.views.comparison.values import digits_of, doubt_of, interval_text, 
 from bpe_cli.views.names import full_names, short_names
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.page.changes import changes_section, checks_section
+from bpe_cli.views.page.html import rendered
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import foot, head
-from bpe_cli.views.page.rendered import rendered
 from bpe_cli.views.page.tokens import TokenWriter, rows
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from bpe_cli.views.json_values import name_value, text_value
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
-    from bpe_cli.usage import Fact
+    from bpe_cli.tokenizer.usage import Fact
 
 VOCABULARY_SCHEMA = "bpe.inspect.tokenizer/1"
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
-    from bpe_cli.usage import Fact
+    from bpe_cli.tokenizer.usage import Fact
 
 SPECIAL_LIMIT = 20
 FACT_LIMIT = 60

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from bpe_cli.chat import Conversation, count_billed, is_billed, read_conversation
-from bpe_cli.encodings import named
 from bpe_cli.errors import InputError
+from bpe_cli.tokenizer.named_encodings import named
 
 JARGON = Conversation((
     {"role": "system",

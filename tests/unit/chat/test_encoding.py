@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from bpe_cli.blocks import Block
 from bpe_cli.chat import LAYOUTS, ChatEncoder, ChatTemplate, Conversation
 from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, UNKNOWN, Meter, Traced
-from bpe_cli.encodings import named
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import load
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import SpecialToken
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer.named_encodings import named
 from tests.counted import at_least, compared
 
 IM = LAYOUTS["gpt-3.5"].fit(named("cl100k_base"), "gpt-3.5")

@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from bpe_cli.blocks import Block
 from bpe_cli.chat import LAYOUTS, ChatEncoder, Conversation, layout_of_model, read_conversation
-from bpe_cli.encodings import ENCODINGS, named
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.formats import dump, load
 from bpe_cli.stages import SpecialToken
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer.named_encodings import ENCODINGS, named
 
 WHO = Conversation(
     ({"role": "system", "content": "You are a helpful assistant"}, {"role": "user", "content": "你是谁"})

@@ -158,8 +158,8 @@ def test_date():
 def test_names_come_from_the_roles(tmp_path):
     from dataclasses import replace
 
-    from bpe_cli.encodings import named
-    from bpe_cli.usage import Usage
+    from bpe_cli.tokenizer.named_encodings import named
+    from bpe_cli.tokenizer.usage import Usage
 
     tokenizer = replace(named("gpt2"), usage=Usage(roles=(("eos", 50256), ("fim_pre", 5))))
     assert special_names(tokenizer) == {"eos_token": "<|endoftext|>"}

@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.cli.training import check_compat, check_matches, compats_of, help_of, options_of, parse
+from bpe_cli.cli.train_options import check_compat, check_matches, compats_of, help_of, options_of, parse
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import Split
 from bpe_cli.trainers import TRAINERS, base, bpe, byte, ngram, sentencepiece, unigram

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bpe_cli.blocks import Block
 from bpe_cli.stages import Prepend, Replace, ScoredBpe, SpaceMarks, Unigram
-from bpe_cli.stages.pieces import BYTE_TEXTS
+from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
 
 PIECES = ["<unk>", "▁", "▁▁", "▁a", "▁ab", "a", "b", "ab", "ba", "中"]
 ACROSS = [*PIECES, "a▁b"]

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import _core, encodings
-from bpe_cli.blocks import Block
+from bpe_cli import _core
 from bpe_cli.stages import WhitespaceSplit
 from bpe_cli.stages.component_json import core_spec
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import named_encodings
 from tests.unit.reports.small_tokenizers import byte_level
 
 NOTHING = array("I"), b"", array("I")
@@ -63,7 +64,7 @@ def test_what_contradicts_itself_is_refused():
 def test_tallies_of_both_ways_agree(documents, threads):
     """The plain way tells more, whether documents come back; all else is the same through all stages."""
     tokenizer = byte_level([b"lo", b"low", b" e"])
-    fast = encodings.named("gpt2")
+    fast = named_encodings.named("gpt2")
     for each in (tokenizer, fast):
         empty = _core.Tally(
             each.model.vocabulary.blob, each.model.vocabulary.ends, *each.special_table, array("I"), array("I")

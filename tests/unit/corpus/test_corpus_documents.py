@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.blocks import Block
 from bpe_cli.corpus import Source, read_blocks
 from bpe_cli.corpus.documents import Packer, limited, pack_lines, pack_whole
 from bpe_cli.corpus.jsonl import pack_jsonl
 from bpe_cli.errors import UsageError
+from bpe_cli.support.blocks import Block
 
 SMALL_BYTES = st.lists(st.sampled_from([b"\n", b"\r", b"\r\n", b"a", b"bc", b"\0", "é".encode()]), max_size=30).map(
     b"".join

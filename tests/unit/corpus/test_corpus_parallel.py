@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.corpus.parallel import parse_parallel, read_parallel
+from bpe_cli.corpus.parallel_texts import parse_parallel, read_parallel
 from bpe_cli.errors import InputError, UsageError
 from tests.counted import at_least, compared
 

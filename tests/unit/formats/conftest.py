@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from bpe_cli.byte_alphabet import ALPHABET_ORDER
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken, Split
+from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 GPT2 = Split(PATTERNS["gpt2"].regex)
 WORDS = (("h", "e"), ("l", "l"), ("he", "ll"), ("hell", "o"), (" ", "hello"), (" ", "w"), ("o", "!"))

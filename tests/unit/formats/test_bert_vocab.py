@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.formats.bert import casing as bert_words
 from bpe_cli.formats.bert import vocab as bert_vocab
-from bpe_cli.formats.bert import words as bert_words
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.postprocess import process
 from bpe_cli.stages import (
     BertNormalizer,
     BertPreTokenizer,
@@ -27,10 +26,11 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.post_processor import process
+from bpe_cli.tokenizer.usage import Usage
 from bpe_cli.trainers import train, wordpiece
-from bpe_cli.usage import Usage
-from bpe_cli.vocabulary import Vocabulary
 from tests.needs import needs
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -9,10 +9,11 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from bpe_cli import encodings, formats
+from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import caches
 from bpe_cli.formats.huggingface import companions
+from bpe_cli.tokenizer import named_encodings
 from tests.cli_runner import call
 from tests.counted import at_least, compared
 from tests.needs import needs
@@ -231,14 +232,14 @@ def ranks(monkeypatch, tmp_path):
     """Make tiktoken's cache with one encoding in it."""
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     path = tmp_path / caches.tiktoken_file_name("r50k_base")
-    path.write_bytes(formats.dump(encodings.named("r50k_base"), "tiktoken")[""])
+    path.write_bytes(formats.dump(named_encodings.named("r50k_base"), "tiktoken")[""])
     return path
 
 
 @pytest.mark.parametrize("name", ["r50k_base", "gpt2"])
 def test_encodings_are_those_that_are_built_in(ranks, name):
     tokenizer = formats.find_tokenizer(f"tiktoken:{name}")
-    assert tokenizer == encodings.named(name)
+    assert tokenizer == named_encodings.named(name)
     assert tokenizer.name == f"tiktoken:{name}"
 
 
@@ -256,7 +257,7 @@ def test_every_encoding_has_the_place_that_tiktoken_gives_it(monkeypatch, tmp_pa
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     asked = []
     monkeypatch.setattr(load, "read_file", lambda path: asked.append(path) or b"")
-    for name in encodings.ENCODINGS:
+    for name in named_encodings.ENCODINGS:
         if name == "gpt2":  # two files of another format there
             continue
         with pytest.raises(ValueError, match="Hash mismatch"):

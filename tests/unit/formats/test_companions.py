@@ -14,11 +14,11 @@ from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.bert import vocab as bert_vocab
 from bpe_cli.formats.huggingface import companions, own_json
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.postprocess import process
 from bpe_cli.stages import CharacterBpe, SpecialToken, WordPiece
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.post_processor import process
 from bpe_cli.trainers import sentencepiece, train
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.needs import needs
 
 FIN = SpecialToken("«fin»".encode(), 264)

@@ -10,7 +10,7 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import LOSSES, left_behind
 from bpe_cli.stages import SpecialToken
-from bpe_cli.usage import ROLES, Usage
+from bpe_cli.tokenizer.usage import ROLES, Usage
 from tests.counted import at_least, compared
 from tests.every_format import FORMATS, files_of, pattern_for, put
 

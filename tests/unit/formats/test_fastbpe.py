@@ -14,9 +14,9 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import fastbpe, subword_nmt
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import Lowercase, MergeBpe
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bpe, train
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.cli_runner import call
 from tests.unit.formats.hostile import refused_quickly, try_all
 

@@ -14,7 +14,7 @@ from bpe_cli.formats import tiktoken_ranks
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.formats.huggingface import vocab_merges
-from bpe_cli.patterns import PATTERNS
+from bpe_cli.stages.patterns import PATTERNS
 from tests.counted import at_least, compared
 
 REFUSALS = (FormatError, InputError)

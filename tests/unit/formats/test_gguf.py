@@ -8,16 +8,16 @@ from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import gguf
 from bpe_cli.formats.gguf import character_merges
 from bpe_cli.formats.gguf import pre as gguf_pre
-from bpe_cli.formats.gguf.reading import MAKERS, NOT_READ
-from bpe_cli.patterns import PATTERNS, name_of
-from bpe_cli.postprocess import process
+from bpe_cli.formats.gguf.to_tokenizer import MAKERS, NOT_READ
 from bpe_cli.stages import (
     BertNormalizer,
     MergeBpe,
     SpecialToken,
     Split,
 )
-from bpe_cli.usage import Usage
+from bpe_cli.stages.patterns import PATTERNS, name_of
+from bpe_cli.tokenizer.post_processor import process
+from bpe_cli.tokenizer.usage import Usage
 from tests.unit.formats.gguf_files import FILLS, fill_bert, fill_gpt2, fill_llama, fill_t5, library, written
 
 

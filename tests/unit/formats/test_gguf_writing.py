@@ -9,15 +9,15 @@ import pytest
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import gguf
 from bpe_cli.formats.features import LOSSES
+from bpe_cli.formats.gguf import parse as gguf_reader
 from bpe_cli.formats.gguf import pre as gguf_pre
-from bpe_cli.formats.gguf import reader as gguf_reader
 from bpe_cli.formats.gguf.container import STRING, encode
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.postprocess import process
 from bpe_cli.stages import MergeBpe, NGram, SpaceMarks, SpecialToken, Split, WordPiece
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.post_processor import process
 from bpe_cli.trainers import sentencepiece, train, wordpiece
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.unit.formats.gguf_files import FILLS, fill_bert, fill_gpt2, fill_llama, library, written
 
 LINES = ["low lower lowest", "newer wider", "the 12 cats, and 3456 dogs"] * 4

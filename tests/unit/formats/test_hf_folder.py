@@ -12,7 +12,7 @@ from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.huggingface import folder as hf_folder
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import SpecialToken
-from bpe_cli.usage import Usage
+from bpe_cli.tokenizer.usage import Usage
 from tests.needs import needs
 
 TEMPLATES = (("default", "{{ bos_token }}é\n"), ("tools", "t"))

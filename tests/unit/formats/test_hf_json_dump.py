@@ -9,10 +9,10 @@ import pytest
 from bpe_cli import formats
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.needs import needs
 
 TEXTS = [

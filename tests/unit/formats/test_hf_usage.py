@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from bpe_cli.encoding_ops import Padding, Truncation
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.huggingface import own_json
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.usage import Usage
+from bpe_cli.tokenizer.model_inputs import Padding, Truncation
+from bpe_cli.tokenizer.usage import Usage
 from tests.needs import needs
 
 TRUNCATION = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 2}

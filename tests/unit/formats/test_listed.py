@@ -8,10 +8,11 @@ import random
 import orjson
 import pytest
 
-from bpe_cli import _core, encodings
+from bpe_cli import _core
 from bpe_cli.errors import BpeError
 from bpe_cli.formats import dump
 from bpe_cli.formats.huggingface import tokenizer_json
+from bpe_cli.tokenizer import named_encodings
 from tests.cli.training_kinds import KINDS
 from tests.every_format import trained
 
@@ -137,7 +138,7 @@ def test_every_kind_is_read_alike(kind):
 
 
 def test_a_large_vocabulary_is_cut():
-    data = tokenizer_json.dump(encodings.named("gpt2"))[""]
+    data = tokenizer_json.dump(named_encodings.named("gpt2"))[""]
     assert is_cut(data)
     both_agree(data)
 

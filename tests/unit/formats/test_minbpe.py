@@ -11,10 +11,10 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import minbpe
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import Lowercase, MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.usage import Origin
 from bpe_cli.trainers import bbpe, bpe, train
-from bpe_cli.usage import Origin
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.unit.formats.hostile import refused_quickly, try_all
 
 SMALL = b"minbpe v1\n \\w+|\\S\n2\n<|end|> 300\n<pad> 299\n97 98\n256 99\n"

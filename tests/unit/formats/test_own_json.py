@@ -22,8 +22,8 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.needs import needs
 
 UNKNOWN = (SpecialToken(b"<unk>", 0),)

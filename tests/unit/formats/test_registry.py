@@ -9,12 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from bpe_cli import encodings, formats
+from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.fingerprint import fingerprint
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.stages import SpecialToken
+from bpe_cli.tokenizer import named_encodings
+from bpe_cli.tokenizer.fingerprint import fingerprint
 from tests.every_format import sample
 
 SAME_LAYOUT = ("tokenizer.json", "bpe.json", "huggingface")
@@ -199,8 +200,8 @@ def test_find_tokenizer(make, tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_bytes(formats.dump(make(), "tokenizer.json")[""])
     assert formats.find_tokenizer(str(path)) == make()
-    assert formats.find_tokenizer("gpt-4o") is encodings.named("o200k_base")
-    assert formats.find_tokenizer("gpt2") is encodings.named("gpt2")
+    assert formats.find_tokenizer("gpt-4o") is named_encodings.named("o200k_base")
+    assert formats.find_tokenizer("gpt2") is named_encodings.named("gpt2")
     with pytest.raises(UsageError) as caught:
         formats.find_tokenizer("cl100k")
     assert caught.value.message == 'unknown tokenizer "cl100k"'

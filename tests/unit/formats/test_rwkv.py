@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import formats
-from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import rwkv
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import Lowercase, MaxMatch, SpecialToken, WhitespaceSplit
+from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.tokenizer.usage import NO_USAGE
 from bpe_cli.trainers import maxmatch, train
-from bpe_cli.usage import NO_USAGE
-from bpe_cli.vocabulary import Vocabulary
 from tests.unit.formats.hostile import refused_quickly, try_all
 
 SMALL = "1 '\\x00' 1\n2 'a' 1\n3 b'\\xff' 1\n7 \"it's\" 4\n8 'é\\n' 3\n9 '\\u200b\"\\'' 5\n".encode()

@@ -16,7 +16,7 @@ from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece.settings import NORMALIZER, TRAINER
 from bpe_cli.stages import SpaceMarks, SpecialToken
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.usage import Origin
+from bpe_cli.tokenizer.usage import Origin
 from tests.needs import needs
 
 spm = needs("sentencepiece")

@@ -10,10 +10,10 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import FORMATS, gguf, tekken
 from bpe_cli.formats.features import losses
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import NFC, ByteLevel, Digits, Lowercase, MergeBpe, ReplaceDecoder, SpecialToken, Split
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 GPT2 = Split(PATTERNS["gpt2"].regex)
 QWEN2 = Split(PATTERNS["qwen2"].regex)

@@ -15,12 +15,12 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import tekken
 from bpe_cli.formats.features import LOSSES, left_behind
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.usage import Usage
 from bpe_cli.trainers import bbpe, bpe, train
-from bpe_cli.usage import Usage
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.unit.formats.hostile import refused_quickly
 from tests.unit.formats.test_fuzz import altered, places
 

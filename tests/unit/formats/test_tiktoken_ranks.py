@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import pytest
 
-from bpe_cli import encodings, formats
+from bpe_cli import formats
 from bpe_cli.errors import FormatError
-from bpe_cli.fingerprint import fingerprint
 from bpe_cli.formats import tiktoken_ranks
 from bpe_cli.formats.features import LOSSES
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import NFC, Lowercase, MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer import Tokenizer, named_encodings
+from bpe_cli.tokenizer.fingerprint import fingerprint
 
 O200K = PATTERNS["o200k"].regex
 
@@ -161,9 +161,9 @@ def test_sniffing(head, expected):
 def test_files_of_openai_are_recognised_and_written_again(shared, name):
     path = shared / "vocabs" / f"tiktoken-{name}" / f"{name}.tiktoken"
     tokenizer = formats.load(path)
-    assert tokenizer == encodings.named(name)
+    assert tokenizer == named_encodings.named(name)
     assert tiktoken_ranks.dump(tokenizer)[""] == path.read_bytes()
-    assert fingerprint(tokenizer) == fingerprint(encodings.named(name))
+    assert fingerprint(tokenizer) == fingerprint(named_encodings.named(name))
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_a_known_hash_says_how_text_is_normalized(monkeypatch):
     """By a made-up file, as no file that is published so may lie here."""
     content = line(b"a", 0) + line(b"b", 1)
     sha256 = hashlib.sha256(content).hexdigest()
-    known = encodings.Encoding(sha256, "gpt2", {"<|x|>": 2}, (Lowercase(),))
-    monkeypatch.setitem(encodings.KNOWN_FILES, "made-up", known)
+    known = named_encodings.Encoding(sha256, "gpt2", {"<|x|>": 2}, (Lowercase(),))
+    monkeypatch.setitem(named_encodings.KNOWN_FILES, "made-up", known)
     tokenizer = tiktoken_ranks.loads(content)
     assert tokenizer.encode("AB<|x|>b", "all") == [0, 1, 2, 1]
     assert tokenizer.origin.facts == (("sha256", sha256), ("published as", "made-up"))
@@ -202,7 +202,7 @@ def test_a_known_hash_says_how_text_is_normalized(monkeypatch):
 
 def test_special_tokens_of_a_sister_encoding_are_not_lost_in_silence(shared):
     with pytest.raises(FormatError, match=r"special tokens \(4: "):
-        tiktoken_ranks.dump(encodings.named("p50k_edit"))
+        tiktoken_ranks.dump(named_encodings.named("p50k_edit"))
 
 
 def test_llama3_is_the_same_as_merges(shared):

@@ -10,8 +10,8 @@ import pytest
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import gguf, minbpe, token_flags
 from bpe_cli.stages import Lowercase, MergeBpe, SpecialToken
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 BYTES = MergeBpe(Vocabulary.from_tokens(bytes([byte]) for byte in range(256)), Merges.from_pairs([]))
 

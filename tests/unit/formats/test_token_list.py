@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.encodings import named
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import token_list
 from bpe_cli.stages import SpecialToken
 from bpe_cli.surgery import add_tokens
+from bpe_cli.tokenizer.named_encodings import named
 
 
 def test_lines():

@@ -10,10 +10,10 @@ from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.huggingface import vocab_merges
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.needs import needs
 
 GPT2 = Split(PATTERNS["gpt2"].regex)
@@ -231,7 +231,7 @@ def test_openai_files_have_their_special_token(shared, folder, tmp_path):
 
 
 def test_gpt2_as_merges_equals_gpt2_as_ranks(shared):
-    from bpe_cli.encodings import named
+    from bpe_cli.tokenizer.named_encodings import named
 
     merges = formats.load(shared / "vocabs" / "gpt2-hf")
     assert formats.dump(merges, "tiktoken") == formats.dump(named("gpt2"), "tiktoken")

@@ -14,10 +14,10 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import youtokentome
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import CharacterBpe, Lowercase, SpecialToken, WhitespaceSplit
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.usage import Usage
 from bpe_cli.trainers import bpe, train
-from bpe_cli.usage import Usage
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.unit.formats.hostile import refused_quickly, try_all
 
 SMALL = b"4 3\n98 6\n9601 4\n97 5\n233 7\n5 6 8\n4 8 9\n8 5 10\n1 0 2 3\n"

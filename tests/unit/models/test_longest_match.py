@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.stages import LongestMatch
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.teaching.longest_match import Marks, cut, cut_from_left
-from bpe_cli.vocabulary import Vocabulary
 from tests.core_model import CoreModel
 
 UNKNOWN = "<unk>"

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import regex
 
-from bpe_cli.blocks import Block
-from bpe_cli.placing import Placed
-from bpe_cli.usage import NO_USAGE
-from bpe_cli.withholding import NOTHING
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer.token_spans import Placed
+from bpe_cli.tokenizer.usage import NO_USAGE
+from bpe_cli.tokenizer.withholding import NOTHING
 
 
 @dataclass(frozen=True)

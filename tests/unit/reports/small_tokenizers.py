@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bpe_cli.stages import PrefixSpace, RankBpe, SpecialToken, Split
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
 
 PATTERN = r"\n| ?[^\s]+|\s"
 

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
 from bpe_cli.errors import InputError
 from bpe_cli.reports import frequencies
 from bpe_cli.reports.frequencies import Frequencies, count_frequencies, count_ids
 from bpe_cli.stages import RankBpe, SpecialToken
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 from tests.unit.reports.fake_tokenizer import blocks_of
 
 
@@ -36,7 +35,7 @@ def test_ids(ids, chunk):
 @pytest.mark.parametrize(("size", "threads"), [(1 << 30, 1), (4096, 1), (999, 2)])
 def test_a_corpus(name, size, threads, corpora):
     texts = [path.read_bytes() for path in sorted(corpora.rglob("*.txt"))]
-    tokenizer = encodings.named(name)
+    tokenizer = named_encodings.named(name)
     found = count_frequencies(tokenizer, blocks_of(texts, size), threads=threads)
     expected = Counter(token_id for text in texts for token_id in tokenizer.encode(text))
     assert dict(found.items()) == expected

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
-from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.comparison.compare import compare
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import named_encodings
 from tests.unit.reports.fake_tokenizer import blocks_of
 from tests.unit.views.golden import render
 from tests.unit.views.read_back import read_tokens
@@ -18,7 +18,7 @@ CORPORA = sorted(path for path in Path(__file__).parents[3].joinpath("corpora").
 
 
 def test_a_character_in_two_tokens():
-    result = segment(encodings.named("cl100k_base"), "谁".encode())
+    result = segment(named_encodings.named("cl100k_base"), "谁".encode())
     (group,) = result.groups()
     assert group.parts[0].text == "谁"
     assert group.parts[0].contents == (b"\xe8\xb0", b"\x81")
@@ -34,7 +34,7 @@ def test_a_character_in_two_tokens():
     ],
 )
 def test_describe(name, ordinary, special, highest, unused):
-    tokenizer = encodings.named(name)
+    tokenizer = named_encodings.named(name)
     assert tokenizer.model.vocabulary.blob  # laid into memory before the clock runs
     report = describe(tokenizer)
     size = len(tokenizer.model.vocabulary.blob)
@@ -51,17 +51,17 @@ def test_segmentation_of_the_corpora(path):
     from bpe_cli.views.text.colored import TokenView
 
     text = path.read_bytes()[:20_000]
-    result = segment(encodings.named("cl100k_base"), text)
+    result = segment(named_encodings.named("cl100k_base"), text)
     assert result.round_trip
     assert b"".join(text[token.start : token.end] for token in result.tokens) == text
-    assert [token.token_id for token in result.tokens] == encodings.named("cl100k_base").encode(text)
+    assert [token.token_id for token in result.tokens] == named_encodings.named("cl100k_base").encode(text)
     shown = render(TokenView(result, limit=None, totals=False))
     assert read_tokens(shown) == [(token.content, False) for token in result.tokens]
 
 
 @pytest.mark.parametrize("size", [1000, 65536])
 def test_comparison_of_the_corpora(size):
-    tokenizers = [encodings.named(name) for name in ("gpt2", "cl100k_base", "o200k_base")]
+    tokenizers = [named_encodings.named(name) for name in ("gpt2", "cl100k_base", "o200k_base")]
     texts = [path.read_bytes() for path in CORPORA]
     rows = compare(
         tokenizers, ((path.name, blocks_of([text], size)) for path, text in zip(CORPORA, texts, strict=True))

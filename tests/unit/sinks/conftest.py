@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from bpe_cli.blocks import Block
-from bpe_cli.usage import NO_USAGE
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer.usage import NO_USAGE
 
 
 class StubVocabulary:

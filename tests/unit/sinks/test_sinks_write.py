@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.corpus import InputHash
-from bpe_cli.edges import Edges
 from bpe_cli.errors import OutputError, UsageError
-from bpe_cli.fingerprint import fingerprint
 from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, open_sink
 from bpe_cli.sinks.atomic import Output, open_stdout
 from bpe_cli.sinks.bin import choose_dtype, pack
 from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
 from bpe_cli.sinks.sidecar import load_sidecar
+from bpe_cli.tokenizer.edges import Edges
+from bpe_cli.tokenizer.fingerprint import fingerprint
 from tests.needs import needs
 
 DOCUMENTS = [[97, 256, 32], [], [10, 13, 0, 200, 259], [258]]

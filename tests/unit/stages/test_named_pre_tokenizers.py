@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.errors import UsageError
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import FixedLength, Split
 from bpe_cli.stages.named_pre_tokenizers import named, names
+from bpe_cli.stages.patterns import PATTERNS
 from tests.differential.pieces import pieces_with_spans, stages_of
 
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 from hypothesis import strategies as st
 
 from bpe_cli import _core
-from bpe_cli.blocks import Block
+from bpe_cli.support.blocks import Block
 from bpe_cli.surgery import count_pieces
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train

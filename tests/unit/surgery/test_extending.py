@@ -12,12 +12,12 @@ from bpe_cli.errors import FormatError, InputError, TrainingError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import extend
 from bpe_cli.teaching import bpe as textbook
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train, unigram
 from bpe_cli.trainers.base import new_counts
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.counted import at_least, compared
 from tests.needs import needs
 
@@ -177,7 +177,7 @@ def test_an_unknown_token_that_merges_use_divides_nothing():
 def test_special_text_becomes_no_ordinary_token():
     begun = byte_level(["x"], 0, special_tokens=("ab",), compat="rustbpe")
     counts = new_counts()
-    from bpe_cli.blocks import Block
+    from bpe_cli.support.blocks import Block
     from bpe_cli.surgery import count_pieces
 
     count_pieces(begun, [Block.of([b"ab ab ab"])], counts)  # special tokens are plain text here

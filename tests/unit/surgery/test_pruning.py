@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.encoding_ops import Padding
 from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.formats import dump, rehearse
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.stages import LongestMatch, MergeBpe, RankBpe, ScoredBpe, SpecialToken
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import Operation, prune, skeleton
 from bpe_cli.surgery.corpus import count_tokens
 from bpe_cli.surgery.merge_rules import MergeRules
 from bpe_cli.surgery.operation import renumbered_model, used_ids
 from bpe_cli.surgery.symbols import composite
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.model_inputs import Padding
+from bpe_cli.tokenizer.usage import Usage
 from bpe_cli.trainers import bbpe, ngram, sentencepiece, train, unigram, word, wordpiece
 from bpe_cli.trainers.base import new_counts
-from bpe_cli.usage import Usage
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests import every_format
 from tests.counted import at_least, compared
 from tests.needs import needs

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from bpe_cli import formats
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
-from bpe_cli.rank_merges import as_merges
 from bpe_cli.stages import MergeBpe, RankBpe
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.surgery import extend, merge, prune
 from bpe_cli.surgery.operation import used_ids
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.tokenizer.rank_merges import as_merges
 from tests.needs import needs
 
 from .makers import WORDS, byte_level, counted

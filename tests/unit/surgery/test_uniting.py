@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.formats import dump
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import merge
 from bpe_cli.surgery.operation import used_ids
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe, bpe, train, unigram
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.needs import needs
 
 from .makers import WORDS, byte_level, characters

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.stages import ByteLevel, PreTokenizer, Split
 from bpe_cli.stages.named_pre_tokenizers import named
+from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.teaching import pre_tokenize
 from bpe_cli.teaching.pre_tokenize import Piece
 from tests.differential.pieces import pieces_with_spans, stages_of

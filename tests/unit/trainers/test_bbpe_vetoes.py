@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.blocks import Block
 from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.support.blocks import Block
 from bpe_cli.teaching.vetoes import count_digits, keeps_characters
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe

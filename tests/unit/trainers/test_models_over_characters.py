@@ -8,8 +8,8 @@ import pytest
 
 from bpe_cli import _core
 from bpe_cli.stages import MaxMatch, NGram
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
 from tests.unit.trainers.staged_runs import decode, encode, pipeline_of, spans
 
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import trainers
-from bpe_cli.blocks import Block
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import ScoredBpe, Unigram
+from bpe_cli.support.blocks import Block
 from bpe_cli.trainers import sentencepiece
 from bpe_cli.trainers.base import Trained, new_counts
 from bpe_cli.trainers.sampling import without

@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.blocks import Block
+from bpe_cli.support.blocks import Block
 from bpe_cli.trainers.sampling import reservoir, sample
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from bpe_cli import _core
 from bpe_cli.stages import WordLevel, WordPiece
 from bpe_cli.stages.component_json import core_model
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.teaching import top_down, wordpiece
-from bpe_cli.vocabulary import Vocabulary
 from tests.word_piece_examples import (
     ALPHABET,
     COUNTS,

@@ -5,8 +5,8 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from bpe_cli.encodings import find
 from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.tokenizer.named_encodings import find
 from bpe_cli.views.direction import MARK, Borders, bordered, direction
 from bpe_cli.views.text.colored import Notes, TokenView
 from tests.needs import needs

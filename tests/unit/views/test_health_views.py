@@ -9,7 +9,6 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Group
 
-from bpe_cli.blocks import Block
 from bpe_cli.reports.frequencies import count_frequencies
 from bpe_cli.reports.tokenizer.contents import NamedToken
 from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
@@ -19,6 +18,8 @@ from bpe_cli.reports.tokenizer.reachability import examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, TreeNode, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import RankBpe, SpecialToken
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.views.tokenizer.corpus import corpus_view
 from bpe_cli.views.tokenizer.health_json import cards_json, corpus_json, findings_json, structure_json
@@ -26,7 +27,6 @@ from bpe_cli.views.tokenizer.lookup import card_view
 from bpe_cli.views.tokenizer.reachability import reachability_view
 from bpe_cli.views.tokenizer.structure import bracketed, findings_view, structure_view
 from bpe_cli.views.tokenizer.tables import vocabulary_view
-from bpe_cli.vocabulary import Vocabulary
 from tests.unit.views.golden import CONSOLES, check, render
 
 BYTES = [bytes([byte]) for byte in range(256)]

@@ -4,9 +4,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.blocks import Block
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
+from bpe_cli.support.blocks import Block
 from bpe_cli.views.comparison.as_json import comparison_json
 from bpe_cli.views.text.as_json import segmentation_json, texts_json
 from bpe_cli.views.tokenizer.as_json import vocabulary_json

@@ -4,10 +4,10 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from bpe_cli.blocks import Block
-from bpe_cli.patterns import PATTERNS
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.support.blocks import Block
 from bpe_cli.views.comparison.tables import comparison_view
 from bpe_cli.views.tokenizer.tables import vocabulary_view
 from tests.unit.reports.comparison.handmade import compared

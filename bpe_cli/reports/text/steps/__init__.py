@@ -9,7 +9,7 @@ tokens they end at are compared with what the tokenizer makes of the text.
 - ``telling``: a text from piece to piece.
 """
 
-from bpe_cli.reports.text.steps.base import Limits
-from bpe_cli.reports.text.steps.telling import tell, teller_of
+from bpe_cli.reports.text.steps.limits import Limits
+from bpe_cli.reports.text.steps.steps import tell, teller_of
 
 __all__ = ["Limits", "tell", "teller_of"]

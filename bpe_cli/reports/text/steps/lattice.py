@@ -6,7 +6,7 @@ from array import array
 from math import exp
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.text.steps.base import TooMuchToTell, bytes_of, check_length, check_work, collected, text_of
+from bpe_cli.reports.text.steps.limits import TooMuchToTell, bytes_of, check_length, check_work, collected, text_of
 from bpe_cli.reports.text.steps.values import (
     LatticePlace,
     LatticeWalk,
@@ -21,7 +21,7 @@ from bpe_cli.teaching.lattice import Arrival, Edge, arrivals, best, best_path, b
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bpe_cli.reports.text.steps.base import Limits, Names
+    from bpe_cli.reports.text.steps.limits import Limits, Names
     from bpe_cli.stages import Unigram
 
 UNKNOWN_PENALTY = 10.0

@@ -5,14 +5,22 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from bpe_cli.reports.text.steps.base import LONGEST_REST, bytes_of, check_length, check_work, collected, text_of, window
+from bpe_cli.reports.text.steps.limits import (
+    LONGEST_REST,
+    bytes_of,
+    check_length,
+    check_work,
+    collected,
+    text_of,
+    window,
+)
 from bpe_cli.reports.text.steps.values import CutStep, CutWalk, MatchStep, MatchWalk, Spelling, StepToken
 from bpe_cli.teaching.longest_match import Marks, Units
 from bpe_cli.teaching.longest_match import text_of as written
 from bpe_cli.teaching.longest_steps import Cut, Match, anywhere, from_left, lengths_of, stretches
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.steps.base import Limits, Names
+    from bpe_cli.reports.text.steps.limits import Limits, Names
     from bpe_cli.stages import LongestMatch, MaxMatch, WordPiece
 
 Way = Literal["token", "unknown", "fused", "left out"]

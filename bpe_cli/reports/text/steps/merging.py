@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from bpe_cli.reports.text.steps.base import bytes_of, check_length, collected, text_of, window
+from bpe_cli.reports.text.steps.limits import bytes_of, check_length, collected, text_of, window
 from bpe_cli.reports.text.steps.values import MergeStep, MergeWalk, Spelling, StepToken, Symbols
 from bpe_cli.teaching import character_bpe, scored_merging
 from bpe_cli.teaching.merging import Merge, merges_by_queue, states
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.steps.base import Limits, Names
+    from bpe_cli.reports.text.steps.limits import Limits, Names
     from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
-    from bpe_cli.vocabulary import Merges
+    from bpe_cli.stages.vocabulary import Merges
 
 Symbol = TypeVar("Symbol")
 

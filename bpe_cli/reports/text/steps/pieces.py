@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
-from bpe_cli.byte_alphabet import CHAR_TO_BYTE
-from bpe_cli.reports.text.steps.base import text_of
-from bpe_cli.running import PlainRunner, StagedRunner
-from bpe_cli.splitting import segments
+from bpe_cli.reports.text.steps.limits import text_of
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram
+from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.splitters import segments
+from bpe_cli.tokenizer.engine import PlainRunner, StagedRunner
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Model, SpecialToken

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from bpe_cli.reports.text.reading import read_visible
 from bpe_cli.reports.text.steps.values import Row, Steps
+from bpe_cli.reports.text.token_text import read_visible
 
 Value = TypeVar("Value")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from bpe_cli.byte_alphabet import to_visible
 from bpe_cli.reports.tokenizer.reachability.verdicts import Verdict
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram, WordPiece
-from bpe_cli.stages.pieces import BYTE_TEXT, NORMAL, USER_DEFINED
-from bpe_cli.wording import quote
+from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, NORMAL, USER_DEFINED
+from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.reachability.normalizing import Normal

@@ -34,7 +34,7 @@ from bpe_cli.stages import (
     StripAccents,
 )
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.wording import quote
+from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Normalizer

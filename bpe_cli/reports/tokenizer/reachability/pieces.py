@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.reports.tokenizer.reachability.completions import is_text
-from bpe_cli.reports.tokenizer.reachability.factors import Factors, factors_of, is_settled
+from bpe_cli.reports.tokenizer.reachability.merge_factors import Factors, factors_of, is_settled
 from bpe_cli.reports.tokenizer.reachability.searching import Search
 from bpe_cli.stages import (
     BertNormalizer,
@@ -26,8 +26,8 @@ from bpe_cli.stages import (
     WordPiece,
 )
 from bpe_cli.stages.component_json import core_spec
+from bpe_cli.support.messages import plural, quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.wording import plural, quote
 
 if TYPE_CHECKING:
     from bpe_cli.stages import PreTokenizer

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from bpe_cli.blocks import Block
 from bpe_cli.errors import InputError
+from bpe_cli.support.blocks import Block
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer

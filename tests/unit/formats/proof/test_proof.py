@@ -16,9 +16,9 @@ from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U32, e
 from bpe_cli.formats.huggingface import own_json
 from bpe_cli.formats.proof import comparing, texts
 from bpe_cli.stages import CharacterBpe, MergeBpe, ScoredBpe, SpaceMarks, SpecialToken, Split, Unigram, WordLevel
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bpe, train
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.cli_runner import call
 from tests.every_format import KINDS, pattern_for, put, trained
 

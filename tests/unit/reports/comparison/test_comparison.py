@@ -2,14 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.blocks import Block
 from bpe_cli.errors import InputError
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.reports.comparison.comparing import compare
-from bpe_cli.reports.comparison.reading import CharacterCounter, FanOut
+from bpe_cli.reports.comparison.compare import compare
+from bpe_cli.reports.comparison.input_accounts import CharacterCounter, FanOut
 from bpe_cli.stages import RankBpe
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
 from tests.unit.reports.fake_tokenizer import blocks_of
 from tests.unit.reports.small_tokenizers import byte_level
 

@@ -10,11 +10,11 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.blocks import Block
-from bpe_cli.encodings import named
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.disagreements import LONGEST, disagreements
 from bpe_cli.reports.comparison.sampling import Sample
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import encodings
-from bpe_cli.fingerprint import fingerprint
-from bpe_cli.reports.comparison.identity import Digests, Settings, identified
+from bpe_cli.reports.comparison.provenance import Digests, Settings, identified
+from bpe_cli.tokenizer import named_encodings
+from bpe_cli.tokenizer.fingerprint import fingerprint
 from tests.unit.reports.comparison.handmade import comparison
 from tests.unit.reports.fake_tokenizer import blocks_of
 
@@ -28,7 +28,7 @@ def test_a_comparison_with_its_identity():
     digests = Digests()
     for _, blocks in digests.watch([("en.txt", blocks_of([b"a"], 1)), ("de.txt", blocks_of([b"b"], 1))]):
         list(blocks)
-    tokenizers = [encodings.find("gpt2"), encodings.find("cl100k_base")]
+    tokenizers = [named_encodings.find("gpt2"), named_encodings.find("cl100k_base")]
     report = identified(comparison(), tokenizers, digests, Settings("lines"))
     assert [row.sha256 for row in report.rows] == [hashlib.sha256(text).hexdigest() for text in (b"a", b"b")]
     assert report.total.sha256 is None

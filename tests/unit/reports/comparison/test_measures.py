@@ -10,18 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
 from bpe_cli.errors import InputError
 from bpe_cli.formats import load
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.reports.comparison import reading, round_trips
-from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.comparison import input_accounts, round_trips
+from bpe_cli.reports.comparison.compare import compare
 from bpe_cli.reports.comparison.measures import Measure
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.stages import Prepend, Replace, SpaceMarks, SpecialToken, Unigram
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 from tests.counted import at_least, compared
 from tests.every_format import trained
 from tests.unit.reports.comparison.measure_oracle import measured
@@ -137,7 +136,7 @@ def test_is_what_plain_python_measures(kind, documents, size, threads):
 
 @pytest.mark.parametrize("name", ["cl100k_base", "bpe", "wordpiece", "unigram sentencepiece"])
 def test_the_corpora_are_what_plain_python_measures(name):
-    tokenizer = encodings.named(name) if name in ("cl100k_base",) else trained(name)
+    tokenizer = named_encodings.named(name) if name in ("cl100k_base",) else trained(name)
     for path in CORPORA[:8]:
         documents = path.read_bytes()[:20_000].splitlines()
         (row,) = compare([tokenizer], [("x", [Block.of(documents)])], threads=2).rows
@@ -158,7 +157,7 @@ def test_real_tokenizers_are_what_plain_python_measures(shared):
     st.integers(1, 3),
 )
 def test_neither_blocks_nor_threads_change_anything(inputs, threads):
-    tokenizers = [MADE["spaced"], trained("bbpe"), encodings.named("gpt2"), MADE["no pattern"]]
+    tokenizers = [MADE["spaced"], trained("bbpe"), named_encodings.named("gpt2"), MADE["no pattern"]]
 
     def result(threads, cut):
         blocks = (
@@ -246,7 +245,7 @@ def test_long_documents_are_checked_while_they_can_be_held(monkeypatch):
 
 
 def test_word_types_are_those_of_the_head(monkeypatch):
-    monkeypatch.setattr(reading, "WORD_BYTES", 12)
+    monkeypatch.setattr(input_accounts, "WORD_BYTES", 12)
     for text, count in ((b"one two onest four", 2), (b"one two four", 3), ("one\u3000two\u3000threee".encode(), 2)):
         for size in (1, 3, 100):
             (row,) = compare([byte_level()], [("x", blocks_of([text], size))]).rows

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.encodings import named
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.overlap import merge_products, overlaps, script_of
+from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
 
 

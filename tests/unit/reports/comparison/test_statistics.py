@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import _core
-from bpe_cli.blocks import Block
-from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.comparison.compare import compare
 from bpe_cli.reports.comparison.statistics import LEAST_UNITS, MOST_UNITS, adjust, difference, holm
+from bpe_cli.support.blocks import Block
 from tests.needs import needs
 from tests.unit.reports.small_tokenizers import byte_level
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
-from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.comparison.compare import compare
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import named_encodings
 from tests.every_format import CORPUS, trained
 from tests.needs import needs
 
@@ -14,7 +14,7 @@ from tests.needs import needs
 @pytest.mark.parametrize("name", ["gpt2", "o200k_base", "bpe", "unigram"])
 def test_efficiencies_are_theirs(name, corpora):
     scorer = needs("tokenization_scorer")
-    tokenizer = encodings.named(name) if "_" in name or name == "gpt2" else trained(name)
+    tokenizer = named_encodings.named(name) if "_" in name or name == "gpt2" else trained(name)
     documents = CORPUS.encode().splitlines()
     if tokenizer.has_bytes:
         documents = [line for path in sorted(corpora.rglob("*.txt")) for line in path.read_bytes().splitlines()]

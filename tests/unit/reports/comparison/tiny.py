@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bpe_cli.stages import RankBpe, SpecialToken, Split
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
 
 WORDS = r"\s?\S+|\s"
 

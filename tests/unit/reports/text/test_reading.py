@@ -5,11 +5,11 @@ from array import array
 import pytest
 
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.text.reading import reading_of
 from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.reports.text.token_text import reading_of
 from bpe_cli.stages import ByteLevel, CharacterBpe, NGram, SpecialToken, Unigram
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 
 def parts(result):

@@ -5,15 +5,15 @@ from math import isclose
 
 import pytest
 
-from bpe_cli.encodings import find
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.text.nbest import rank
 from bpe_cli.reports.text.scores import check_scores, scores_of
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.stages import ScoredBpe, SpecialToken, Unigram
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.tokenizer.named_encodings import find
 
 VOCABULARY = Vocabulary.from_tokens([b"<unk>", b"ab", b"a", b"b", b"<own>"])
 SCORES = array("d", [0.0, -1.0, -2.0, -3.0, 0.0])

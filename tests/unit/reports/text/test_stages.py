@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.encodings import find
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.text.stages import LARGEST_TEXT, Change, show_stages
-from bpe_cli.running import StagedRunner
 from bpe_cli.stages import (
     NFC,
     CharacterBpe,
@@ -25,8 +23,10 @@ from bpe_cli.stages import (
     WhitespaceSplit,
     WordLevel,
 )  # fmt: skip
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer.engine import StagedRunner
+from bpe_cli.tokenizer.named_encodings import find
 from tests.needs import needs
 
 GPT2 = find("gpt2")
@@ -173,7 +173,7 @@ def test_pieces_are_those_of_an_independent_library(shared, path):
         pieces = [piece for piece, _ in theirs.pre_tokenizer.pre_tokenize_str(normal)]
         ours = [each.content for each in report.pieces]
         spelt = path.startswith("hf-qwen")  # there bytes are the model's, and theirs are spelt
-        from bpe_cli.byte_alphabet import from_visible
+        from bpe_cli.stages.byte_alphabet import from_visible
 
         assert [piece if not spelt else from_visible(piece).decode() for piece in pieces] == [
             each.decode() for each in ours

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.encodings import named
 from bpe_cli.errors import BpeError, InputError, UsageError
 from bpe_cli.formats import load, subword_nmt
-from bpe_cli.reports.text.steps import Limits, base, lattice, tell, teller_of, telling
+from bpe_cli.reports.text.steps import Limits, lattice, limits, steps, tell, teller_of
 from bpe_cli.stages import (
     ALGORITHMS,
     BertPreTokenizer,
@@ -31,8 +30,9 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer.named_encodings import named
 from tests.counted import at_least, compared
 from tests.every_format import FORMATS, KINDS, sample, trained
 
@@ -209,7 +209,7 @@ def test_random_bytes_of_every_algorithm(kind, data):
 
 
 def test_every_model_has_its_steps():
-    assert telling.WALKERS.keys() == ALGORITHMS.keys()
+    assert steps.WALKERS.keys() == ALGORITHMS.keys()
 
 
 @at_least(13)
@@ -310,7 +310,7 @@ def test_what_is_left_out_is_counted():
 @at_least(1)
 @pytest.mark.parametrize("kind", ["bbpe", "bpe", "bpe sentencepiece", "unigram sentencepiece", "maxmatch", "ngram"])
 def test_a_piece_that_is_too_long(kind, monkeypatch):
-    monkeypatch.setattr(base, "LONGEST_PIECE", 8)
+    monkeypatch.setattr(limits, "LONGEST_PIECE", 8)
     tokenizer = trained(kind)
     arrives(tokenizer, "lowlowlowlow low")
     walks = [row.walk for row in tell(tokenizer, b"lowlowlowlow low").rows if row.walk]
@@ -320,7 +320,7 @@ def test_a_piece_that_is_too_long(kind, monkeypatch):
 
 @at_least(3)
 def test_too_many_look_ups(monkeypatch):
-    monkeypatch.setattr(base, "MOST_LOOKED_UP", 10)
+    monkeypatch.setattr(limits, "MOST_LOOKED_UP", 10)
     monkeypatch.setattr(lattice, "MOST_WAYS", 4)
     for kind in ("wordpiece", "unigram", "maxmatch", "ngram"):
         arrives(trained(kind), "lowest lowest newest")
@@ -333,7 +333,7 @@ def test_a_million_letters():
         assert row.walk.family == "left-out"
     walk = tell(named("gpt2"), b"a" * 16_000).rows[0].walk
     assert (len(walk.steps), walk.more) == (40, 11_960)
-    assert all(len(step.symbols.contents) <= base.SHOWN for step in walk.steps)
+    assert all(len(step.symbols.contents) <= limits.SHOWN for step in walk.steps)
     last = walk.steps[-1].symbols
     assert last.before + len(last.contents) + last.after == 16_000 - 40
     assert last.contents[last.at] == b"aa"
@@ -341,7 +341,7 @@ def test_a_million_letters():
 
 def test_refusals(monkeypatch):
     gpt2 = named("gpt2")
-    monkeypatch.setattr(telling, "LARGEST_TEXT", 4)
+    monkeypatch.setattr(steps, "LARGEST_TEXT", 4)
     assert tell(gpt2, b"hello").row_count == 1
     with pytest.raises(InputError, match="of which all steps can be shown"):
         tell(gpt2, b"hello", (), Limits(rows=None))

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.encodings import find
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.text.segmentation import TextReader, segment
 from bpe_cli.reports.text.warnings import KINDS, Watch, warn
 from bpe_cli.stages import NFC, CharacterBpe, Lowercase, RankBpe, Strip, WhitespaceSplit, WordPiece
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer.named_encodings import find
 
 GPT2, CL100K, O200K = find("gpt2"), find("cl100k_base"), find("o200k_base")
 PREPARED: dict[int, tuple[TextReader, Watch]] = {}

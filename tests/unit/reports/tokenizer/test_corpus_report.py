@@ -6,14 +6,13 @@ from array import array
 
 import pytest
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
 from bpe_cli.reports.frequencies import Frequencies, count_frequencies
 from bpe_cli.reports.tokenizer.corpus_report import RESIDUE, RESIDUE_MADE, examine_corpus
 from bpe_cli.reports.tokenizer.structure import Anatomy
 from bpe_cli.stages import RankBpe, SpecialToken, WordLevel
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 TOKENS = [b"a", b"b", b"c", b"\xff", b"ab", b"abc", b"bc", b"abcab"]
 TINY = Tokenizer(RankBpe(Vocabulary.from_tokens(TOKENS)), special_tokens=(SpecialToken(b"<s>", 8),))
@@ -66,7 +65,7 @@ def test_models_that_do_not_merge_have_no_residues():
 
 
 def test_residues_by_counting_every_tree(corpora):
-    anatomy = Anatomy(encodings.named("gpt2"))
+    anatomy = Anatomy(named_encodings.named("gpt2"))
     texts = [path.read_bytes() for path in sorted(corpora.rglob("*.txt"))]
     found = count_frequencies(anatomy.tokenizer, [Block.of(texts)])
     made = dict.fromkeys(range(50_257), 0)

@@ -4,12 +4,12 @@ from array import array
 
 import pytest
 
-from bpe_cli.encodings import find
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.tokenizer.fallback import Fallback, fallback_ids
 from bpe_cli.stages import ByteLevel, CharacterBpe, RankBpe, Unigram, WordPiece
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer.named_encodings import find
 
 NOTHING = frozenset()
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli import encodings
-from bpe_cli.blocks import Block
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.frequencies import count_frequencies
 from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
@@ -14,8 +12,9 @@ from bpe_cli.reports.tokenizer.reachability.verdicts import Reachability
 from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import CharacterBpe, RankBpe, WordPiece
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 BYTES = [bytes([byte]) for byte in range(256)]
 
@@ -120,7 +119,7 @@ def test_bytes_of_other_models(name, good, shared):
 
 
 def test_known_ones():
-    gpt2, cl100k = (found_in(encodings.named(name)) for name in ("gpt2", "cl100k_base"))
+    gpt2, cl100k = (found_in(named_encodings.named(name)) for name in ("gpt2", "cl100k_base"))
     assert cl100k["all numbers of up to 3 digits are one token"] is True
     assert not any(text.startswith("all numbers") for text in gpt2)
     assert any(text.endswith("a number and the space before it") for text in gpt2)

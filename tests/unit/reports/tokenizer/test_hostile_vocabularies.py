@@ -29,12 +29,12 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.views.tokenizer.corpus import corpus_view
 from bpe_cli.views.tokenizer.health_json import cards_json, corpus_json, structure_json
 from bpe_cli.views.tokenizer.lookup import card_view
 from bpe_cli.views.tokenizer.structure import structure_view
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.unit.views.golden import render
 
 TEXTS = st.text(alphabet="ab▁ #<0x4>\x00\x1b\u202eé谁\ud7ff1\n", max_size=6).map(str.encode)

@@ -6,8 +6,7 @@ from array import array
 
 import pytest
 
-from bpe_cli import encodings, stages
-from bpe_cli.blocks import Block
+from bpe_cli import stages
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.frequencies import count_frequencies
 from bpe_cli.reports.tokenizer.lookup import look_up
@@ -15,8 +14,9 @@ from bpe_cli.reports.tokenizer.naming import find_tokens
 from bpe_cli.reports.tokenizer.reachability import Verdict
 from bpe_cli.reports.tokenizer.structure import Anatomy
 from bpe_cli.stages import CharacterBpe, RankBpe, ScoredBpe, SpecialToken, WordPiece
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 RANKED = [b"t", b"h", b"e", b" ", b"he", b" t", b" the", b"1", b"12", b"T", b"The", b"\xe8", b"2"]
 RANKS = Anatomy(
@@ -84,7 +84,7 @@ def test_no_such_token(name, kind, message, hint):
 
 def test_beginnings_are_named():
     with pytest.raises(UsageError) as caught:
-        find_tokens(Anatomy(encodings.named("gpt2")), " SolidGold")
+        find_tokens(Anatomy(named_encodings.named("gpt2")), " SolidGold")
     assert caught.value.hint.startswith('there is " SolidGoldMagikarp" (id 43453); this text becomes " Solid" (id ')
 
 

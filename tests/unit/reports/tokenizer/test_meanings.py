@@ -11,8 +11,8 @@ from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.tokenizer.meanings import meaning_of
 from bpe_cli.reports.tokenizer.vocabulary_report import TokenKinds, describe
 from bpe_cli.stages import CharacterBpe, ScoredBpe, WordLevel, WordPiece
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.counted import at_least, compared
 
 

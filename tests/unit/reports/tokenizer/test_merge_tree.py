@@ -8,11 +8,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import encodings
-from bpe_cli.rank_merges import of_ranks
 from bpe_cli.reports.tokenizer.merge_tree import MergeTree, Node, merge_tree, shape_of
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer import named_encodings
+from bpe_cli.tokenizer.rank_merges import of_ranks
 from tests.counted import at_least, compared
 
 ALPHABET = [b"a", b"b", b"c"]
@@ -174,7 +174,7 @@ def test_shape_and_counts_as_written_down(drawn, uses):
 
 def test_known_trees():
     """gpt2's merges are all there; a rank's parts are those of recovered merges."""
-    model = encodings.named("gpt2").model
+    model = named_encodings.named("gpt2").model
     tree = merge_tree(model)
     assert len(tree.order) == 50_000
     merges = of_ranks(model.vocabulary).merges

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import encodings, stages
+from bpe_cli import stages
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.tokenizer.contents import read_contents
 from bpe_cli.reports.tokenizer.duplicates import count_duplicates, variants_of
@@ -20,8 +20,8 @@ from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
 from bpe_cli.reports.tokenizer.unseen import count_unseen
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import RankBpe, SpecialToken, WordLevel
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 from tests.counted import at_least, compared
 
 
@@ -197,7 +197,7 @@ def test_stretches():
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
 def test_published_ones(name):
     """Counted again from their tables, without the report's modules."""
-    tokenizer = encodings.named(name)
+    tokenizer = named_encodings.named(name)
     anatomy = Anatomy(tokenizer)
     structure, report = examine_structure(anatomy), describe(tokenizer)
     tokens = {token for _, token in tokenizer.model.vocabulary.items()}

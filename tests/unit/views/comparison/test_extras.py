@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from rich.cells import cell_len
 
-from bpe_cli.blocks import Block
-from bpe_cli.reports.comparison.comparing import compare
+from bpe_cli.reports.comparison.compare import compare
 from bpe_cli.reports.comparison.disagreements import disagreements
 from bpe_cli.reports.comparison.overlap import overlaps
 from bpe_cli.reports.comparison.probes import Probes
@@ -20,13 +19,14 @@ from bpe_cli.reports.comparison.probes.data import Pair, probe_data
 from bpe_cli.reports.comparison.probes.languages import probe_languages
 from bpe_cli.reports.comparison.probes.numbers import probe_numbers
 from bpe_cli.reports.comparison.sampling import Sample
+from bpe_cli.support.blocks import Block
 from bpe_cli.views.comparison.as_json import comparison_json
 from bpe_cli.views.comparison.as_markdown import comparison_markdown
+from bpe_cli.views.comparison.blocks import Heading, Sheet, taken_apart
 from bpe_cli.views.comparison.extras import extras_view
 from bpe_cli.views.comparison.grid import Grid
-from bpe_cli.views.comparison.plain import Heading, Sheet, taken_apart
 from bpe_cli.views.page.comparison import comparison_page
-from bpe_cli.views.page.rendered import rendered
+from bpe_cli.views.page.html import rendered
 from tests.unit.reports.comparison.tiny import tiny
 from tests.unit.views.comparison.test_files import HOSTILE_NAMES, tokens_of
 from tests.unit.views.golden import CONSOLES, check, render

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from bpe_cli.encodings import find
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.text.stages import show_stages
 from bpe_cli.reports.text.warnings import warn
@@ -16,11 +15,12 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )  # fmt: skip
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.named_encodings import find
 from bpe_cli.views.text.as_json import segmentation_json
 from bpe_cli.views.text.colored import Notes, TokenView
 from bpe_cli.views.text.stages import StagesView
-from bpe_cli.vocabulary import Vocabulary
 from tests.unit.views.golden import CONSOLES, check, render
 
 BERT = Tokenizer(

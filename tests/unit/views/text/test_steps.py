@@ -12,8 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from bpe_cli.byte_alphabet import CHAR_TO_BYTE
-from bpe_cli.encodings import named
 from bpe_cli.formats import subword_nmt
 from bpe_cli.reports.text.steps import Limits, tell
 from bpe_cli.stages import (
@@ -30,10 +28,12 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
+from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.named_encodings import named
 from bpe_cli.views.text.steps import RULES, StepsView
 from bpe_cli.views.text.steps_json import all_steps_json
-from bpe_cli.vocabulary import Merges, Vocabulary
 from tests.unit.views.golden import CONSOLES, check, render
 
 SPLIT = (WhitespaceSplit(),)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.encodings import named
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS, LEVELS, indent_of, probe_code, reindented
-from bpe_cli.samples import samples
+from bpe_cli.support.samples import samples
+from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
 
 CODE = b"if x:\n    y\n    if z:\n        w\n"

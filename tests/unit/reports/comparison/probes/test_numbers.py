@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.encodings import named
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.probes.numbers import (
     DIGITS,
@@ -15,6 +14,7 @@ from bpe_cli.reports.comparison.probes.numbers import (
     probe_numbers,
     sampled,
 )
+from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
 
 PAIRS = [b"%d%d" % (one, other) for one in range(10) for other in range(10)]

@@ -6,11 +6,11 @@ from array import array
 from itertools import product
 
 from bpe_cli import stages
-from bpe_cli.blocks import Block
 from bpe_cli.errors import InputError
 from bpe_cli.stages import SpecialToken
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 LETTERS = "ab"
 

@@ -6,10 +6,10 @@ from array import array
 
 import pytest
 
-from bpe_cli.reports.tokenizer.reachability import examine, examining
+from bpe_cli.reports.tokenizer.reachability import examine
 from bpe_cli.stages import MergeBpe, RankBpe, Split, Unigram, WordLevel
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
 
 BYTES = [bytes([byte]) for byte in range(256)]
 
@@ -30,7 +30,7 @@ def test_a_token_of_a_megabyte():
 
 
 def test_very_many_in_doubt(monkeypatch):
-    monkeypatch.setattr(examining, "_MOST_IN_DOUBT", 10)
+    monkeypatch.setattr(examine, "_MOST_IN_DOUBT", 10)
     words = [*BYTES, *(b"w %d" % number for number in range(30))]
     made = Tokenizer(RankBpe(Vocabulary.from_tokens(words)), (Split(r"\S+|\s+"),))
     counts = dict(examine(made).counts)

@@ -25,8 +25,8 @@ from bpe_cli.stages import (
     Split,
     StripAccents,
 )
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
 from tests.unit.reports.tokenizer.reachability.random_tokenizers import (
     MODELS,
     PATTERNS,

@@ -7,8 +7,8 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.patterns import PATTERNS
-from bpe_cli.reports.tokenizer.reachability.factors import factors_of
+from bpe_cli.reports.tokenizer.reachability.merge_factors import factors_of
+from bpe_cli.stages.patterns import PATTERNS
 
 TEXTS = st.text(st.sampled_from("aAeé1٣ \n\r\t'sSſtrReE/.-_中\u0301\u00a0"), max_size=12)
 OTHERS = (

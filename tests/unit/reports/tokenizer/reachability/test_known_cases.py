@@ -6,7 +6,6 @@ import pytest
 
 from bpe_cli import _core, load, named
 from bpe_cli.errors import InputError
-from bpe_cli.rank_merges import of_ranks
 from bpe_cli.reports.tokenizer.reachability import REACHABLE, examine
 from bpe_cli.reports.tokenizer.reachability.pieces import cuts_between_characters
 from bpe_cli.stages import (
@@ -23,8 +22,9 @@ from bpe_cli.stages import (
     Split,
     WordPiece,
 )
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Merges, Vocabulary
+from bpe_cli.tokenizer.rank_merges import of_ranks
 
 BYTES = [bytes([byte]) for byte in range(256)]
 

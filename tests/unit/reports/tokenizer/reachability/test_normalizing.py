@@ -8,8 +8,8 @@ from bpe_cli._core import Stages
 from bpe_cli.reports.tokenizer.reachability.normalizing import Normal
 from bpe_cli.stages import NFC, NFD, NFKC, BertNormalizer, Lowercase, RankBpe, StripAccents
 from bpe_cli.stages.component_json import core_spec
+from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.vocabulary import Vocabulary
 
 CHARACTERS = [chr(code) for code in (*range(0x3400), *range(0xA000, 0xAC10), *range(0xF900, 0x11200, 3))]
 

@@ -1,0 +1,208 @@
+"""Read files that may be broken or hostile: nothing is used before it is checked.
+
+Whatever stands in a file, what a user meets is an ``InputError`` (the file cannot be read) or a
+``FormatError`` (it can, and is wrong), with the place in it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import quote as quote  # readers of files take it from here
+from bpe_cli.support.safe_orjson import orjson
+from bpe_cli.tokenizer.usage import Fact
+
+
+class NotJsonError(FormatError):
+    """Report a document that cannot be parsed."""
+
+
+MAX_FILE_BYTES = 1 << 30
+"""Largest tokenizer file that is read (1 GiB; the largest in use are about 30 MB)."""
+
+
+def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
+    """Read a whole regular file of at most ``limit`` bytes.
+
+    Raises:
+        InputError: It is missing, unreadable or no regular file.
+        FormatError: It is larger than any tokenizer.
+    """
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+            raise InputError(f"{path} is {kind}", hint="a tokenizer is read more than once: give a file on disk")
+        if status.st_size > limit:
+            shown = f"{limit >> 30} GiB" if limit >> 30 else f"{limit >> 20} MiB"
+            raise FormatError(f"{path} has {status.st_size:,} bytes; a tokenizer file may have {limit:,} ({shown})")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"cannot read {path}: no such file") from None
+    except MemoryError:
+        raise InputError(f"{path} does not fit into memory") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+
+
+def lies(path: Path, *, folder: bool = False) -> bool:
+    """Tell whether a file that may be missing is there.
+
+    Args:
+        path: The file.
+        folder: Whether it is to be a folder.
+
+    Raises:
+        InputError: Something else has its name, so that it would be passed over in silence.
+    """
+    wanted, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        if not os.path.lexists(path):
+            return False
+        if isinstance(error, FileNotFoundError):
+            raise InputError(
+                f"{path} is a link to what is not there", hint="the file has been fetched by half: fetch it again"
+            ) from None
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+    if not wanted(mode):
+        raise InputError(
+            f"{path} is not {what}, and its name says that it belongs to the tokenizer",
+            hint="lay the tokenizer into a folder of its own, or take the other thing away",
+        )
+    return True
+
+
+def refuse_pattern(pattern: str | None, path: Path, why: str) -> None:
+    """Refuse a split pattern where a format leaves no choice of one.
+
+    Raises:
+        UsageError: One is given; the message says why there is no choice.
+    """
+    if pattern is not None:
+        raise UsageError(f"{path} {why}; no pattern can be given with it")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value of a JSON document and its place there (``tokenizer.json: model.merges[3]``)."""
+
+    value: object
+    source: str
+    path: str = ""
+
+    @classmethod
+    def parse(cls, data: bytes, source: str) -> Node:
+        """Parse a JSON document.
+
+        A key that stands twice counts with its last value, as in every common reader.
+
+        Raises:
+            FormatError: It is not JSON, or nested deeper than 1,024 levels; with line and column.
+        """
+        try:
+            return cls(orjson.loads(data), source)
+        except orjson.JSONDecodeError as error:
+            cut = "the file is cut short, or a bracket is missing" if "unexpected end" in error.msg else None
+            raise NotJsonError(
+                f"not valid JSON: {error.msg} ({source}:{error.lineno}:{error.colno})", hint=cut
+            ) from None
+        except (MemoryError, RecursionError):
+            raise NotJsonError(f"{source}: the JSON is too large or too deep to be read") from None
+
+    @property
+    def where(self) -> str:
+        """The place, for messages."""
+        return f"{self.source}: {self.path}" if self.path else self.source
+
+    @property
+    def is_null(self) -> bool:
+        """Whether the value is null or absent."""
+        return self.value is None
+
+    def error(self, message: str, hint: str | None = None) -> FormatError:
+        """Make an error that names this place."""
+        return FormatError(f"{self.where} {message}", hint=hint)
+
+    def get(self, key: str) -> Node:
+        """Give a member of an object; null when it is absent.
+
+        Raises:
+            FormatError: This is no object.
+        """
+        return Node(self.members().get(key), self.source, f"{self.path}.{key}" if self.path else key)
+
+    def members(self) -> dict[str, object]:
+        """Give the value as an object."""
+        if not isinstance(self.value, dict):
+            raise self._expected("an object")
+        return self.value
+
+    def elements(self) -> list[object]:
+        """Give the value as an array."""
+        if not isinstance(self.value, list):
+            raise self._expected("an array")
+        return self.value
+
+    def items(self) -> Iterator[Node]:
+        """Yield the elements of an array, each with its place."""
+        for number, value in enumerate(self.elements()):
+            yield Node(value, self.source, f"{self.path}[{number}]")
+
+    def text(self) -> str:
+        """Give the value as a string."""
+        if not isinstance(self.value, str):
+            raise self._expected("a string")
+        return self.value
+
+    def boolean(self, default: bool | None = None) -> bool:
+        """Give the value as true or false; null gives the default, if there is one."""
+        if self.value is None and default is not None:
+            return default
+        if not isinstance(self.value, bool):
+            raise self._expected("true or false")
+        return self.value
+
+    def integer(self, below: int) -> int:
+        """Give the value as an integer from 0 to ``below - 1``."""
+        if type(self.value) is not int or not 0 <= self.value < below:
+            raise self._expected(f"an integer from 0 to {below - 1:,}")
+        return self.value
+
+    def only(self, *known: str) -> None:
+        """Refuse an object that has other members than these: they might change what it does.
+
+        Raises:
+            FormatError: It has one.
+        """
+        for key in self.members():
+            if key not in known:
+                raise FormatError(
+                    f"{self.where} has a field that this version does not know: {quote(key)}",
+                    hint="known are " + ", ".join(known),
+                )
+
+    def _expected(self, what: str) -> FormatError:
+        shown = {dict: "an object", list: "an array", type(None): "null", str: "a string", bool: "true or false"}
+        found = shown.get(type(self.value), repr(self.value)[:40])
+        return self.error(f"is to be {what}, not {found}")
+
+
+def facts_of(node: Node, prefix: str = "") -> tuple[tuple[str, Fact], ...]:
+    """Give the settings that an object states, in its order: members that are one string, number or boolean.
+
+    Args:
+        node: The object.
+        prefix: What is put before their names.
+    """
+    return tuple(
+        (prefix + name, value) for name, value in node.members().items() if isinstance(value, (str, int, float))
+    )

@@ -1,0 +1,170 @@
+"""Choose what splits text: the core for patterns that it knows, the ``regex`` module for any other.
+
+``RegexSplitter`` is the slow way, and the meaning of the fast one: the tests hold the scanners to it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from bpe_cli import _core
+from bpe_cli.errors import UsageError
+from bpe_cli.stages.patterns import name_of, scanner_for
+
+
+def regex_version() -> str:
+    """Give the version of the ``regex`` module, which tells its Unicode version."""
+    import glob
+    import os
+    import sys
+
+    # Where installers note it: the first on the path counts. Asking the library for it takes longer than all the rest.
+    for folder in sys.path:
+        for noted in glob.glob(os.path.join(glob.escape(folder), "regex-*.dist-info")):
+            return os.path.basename(noted).removeprefix("regex-").removesuffix(".dist-info")
+    from importlib.metadata import version
+
+    return version("regex")
+
+
+def show_pattern(pattern: str) -> str:
+    """Write a pattern for a message: its name if it has one, else quoted, and cut when long.
+
+    >>> from bpe_cli.stages.patterns import PATTERNS
+    >>> show_pattern(PATTERNS["o200k"].regex), show_pattern("a|b")
+    ('o200k', "'a|b'")
+    """
+    return name_of(pattern) or repr(pattern if len(pattern) <= 60 else pattern[:57] + "...")
+
+
+_STRAY = {0xDC00 + byte: 0x14400 + byte for byte in range(0x80, 0x100)}
+"""What an expression sees of stray bytes, which ``surrogateescape`` decodes to lone surrogates: letters
+without case, of a script (Anatolian hieroglyphs) that no pattern singles out."""
+
+
+class RegexSplitter:
+    """Cut text with regular expressions, one after the other, each cutting the pieces of the last.
+
+    A byte that is no part of UTF-8 is one character, a letter without case (``\\p{Lo}``).
+
+    Raises:
+        UsageError: An expression does not compile, would take too much memory, or searches backwards.
+    """
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        import regex  # imported here: it costs 20 ms that a known pattern need not pay
+
+        from bpe_cli.support.regex_size import check_size
+
+        check_size(patterns)
+        self._expressions = []
+        for pattern in patterns:
+            try:
+                self._expressions.append(regex.compile(pattern))
+            except (regex.error, RecursionError, MemoryError, OverflowError, ValueError) as error:
+                reason = error if isinstance(error, regex.error) else "it is too large or too deep"
+                raise UsageError(
+                    f"the pattern {show_pattern(pattern)} does not compile: {reason}",
+                    hint="patterns are written in the syntax of Python's `regex` module; names: see `bpe train --help`",
+                ) from error
+            if self._expressions[-1].flags & regex.REVERSE:
+                raise UsageError(
+                    f"the pattern {show_pattern(pattern)} searches backwards, and text is split from its beginning",
+                    hint="leave the flag (?r) out",
+                )
+
+    def split(self, data: bytes | memoryview) -> array[int]:
+        """Give the end offset of every piece in bytes, ascending, the last being the text's length."""
+        ends = array("Q")
+        text = bytes(data).decode("utf-8", "surrogateescape")
+        pieces = [text if text.isascii() else text.translate(_STRAY)]
+        for expression in self._expressions:
+            pieces = [part for piece in pieces for part in _cut(expression, piece)]
+        start = position = 0
+        for piece in pieces:
+            end = start + len(piece)
+            position += len(piece) if piece.isascii() else len(text[start:end].encode("utf-8", "surrogateescape"))
+            if position and (not ends or ends[-1] != position):
+                ends.append(position)
+            start = end
+        return ends
+
+    def safe_cut(self, data: bytes | memoryview) -> int:
+        """Give 0: nothing is known of where an arbitrary expression could be cut."""
+        return 0
+
+
+def _cut(expression: object, text: str) -> list[str]:
+    """Give the matches and the stretches between them, without empty ones."""
+    parts = []
+    position = 0
+    for match in expression.finditer(text):  # type: ignore[attr-defined]  # regex ships no types
+        start, end = match.span()
+        if start > position:
+            parts.append(text[position:start])
+        if end > start:
+            parts.append(text[start:end])
+        position = max(position, end)
+    if position < len(text):
+        parts.append(text[position:])
+    return parts
+
+
+Splitter = _core.Splitter | RegexSplitter
+
+
+def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
+    """Choose what runs split patterns: the core if it knows all of them, else ``regex``.
+
+    Raises:
+        UsageError: An expression does not compile.
+    """
+    if not patterns:
+        return _core.Splitter("null")
+    scanner = scanner_for(patterns[0]) if len(patterns) == 1 else None
+    if scanner is not None:
+        return _core.Splitter(scanner.to_json())
+    from bpe_cli.stages.linear_patterns import core_cuts
+
+    cuts = [core_cuts(pattern) for pattern in patterns]
+    if not all(cuts):
+        return RegexSplitter(patterns)
+    import json
+
+    return _core.Splitter(json.dumps(cuts))
+
+
+class Cuts(Protocol):
+    """What knows where a text can be cut."""
+
+    def safe_cut(self, data: bytes | memoryview, /) -> int:
+        """Give the last offset at which the text can be cut, whatever follows; 0 for none."""
+
+
+def safe_cutter(cuts: Cuts, matcher: _core.SpecialMatcher | None) -> Callable[[bytes | memoryview], int]:
+    """Give what finds, for ``blocks.settle``, where neither pieces nor special tokens are cut."""
+
+    def safe_cut(data: bytes | memoryview) -> int:
+        cut = cuts.safe_cut(data)
+        while cut and matcher is not None and matcher.reaches_cut(data, cut):
+            cut = cuts.safe_cut(memoryview(data)[: cut - 1])
+        return cut
+
+    return safe_cut
+
+
+def segments(data: bytes, matcher: _core.SpecialMatcher | None) -> Iterator[tuple[bytes, int | None]]:
+    """Yield the stretches of text between special tokens, and those with their ids, without empty ones.
+
+    A token that begins with white space which the one before it took along comes without that.
+    """
+    position = 0
+    for start, end, token_id in matcher.find_all(data) if matcher is not None else ():
+        if start > position:
+            yield data[position:start], None
+        yield data[max(start, position) : end], token_id
+        position = max(position, end)
+    if position < len(data):
+        yield data[position:], None

@@ -1,0 +1,94 @@
+"""Blocks of documents: the unit in which text flows through the library, in bounded memory."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
+
+from bpe_cli.support.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some documents, one after the other.
+
+    Attributes:
+        data: Their bytes.
+        ends: Where each ends in ``data`` (u64, ascending; the last is ``len(data)``).
+        continued: Whether the first document goes on from the block before.
+        unfinished: Whether the last document goes on in the block after.
+    """
+
+    data: bytes | memoryview
+    ends: array[int]
+    continued: bool = False
+    unfinished: bool = False
+
+    @classmethod
+    def of(cls, documents: Iterable[bytes]) -> Block:
+        """Lay documents one after the other.
+
+        >>> Block.of([b"ab", b"", b"c"]).ends
+        array('Q', [2, 2, 3])
+        """
+        parts = list(documents)
+        return cls(b"".join(parts), array("Q", accumulate(map(len, parts))))
+
+    def documents(self) -> Iterator[memoryview]:
+        """Yield the bytes of each document (or part of one, at an open end)."""
+        view = memoryview(self.data)
+        start = 0
+        for end in self.ends:
+            yield view[start:end]
+            start = end
+
+
+def settle(blocks: Iterable[Block], safe_cut: Callable[[bytes | memoryview], int]) -> Iterator[Block]:
+    """Move the cuts inside documents to where they change nothing.
+
+    Args:
+        blocks: Blocks whose documents may be cut anywhere.
+        safe_cut: Gives the last offset at which a text can be cut, whatever follows; 0 for none.
+
+    Yields:
+        Blocks with the same documents, cut at safe offsets only. What cannot be cut is held back
+        until it can, so a document without a safe place is held whole.
+
+    Complexity: linear; while no cut is found, the next is sought only when the text has doubled.
+    """
+    held: list[bytes | memoryview] = []
+    held_bytes = 0
+    held_continued = False
+    next_try = 0
+    for block in blocks:
+        data, ends, continued = block.data, block.ends, block.continued
+        if block.continued:
+            continued = held_continued
+            if held:
+                if len(ends) == 1 and block.unfinished and held_bytes + len(data) < next_try:
+                    held.append(data)
+                    held_bytes += len(data)
+                    continue
+                data = b"".join((*held, data))
+                ends = array("Q", [len(data)]) if len(ends) == 1 else array("Q", (end + held_bytes for end in ends))
+                held, held_bytes = [], 0
+        if not block.unfinished:
+            held_continued = False
+            next_try = 0
+            yield Block(data, ends, continued)
+            continue
+        start = ends[-2] if len(ends) > 1 else 0
+        tail = memoryview(data)[start:]
+        cut = safe_cut(tail)
+        held = [bytes(tail[cut:])]
+        held_bytes = len(held[0])
+        next_try = 2 * held_bytes
+        held_continued = cut > 0 or (continued and len(ends) == 1)
+        kept = ends[:-1]
+        if cut:
+            kept.append(start + cut)
+        if kept:
+            yield Block(memoryview(data)[: kept[-1]], kept, continued, unfinished=cut > 0)
+    if held_bytes or held_continued:
+        yield Block(b"".join(held), array("Q", [held_bytes]), held_continued)

@@ -1,0 +1,183 @@
+r"""Measure a regular expression before it is compiled: how large it would become, how little it can match.
+
+Both are read off its text. An engine that unrolls counted repeats needs memory for each of them, times those
+they stand in: ``(?:(?:a{1000}){1000}){1000}`` is 30 characters, and hundreds of gigabytes. The size given here
+is never too small; what cannot be told is taken for the worst.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from math import prod
+
+from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_dataclass import dataclass, field
+
+MAX_LENGTH = 1 << 16
+"""Most characters of an expression; the longest in use have a few hundred."""
+
+MAX_SIZE = 100_000
+"""Most characters, classes and groups of all expressions together, when their counted repeats are written out.
+
+The `regex` module needs up to a kilobyte for each."""
+
+# In this order: an escape with what belongs to it, what matches nothing, the beginning of a group, a class, a repeat.
+_PARTS = re.compile(
+    r"(?P<escape>\\(?:[pP](?:\{[^{}]*\}|\w)|N\{[^{}]*\}|[gkL]<[^>]*>|x\{\w*\}|x\w\w|u\w{4}|U\w{8}|[0-9]+|.))"
+    r"|(?P<nothing>\(\?(?:\#[^)]*|[\w&>=+-]*)\))"
+    r"|(?P<look>\(\?<?[=!])"
+    r"|(?P<group>\((?:\?(?:P?<\w*>|[a-zA-Z-]*:|>|\|)|(?![?*])))"
+    r"|(?P<end>\))"
+    r"|(?P<class>\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]?)"
+    r"|(?P<repeat>(?:[*+?]|\{(?P<least>\d*),?(?P<most>\d*)\})[+?]?)"
+    r"|(?P<other>.)",
+    re.DOTALL,
+)
+_COUNT = re.compile(r"\{(\d*),?(\d*)\}")
+_OTHER_SYNTAX = re.compile(r"\(\?[a-zA-Z0-9]*(?:x|V1)")
+"""Options under which blanks, comments and brackets mean something else."""
+
+_FOLDED = re.compile(r"\(\?[a-zA-Z0-9]*i")
+"""The option under which a letter can match one that has fewer bytes."""
+
+_NO_TEXT = frozenset("bBAzZGKmMyYgkXRLN0123456789")
+"""What stands behind the backslash of an escape that may match nothing."""
+
+_PLAIN_CLASS = re.compile(r"\[([^]\\[^&|~][^]\\[&|~]*)\]")
+_RANGE = re.compile("(?<=.)-(?=.)", re.DOTALL)
+_LONGEST_COUNT = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Say how large an expression is.
+
+    Attributes:
+        size: How many parts it has, its counted repeats written out.
+        shortest: How many bytes it matches at least.
+    """
+
+    size: int
+    shortest: int
+
+
+@dataclass(slots=True)
+class _Group:
+    """Add up the parts of a group that is open.
+
+    Attributes:
+        looks: Whether it only looks, and matches nothing itself.
+        size: Parts before the last one.
+        shortest: Bytes that the present alternative matches at least, before the last part.
+        least: The least that an alternative before it matches; None if there is none.
+        last: The last part, which a repeat may follow.
+    """
+
+    looks: bool = False
+    size: int = 1
+    shortest: int = 0
+    least: int | None = None
+    last: Measure = field(default=Measure(0, 0))
+
+    def add(self, part: Measure) -> None:
+        self.size += self.last.size
+        self.shortest += self.last.shortest
+        self.last = part
+
+    def repeat(self, least: int, most: int) -> None:
+        self.last = Measure(self.last.size * max(most, 1), self.last.shortest * least)
+
+    def alternative(self) -> None:
+        self.add(Measure(1, 0))
+        self.least = self.shortest if self.least is None else min(self.least, self.shortest)
+        self.shortest = 0
+
+    def closed(self) -> Measure:
+        self.alternative()
+        return Measure(self.size + 1, 0 if self.looks else self.least or 0)
+
+
+def measure(pattern: str) -> Measure:
+    r"""Measure an expression in the syntax of the ``regex`` module, or of Hugging Face's engine.
+
+    >>> measure(r"(?:ab{10}){1000}").size, measure(r"\s+|é{2,}")
+    (13002, Measure(size=6, shortest=1))
+
+    Complexity: linear in the expression.
+    """
+    if _OTHER_SYNTAX.search(pattern):
+        return _flat(pattern)
+    bytes_of = (lambda _: 1) if _FOLDED.search(pattern) else _bytes
+    groups = [_Group()]
+    for found in _PARTS.finditer(pattern):
+        text = found[0]
+        group = groups[-1]
+        match found.lastgroup:
+            case "look" | "group":
+                groups.append(_Group(looks=found.lastgroup == "look"))
+            case "end":
+                if len(groups) == 1:
+                    return _flat(pattern)
+                closed = groups.pop().closed()
+                groups[-1].add(closed)
+            case "repeat":
+                group.repeat(*_counts(found))
+            case "escape":
+                group.add(Measure(1, 0 if text[1] in _NO_TEXT else 1))
+            case "class":
+                plain = _PLAIN_CLASS.fullmatch(text)
+                group.add(Measure(1, min(map(bytes_of, _RANGE.sub("", plain[1]))) if plain else 1))
+            case "other" if text == "|":
+                group.alternative()
+            case "other" if text in "({":  # a verb, a condition, a fuzzy match
+                return _flat(pattern)
+            case "other":
+                group.add(Measure(1, 0 if text in "^$" else bytes_of(text)))
+            case _:
+                group.add(Measure(1, 0))
+    return groups[0].closed() if len(groups) == 1 else _flat(pattern)
+
+
+def check_size(patterns: Iterable[str]) -> None:
+    """Refuse expressions that would take too much memory once they are compiled.
+
+    Raises:
+        UsageError: One is too long, or all of them together are too large.
+    """
+    size = 0
+    for pattern in patterns:
+        if len(pattern) > MAX_LENGTH:
+            raise UsageError(f"the pattern has {len(pattern):,} characters; it may have {MAX_LENGTH:,}")
+        size += measure(pattern).size
+        if size > MAX_SIZE:
+            shown = pattern if len(pattern) <= 60 else pattern[:57] + "..."
+            raise UsageError(
+                f"the pattern {shown!r} is too large: with its counted repeats written out, the patterns have "
+                f"more than {MAX_SIZE:,} parts",
+                hint="repeat less often, or without a limit: + in the place of {1,1000}",
+            )
+
+
+def _counts(found: re.Match[str]) -> tuple[int, int]:
+    """Give how often a repeat needs what it repeats, and up to how often; no engine writes out what has no limit."""
+    text = found[0]
+    if text[0] != "{":
+        return (1 if text[0] == "+" else 0), 1
+    least = _number(found["least"] or "0")
+    return least, max(least, _number(found["most"] or "0"))
+
+
+def _number(digits: str) -> int:
+    return int(digits) if len(digits) <= _LONGEST_COUNT else 10**_LONGEST_COUNT
+
+
+def _bytes(character: str) -> int:
+    return len(character.encode("utf-8", "surrogatepass"))
+
+
+def _flat(pattern: str) -> Measure:
+    """Measure as if every counted repeat stood in every other."""
+    counts = [max(_number(least or "1"), _number(most or "1")) for least, most in _COUNT.findall(pattern)]
+    size = 1 + len(pattern)
+    return Measure(size * prod(max(count, 1) for count in counts[:64]), 0)

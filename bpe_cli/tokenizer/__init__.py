@@ -1,0 +1,5 @@
+"""The tokenizer: stages, tokens and special tokens as one frozen value, and the engine that runs it."""
+
+from bpe_cli.tokenizer.tokenizer import Specials, Token, Tokenizer
+
+__all__ = ["Specials", "Token", "Tokenizer"]

@@ -1,0 +1,169 @@
+"""Say which ids are put around each document: what the post-processor puts there, and what begins and ends a text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import quote
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer.tokenizer import Tokenizer
+
+Side = Literal["bos", "eot"]
+
+AUTO = "auto"
+"""Stands for the token that the tokenizer itself says begins or ends a text."""
+
+# What says by its own text that it is that; it goes before the roles, since what a file for chats calls its end is
+# often the end of a turn.
+_SAYS: dict[Side, tuple[bytes, ...]] = {
+    "bos": (b"<|begin_of_text|>", b"<|beginoftext|>", b"<|startoftext|>"),
+    "eot": (b"<|end_of_text|>", b"<|endoftext|>"),
+}
+_ROLE: dict[Side, str] = {"bos": "bos", "eot": "eos"}
+_DOES = {"bos": "begins", "eot": "ends"}
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """What stands around each document.
+
+    Attributes:
+        before: The ids before it, ``bos`` among them.
+        after: The ids after it, ``eot`` the last of them.
+        bos: The id that was asked for to begin each document, or None.
+        eot: The id that was asked for to end each document, or None.
+    """
+
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    bos: int | None = None
+    eot: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.after)
+
+
+NO_EDGES = Edges()
+
+
+def edges_of(
+    tokenizer: Tokenizer,
+    *,
+    add_special_tokens: bool = False,
+    bos: str | int | None = None,
+    eot: str | int | None = None,
+) -> Edges:
+    """Tell what stands around each document.
+
+    Args:
+        tokenizer: The tokenizer.
+        add_special_tokens: Whether the post-processor puts there what it has.
+        bos: What begins each document: ``auto``, the text of a special token, or an id; None for nothing.
+        eot: What ends each document, likewise.
+
+    >>> from bpe_cli import named
+    >>> edges_of(named("gpt2"), eot="auto")
+    Edges(before=(), after=(50256,), bos=None, eot=50256)
+
+    Raises:
+        UsageError: There is no such token, or the post-processor has nothing, or the same token, to put there.
+        FormatError: The post-processor is not known.
+    """
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    if add_special_tokens:
+        from bpe_cli.tokenizer.post_processor import affixes
+
+        before, after = affixes(tokenizer.post_processor)
+        if not (before or after):
+            raise UsageError(
+                "--add-special-tokens would add nothing: the tokenizer has no post-processor that puts tokens around "
+                "texts",
+                hint=_instead(tokenizer),
+            )
+    begin = None if bos is None else token_named(tokenizer, bos, "bos")
+    end = None if eot is None else token_named(tokenizer, eot, "eot")
+    for side, token_id, there in (("bos", begin, before[:1]), ("eot", end, after[-1:])):
+        if token_id is not None and (token_id,) == there:
+            raise UsageError(
+                f"--{side} and --add-special-tokens would both put {_show(tokenizer, token_id)} there",
+                hint="give one of them",
+            )
+    return Edges(before if begin is None else (begin, *before), after if end is None else (*after, end), begin, end)
+
+
+def token_named(tokenizer: Tokenizer, name: str | int, side: Side) -> int:
+    """Give the id of what begins or ends a text.
+
+    Args:
+        tokenizer: The tokenizer.
+        name: The text of a special token, ``auto``, or an id, be it in digits.
+        side: Which of the two.
+
+    Raises:
+        UsageError: There is no such token.
+    """
+    if isinstance(name, str):
+        for token in tokenizer.special_tokens:
+            if token.content == name.encode("utf-8", "surrogateescape"):
+                return token.token_id
+        if name == AUTO:
+            return _own(tokenizer, side)
+    digits = str(name)
+    if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) < tokenizer.vocab_size:
+        return int(digits)
+    known = _some(tokenizer)
+    raise UsageError(
+        f"--{side} {name!r} is neither a special token of this tokenizer nor one of its ids",
+        hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
+    )
+
+
+def _own(tokenizer: Tokenizer, side: Side) -> int:
+    """Give what the tokenizer itself says.
+
+    Raises:
+        UsageError: It says nothing.
+    """
+    found = _found(tokenizer, side)
+    if found is not None:
+        return found
+    known = _some(tokenizer)
+    raise UsageError(
+        f"nothing in this tokenizer says which token {_DOES[side]} a text",
+        hint=f"--{side} NAME says it; its special tokens begin with {known}" if known else f"--{side} ID says it",
+    )
+
+
+def _found(tokenizer: Tokenizer, side: Side) -> int | None:
+    for content in _SAYS[side]:
+        for token in tokenizer.special_tokens:
+            if token.content == content:
+                return token.token_id
+    return tokenizer.usage.role(_ROLE[side])
+
+
+def _instead(tokenizer: Tokenizer) -> str:
+    """Say what can be asked for where the post-processor is empty."""
+    sides: tuple[Side, ...] = ("bos", "eot")
+    found = {side: _found(tokenizer, side) for side in sides}
+    where = {"bos": "before", "eot": "after"}
+    told = [
+        f"--{side} auto puts {_show(tokenizer, number)} {where[side]} each document"
+        for side, number in found.items()
+        if number is not None
+    ]
+    if told:
+        return " and ".join(told)
+    return "--bos NAME and --eot NAME put a special token before and after each document"
+
+
+def _show(tokenizer: Tokenizer, token_id: int) -> str:
+    return quote(tokenizer.token_bytes(token_id)).strip('"')
+
+
+def _some(tokenizer: Tokenizer) -> str:
+    return ", ".join(token.content.decode("utf-8", "replace") for token in tokenizer.special_tokens[:5])

@@ -1,0 +1,152 @@
+"""Turn ranks into the merges that do the same, and such merges into ranks.
+
+Merging by ranks takes, again and again, the two neighbours whose joined bytes are the token of lowest rank,
+the leftmost of equals. Take any token, and any place in any text where its bytes stand and no merge has
+crossed their edges: so far these bytes were merged in the order in which they would be on their own, since of
+two places in them the same one is always taken first. So if two neighbours ever join to that token, they are
+the last two parts that its own bytes come to: every token has at most one merge. These merges in order of
+rank therefore find, at every step, the same places in the same order as the ranks do.
+
+A token whose bytes do not come to two parts arises only as a whole piece, which ranks look up before they
+merge, and ``ignore_merges`` too.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import pairwise
+
+from bpe_cli import _core
+from bpe_cli.errors import FormatError
+from bpe_cli.stages import MergeBpe, RankBpe
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import quote
+
+LONGEST_TOKEN = 1024
+"""The longest token in bytes whose parts are looked for: the core runs no longer ones by ranks."""
+
+_NO_TOKEN = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class RankMerges:
+    """What ranks come to.
+
+    Attributes:
+        merges: The one merge of each token that has one, in order of rank.
+        whole: Ids of the tokens of several bytes that have none.
+    """
+
+    merges: Merges
+    whole: tuple[int, ...]
+
+
+@lru_cache(maxsize=1)  # a report asks for one vocabulary's several times
+def of_ranks(vocabulary: Vocabulary) -> RankMerges:
+    """Find the merges of a vocabulary whose ids are ranks.
+
+    Raises:
+        FormatError: A merge needs a byte that is no token, a token is longer than any that is merged, or
+            two are the same.
+    """
+    try:
+        triples, unreached = _core.recover_merges(vocabulary.blob, vocabulary.ends)
+    except ValueError as error:  # two tokens of the same bytes
+        raise FormatError(f"the vocabulary has no merges: {error}") from error
+    found = array("I", memoryview(triples).tobytes())
+    waiting = memoryview(unreached).tolist()
+    if not waiting:
+        return RankMerges(Merges(found), ())
+    # Lower ranks alone do not leave these as two parts; with higher ones some are left so.
+    ranks = {token: token_id for token_id, token in vocabulary.items()}
+    merges = {product: (left, right) for left, right, product in Merges(found)}
+    whole = []
+    for token_id in waiting:
+        token = vocabulary.token(token_id)
+        if len(token) > LONGEST_TOKEN:
+            raise FormatError(
+                f"the token {quote(token)} (id {token_id}) has {len(token):,} bytes, "
+                f"and merges are found for tokens of up to {LONGEST_TOKEN:,}"
+            )
+        parts = _last_parts(token, ranks)
+        if parts is None:
+            whole.append(token_id)
+            continue
+        for part in parts:
+            if part not in ranks:
+                raise FormatError(
+                    f"the token {quote(token)} (id {token_id}) is merged of bytes, and the byte {part!r} is no token",
+                    hint="keep it as a .tiktoken file",
+                )
+        merges[token_id] = ranks[parts[0]], ranks[parts[1]]
+    ordered = Merges.from_pairs((*merges[product], product) for product in sorted(merges))
+    return RankMerges(ordered, tuple(whole))
+
+
+def _last_parts(token: bytes, ranks: Mapping[bytes, int]) -> tuple[bytes, bytes] | None:
+    """Merge a token's bytes by ranks until two parts are left; None if more are."""
+    parts = [token[at : at + 1] for at in range(len(token))]
+    joined = [ranks.get(left + right, _NO_TOKEN) for left, right in pairwise(parts)]
+    while len(parts) > 2:
+        best = min(joined)
+        if best == _NO_TOKEN:
+            return None
+        at = joined.index(best)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        del joined[at]
+        for place in (at - 1, at):
+            if 0 <= place < len(joined):
+                joined[place] = ranks.get(parts[place] + parts[place + 1], _NO_TOKEN)
+    return parts[0], parts[1]
+
+
+def as_merges(model: RankBpe | MergeBpe) -> MergeBpe:
+    """Give byte-level BPE with its merges written out; it makes the same tokens of every piece.
+
+    Whole pieces are looked up only where some token of the ranks arises in no other way.
+
+    Raises:
+        FormatError: As for ``of_ranks``.
+    """
+    if isinstance(model, MergeBpe):
+        return model
+    found = of_ranks(model.vocabulary)
+    return MergeBpe(model.vocabulary, found.merges, ignore_merges=bool(found.whole))
+
+
+def as_ranks(model: MergeBpe) -> RankBpe | None:
+    """Give the ranks that do what merges do; None if there are none."""
+    return RankBpe(model.vocabulary) if why_no_ranks(model) is None else None
+
+
+def why_no_ranks(model: MergeBpe) -> str | None:
+    """Tell why ranks cannot do what merges do; None when they can.
+
+    They can if the merges that do what the ranks do are all there, in the order of the ids: no other
+    merge is ever used then. And ranks look up whole pieces; where the model does not, merging is to
+    come to the same.
+    """
+    vocabulary = model.vocabulary
+    try:
+        found = of_ranks(vocabulary)
+    except FormatError as error:
+        return error.message
+    if found.whole and not model.ignore_merges:
+        return f"no merge reaches {quote(vocabulary.token(found.whole[0]))} (id {found.whole[0]})"
+    missing = set(found.merges)
+    previous = -1
+    for number, merge in enumerate(model.merges, start=1):
+        if merge not in missing:
+            continue  # it never finds a place
+        missing.remove(merge)
+        product = merge[2]
+        if product < previous:
+            return f"merge {number} makes {quote(vocabulary.token(product))} (id {product}) after id {previous}"
+        previous = product
+    if missing:
+        parts = [quote(vocabulary.token(each)) for each in min(missing, key=lambda merge: merge[2])]
+        return f"the ranks make {parts[2]} of {parts[0]} and {parts[1]}, and no merge does"
+    return None

@@ -1,0 +1,175 @@
+"""Decode ids as they come: give out text as soon as it is certain.
+
+Where tokens read as their bytes, only characters have to be waited for. With decoders, what the ids so
+far read as can be decoded again and again, but not from the first id on, or the time would be quadratic.
+As Hugging Face's ``DecodeStream`` does it, only the ids since the last text that was given out are kept,
+with those of that text before them, because decoders look at what stands before a token (a first token
+loses its space) but not further back. What the kept ids read as, less what the old ones read as, is new.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from bpe_cli.errors import InputError
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer.tokenizer import Tokenizer
+
+Errors = Literal["strict", "replace", "ignore"]
+"""What becomes of bytes that are not UTF-8, as in ``bytes.decode``."""
+
+# No character has more than four bytes; but tokens may read as nothing, so a few more may be waited for.
+_PATIENCE = 16
+
+
+class StreamDecoder:
+    """Decode runs of ids as they come, never splitting a character, with any tokenizer.
+
+    It differs from Hugging Face's in three ways. Bytes that can become no character are given out at once
+    (as U+FFFD, or what ``errors`` says), where theirs waits as long as the text ends in U+FFFD, even if
+    that is what was encoded. Where tokens read as their bytes, what stands before an open character does
+    not wait for it. And ``finish`` gives what is left, which theirs loses.
+
+    >>> from bpe_cli.tokenizer.named_encodings import named
+    >>> decoder = StreamDecoder(named("gpt2"))
+    >>> [decoder.feed([token]) for token in (19526, 254)], decoder.finish()
+    (['', '你'], '')
+    """
+
+    def __init__(self, tokenizer: Tokenizer, errors: Errors = "replace") -> None:
+        """Begin a text.
+
+        Args:
+            tokenizer: Whose ids they are.
+            errors: What becomes of bytes that are not UTF-8.
+        """
+        self._tokenizer = tokenizer
+        self._window = _Window(tokenizer.decode) if tokenizer.decoder else None
+        self._characters = CharacterStream(errors)
+
+    def feed(self, ids: Iterable[int]) -> str:
+        """Give the text that is certain after these ids.
+
+        Raises:
+            InputError: An id has no token; or the bytes are not UTF-8 and errors are strict; or the
+                decoders change text that was given out already.
+        """
+        if self._window is None:
+            return self._characters.feed(self._tokenizer.decode(ids))
+        return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
+
+    def finish(self) -> str:
+        """Give what is left when no more ids come, and begin anew.
+
+        Raises:
+            InputError: As ``feed``.
+        """
+        left = b"" if self._window is None else self._window.finish()
+        return self._characters.feed(left) + self._characters.finish()
+
+
+class CharacterStream:
+    r"""Make text of bytes as they come, never splitting a character.
+
+    >>> stream = CharacterStream()
+    >>> [stream.feed(data) for data in (b"\xe4\xbd", b"\xa0\xe4")], stream.finish()
+    (['', '你'], '�')
+    """
+
+    def __init__(self, errors: Errors = "replace") -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        self._position = 0
+
+    def feed(self, data: bytes) -> str:
+        """Give the characters that are complete after these bytes.
+
+        Raises:
+            InputError: The bytes are not UTF-8 and errors are strict.
+        """
+        return self._decode(data, final=False)
+
+    def finish(self) -> str:
+        """Give what is left when no more bytes come, and begin anew.
+
+        Raises:
+            InputError: As ``feed``.
+        """
+        text = self._decode(b"", final=True)
+        self._position = 0
+        return text
+
+    def _decode(self, data: bytes, *, final: bool) -> str:
+        held = len(self._decoder.getstate()[0])
+        try:
+            text = self._decoder.decode(data, final)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - held + error.start}",
+                hint="--errors replace or ignore decodes them all the same, no --errors gives the bytes as they are",
+            ) from error
+        self._position += len(data)
+        return text
+
+
+class _Window:
+    """Decode ids one by one with decoders, and give the bytes that are certain."""
+
+    def __init__(self, decode: Callable[[Sequence[int]], bytes]) -> None:
+        self._decode = decode
+        self._ids: list[int] = []  # kept: the ids of the last text given out, then those after it
+        self._given = b""  # what of the kept ids has been given out already
+        self._old = 0  # how many of the kept ids that is
+
+    def step(self, token_id: int) -> bytes:
+        """Give the bytes that one more id makes certain."""
+        if not self._given and self._ids:
+            before = self._decode(self._ids)
+            if not _unfinished(before):
+                self._given, self._old = before, len(self._ids)
+        self._ids.append(token_id)
+        data = self._decode(self._ids)
+        open_bytes = _unfinished(data)
+        if open_bytes and len(self._ids) - self._old <= _PATIENCE:
+            return b""
+        certain = data[: len(data) - open_bytes]
+        if len(certain) <= len(self._given):
+            return b""
+        new = self._after(certain)
+        self._ids = self._ids[self._old :]
+        self._old = len(self._ids)
+        self._given = self._decode(self._ids)
+        self._given = self._given[: len(self._given) - open_bytes]
+        return new
+
+    def finish(self) -> bytes:
+        """Give what is left, and begin anew."""
+        left = self._after(self._decode(self._ids)) if self._ids else b""
+        self._ids, self._given, self._old = [], b"", 0
+        return left
+
+    def _after(self, data: bytes) -> bytes:
+        if not data.startswith(self._given):
+            raise InputError(
+                "the tokenizer's decoders change text that came before: it cannot be decoded as it comes",
+                hint="decode all ids at once",
+            )
+        return data[len(self._given) :]
+
+
+def _unfinished(data: bytes) -> int:
+    """Count the bytes at the end that more bytes may make a character of.
+
+    >>> [_unfinished(data) for data in (b"a", b"a\\xe4\\xbd", b"\\xe4\\xbd\\xa0", b"\\xff", b"\\xed\\xa0")]
+    [0, 2, 0, 0, 0]
+    """
+    tail = data[-3:]
+    for length in range(1, len(tail) + 1):
+        try:
+            tail[-length:].decode()
+        except UnicodeDecodeError as error:
+            if error.reason == "unexpected end of data" and error.start == 0:
+                return length
+    return 0

@@ -1,0 +1,397 @@
+"""The tokenizer: one frozen value of stages, tokens and special tokens, and what it can do.
+
+It compares by value, has no ``train()``, and compiles itself for the core when first used.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from bpe_cli import _core
+from bpe_cli.errors import InputError
+from bpe_cli.stages import (
+    Decoder,
+    MergeBpe,
+    Model,
+    Normalizer,
+    PrefixSpace,
+    PreTokenizer,
+    RankBpe,
+    SpecialToken,
+    Split,
+)
+from bpe_cli.stages.splitters import safe_cutter
+from bpe_cli.support.blocks import Block, settle
+from bpe_cli.support.core_arguments import bytes_of, no_special_tokens, pack
+from bpe_cli.support.fast_dataclass import dataclass, field
+from bpe_cli.tokenizer.engine import Place, PlainRunner, Sampling, SpecialTable, StagedRunner, is_plain
+from bpe_cli.tokenizer.usage import NO_USAGE, Origin, Usage
+from bpe_cli.tokenizer.withholding import Withheld, live, looked_for, withheld
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer.token_spans import Placed
+
+Specials = Literal["all"] | Collection[str]
+"""Which special tokens are looked for in text: all of them, or those with these contents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token in a text: id, its bytes, and its byte span in the text (end exclusive)."""
+
+    token_id: int
+    content: bytes
+    start: int
+    end: int
+    special: bool = False
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """Turn bytes into ids and ids into bytes.
+
+    Attributes:
+        model: The model with its vocabulary.
+        pre_tokenizer: What cuts text into pieces, in order.
+        special_tokens: Special and added tokens, sorted by id.
+        unicode_version: Version of the Unicode tables it was trained with, if known.
+        post_processor: Hugging Face's post-processor as canonical JSON, carried unread; None if absent.
+        normalizer: What rewrites text before it is cut, in order.
+        decoder: What makes text of tokens again, in order; without any, their bytes are joined.
+        usage: How it is meant to be used: roles of special tokens, chat templates, truncation, padding.
+        origin: What the file it was read from says of itself, if there was one; not part of its value.
+        name: What to call it in reports; not part of its value.
+    """
+
+    model: Model
+    pre_tokenizer: tuple[PreTokenizer, ...] = ()
+    special_tokens: tuple[SpecialToken, ...] = ()
+    unicode_version: str | None = None
+    post_processor: str | None = None
+    normalizer: tuple[Normalizer, ...] = ()
+    decoder: tuple[Decoder, ...] = ()
+    usage: Usage = NO_USAGE
+    origin: Origin | None = field(default=None, compare=False)
+    name: str | None = field(default=None, compare=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Give what a copy or a pickle takes along: the value, and nothing that is compiled or worked out from it."""
+        return {name: getattr(self, name) for name in self.__match_args__}
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The split patterns, in order, as expressions."""
+        import re
+
+        splits = (stage for stage in self.pre_tokenizer if isinstance(stage, Split))
+        return tuple(re.escape(stage.pattern) if stage.literal else stage.pattern for stage in splits)
+
+    @property
+    def prefix_space(self) -> bool:
+        """Whether a space is put before text that does not begin with one."""
+        return any(isinstance(stage, PrefixSpace) for stage in self.pre_tokenizer)
+
+    @cached_property
+    def runner(self) -> PlainRunner | StagedRunner:
+        """What runs it, compiled.
+
+        Raises:
+            FormatError: The tables contradict each other, or a stage cannot be run.
+        """
+        return PlainRunner(self) if is_plain(self) else StagedRunner(self)
+
+    @property
+    def slow_patterns(self) -> tuple[str, ...]:
+        """The patterns that the core has no scanner for; empty when all is fast."""
+        return self.runner.slow_patterns
+
+    @property
+    def has_bytes(self) -> bool:
+        """Whether tokens are bytes (byte-level BPE) and not text."""
+        return isinstance(self.model, (RankBpe, MergeBpe))
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether tokens' bytes, one after the other, are those of the text (but for a space put before)."""
+        plain = isinstance(self.runner, PlainRunner)
+        return plain and not any(token.lstrip or token.rstrip for token in self.special_tokens)
+
+    def spans(
+        self, data: bytes, matcher: _core.SpecialMatcher | None, *, continued: bool = False
+    ) -> Iterator[tuple[int, int, int]]:
+        """Encode a document, or a part of one that ``continued`` an earlier one, through all stages.
+
+        Yields:
+            (id, start, end) of each token, in bytes of ``data``.
+        """
+        return zip(*self.staged_runner.spans(data, matcher, continued=continued), strict=True)
+
+    def piece_ends(self, data: bytes) -> memoryview | None:
+        """Give the end offset of every piece of a text without special tokens.
+
+        None where stages rewrite text before it becomes tokens: then pieces are no parts of it.
+        """
+        if isinstance(self.runner, StagedRunner):
+            return None
+        return memoryview(self.runner.splitter.split(data))
+
+    @cached_property
+    def special_ids(self) -> dict[int, SpecialToken]:
+        """Special and added tokens by id."""
+        return {token.token_id: token for token in self.special_tokens}
+
+    @cached_property
+    def withheld(self) -> Withheld:
+        """The tokens of the vocabulary that text never becomes unasked: special ones, and the unknown one."""
+        return withheld(self.model, self.special_tokens, (*self.normalizer, *self.pre_tokenizer))
+
+    @cached_property
+    def live_model(self) -> Model:
+        """The model as text meets it: without what is withheld, and without the merges that would make it."""
+        return live(self.model, self.withheld)
+
+    def without_dead_merges(self) -> Tokenizer:
+        """Give a tokenizer that does the same, and whose model has neither special texts nor merges that spell them.
+
+        It is the same one if nothing is withheld. The text of an unknown token that is no special one stays.
+        """
+        if not self.withheld:
+            return self
+        from bpe_cli.support.fast_dataclass import replace
+
+        vocabulary = self.model.vocabulary.without(self.withheld.ids & self.special_ids.keys())
+        return replace(self, model=replace(self.live_model, vocabulary=vocabulary))
+
+    @cached_property
+    def _decoded(self) -> dict[int, bytes]:
+        """What ids decode to whose bytes the live model's vocabulary does not say, or not so.
+
+        An added token that is spelt as a token of other bytes has the id of that one, and is decoded to its bytes.
+        """
+        vocabulary = self.model.vocabulary
+        # A decoder is given all of the vocabulary.
+        withheld = {} if self.decoder else {token_id: vocabulary.token(token_id) for token_id in self.withheld.ids}
+        if not isinstance(self.model, MergeBpe):
+            return withheld | {token_id: token.content for token_id, token in self.special_ids.items()}
+        decoded = {
+            token_id: (vocabulary.token(token_id) if token_id < vocabulary.size else b"") or token.content
+            for token_id, token in self.special_ids.items()
+        }
+        return withheld | decoded | dict(self.model.texts)
+
+    @cached_property
+    def special_table(self) -> SpecialTable:
+        """The special tokens as decoding wants them, and what else is not decoded to a live token's bytes."""
+        ids, ends, blob = array("I"), array("I"), bytearray()
+        for token_id, content in sorted(self._decoded.items()):
+            blob += content
+            ids.append(token_id)
+            ends.append(len(blob))
+        return ids, bytes(blob), ends
+
+    @property
+    def vocab_size(self) -> int:
+        """The highest id of any token plus one."""
+        return max(self.model.vocabulary.size, max(self._decoded, default=-1) + 1)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """Give the bytes of any token.
+
+        Raises:
+            InputError: No token has this id.
+        """
+        decoded = self._decoded.get(token_id)
+        if decoded is not None:
+            return decoded
+        content = self.model.vocabulary.token(token_id) if 0 <= token_id < self.model.vocabulary.size else b""
+        if not content:
+            raise InputError(f"id {token_id} is not in the vocabulary (ids run to {self.vocab_size - 1})")
+        return content
+
+    def with_special_tokens(self, tokens: Iterable[SpecialToken]) -> Tokenizer:
+        """Give a tokenizer that has more special tokens.
+
+        Raises:
+            UsageError: An id is taken, or a content stands for another id.
+        """
+        from bpe_cli.tokenizer.variants import with_special_tokens
+
+        return with_special_tokens(self, tokens)
+
+    def with_longest_match(self, *, left_to_right: bool, frequencies: Mapping[bytes, int] | None = None) -> Tokenizer:
+        """Give a tokenizer that applies a BPE vocabulary by its longest tokens instead of by merges.
+
+        Args:
+            left_to_right: Take the longest token at each place from the left, or the longest one anywhere first.
+            frequencies: How often each token occurs, as the vocabulary writes it; those that are missing occur
+                never. Of tokens of one length the most frequent is tried first, and of equals the lower id.
+
+        Raises:
+            UsageError: This is no BPE tokenizer over characters, or it lacks a token that has a frequency.
+        """
+        from bpe_cli.tokenizer.variants import with_longest_match
+
+        return with_longest_match(self, left_to_right, frequencies)
+
+    # -- special tokens ------------------------------------------------------------------------
+
+    def matcher(self, specials: Specials = ()) -> _core.SpecialMatcher | None:
+        """Compile what is looked for in text: added tokens always, special ones as asked.
+
+        Raises:
+            UsageError: A name is not a special token of this tokenizer.
+        """
+        names = {token.content for token in self.special_tokens} if specials == "all" else set()
+        if specials != "all":
+            contents = {token.content for token in self.special_tokens}
+            unknown = [name for name in specials if name.encode() not in contents]
+            if unknown:
+                raise no_special_tokens(unknown, [token.content for token in self.special_tokens])
+            names.update(name.encode() for name in specials)
+        ordered = looked_for(self.special_tokens, names)
+        if not ordered:
+            return None
+        flags = bytes(
+            token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in ordered
+        )
+        return _core.SpecialMatcher(
+            [token.content for token in ordered],
+            [token.token_id for token in ordered],
+            flags if any(flags) else None,
+            self.runner.stages if isinstance(self.runner, StagedRunner) else None,
+        )
+
+    # -- text to ids ---------------------------------------------------------------------------
+
+    def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
+        """Cut long documents only where neither pieces nor special tokens change."""
+        return settle(blocks, safe_cutter(self.runner, matcher))
+
+    def encode_block(
+        self,
+        block: Block,
+        matcher: _core.SpecialMatcher | None = None,
+        threads: int = 1,
+        sampling: Sampling | None = None,
+        place: Place | None = None,
+    ) -> tuple[memoryview, memoryview]:
+        """Encode a block.
+
+        Args:
+            block: The documents.
+            matcher: What is looked for in them; see ``matcher``.
+            threads: How many to use; changes no result.
+            sampling: How to vary the result at random; None for not at all.
+            place: Where the block stands in the whole input; what is drawn depends on it.
+
+        Returns:
+            The ids of all documents (u32), and where each document's ids end (u64).
+
+        Raises:
+            InputError: A byte of the text has no token, or the model cannot be varied so.
+        """
+        if sampling is not None:
+            return self.staged_runner.encode(block, matcher, threads, sampling, place)
+        return self.runner.encode(block, matcher, threads)
+
+    @cached_property
+    def staged_runner(self) -> StagedRunner:
+        """What runs it through all stages, also where there is a short way."""
+        return self.runner if isinstance(self.runner, StagedRunner) else StagedRunner(self)
+
+    def count_block(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
+        """Count the tokens of each document of a block (u64), without making ids.
+
+        Raises:
+            InputError: A byte of the text has no token.
+        """
+        return self.runner.count(block, matcher, threads)
+
+    def encode(
+        self,
+        text: str | bytes,
+        specials: Specials = (),
+        threads: int = 1,
+        *,
+        add_special_tokens: bool = False,
+        bos: str | int | None = None,
+        eot: str | int | None = None,
+    ) -> list[int]:
+        """Encode one text; special tokens in it are plain text unless asked for.
+
+        Args:
+            text: The text.
+            specials: Which special tokens are looked for in it.
+            threads: How many to use; changes no result.
+            add_special_tokens: Whether to put around it what the post-processor puts there.
+            bos: What begins it: the text of a special token, an id, or ``auto`` for what the tokenizer says begins one.
+            eot: What ends it, likewise.
+
+        Raises:
+            UsageError: A name in ``specials`` is unknown, or there is nothing to put around the text.
+            InputError: A byte of the text has no token.
+        """
+        data = bytes_of(text)
+        ids, _ = self.encode_block(Block.of([data]), self.matcher(specials), threads)
+        if not add_special_tokens and bos is None and eot is None:
+            return ids.tolist()
+        from bpe_cli.tokenizer.edges import edges_of
+
+        edges = edges_of(self, add_special_tokens=add_special_tokens, bos=bos, eot=eot)
+        return [*edges.before, *ids.tolist(), *edges.after]
+
+    def tokens(self, text: str | bytes, specials: Specials = ()) -> list[Token]:
+        """Encode one text and say where each token lies in it.
+
+        Spans are byte offsets into ``text`` as it was given, whatever normalizers made of it; with
+        ``add_prefix_space`` the space that was put before belongs to no byte, so the first token's span is
+        one shorter than its content.
+        """
+        placed = self.place(text, specials)
+        content = {token_id: self.token_bytes(token_id) for token_id in set(placed.ids)}
+        columns = zip(placed.ids, placed.starts, placed.ends, placed.special, strict=True)
+        return [Token(each, content[each], start, end, bool(special)) for each, start, end, special in columns]
+
+    def place(self, text: str | bytes, specials: Specials = ()) -> Placed:
+        """Encode one text and say where its tokens lie, as ``tokens`` does, in columns: for long texts."""
+        from bpe_cli.tokenizer.token_spans import place
+
+        return place(self, bytes_of(text), self.matcher(specials))
+
+    # -- ids to text ---------------------------------------------------------------------------
+
+    def decode(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
+        """Give the bytes that ids stand for: exactly what was encoded, for any bytes.
+
+        An array of u32 (NumPy's too) is fastest, and one that nobody can write to is not even copied.
+
+        Raises:
+            InputError: An id has no token.
+        """
+        packed = pack(ids)
+        try:
+            return self.runner.decode(packed, self.special_table)
+        except ValueError as error:
+            raise InputError(
+                f"{error.args[0]} in this tokenizer, whose ids run to {self.vocab_size - 1}",
+                hint="are these the ids of another tokenizer?",
+            ) from error
+
+    def decode_text(self, ids: Iterable[int], errors: Literal["strict", "replace", "ignore"] = "replace") -> str:
+        """Give the text that ids stand for.
+
+        ``ignore`` keeps the most valid characters that any reading of the bytes gives (the optimum
+        of the byte-level BPE paper, arXiv:1909.03341; ``teaching.utf8`` holds its dynamic programme).
+
+        Raises:
+            InputError: The bytes are not UTF-8 and ``errors`` is ``strict``.
+        """
+        from bpe_cli.tokenizer.streaming import CharacterStream
+
+        characters = CharacterStream(errors)
+        return characters.feed(self.decode(ids)) + characters.finish()

@@ -1,0 +1,195 @@
+"""The quick reader of command lines understands what typer does, of every line that it takes on.
+
+``COMMAND_LINES=300000 pytest`` tries more of them.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+from enum import Enum
+from types import NoneType, SimpleNamespace, UnionType
+from typing import get_args, get_origin
+from unittest import mock
+
+import pytest
+import typer
+
+from bpe_cli.cli import argv_typer, commands
+from bpe_cli.cli.argv_fast import Unclear, answer, read
+from bpe_cli.cli.parameters import Option, parameters_of
+
+LINES = int(os.environ.get("COMMAND_LINES", "4000"))
+TEXTS = (
+    "",
+    "-",
+    "--",
+    "text",
+    "a b",
+    "naïve 東京",
+    "x=y",
+    "=",
+    "-5",
+    "--lines",
+    "-T",
+    "\udcff",
+    "a\x00b",
+    "gpt2",
+    "@f",
+)
+NUMBERS = (
+    "0", "1", "2", "1024", "1025", "007", "-1", "+1", " 1", "1_0", "1.0", "1.5", ".5", "1.", "1e3", "nan", "inf", "٣",
+    "²", "", "0.10", "9" * 17, "9" * 18, "9" * 19, "9" * 40, "0x10", "1,0", "00.5",
+)  # fmt: skip
+ODD = (
+    "-h",
+    "--help",
+    "--version",
+    "--nosuch",
+    "--li",
+    "-q-",
+    "-qq",
+    "-qT",
+    "-Thi",
+    "---",
+    "-",
+    "--",
+    "",
+    "-=",
+    "--=",
+    "--quiet=1",
+)
+
+
+class Runs:
+    """Stand in for all commands, and note with what they are called."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, object] | None = None
+        with mock.patch.object(commands, "load", self.load):
+            self.application = typer.main.get_command(argv_typer._application())
+
+    def load(self, name: str) -> SimpleNamespace:
+        module = real_load(name)
+
+        @functools.wraps(module.run)
+        def run(**values: object) -> None:
+            self.values = values
+
+        return SimpleNamespace(run=run, EPILOG=module.EPILOG)
+
+    def by_typer(self, name: str, words: list[str]) -> dict[str, object] | None:
+        """Give what typer calls a command with; None if it does not."""
+        self.values = None
+        try:
+            self.application.main([name, *words], prog_name="bpe", standalone_mode=False)
+        except (typer.exceptions.TyperException, UnicodeEncodeError):
+            return None
+        return self.values
+
+
+real_load = commands.load
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return Runs()
+
+
+def by_words(name: str, words: list[str]) -> dict[str, object] | None:
+    try:
+        return read(commands.load(name).run, words, os.environ)
+    except Unclear:
+        return None
+
+
+def some_value(kind: object, chance: random.Random) -> str:
+    if isinstance(kind, UnionType):
+        kind = next(each for each in get_args(kind) if each is not NoneType)
+    if get_origin(kind) is list:
+        kind = get_args(kind)[0]
+    if chance.random() < 0.05:
+        return chance.choice(TEXTS + NUMBERS)
+    if kind in (int, float):
+        return chance.choice(NUMBERS)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        value = chance.choice(list(kind)).value
+        return chance.choice((value, value, value, value, value.upper(), value[:-1], value + "x"))
+    return chance.choice(TEXTS)
+
+
+def some_words(name: str, chance: random.Random) -> list[str]:
+    parameters = list(parameters_of(commands.load(name).run).values())
+    words: list[str] = []
+    for _ in range(chance.randrange(7)):
+        kind, each = chance.choice(parameters)
+        if chance.random() < 0.04:
+            words.append(chance.choice(ODD))
+        elif not isinstance(each, Option):
+            words.append(some_value(kind, chance))
+        else:
+            switch = chance.choice([one for names in each.names for one in names.split("/")])
+            is_flag = kind is bool or bool in get_args(kind)
+            if is_flag and chance.random() < 0.97:
+                words.append(switch)
+            elif chance.random() < 0.2:
+                words.append(f"{switch}={some_value(kind, chance)}")
+            elif chance.random() < 0.05:
+                words.append(switch + some_value(kind, chance))
+            else:
+                words += [switch, some_value(kind, chance)]
+    if name == "convert" and chance.random() < 0.9:
+        words += ["gpt2", "-o", "out"]
+    return words
+
+
+def test_what_is_understood_is_what_typer_understands(runs, monkeypatch):
+    chance = random.Random(6)
+    understood = known = 0
+    for number in range(LINES):
+        name = chance.choice(commands.NAMES)
+        words = some_words(name, chance)
+        threads = chance.choice((None, None, None, "", "2", "0", "x", "007"))
+        if threads is None:
+            monkeypatch.delenv("BPE_THREADS", raising=False)
+        else:
+            monkeypatch.setenv("BPE_THREADS", threads)
+        found = by_words(name, words)
+        known += (expected := runs.by_typer(name, words)) is not None
+        if found is None:
+            continue
+        understood += 1
+        kinds = {key: type(value) for key, value in found.items()}
+        assert expected is not None, (number, name, words, threads)
+        assert (found, kinds) == (expected, {key: type(value) for key, value in expected.items()}), (name, words)
+    assert understood > LINES / 5
+    assert understood > known * 0.8, "most of what typer takes is clear"
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("-T hi -t cl100k_base", {"text": "hi", "tokenizer": "cl100k_base"}),
+        ("a.txt - --to count b.txt", {"inputs": ["a.txt", "-", "b.txt"], "to": "count"}),
+        ("--special <a> --special=<b> -q", {"special": ["<a>", "<b>"], "quiet": True}),
+        ("--text=-x -o - -- --lines", {"text": "-x", "output": None, "inputs": ["--lines"]}),
+        ("--no-generation-prompt -j 2 -T -q", {"generation_prompt": False, "threads": 2, "text": "-q"}),
+    ],
+)
+def test_worked_examples(runs, line, value):
+    found = by_words("encode", line.split())
+    assert found == runs.by_typer("encode", line.split())
+    assert {name: getattr(found[name], "value", found[name]) for name in value} == value
+
+
+@pytest.mark.parametrize(
+    "line", ["-Thi", "-qT hi", "--help", "-h", "-T", "--nosuch", "-j 0", "-j=2", "--to IDS", "--quiet=1", "--tex hi"]
+)
+def test_what_is_unclear_is_left_to_typer(line):
+    assert by_words("encode", line.split()) is None
+
+
+def test_a_flag_of_bpe_itself_is_answered():
+    assert answer(commands.root, "--version") is answer(commands.root, "-V") is commands.show_version
+    assert answer(commands.root, "--debug") is answer(commands.root, "--help") is answer(commands.root, "") is None
