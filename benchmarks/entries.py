@@ -58,7 +58,7 @@ class Entry:
 
 
 def first_digest(entries: Iterable[Entry], libraries: Sequence[str], like: Entry) -> tuple[object, str]:
-    """Give what the first of these libraries gave at a measurement, and its name; (None, "") if none was measured."""
+    """Return what the first of these libraries gave at a measurement, and its name; (None, "") if none was measured."""
     wanted = like.first.measurement
     found = {
         entry.first.library: entry.digest

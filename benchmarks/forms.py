@@ -21,7 +21,7 @@ UNITS = {"decode": "M tokens/s", "train": "s", "learn": "s", "start": "ms", "loa
 
 
 def number(value: float) -> str:
-    """Give a number with three digits that count, or all before the point.
+    """Return a number with three digits that count, or all before the point.
 
     >>> [number(value) for value in (0.1234, 4.567, 45.67, 456.7, 4567.8)]
     ['0.123', '4.57', '45.7', '457', '4,568']
@@ -39,7 +39,7 @@ def number(value: float) -> str:
 
 
 def is_level(ratio: float) -> bool:
-    """Tell whether two speeds are too close to call.
+    """Return whether two speeds are too close to call.
 
     >>> is_level(0.99), is_level(1.05)
     (True, False)
@@ -48,7 +48,7 @@ def is_level(ratio: float) -> bool:
 
 
 def ratio_text(ratio: float | None) -> str:
-    """Say how our speed stands to the best other's.
+    """Describe how our speed stands to the best other's.
 
     >>> ratio_text(2.5), ratio_text(0.25), ratio_text(1.004), ratio_text(None)
     ('2.50× faster', '4.00× slower', 'level', '–')
@@ -61,7 +61,7 @@ def ratio_text(ratio: float | None) -> str:
 
 
 def shown(cell: Cell) -> str:
-    """Give a cell's figure in its unit, or why it has none."""
+    """Return a cell's figure in its unit, or why it has none."""
     if cell["speed"] is None:
         return str(cell["status"])
     unit = UNITS.get(cell["operation"])
@@ -73,13 +73,13 @@ def shown(cell: Cell) -> str:
 
 
 def spread(cell: Cell) -> str:
-    """Give the least and the most wall seconds."""
+    """Return the least and the most wall seconds."""
     wall = cell["wall_seconds"]
     return f"{number(wall['min'])}–{number(wall['max'])}" if wall else "–"
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], left: int = 1) -> str:
-    """Give a Markdown table whose first columns are set left, the others right."""
+    """Return a Markdown table whose first columns are set left, the others right."""
     head = list(head)
     ruler = [" :--- " if column < left else " ---: " for column in range(len(head))]
     lines = [head, *rows]
@@ -91,12 +91,12 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]], left: int = 1) -> 
 
 
 def text_name(name: str) -> str:
-    """Give a text's name as people write it."""
+    """Return a text's name as people write it."""
     return TEXT_NAMES.get(name, name)
 
 
 def megabytes(size: float) -> str:
-    """Give a size in MB.
+    """Return a size in MB.
 
     >>> megabytes(20_000_000)
     '20.0 MB'
@@ -105,17 +105,17 @@ def megabytes(size: float) -> str:
 
 
 def measurement(item: Cell) -> tuple[Any, ...]:
-    """Give what cells that are compared have in common."""
+    """Return what cells that are compared have in common."""
     return tuple(item[name] for name in ("operation", "phase", "text", "tokenizer", "threads"))
 
 
 def versions(round_: dict[str, Any]) -> dict[str, str]:
-    """Give each library with its version."""
+    """Return each library with its version."""
     return {name: f"{name} {version}" if version else name for name, version in round_["versions"].items()}
 
 
 def beside(round_: dict[str, Any], comparison: Cell) -> list[Cell]:
-    """Give the cells that a comparison is about: this way of ours, then the other libraries'."""
+    """Return the cells that a comparison is about: this way of ours, then the other libraries'."""
     key = measurement(comparison)
     theirs = ("encode", *key[1:]) if comparison["operation"] == "count" else key
     ours = [cell for cell in round_["cells"] if measurement(cell) == key and name_of(cell) == comparison["ours"]]
@@ -124,17 +124,17 @@ def beside(round_: dict[str, Any], comparison: Cell) -> list[Cell]:
 
 
 def name_of(cell: Cell) -> str:
-    """Give the library and its way."""
+    """Return the library and its way."""
     return f"{cell['library']} ({cell['way']})" if cell["way"] else cell["library"]
 
 
 def titled(cell: Cell, names: dict[str, str]) -> str:
-    """Give the library with its version, and its way."""
+    """Return the library with its version, and its way."""
     return names.get(cell["library"], cell["library"]) + (f" ({cell['way']})" if cell["way"] else "")
 
 
 def best_of(cells: list[Cell]) -> Cell | None:
-    """Give the fastest cell, one with the right result if there is any."""
+    """Return the fastest cell, one with the right result if there is any."""
     return max(cells, key=lambda cell: (cell["status"] == "same", cell["speed"] or 0), default=None)
 
 
@@ -156,7 +156,7 @@ def label(comparison: Cell) -> str:
 
 
 def standing(chosen: list[Cell]) -> str:
-    """Say in how many comparisons we are first and in how many we are not."""
+    """Count in how many comparisons we are first and in how many we are not."""
     ratios = [item["ratio"] for item in chosen if item["ratio"] is not None]
     level = sum(map(is_level, ratios))
     lost = sum(ratio < 1 and not is_level(ratio) for ratio in ratios)
@@ -167,7 +167,7 @@ def standing(chosen: list[Cell]) -> str:
 
 
 def circumstances(round_: dict[str, Any]) -> str:
-    """Say what was measured on, and what speaks against it."""
+    """Describe what was measured on, and what speaks against it."""
     box, load = round_["machine"], round_["load"]
     number_of = round_["repetitions"]
     rounds = "one round" if number_of == 1 else f"medians of {number_of} rounds"

@@ -1,4 +1,4 @@
-"""Say what a round ran on and with: processor and versions, but nothing that names the machine or its folders."""
+"""Describe what a round ran on and with: processor and versions, but nothing that names the machine or its folders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INSTRUCTION_SETS = ("avx2", "avx512bw", "avx512vbmi", "gfni", "asimd", "sve2")
 
 
 def cpu_model() -> str:
-    """Give the processor's name."""
+    """Return the processor's name."""
     if sys.platform == "darwin":
         command = ["sysctl", "-n", "machdep.cpu.brand_string"]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
@@ -35,12 +35,12 @@ def _cpuinfo(*keys: str) -> str:
 
 
 def cores() -> int:
-    """Give how many processors we may use."""
+    """Return how many processors we may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def load_average() -> float | None:
-    """Give the system's load of the last minute: on an idle machine next to nothing."""
+    """Return the system's load of the last minute: on an idle machine next to nothing."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
@@ -66,7 +66,7 @@ def free_cores(seconds: float = 0.2) -> float:
 
 
 def describe() -> dict[str, object]:
-    """Give what results.json says of the machine."""
+    """Return what results.json says of the machine."""
     flags = _cpuinfo("flags", "Features").split()
     return {
         "cpu": cpu_model(),
@@ -78,7 +78,7 @@ def describe() -> dict[str, object]:
 
 
 def version_of(distribution: str) -> str | None:
-    """Give a distribution's version, or None if it is not installed."""
+    """Return a distribution's version, or None if it is not installed."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -86,7 +86,7 @@ def version_of(distribution: str) -> str | None:
 
 
 def core_build() -> str | None:
-    """Give the first digits of our compiled module's sha256: a version alone does not tell what was measured."""
+    """Return the first digits of our compiled module's sha256: a version alone does not tell what was measured."""
     specification = importlib.util.find_spec("bpe_cli._core")
     if specification is None or specification.origin is None:
         return None

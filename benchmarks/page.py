@@ -50,7 +50,7 @@ better.""",
 
 
 def render(round_: dict[str, Any]) -> str:
-    """Give docs/benchmarks.md."""
+    """Return docs/benchmarks.md."""
     names = forms.versions(round_)
     parts = ["# Benchmarks", forms.MADE, forms.circumstances(round_)]
     sets = ", ".join(round_["machine"]["instruction_sets"]) or "none of those we look for"
@@ -89,7 +89,7 @@ def render(round_: dict[str, Any]) -> str:
 
 
 def growth_of(round_: dict[str, Any]) -> Iterable[str]:
-    """Give the tables of how time and memory grow."""
+    """Yield the tables of how time and memory grow."""
     if not round_["growth"]:
         return
     yield "## Growth"
@@ -112,7 +112,7 @@ def growth_of(round_: dict[str, Any]) -> Iterable[str]:
 
 
 def tables_of(round_: dict[str, Any], operation: str, compared: list[Cell], names: dict[str, str]) -> Iterable[str]:
-    """Give the tables of an operation: one for each tokenizer, number of threads and phase."""
+    """Yield the tables of an operation: one for each tokenizer, number of threads and phase."""
 
     def kind(item: Cell) -> tuple[str, int, str]:
         return (item["tokenizer"], item["threads"], item["phase"])
@@ -134,7 +134,7 @@ def tables_of(round_: dict[str, Any], operation: str, compared: list[Cell], name
 
 
 def row_of(cell: Cell, names: dict[str, str], ratios: dict[str, float | None]) -> list[str]:
-    """Give a row of the page."""
+    """Return a row of the page."""
     measured = cell["speed"] is not None
     library = forms.titled(cell, names)
     runs = cell["operation"] in ("start", "load")

@@ -58,14 +58,14 @@ class Plan:
         self._references: dict[Job, dict[str, Any]] = {}
 
     def entries(self) -> Iterator[Entry]:
-        """Give all processes of a round."""
+        """Yield all processes of a round."""
         for operation in self.options.operations:
             yield from OPERATIONS[operation].entries(self)
 
     def entry(
         self, job: Job, text: str, tokenizer: str, phases: tuple[str, ...], rounds: int, limit: int = SECONDS
     ) -> Entry:
-        """Give one process of a round that a worker runs, for so many seconds at most."""
+        """Return one process of a round that a worker runs, for so many seconds at most."""
         cells = {
             phase: Cell(job.operation, phase, text, tokenizer, job.threads, job.library, job.way) for phase in phases
         }
@@ -77,7 +77,7 @@ class Plan:
     # -- what is right -----------------------------------------------------------------------------
 
     def ids_of(self, text: texts.Text, vocabulary: Vocabulary, stride: int) -> Path:
-        """Give the file of the ids that are to be decoded, which the reference writes."""
+        """Return the file of the ids that are to be decoded, which the reference writes."""
         path = self.folder / f"{text.name}.{vocabulary.name}.ids"
         if not path.exists():
             library = self.reference_library(vocabulary)
@@ -88,11 +88,11 @@ class Plan:
         return path
 
     def reference_library(self, vocabulary: Vocabulary) -> str:
-        """Say whose ids are right: ours only if the library that everybody trusts is not installed."""
+        """State whose ids are right: ours only if the library that everybody trusts is not installed."""
         return vocabulary.reference if self.versions[vocabulary.reference] else OURS
 
     def reference(self, text: str, tokenizer: str, stride: int, *, running: bool = False) -> tuple[dict[str, Any], str]:
-        """Give what the reference makes of a text, and its name."""
+        """Return what the reference makes of a text, and its name."""
         vocabulary, source = self.vocabularies[tokenizer], self.texts.get(text) or self.parts[text]
         library = self.reference_library(vocabulary)
         path = texts.running(source, self.folder) if running else source.path

@@ -24,7 +24,7 @@ FONT = "font-family='system-ui, sans-serif'"
 
 
 def text(x: float, y: float, words: str, *, size: int = 12, anchor: str = "start", weight: str = "400") -> str:
-    """Give a line of words."""
+    """Return a line of words."""
     return (
         f"<text x='{x:.1f}' y='{y:.1f}' font-size='{size}' text-anchor='{anchor}' font-weight='{weight}' "
         f"fill='{INK}' {FONT}>{escape(words)}</text>"
@@ -32,7 +32,7 @@ def text(x: float, y: float, words: str, *, size: int = 12, anchor: str = "start
 
 
 def picture(height: float, title: str, parts: Iterable[str]) -> str:
-    """Give a whole SVG."""
+    """Return a whole SVG."""
     name = escape(title, quote=True)
     lines = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height:.0f}' role='img' aria-label='{name}'>",
@@ -127,7 +127,7 @@ def chart(title: str, series: dict[str, list[Cell]], height_of: Callable[[Cell],
 
 
 def decades(values: Sequence[float]) -> list[int]:
-    """Give the powers of ten that enclose all values, at least two.
+    """Return the powers of ten that enclose all values, at least two.
 
     >>> decades([0.2, 15])
     [-1, 0, 1, 2]

@@ -30,7 +30,7 @@ class WorkerFailed(Exception):
 
 
 def one_line(stderr: str) -> str:
-    """Give the last line of an error, without the folders in it.
+    """Return the last line of an error, without the folders in it.
 
     >>> one_line("Traceback ...\\n  ...\\nFileNotFoundError: no '/data/me/x.txt'\\n")
     "FileNotFoundError: no 'x.txt'"
@@ -40,7 +40,7 @@ def one_line(stderr: str) -> str:
 
 
 def environment(threads: int) -> dict[str, str]:
-    """Give the environment of a worker, which says how many threads a library's pool has."""
+    """Return the environment of a worker, which says how many threads a library's pool has."""
     ours = ("BPE_", "RAYON_", "TOKENIZERS_", "OMP_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     parallel = "true" if threads > 1 else "false"
@@ -80,7 +80,7 @@ def work(job: Job, limit: int = SECONDS) -> dict[str, Any]:
 
 
 def bpe_command() -> list[str]:
-    """Give the command as it is installed beside the interpreter, or else the module."""
+    """Return the command as it is installed beside the interpreter, or else the module."""
     installed = Path(sysconfig.get_path("scripts")) / "bpe"
     return [str(installed)] if installed.exists() else [sys.executable, "-m", "bpe_cli"]
 
@@ -106,7 +106,7 @@ def timed(command: Sequence[str], threads: int, limit: int = SECONDS) -> dict[st
 
 
 def digest_of_file(path: Path) -> str:
-    """Give the hash of a file, as workers give it of ids."""
+    """Return the hash of a file, as workers give it of ids."""
     digest = hashlib.sha256(path.stat().st_size.to_bytes(8, "little"))
     with path.open("rb") as file:
         while block := file.read(1 << 20):
@@ -134,7 +134,7 @@ def start(command: Sequence[str], line: str, runs: int) -> dict[str, Any]:
 
 
 def children_cpu() -> float:
-    """Give the CPU seconds of all processes that we started and that ended; 0 where the system does not say."""
+    """Return the CPU seconds of all processes that we started and that ended; 0 where the system does not say."""
     try:
         import resource
     except ImportError:

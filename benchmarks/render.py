@@ -39,7 +39,7 @@ OTHER_ENCODINGS = ("o200k_base", "gpt2", "llama3")
 
 
 def readme_block(round_: dict[str, Any]) -> str:
-    """Give what stands between the README's markers."""
+    """Return what stands between the README's markers."""
     names = forms.versions(round_)
     chosen = [
         item
@@ -79,14 +79,14 @@ def readme_block(round_: dict[str, Any]) -> str:
 
 
 def with_block(text: str, block: str) -> str | None:
-    """Give a text with the block between its markers, or None if it has no markers."""
+    """Return a text with the block between its markers, or None if it has no markers."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     return f"{before}{BEGIN}\n{block}\n{END}{after}" if begin and end else None
 
 
 def contents_of(round_: dict[str, Any], readme: Path, page_path: Path) -> dict[Path, str]:
-    """Give the files that a round is shown in, with their contents; the README only if it has the markers."""
+    """Return the files that a round is shown in, with their contents; the README only if it has the markers."""
     contents = {
         page_path: page.render(round_),
         page_path.with_name("benchmarks-speed.svg"): plots.speed(round_),

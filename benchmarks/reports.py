@@ -43,7 +43,7 @@ def timed(arguments: list[str], runs: int) -> dict[str, float]:
 
 
 def measure(text: texts.Text, runs: int) -> dict[str, Any]:
-    """Give the contents of reports.json."""
+    """Return the contents of reports.json."""
     common = [str(text.path), "-j", "1", "-q"]
     load, free = machine.load_average(), machine.free_cores()
     encoding = {

@@ -94,7 +94,7 @@ class Cell:
 
     @property
     def speed(self) -> float | None:
-        """Give work per second: bytes, tokens when decoding, runs when starting; None if unmeasured."""
+        """Return work per second: bytes, tokens when decoding, runs when starting; None if unmeasured."""
         work = {"decode": self.tokens, "start": 1, "load": 1}.get(self.operation, self.bytes)
         return work / self.seconds if self.seconds else None
 
@@ -104,7 +104,7 @@ IDLE = 0.9
 
 
 def summary(numbers: Sequence[float]) -> dict[str, float] | None:
-    """Give median, least and most; None of nothing.
+    """Return median, least and most; None of nothing.
 
     >>> summary([3.0, 1.0, 2.0])
     {'median': 2.0, 'min': 1.0, 'max': 3.0}
@@ -113,7 +113,7 @@ def summary(numbers: Sequence[float]) -> dict[str, float] | None:
 
 
 def rivals(cells: Iterable[Cell], measurement: Measurement) -> list[Cell]:
-    """Give the cells of other libraries that stand beside ours.
+    """Return the cells of other libraries that stand beside ours.
 
     Nobody else counts without making ids, so to count they encode.
     """
@@ -144,7 +144,7 @@ def compare(cells: Sequence[Cell]) -> list[dict[str, object]]:
 
 
 def growth(cells: Iterable[Cell]) -> list[dict[str, object]]:
-    """Give how our time and memory grow; of hostile texts, the CPU time a byte as a multiple of English's."""
+    """Return how our time and memory grow; of hostile texts, the CPU time a byte as a multiple of English's."""
     measured = [cell for cell in cells if cell.operation == "growth" and cell.wall]
     costs = {(cell.phase, cell.text): median(cell.cpu) / cell.bytes for cell in measured}
     normal = costs.get(("hostile", "English"))
@@ -164,7 +164,7 @@ def _speed(cell: Cell) -> float:
 
 
 def disturbed(cells: Iterable[Cell]) -> float:
-    """Give the share of one-thread passes that waited for the processor: wall over CPU time by more than a tenth.
+    """Return the share of one-thread passes that waited for the processor: wall over CPU time by more than a tenth.
 
     On an idle machine it is next to nothing. (Passes under a millisecond are left out.)
     """
@@ -206,7 +206,7 @@ def judge(
 
 
 def describe(cell: Cell) -> dict[str, object]:
-    """Give a cell as results.json holds it: raw numbers, and what follows from them."""
+    """Return a cell as results.json holds it: raw numbers, and what follows from them."""
     speed = cell.speed
     return asdict(cell) | {
         "wall_seconds": summary(cell.wall),
@@ -219,7 +219,7 @@ def describe(cell: Cell) -> dict[str, object]:
 
 
 def build(head: dict[str, Any], cells: Sequence[Cell]) -> dict[str, Any]:
-    """Give the contents of results.json."""
+    """Return the contents of results.json."""
     return {
         "schema": SCHEMA,
         **head,
@@ -231,7 +231,7 @@ def build(head: dict[str, Any], cells: Sequence[Cell]) -> dict[str, Any]:
 
 
 def text_of(round_: dict[str, Any]) -> str:
-    """Give the text of results.json: a line for every cell, so that two rounds can be compared by eye."""
+    """Return the text of results.json: a line for every cell, so that two rounds can be compared by eye."""
     parts = []
     for name, value in round_.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):

@@ -29,7 +29,7 @@ TEXTS = (*texts.BENCH_TEXTS, texts.EVERYWHERE)
 
 
 def say(message: str) -> None:
-    """Tell how far it is."""
+    """Report how far it is."""
     print(message, file=sys.stderr, flush=True)
 
 

@@ -39,7 +39,7 @@ class Text:
     sha256: str
 
     def describe(self) -> dict[str, object]:
-        """Give what results.json says of it."""
+        """Return what results.json says of it."""
         return {"source": self.source, "bytes": self.size, "documents": self.documents, "sha256": self.sha256}
 
 
@@ -68,7 +68,7 @@ def whole_lines(data: bytes) -> bytes:
 
 
 def stride_for(size: int, wanted: int | None) -> int:
-    """Say which every n-th document to take to get about so many bytes, spread over the whole text.
+    """State which every n-th document to take to get about so many bytes, spread over the whole text.
 
     >>> stride_for(30_000_000, 20_000_000), stride_for(30_000_000, None), stride_for(40, 10)
     (2, 1, 4)
@@ -81,7 +81,7 @@ SPELT_SPECIAL = (b"<s>", b"</s>", b"<unk>", b"<pad>", b"<|endoftext|>", b"<|", b
 
 
 def usable(data: bytes) -> bool:
-    """Tell whether all libraries can take a document: not empty, no NUL, no special token spelt out, valid UTF-8."""
+    """Return whether all libraries can take a document: not empty, no NUL, no special token spelt out, valid UTF-8."""
     if not data or SEPARATOR in data or any(special in data for special in SPELT_SPECIAL):
         return False
     try:
@@ -92,7 +92,7 @@ def usable(data: bytes) -> bool:
 
 
 def python_sources(repository: Path) -> list[bytes]:
-    """Give the sources of Python's standard library and the repository's corpora, a document a file."""
+    """Return the sources of Python's standard library and the repository's corpora, a document a file."""
     library = Path(sysconfig.get_path("stdlib"))
     installed = {"site-packages", "dist-packages"}
     paths = [path for path in sorted(library.rglob("*.py")) if not installed & set(path.relative_to(library).parts)]
@@ -102,7 +102,7 @@ def python_sources(repository: Path) -> list[bytes]:
 
 
 def bench_text(path: Path, limit: int | None) -> list[bytes]:
-    """Give the documents of the first ``limit`` bytes of a compressed text."""
+    """Return the documents of the first ``limit`` bytes of a compressed text."""
     with lzma.open(path) as file:
         data = file.read() if limit is None else file.read(limit)
     return [document for document in cut(whole_lines(data)) if usable(document)]
@@ -161,7 +161,7 @@ def prepare(names: Iterable[str], folder: Path, repository: Path, limit: int | N
 
 
 def ordinal(number: int) -> str:
-    """Give a number as the word that follows "every".
+    """Return a number as the word that follows "every".
 
     >>> [ordinal(number) for number in (2, 3, 10)]
     ['2nd', '3rd', '10th']

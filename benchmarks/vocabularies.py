@@ -45,7 +45,7 @@ class Vocabulary:
     sentencepiece: str = ""
 
     def job(self, **what: Any) -> Job:
-        """Give a job with this tokenizer."""
+        """Return a job with this tokenizer."""
         return Job(
             tokenizer=self.name, kind=self.kind, load=self.load, pattern=self.pattern, scheme=self.scheme,
             ranks=self.ranks, tokenizer_json=self.tokenizer_json, sentencepiece=self.sentencepiece, **what,
@@ -53,7 +53,7 @@ class Vocabulary:
 
 
 def with_short_scores(document: str) -> str:
-    """Give a tokenizer.json of a unigram model with scores of four digits.
+    """Return a tokenizer.json of a unigram model with scores of four digits.
 
     Libraries that read those of many digits a little wrong would decide between equal sums in another way
     (tests/differential/test_score_digits.py).

@@ -22,7 +22,7 @@ from benchmarks.libraries import LIBRARIES
 
 
 def peak_memory() -> int | None:
-    """Give the most memory this process had resident, in bytes; None where the system does not say.
+    """Return the most memory this process had resident, in bytes; None where the system does not say.
 
     Linux' own figure, where there is one: getrusage's begins with that of the process that started us.
     """
@@ -39,7 +39,7 @@ def peak_memory() -> int | None:
 
 
 def digest_of(parts: list[bytes]) -> str:
-    """Give a hash of byte strings and their borders.
+    """Return a hash of byte strings and their borders.
 
     >>> digest_of([b"ab", b""]) == digest_of([b"a", b"b"])
     False
@@ -70,7 +70,7 @@ def task_of(job: Job) -> tuple[Task, int, int]:
 
 
 def look_at(job: Job, result: Any) -> dict[str, object]:
-    """Say what a run gave: the number of tokens, and a hash to compare with that of others."""
+    """Describe what a run gave: the number of tokens, and a hash to compare with that of others."""
     if job.operation in ("encode", "load"):
         if job.ids:
             Path(job.ids).write_bytes(result.tobytes())

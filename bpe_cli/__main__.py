@@ -78,7 +78,7 @@ def _ignore_interrupts() -> None:
 
 
 def _say_cannot_start(error: Exception) -> int:
-    """Say why nothing can be run, by nothing but Python's own means."""
+    """Explain why nothing can be run, by nothing but Python's own means."""
     reason = f"{type(error).__name__}: {error}".encode("ascii", "backslashreplace").decode().replace("\n", " ")
     hint = "install it again, unless a limit on memory or on open files is too low; --debug shows more"
     try:

@@ -45,10 +45,10 @@ class Splitter:
         """
 
     def split(self, data: Buffer) -> U64Array:
-        """Give the end offset of every piece of one text, ascending, the last being its length."""
+        """Return the end offset of every piece of one text, ascending, the last being its length."""
 
     def safe_cut(self, data: Buffer) -> int:
-        """Give the last offset at which the text can be cut without changing any piece, whatever
+        """Return the last offset at which the text can be cut without changing any piece, whatever
         follows; 0 when there is none. Both sides then split as they would together."""
 
 @final
@@ -69,7 +69,7 @@ class Stages:
     def normalize(
         self, data: Buffer, *, continued: bool = False, first: bool = True
     ) -> tuple[bytes, U32Array, U32Array]:
-        """Give the normalized text, and for each of its bytes the start and end of the bytes of
+        """Return the normalized text, and for each of its bytes the start and end of the bytes of
         ``data`` that it stands for."""
 
     def pre_tokenize(
@@ -79,7 +79,7 @@ class Stages:
         start and end in ``data`` of what each piece stands for."""
 
     def safe_cut(self, data: Buffer) -> int:
-        """Give the last offset at which the text can be cut and each part handled by itself (the later
+        """Return the last offset at which the text can be cut and each part handled by itself (the later
         one ``continued``), whatever follows; 0 when there is none."""
 
 def charsmap(name: str) -> bytes:
@@ -122,7 +122,7 @@ class Pipeline:
         """
 
     def safe_cut(self, data: Buffer) -> int:
-        """Give the last offset at which the text can be cut and each part be encoded by itself (the later one
+        """Return the last offset at which the text can be cut and each part be encoded by itself (the later one
         ``continued``), whatever follows; 0 when there is none."""
 
     def encode(
@@ -160,7 +160,7 @@ class Pipeline:
         """Encode one document, or a part of one: ids, and the byte range of it that each stands for."""
 
     def nbest(self, piece: Buffer, n: int) -> list[tuple[U32Array, float]]:
-        """Give the n best segmentations of one piece (after all stages) with their scores, best first."""
+        """Return the n best segmentations of one piece (after all stages) with their scores, best first."""
 
     def decode(self, ids: Buffer, special_ids: Buffer, special_blob: Buffer, special_ends: Buffer) -> bytes:
         """Join the bytes of ids, as ``Engine.decode`` does; of overlapping n-grams, the first characters."""
@@ -190,7 +190,7 @@ class Decoder:
         special_ends: Buffer,
         skip_special: Buffer | None = None,
     ) -> bytes:
-        """Give the bytes that the ids (u32) of one document read as.
+        """Return the bytes that the ids (u32) of one document read as.
 
         Args:
             blob: The vocabulary's tokens, as the decoders expect them. ``ends`` (u32): where each ends.
@@ -236,10 +236,10 @@ class SpecialMatcher:
         """
 
     def find(self, data: Buffer) -> tuple[int, int, int] | None:
-        """Give (start, end, id) of the first occurrence, or None."""
+        """Return (start, end, id) of the first occurrence, or None."""
 
     def find_all(self, data: Buffer) -> list[tuple[int, int, int]]:
-        """Give (start, end, id) of all occurrences, in order.
+        """Return (start, end, id) of all occurrences, in order.
 
         An occurrence of a token that begins with white space may begin inside the one before it, if that
         takes the white space after it along.
@@ -250,7 +250,7 @@ class SpecialMatcher:
         """Whether a normalizer stands before some tokens: those are found by ``Pipeline`` alone."""
 
     def reaches_cut(self, data: Buffer, cut: int) -> bool:
-        """Tell whether an occurrence that begins before ``cut`` may reach it (also past the end of data),
+        """Return whether an occurrence that begins before ``cut`` may reach it (also past the end of data),
         or whether text on both sides of the cut decides about one. In doubt the answer is yes."""
 
 @final
@@ -319,10 +319,10 @@ class Counts:
         """
 
     def items(self, start: int, limit: int) -> list[tuple[bytes, int]]:
-        """Give (piece, count) for some pieces, in order."""
+        """Return (piece, count) for some pieces, in order."""
 
     def pieces(self, prefix: Buffer | None = None) -> tuple[bytes, U64Array]:
-        """Give all different pieces, one after the other, each with a prefix, and where each ends."""
+        """Return all different pieces, one after the other, each with a prefix, and where each ends."""
 
     @property
     def unique(self) -> int: ...
@@ -362,7 +362,7 @@ class Tally:
         """
 
     def fresh(self) -> Tally:
-        """Give an empty tally of the same tokenizer, which shares its tables."""
+        """Return an empty tally of the same tokenizer, which shares its tables."""
 
     def encode_plain(
         self,
@@ -432,7 +432,7 @@ class Tally:
         """Add what another tally of the same tokenizer counted."""
 
     def take_ended(self) -> U64Array:
-        """Give the number of tokens of each document that ended since this was called last."""
+        """Return the number of tokens of each document that ended since this was called last."""
 
     def single_tokens(self, ids: Buffer, id_ends: Buffer) -> int:
         """Count the documents that are one token, and not an unknown one. Nothing is added."""
@@ -498,7 +498,7 @@ def joined_failures(
     special_ends: Buffer,
     threads: int,
 ) -> U64Array:
-    """Give the numbers of the documents that ``Pipeline.decode`` does not give back from their ids."""
+    """Return the numbers of the documents that ``Pipeline.decode`` does not give back from their ids."""
 
 def chain_failures(
     decoder: Decoder,
@@ -514,7 +514,7 @@ def chain_failures(
     skip_special: Buffer | None,
     threads: int,
 ) -> U64Array:
-    """Give the numbers of the documents that ``Decoder.decode`` does not give back from their ids."""
+    """Return the numbers of the documents that ``Decoder.decode`` does not give back from their ids."""
 
 @final
 class Units:
@@ -538,7 +538,7 @@ class Units:
 def bootstrap_interval(
     first: Buffer, second: Buffer, resamples: int, seed: int, threads: int
 ) -> tuple[float, float] | None:
-    """Give the 95% percentile interval of the ratio of sums over resampled pairs of units (u64).
+    """Return the 95% percentile interval of the ratio of sums over resampled pairs of units (u64).
 
     None without units, and where a resample has nothing of the second.
 
@@ -547,7 +547,7 @@ def bootstrap_interval(
     """
 
 def sign_flip(first: Buffer, second: Buffer, resamples: int, seed: int, threads: int) -> float:
-    """Give the probability of a difference of sums as large, to either side, if chance decided in each
+    """Return the probability of a difference of sums as large, to either side, if chance decided in each
     unit (u64) which count is whose.
 
     Raises:
@@ -651,20 +651,20 @@ def resume_bpe(
     """
 
 def character_counts(counts: Counts) -> list[tuple[str, int, bool, bool]]:
-    """Give the characters of the pieces, the most frequent first, equals by code point.
+    """Return the characters of the pieces, the most frequent first, equals by code point.
 
     Each with its count, whether a piece begins with it, and whether it stands behind the beginning of one.
     Bytes that are no part of UTF-8 are left out.
     """
 
 def most_frequent(counts: Counts, min_frequency: int, limit: int | None) -> list[tuple[bytes, int]]:
-    """Give the pieces that occur often enough, the most frequent first, of equals that of lower bytes.
+    """Return the pieces that occur often enough, the most frequent first, of equals that of lower bytes.
 
     No more than ``limit``, unless it is None.
     """
 
 def most_frequent_words(counts: Counts, characters: str, limit: int) -> list[tuple[str, int]]:
-    """Give the words that are spelt with these characters alone, the most frequent first.
+    """Return the words that are spelt with these characters alone, the most frequent first.
 
     Of equals that of lower bytes comes first. Bytes that are no part of UTF-8 count as U+FFFD.
     """
@@ -942,7 +942,7 @@ class Engine:
         """Count each document's tokens without storing ids."""
 
     def decode(self, ids: Buffer, special_ids: Buffer, special_blob: Buffer, special_ends: Buffer) -> bytes:
-        """Give the bytes of ids; special tokens come as a table (ids u32 sorted, blob, ends u32).
+        """Return the bytes of ids; special tokens come as a table (ids u32 sorted, blob, ends u32).
 
         Raises:
             ValueError: An id has no token: (sentence, place among the ids).
@@ -960,7 +960,7 @@ class WrittenMerges:
         """
 
     def among(self, texts: list[str], ids: list[int]) -> dict[str, int]:
-        """Give the tokens that have one of these texts or ids."""
+        """Return the tokens that have one of these texts or ids."""
 
     def tables(self, prefix: str, left_out: list[int], visible: bool) -> tuple[bytes, U32Array, U32Array] | None:
         """Make tables: blob and ends of the tokens by id, and (left, right, product) of each merge.
@@ -1025,13 +1025,13 @@ def without_line_ends(text: Buffer, offset: int) -> tuple[bytes, U64Array]:
     """
 
 def embedded_tokens(sha256: str) -> tuple[bytes, U32Array]:
-    """Give blob and ends of a rank table that is laid into this module."""
+    """Return blob and ends of a rank table that is laid into this module."""
 
 def embedded_among(sha256: str, token_ids: list[int]) -> list[int]:
-    """Give those of some ids that tokens of such a table have."""
+    """Return those of some ids that tokens of such a table have."""
 
 def embedded_tables() -> list[str]:
-    """Give the sha256 of each rank table that is laid into this module."""
+    """Return the sha256 of each rank table that is laid into this module."""
 
 def recover_merges(blob: Buffer, ends: Buffer) -> tuple[U32Array, U32Array]:
     """Turn ranks into merges: for each token in order of id, the two parts that merging with lower

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class BpeError(Exception):
-    """Say what went wrong, where, and how to get out of it.
+    """Describe what went wrong, where, and how to get out of it.
 
     Attributes:
         message: What and where, one sentence without a final period.

@@ -29,7 +29,7 @@ SCRIPT = "import sys; sys.argv[0] = 'bpe'; from bpe_cli.cli.app import main; sys
 
 
 def help_of(*command: str) -> str:
-    """Give the help text of a command as a terminal without colours, 100 columns wide, shows it."""
+    """Return the help text of a command as a terminal without colours, 100 columns wide, shows it."""
     dropped = {"FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TERMINAL_WIDTH"}
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
     environment |= {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
@@ -42,13 +42,13 @@ def help_of(*command: str) -> str:
 
 
 def commands() -> list[str]:
-    """Give the names of all commands, as ``bpe --help`` lists them."""
+    """Return the names of all commands, as ``bpe --help`` lists them."""
     _, _, listing = help_of().partition("Commands")
     return re.findall(r"^[│ ]{1,3}([a-z][a-z-]*)(?= {2,}\S| *│?$)", listing, re.MULTILINE)
 
 
 def render() -> str:
-    """Give the whole page."""
+    """Return the whole page."""
     first = f"```text\n$ bpe --help\n{help_of()}\n```\n"
     rest = [f"## bpe {name}\n\n```text\n$ bpe {name} --help\n{help_of(name)}\n```\n" for name in commands()]
     return "\n".join([HEAD, first, *rest])
@@ -58,7 +58,7 @@ BEGIN, END = "<!-- made by docs/generate.py -->\n", "<!-- end -->\n"
 
 
 def formats_page() -> str:
-    """Give docs/formats.md with its tables made anew."""
+    """Return docs/formats.md with its tables made anew."""
     from bpe_cli.formats import FORMATS
     from bpe_cli.formats.features import FEATURES
     from bpe_cli.stages import ALGORITHMS
@@ -71,7 +71,7 @@ def formats_page() -> str:
 
 
 def metrics_page() -> str:
-    """Give docs/metrics.md with its table of metrics made anew."""
+    """Return docs/metrics.md with its table of metrics made anew."""
     from bpe_cli.reports.comparison.metrics import METRICS
 
     head = "| name | in tables | kind | better | meaning |\n|---|---|---|---|---|\n"
@@ -84,7 +84,7 @@ def metrics_page() -> str:
 
 
 def _filled(page: str, made: str) -> str:
-    """Give a page with what is made between its two marks."""
+    """Return a page with what is made between its two marks."""
     text = (DOCS / page).read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
@@ -92,7 +92,7 @@ def _filled(page: str, made: str) -> str:
 
 
 def _table(columns: list[str], held: Mapping[str, Collection[str]]) -> str:
-    """Give a table of formats and what they hold; a no is written out."""
+    """Return a table of formats and what they hold; a no is written out."""
     head = f"| format | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}\n"
     rows = (
         f"| `{name}` | {' | '.join('yes' if column in found else 'no' for column in columns)} |\n"

@@ -60,7 +60,7 @@ class Result(NamedTuple):
 
 
 def surroundings(env: dict[str, str | None] | None) -> dict[str, str]:
-    """Give the environment of a run; None takes a variable away."""
+    """Return the environment of a run; None takes a variable away."""
     return {name: value for name, value in {**SURROUNDINGS, **(env or {})}.items() if value is not None}
 
 
@@ -132,7 +132,7 @@ class Terminal:
         self.shown = b""
 
     def is_ready(self) -> bool:
-        """Tell whether there is something to read at once."""
+        """Return whether there is something to read at once."""
         return bool(select.select([self._master], [], [], 0)[0])
 
     def read_some(self) -> bool:
@@ -148,7 +148,7 @@ class Terminal:
         return bool(data)
 
     def read_all(self) -> str:
-        """Give everything that is shown until the program goes."""
+        """Return everything that is shown until the program goes."""
         while self.read_some():
             pass
         os.close(self._master)
@@ -174,7 +174,7 @@ def run_in_terminal(
 
 
 def error(message: str, hint: str | None = None) -> str:
-    """Give what stderr holds when a run fails."""
+    """Return what stderr holds when a run fails."""
     return f"error: {message}\n" + ("" if hint is None else f"\nhint: {hint}\n")
 
 

@@ -28,15 +28,15 @@ class CoreModel:
         )
 
     def spans(self, piece: bytes) -> list[tuple[int, int, int]]:
-        """Give (id, start, end) of each token."""
+        """Return (id, start, end) of each token."""
         return list(zip(*map(memoryview, self.pipeline.spans(piece, None)), strict=True))
 
     def encode(self, pieces: Sequence[bytes]) -> list[list[int]]:
-        """Give the ids of each piece."""
+        """Return the ids of each piece."""
         return self._split(*self.pipeline.encode(b"".join(pieces), _ends(pieces), None, 1))
 
     def ids(self, piece: bytes) -> list[int]:
-        """Give the ids of one piece."""
+        """Return the ids of one piece."""
         return self.encode([piece])[0]
 
     def sample(self, piece: bytes, way: str, probability: float, times: int) -> Counter[tuple[int, ...]]:

@@ -13,7 +13,7 @@ _counts: list[int] = []
 
 
 def compared(number: int = 1) -> None:
-    """Say that so many more cases were compared."""
+    """State that so many more cases were compared."""
     _counts[-1] += number
 
 

@@ -20,7 +20,7 @@ CORPUS = "low lower lowest\nnew newer newest wide wider widest\nslow slower slow
 
 @cache
 def trained(kind: str) -> Tokenizer:
-    """Give a tokenizer of one of ``KINDS``, as ``bpe train`` writes it."""
+    """Return a tokenizer of one of ``KINDS``, as ``bpe train`` writes it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.json"
         done = call("train", "-T", CORPUS, *KINDS[kind], "-o", str(path), "-q")
@@ -30,7 +30,7 @@ def trained(kind: str) -> Tokenizer:
 
 @cache
 def sample(name: str) -> Tokenizer:
-    """Give a small tokenizer that a format can hold: a trained one if there is such a kind, else a made one."""
+    """Return a small tokenizer that a format can hold: a trained one if there is such a kind, else a made one."""
     if name == "bert-vocab":
         return bert_vocab.loads(b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nlow\n##est\n")
     if name == "llama2c":
@@ -51,7 +51,7 @@ def sample(name: str) -> Tokenizer:
 
 
 def files_of(name: str) -> dict[str, bytes]:
-    """Give the files of a format, of the tokenizer that it can hold."""
+    """Return the files of a format, of the tokenizer that it can hold."""
     return dump(sample(name), name, LOSSES)
 
 
@@ -64,7 +64,7 @@ def put(files: dict[str, bytes], folder: Path) -> Path:
 
 
 def pattern_for(name: str) -> str | None:
-    """Give the pattern to read a file of a format with, where it states none."""
+    """Return the pattern to read a file of a format with, where it states none."""
     return "none" if name == "tiktoken" else None
 
 

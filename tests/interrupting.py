@@ -85,7 +85,7 @@ class Finished:
                 path.unlink()
 
     def fault(self, status: int, out: bytes, err: bytes) -> str | None:
-        """Say what is wrong with an interrupted run; None if nothing is. Cleans up."""
+        """Describe what is wrong with an interrupted run; None if nothing is. Cleans up."""
         left = {name: data for name, data in files(self._folder).items() if self._before.get(name) != data}
         self.clean()
         wrong = {name for name, data in left.items() if self._made.get(name) != data}
@@ -154,7 +154,7 @@ def run_at(
 
 
 def before_our_first_line(pid: int) -> bool:
-    """Tell whether a process is not ours yet: Python alone does not catch SIGTERM, and we ignore SIGINT at the end."""
+    """Return whether a process is not ours yet: Python alone does not catch SIGTERM, we ignore SIGINT at the end."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:  # it is gone

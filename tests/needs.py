@@ -30,12 +30,12 @@ ALLOWED = {
 
 
 def is_ci() -> bool:
-    """Tell whether all that the tests need is to be there."""
+    """Return whether all that the tests need is to be there."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
 def is_allowed(reason: str) -> bool:
-    """Tell whether CI accepts a skip; NO_SHARED is for CI of a clone that has no ../shared beside it."""
+    """Return whether CI accepts a skip; NO_SHARED is for CI of a clone that has no ../shared beside it."""
     return reason in ALLOWED or (reason == SHARED and bool(os.environ.get("NO_SHARED")))
 
 

@@ -82,7 +82,7 @@ def chance(random: Random, probability: float) -> bool:
 
 
 def joined(random: Random, parts: list[str], count: int) -> list[tuple[str, str, str]]:
-    """Give merges: left, right and what they make, each of parts or of what was made before."""
+    """Return merges: left, right and what they make, each of parts or of what was made before."""
     known, found = list(parts), []
     for _ in range(count):
         left, right = random.choice(known), random.choice(known)
@@ -93,7 +93,7 @@ def joined(random: Random, parts: list[str], count: int) -> list[tuple[str, str,
 
 
 def numbered(random: Random, texts: list[str]) -> dict[str, int]:
-    """Give ids, sometimes in another order and with gaps."""
+    """Return ids, sometimes in another order and with gaps."""
     texts = list(dict.fromkeys(texts))
     if chance(random, 0.3):
         random.shuffle(texts)

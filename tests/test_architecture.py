@@ -47,7 +47,7 @@ def name_of(path: Path) -> str:
 
 
 def unit_of(path: Path) -> str:
-    """Give the module or sub-package directly under bpe_cli that a file belongs to."""
+    """Return the module or sub-package directly under bpe_cli that a file belongs to."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
@@ -56,7 +56,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def imports_of(path: Path) -> set[str]:
-    """Give the dotted names of all modules that a file imports, wherever in it the import stands."""
+    """Return the dotted names of all modules that a file imports, wherever in it the import stands."""
     found = set()
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
@@ -98,7 +98,7 @@ def test_textbooks_take_only_tables_from_stages(path):
 
 
 def calls_of(path: Path) -> list[tuple[str, int]]:
-    """Give (dotted name, line) of every call by name."""
+    """Return (dotted name, line) of every call by name."""
     return [(ast.unparse(node.func), node.lineno) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
 
 
@@ -168,7 +168,7 @@ RUST_CORE = [
 
 
 def shipped_rust(text: str) -> str:
-    """Give a Rust source without comments and without its test modules, lines kept.
+    """Return a Rust source without comments and without its test modules, lines kept.
 
     >>> shipped_rust("let a; // x\\n#[cfg(test)]\\nmod tests {\\n  f();\\n}\\nlet b;")
     'let a; \\n\\n\\n\\n\\nlet b;'
@@ -183,7 +183,7 @@ def shipped_rust(text: str) -> str:
 
 
 def is_test_module(path: Path) -> bool:
-    """Tell whether a file's neighbour takes it in for tests alone."""
+    """Return whether a file's neighbour takes it in for tests alone."""
     declared = re.compile(
         rf'#\[cfg\(test\)\]\s*(?:#\[path = "{re.escape(path.name)}"\]\s*mod tests;|mod {re.escape(path.stem)};)'
     )
@@ -231,7 +231,7 @@ def tracked() -> list[Path]:
 
 
 def text_files(paths: list[Path]) -> list[tuple[str, str]]:
-    """Give (name, text) of the files that people wrote here; cargo writes its lock itself, corpora are data."""
+    """Return (name, text) of the files that people wrote here; cargo writes its lock itself, corpora are data."""
     return [
         (name_of(path), path.read_text(encoding="utf-8", errors="replace"))
         for path in paths

@@ -37,7 +37,7 @@ def name_of(path: Path) -> str:
 
 
 def blocks_of(text: str, *languages: str) -> list[tuple[int, str]]:
-    """Give (line of its first line, content) of the fenced blocks in these languages."""
+    """Return (line of its first line, content) of the fenced blocks in these languages."""
     found = re.finditer(r"^```([\w-]+)[^\n]*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     return [(text.count("\n", 0, match.start(2)) + 1, match[2]) for match in found if match[1] in languages]
 
@@ -93,7 +93,7 @@ def matches(expected: list[str], printed: str) -> bool:
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch) -> Path:
-    """Give a folder to run a page's examples in."""
+    """Return a folder to run a page's examples in."""
     shutil.copytree(ROOT / "corpora", tmp_path / "corpora")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -139,7 +139,7 @@ def test_python_examples_give_what_the_page_says(page, desk):
 
 
 def anchors_of(page: Path) -> set[str]:
-    """Give the anchors of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page's headings, as GitHub makes them."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     titles = re.findall(r"^#+ +(.*?) *$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

@@ -42,7 +42,7 @@ def test_pairs(kind: Kind, tmp_path) -> None:
 
 
 def names(option: str, refusal: str) -> bool:
-    """Tell whether a refusal names an option, in one of the ways that there are."""
+    """Return whether a refusal names an option, in one of the ways that there are."""
     return any(each in refusal for each in (option, option.replace("_", " "), option.replace("_", "-"),
                                             "--special" if option == "special_tokens" else option))  # fmt: skip
 

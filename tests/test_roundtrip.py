@@ -82,7 +82,7 @@ ANY = RAW | MIXED.map(str.encode)
 
 
 def spaced(name: str, data: bytes, contents: Iterable[bytes]) -> bytes:
-    """Give what the ids of a text stand for: the text, where need be with a space before each stretch of plain text."""
+    """Return what the ids of a text stand for: the text, if need be with a space before each stretch of plain text."""
     if PrefixSpace() not in made(name).pre_tokenizer:
         return data
     longest_first = sorted(contents, key=len, reverse=True)

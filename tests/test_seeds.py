@@ -59,7 +59,7 @@ def merges(file: Path) -> list[str]:
 
 
 def encode(file: Path, text: str, *options: str) -> list[str]:
-    """Give the tokens of a text."""
+    """Return the tokens of a text."""
     tokens = call("encode", "-t", file, "--to", "tokens", *options, input=text.encode())
     assert (tokens.status, tokens.err) == (0, "")
     return tokens.text.removesuffix("\n").split(" ")
@@ -72,7 +72,7 @@ def decoded(file: Path | str, text: str) -> str:
 
 
 def spans(file: Path, text: str) -> list[tuple[str, tuple[int, int]]]:
-    """Give tokens with the bytes that they stand for; all texts here are ASCII."""
+    """Return tokens with the bytes that they stand for; all texts here are ASCII."""
     line = json.loads(call("encode", "-T", text, "-t", file, "--to", "jsonl", "--with", "tokens,spans").out)
     return [(token, tuple(span)) for token, span in zip(line["tokens"], line["spans"], strict=True)]
 
@@ -321,7 +321,7 @@ FINAL = {
 
 
 def costs(file: Path) -> dict[str, float]:
-    """Give the document's loss of each token; the unknown one, which it does not count, is left out."""
+    """Return the document's loss of each token; the unknown one, which it does not count, is left out."""
     (unknown, _), *scores = model(file)["vocab"]
     assert unknown == "<unk>"
     return {token: -score for token, score in scores}

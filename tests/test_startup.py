@@ -30,7 +30,7 @@ print(json.dumps([status, sorted(set(sys.modules) - before)]), file=sys.stderr)
 
 
 def run(arguments: list[str], **options: object) -> tuple[str, set[str]]:
-    """Give what a run printed, and all that it imported."""
+    """Return what a run printed, and all that it imported."""
     script = SCRIPT.replace("import json, sys\n", "import sys\n").replace("print(json", "import json\nprint(json")
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments], env=surroundings(None) | {"PYTHONPATH": "."},

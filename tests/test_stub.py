@@ -28,7 +28,7 @@ CONSTRUCTORS = {
 
 
 def parameters(node: ast.FunctionDef, *, bound: bool) -> list[tuple[str, bool, bool]]:
-    """Give (name, keyword only, has a default) for each parameter of a definition in the stub."""
+    """Return (name, keyword only, has a default) for each parameter of a definition in the stub."""
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     first_default = len(positional) - len(arguments.defaults)
@@ -41,7 +41,7 @@ def parameters(node: ast.FunctionDef, *, bound: bool) -> list[tuple[str, bool, b
 
 
 def runtime_parameters(thing: object) -> list[tuple[str, bool, bool]]:
-    """Give the same for something compiled, by its text signature."""
+    """Return the same for something compiled, by its text signature."""
     return [
         (parameter.name, parameter.kind is parameter.KEYWORD_ONLY, parameter.default is not parameter.empty)
         for parameter in inspect.signature(thing).parameters.values()  # type: ignore[arg-type]

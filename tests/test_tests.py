@@ -58,7 +58,7 @@ def called(node: ast.AST) -> str:
 
 
 def asserts_itself(function: Function) -> bool:
-    """Tell whether a function, or one in it, may fail by its own words."""
+    """Return whether a function, or one in it, may fail by its own words."""
     for node in ast.walk(function):
         if isinstance(node, ast.Assert) or called(node) in ("pytest.raises", "pytest.fail", "pytest.warns"):
             return True
@@ -92,7 +92,7 @@ def helpers_of(path: Path) -> dict[str, Function]:
 
 
 def asserts_something(function: Function, helpers: dict[str, Function]) -> bool:
-    """Tell whether a function asserts, or one that it calls, or one that those call."""
+    """Return whether a function asserts, or one that it calls, or one that those call."""
     seen, waiting = {function.name}, [function]
     while waiting:
         each = waiting.pop()
@@ -110,7 +110,7 @@ def asserts_something(function: Function, helpers: dict[str, Function]) -> bool:
 
 
 def says_nothing(test: ast.expr) -> bool:
-    """Tell whether an asserted expression is true by its form.
+    """Return whether an asserted expression is true by its form.
 
     >>> [says_nothing(ast.parse(text, mode="eval").body) for text in ("a == a", "(a, 'text')", "a or 1", "len(a) >= 0")]
     [True, True, True, True]
@@ -142,17 +142,17 @@ def says_nothing(test: ast.expr) -> bool:
 
 
 def leaves_cases_out(function: Function) -> bool:
-    """Tell whether a test can pass over what it would compare, or end before it."""
+    """Return whether a test can pass over what it would compare, or end before it."""
     return any(isinstance(node, (ast.Return, ast.Continue)) or swallows(node) for node in own_nodes(function))
 
 
 def asserts_only_at_times(function: Function, helpers: dict[str, Function]) -> bool:
-    """Tell whether every assertion of a test stands under a condition that may never hold."""
+    """Return whether every assertion of a test stands under a condition that may never hold."""
     return asserts_something(function, helpers) and not surely_asserts(function.body, helpers)
 
 
 def surely_asserts(statements: list[ast.stmt], helpers: dict[str, Function]) -> bool:
-    """Tell whether statements assert something whatever holds; loops are taken to run."""
+    """Return whether statements assert something whatever holds; loops are taken to run."""
     return any(surely(statement, helpers) for statement in statements)
 
 
@@ -175,20 +175,20 @@ def surely(statement: ast.stmt, helpers: dict[str, Function]) -> bool:
 
 
 def asserts(node: ast.AST, helpers: dict[str, Function]) -> bool:
-    """Tell whether a statement or an expression asserts, itself or by a helper."""
+    """Return whether a statement or an expression asserts, itself or by a helper."""
     as_function = ast.FunctionDef("", ast.arguments([], [], None, [], [], None, []), [ast.Expr(node)], [])
     return asserts_something(as_function, helpers)
 
 
 def swallows(node: ast.AST) -> bool:
-    """Tell whether errors of the code that is tested are passed over."""
+    """Return whether errors of the code that is tested are passed over."""
     if isinstance(node, ast.ExceptHandler):
         return all(isinstance(statement, ast.Pass) for statement in node.body)
     return called(node) in ("contextlib.suppress", "suppress") and "OSError" not in ast.unparse(node)
 
 
 def gives_up(function: Function) -> bool:
-    """Tell whether a helper asserts something unless an error comes first, of which it says nothing."""
+    """Return whether a helper asserts something unless an error comes first, of which it says nothing."""
     handlers = [node for node in own_nodes(function) if isinstance(node, ast.ExceptHandler)]
     silent = [each for each in handlers if isinstance(each.body[-1], ast.Return) and each.body[-1].value is None
               and not any(isinstance(node, ast.Assert) for node in ast.walk(each))]  # fmt: skip
@@ -196,7 +196,7 @@ def gives_up(function: Function) -> bool:
 
 
 def counts(function: Function) -> bool:
-    """Tell whether a test asserts how much it compared: by ``at_least``, or by a variable that it adds to."""
+    """Return whether a test asserts how much it compared: by ``at_least``, or by a variable that it adds to."""
     if any(called(decorator) == "at_least" for decorator in function.decorator_list):
         return any(called(node) == "compared" for node in own_nodes(function))
     added = {ast.unparse(node.target) for node in own_nodes(function) if isinstance(node, ast.AugAssign)}

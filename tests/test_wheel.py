@@ -42,7 +42,7 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory) -> Path:
-    """Give the folder of programs of an environment with nothing but the wheel and what it asks for."""
+    """Return the folder of programs of an environment with nothing but the wheel and what it asks for."""
     folder = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
     programs = folder / ("Scripts" if os.name == "nt" else "bin")

@@ -95,7 +95,7 @@ class Kind:
 
     @cache  # noqa: B019  # kinds live as long as the tests
     def values(self, name: str) -> tuple[Any, ...]:
-        """Give values of a field other than its default."""
+        """Return values of a field other than its default."""
         if (self.name, name) == ("byte", "vocab_size"):
             return (256,)  # it is no choice
         default = next(each.default for each in fields(self.module.Options) if each.name == name)

@@ -18,7 +18,7 @@ class Decode:
     """Decode the ids of some texts."""
 
     def entries(self, plan: Any) -> Iterator[Entry]:
-        """Give the processes of a round."""
+        """Yield the processes of a round."""
         vocabulary = plan.vocabularies.get(FIRST_ENCODING)
         if vocabulary is None:
             return
@@ -34,5 +34,5 @@ class Decode:
                 yield plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), rounds)
 
     def expected(self, *_: Any) -> tuple[object, str]:
-        """Give what the worker says when the text came back."""
+        """Return what the worker says when the text came back."""
         return True, "the text"

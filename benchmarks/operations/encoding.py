@@ -42,7 +42,7 @@ class Encode:
     """Encode each text: once cold, then warm."""
 
     def entries(self, plan: Any) -> Iterator[Entry]:
-        """Give the processes of a round."""
+        """Yield the processes of a round."""
         for vocabulary in plan.vocabularies.values():
             for text in plan.texts.values():
                 if vocabulary.kind != "byte-level" and not self._is_staged_text(vocabulary, text.name, plan):
@@ -71,7 +71,7 @@ class Encode:
 
     @staticmethod
     def ways(vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
-        """Give (library, way) of all that are measured with a tokenizer."""
+        """Yield (library, way) of all that are measured with a tokenizer."""
         byte_level = vocabulary.kind == "byte-level"
         for name, library in LIBRARIES.items():
             if "encode" not in library.operations or vocabulary.kind not in library.kinds:
@@ -89,12 +89,12 @@ class Encode:
 
     @staticmethod
     def stride_of(library: str, vocabulary: Vocabulary) -> int:
-        """Say which every n-th document a library takes."""
+        """State which every n-th document a library takes."""
         least = STAGED_STRIDE if vocabulary.kind != "byte-level" else OTHER_STRIDE
         return max(1 if vocabulary.name == FIRST_ENCODING else least, LIBRARIES[library].stride)
 
     def expected(self, plan: Any, entry: Entry, _: Sequence[Entry]) -> tuple[object, str]:
-        """Give the reference's ids."""
+        """Return the reference's ids."""
         cell = entry.first
         reference, library = plan.reference(cell.text, cell.tokenizer, entry.stride)
         return reference["digest"], f"the ids of {library}"
@@ -104,7 +104,7 @@ class Count:
     """Count the tokens of each text, which only we can without making ids."""
 
     def entries(self, plan: Any) -> Iterator[Entry]:
-        """Give the processes of a round."""
+        """Yield the processes of a round."""
         vocabulary = plan.vocabularies.get(FIRST_ENCODING)
         if vocabulary is None:
             return
@@ -116,6 +116,6 @@ class Count:
                 yield plan.entry(job, text.name, vocabulary.name, ("cold", "warm"), plan.options.repetitions)
 
     def expected(self, plan: Any, entry: Entry, _: Sequence[Entry]) -> tuple[object, str]:
-        """Give the number of the reference's ids."""
+        """Return the number of the reference's ids."""
         reference, library = plan.reference(entry.first.text, entry.first.tokenizer, 1)
         return reference["tokens"], f"the number of ids of {library}"

@@ -23,7 +23,7 @@ ROUNDS = 1
 
 
 def random_unicode(generator: random.Random, size: int) -> bytes:
-    """Give random characters of all planes."""
+    """Return random characters of all planes."""
     characters = (chr(generator.choice((generator.randrange(0x20, 0xD800), generator.randrange(0xE000, 0x110000))))
                   for _ in range(size // 3))  # fmt: skip
     return "".join(characters).encode()[:size]
@@ -44,7 +44,7 @@ class Growth:
     """Encode and train on more and more of one text, and encode hostile ones."""
 
     def entries(self, plan: Any) -> Iterator[Entry]:
-        """Give the processes of a round."""
+        """Yield the processes of a round."""
         text = plan.texts.get(TEXT) or next(iter(plan.texts.values()))
         mode, threads = plan.options.mode, max(plan.threads)
         source = running(text, plan.folder)
@@ -61,22 +61,22 @@ class Growth:
 
     @staticmethod
     def encode(threads: int) -> list[str]:
-        """Give the command that encodes."""
+        """Return the command that encodes."""
         return ["encode", "{source}", "-t", TOKENIZER, "--to", "bin", "-o", "{target}", "--threads", str(threads)]
 
     @staticmethod
     def train(threads: int) -> list[str]:
-        """Give the command that trains."""
+        """Return the command that trains."""
         return ["train", "{source}", "-q", "-s", "32000", "-o", "{target}", "--threads", str(threads)]
 
     @staticmethod
     def entry(phase: str, text: str, threads: int, make: Callable[[Path], int], command: list[str]) -> Entry:
-        """Give one process; its input is made for it and goes away with it."""
+        """Return one process; its input is made for it and goes away with it."""
         cell = Cell("growth", phase, text, TOKENIZER if phase != "train" else "32k", threads, OURS)
         return Entry({phase: cell}, ROUNDS, partial(run, make, command, threads))
 
     def expected(self, *_: Any) -> tuple[object, str]:
-        """Give nothing: what these processes write is looked at by tests."""
+        """Return nothing: what these processes write is looked at by tests."""
         return None, ""
 
 

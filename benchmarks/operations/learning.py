@@ -62,7 +62,7 @@ class LearnModels:
     """Learn WordPiece beside tokenizers, Unigram beside SentencePiece."""
 
     def entries(self, plan: Any) -> Iterator[Entry]:
-        """Give the processes of a round."""
+        """Yield the processes of a round."""
         text = plan.texts.get(TEXT) or next(iter(plan.texts.values()))
         for learning in LEARNINGS:
             for name in (OURS, learning.rival):
@@ -102,20 +102,20 @@ class LearnModels:
         return answer
 
     def expected(self, _: Any, entry: Entry, entries: Sequence[Entry]) -> tuple[object, str]:
-        """Give how well the rival's tokenizer does."""
+        """Return how well the rival's tokenizer does."""
         quality_of_rival, library = first_digest(entries, ("sentencepiece", "tokenizers", OURS), entry)
         return quality_of_rival, f"that of {library} on held-out text: {entry.digest} a byte"
 
     @staticmethod
     def accepts(found: object, expected: object) -> bool:
-        """Tell whether a tokenizer does as well as it should."""
+        """Return whether a tokenizer does as well as it should."""
         if not isinstance(found, float) or not isinstance(expected, float):
             return False
         return found >= expected - TOLERANCE * abs(expected)
 
 
 def lines(documents: Sequence[bytes]) -> list[bytes]:
-    r"""Give the lines of documents as SentencePiece's normalization leaves them: it is not what is measured here.
+    r"""Return the lines of documents as SentencePiece's normalization leaves them: it is not what is measured here.
 
     >>> lines(["x  y \n\n\ufb01ne".encode()])
     [b'x y', b'fine']
@@ -126,7 +126,7 @@ def lines(documents: Sequence[bytes]) -> list[bytes]:
 
 
 def quality(tokenizer: Any, documents: Sequence[bytes]) -> float:
-    """Say how well a tokenizer does on documents: the log-likelihood a byte where it has scores, else minus the tokens.
+    """Measure a tokenizer on documents: the log-likelihood a byte where it has scores, else minus the tokens.
 
     A token without a score (what is unknown) gets ten less than the lowest, as SentencePiece gives it.
     """

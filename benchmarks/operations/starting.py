@@ -24,7 +24,7 @@ class Start:
     """Encode one line in a fresh process."""
 
     def entries(self, plan: Any) -> Iterator[Entry]:
-        """Give the processes of a round."""
+        """Yield the processes of a round."""
         for encoding in ENCODINGS:
             vocabulary = plan.vocabularies.get(encoding)
             if vocabulary is None:
@@ -46,7 +46,7 @@ class Start:
                 yield Entry({"": cell}, rounds, partial(start, line, LINE, RUNS))
 
     def expected(self, _: Any, entry: Entry, entries: Sequence[Entry]) -> tuple[object, str]:
-        """Give the ids that the trusted library printed."""
+        """Return the ids that the trusted library printed."""
         digest, library = first_digest(entries, ("tiktoken", OURS), entry)
         return digest, f"the ids of {library}"
 
@@ -55,7 +55,7 @@ class Load:
     """Read a tokenizer.json of about 16 MB and make it ready to encode."""
 
     def entries(self, plan: Any) -> Iterator[Entry]:
-        """Give the processes of a round."""
+        """Yield the processes of a round."""
         vocabulary = plan.vocabularies.get(LOADED)
         if vocabulary is None:
             return
@@ -65,6 +65,6 @@ class Load:
                 yield plan.entry(job, "tokenizer.json", vocabulary.name, ("cold",), plan.options.repetitions)
 
     def expected(self, _: Any, entry: Entry, entries: Sequence[Entry]) -> tuple[object, str]:
-        """Give the ids of a line."""
+        """Return the ids of a line."""
         digest, library = first_digest(entries, ("tokenizers", OURS), entry)
         return digest, f"the ids of {library}"

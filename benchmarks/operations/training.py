@@ -52,12 +52,12 @@ class Train:
     """Train byte-level BPE."""
 
     def trainings(self, plan: Any) -> list[Training]:
-        """Give what is trained on the texts that there are."""
+        """Return what is trained on the texts that there are."""
         chosen = [training for training in TRAININGS if training.text in plan.texts]
         return chosen or [Training(name, 1, 32_000, (1, 2)) for name in plan.texts]
 
     def job(self, plan: Any, training: Training, **what: Any) -> Job:
-        """Give a job that trains."""
+        """Return a job that trains."""
         from bpe_cli import PATTERNS
 
         return Job(
@@ -66,7 +66,7 @@ class Train:
         )  # fmt: skip
 
     def entries(self, plan: Any) -> Iterator[Entry]:
-        """Give the processes of a round."""
+        """Yield the processes of a round."""
         for training in self.trainings(plan):
             for threads in training.threads:
                 if threads not in plan.threads:
@@ -82,7 +82,7 @@ class Train:
                     yield plan.entry(job, training.text, size, ("",), rounds, training.limit)
 
     def expected(self, plan: Any, entry: Entry, entries: Sequence[Entry]) -> tuple[object, str]:
-        """Give the merges of the library that everybody trusts under the same rule of ties."""
+        """Return the merges of the library that everybody trusts under the same rule of ties."""
         rules = TRAINING_RULES[entry.first.library]
         if rules == "hf":
             digest, library = first_digest(entries, ("tokenizers", "gigatoken", OURS), entry)

@@ -35,7 +35,7 @@ class Whole:
     """
 
     def entries(self, plan: Any) -> Iterator[Entry]:
-        """Give the processes of a round."""
+        """Yield the processes of a round."""
         vocabulary = plan.vocabularies.get(FIRST_ENCODING)
         if vocabulary is None:
             return
@@ -84,7 +84,7 @@ class Whole:
         return answer
 
     def expected(self, plan: Any, entry: Entry, _: Sequence[Entry]) -> tuple[object, str]:
-        """Give the reference's ids of the documents, or of the running text, which is one document."""
+        """Return the reference's ids of the documents, or of the running text, which is one document."""
         cell = entry.first
         reference, library = plan.reference(cell.text, cell.tokenizer, 1, running=cell.library == OURS)
         return reference["digest"], f"the ids of {library}"

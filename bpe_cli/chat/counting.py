@@ -23,7 +23,7 @@ _LEGACY = ("davinci", "babbage", "curie", "ada", "text-", "code-", "ft:davinci",
 
 
 def is_billed(model: str) -> bool:
-    """Tell whether a name is that of a chat model of OpenAI's API.
+    """Return whether a name is that of a chat model of OpenAI's API.
 
     >>> is_billed("gpt-4o-mini"), is_billed("o200k_base"), is_billed("davinci-002"), is_billed("gpt-oss-20b")
     (True, False, False, False)
@@ -74,7 +74,7 @@ def count_billed(tokenizer: Tokenizer, conversation: Conversation, model: str = 
 
 
 def _fixed(message: Mapping[str, Any], where: str, *, old: bool) -> int:
-    """Give what a message costs beside its texts."""
+    """Return what a message costs beside its texts."""
     for key in ("tool_calls", "tool_call_id"):
         if message.get(key):
             raise InputError(
@@ -99,7 +99,7 @@ def _call(value: Any, where: str) -> tuple[str, str]:
 
 
 def _functions(conversation: Conversation) -> list[Any]:
-    """Give the functions that are offered, however they are offered."""
+    """Return the functions that are offered, however they are offered."""
     functions = list(conversation.functions or ())
     for number, tool in enumerate(conversation.tools or ()):
         if not isinstance(tool, dict) or tool.get("type", "function") != "function" or "function" not in tool:

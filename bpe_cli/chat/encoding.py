@@ -113,7 +113,7 @@ class ChatEncoder:
                 yield Occurrence(start, end, token, origins)
 
     def _stands_alone(self, data: bytes, start: int, end: int) -> bool:
-        """Tell whether a token that is to be a word of its own is one."""
+        """Return whether a token that is to be a word of its own is one."""
         matcher = self._whole_words.get(data[start:end])
         if matcher is None:
             return True
@@ -122,7 +122,7 @@ class ChatEncoder:
         return matcher.find(before + data[start:end] + after) is not None
 
     def prepare(self, text: Traced, where: str) -> bytes:
-        """Give the bytes to encode with ``matcher``.
+        """Return the bytes to encode with ``matcher``.
 
         Raises:
             InputError: The messages' text holds a special token, and that is to be refused.
@@ -155,12 +155,12 @@ class ChatEncoder:
 
 
 def _mark(token: SpecialToken) -> bytes:
-    """Give what stands for a special token that the template wrote: no UTF-8 text has a byte FF."""
+    """Return what stands for a special token that the template wrote: no UTF-8 text has a byte FF."""
     return b"<\xff%d\xff>" % token.token_id
 
 
 def _runs(text: Traced) -> tuple[list[int], list[int]]:
-    """Give where each run of characters of one origin begins, in bytes, and which origin it is."""
+    """Return where each run of characters of one origin begins, in bytes, and which origin it is."""
     spans = [(match.start(), match.end()) for match in _RUN.finditer(text.origins)]
     plain = str.__str__(text)
     sizes = (end - start if text.isascii() else len(plain[start:end].encode()) for start, end in spans)
@@ -168,7 +168,7 @@ def _runs(text: Traced) -> tuple[list[int], list[int]]:
 
 
 def _matcher(tokens: list[SpecialToken], flag: int = 0) -> _core.SpecialMatcher | None:
-    """Give what finds tokens in text that is not normalized, all of them by the same flag; None without tokens."""
+    """Return what finds tokens in text that is not normalized, all of them by the same flag; None without tokens."""
     if not tokens:
         return None
     return _core.SpecialMatcher(

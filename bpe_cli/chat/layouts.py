@@ -37,7 +37,7 @@ class Layout:
     added: Mapping[str, int] = field(default_factory=dict)
 
     def render(self, conversation: Conversation, *, add_generation_prompt: bool) -> Traced:
-        """Give the text of a conversation, and what of it is the layout's.
+        """Return the text of a conversation, and what of it is the layout's.
 
         Raises:
             InputError: The layout has no place for something in it; the message says where.
@@ -47,7 +47,7 @@ class Layout:
         return writer.text()
 
     def fit(self, tokenizer: Tokenizer, name: str) -> Tokenizer:
-        """Give the tokenizer with all special tokens that the layout needs.
+        """Return the tokenizer with all special tokens that the layout needs.
 
         Raises:
             UsageError: It lacks one, and it is not the layout's to say which id it has.
@@ -71,7 +71,7 @@ class Layout:
         )
 
     def _missing(self, tokenizer: Tokenizer) -> list[str]:
-        """Give the special tokens of the layout that a tokenizer lacks."""
+        """Return the special tokens of the layout that a tokenizer lacks."""
         present = {token.content for token in tokenizer.special_tokens}
         return [token for token in self.tokens if token.encode() not in present]
 
@@ -127,7 +127,7 @@ def _write_mistral(writer: Writer, conversation: Conversation, _: bool) -> None:
 
 
 def _plain_messages(conversation: Conversation, layout: str) -> list[tuple[str, Mapping[str, str]]]:
-    """Give each message with its place; what a layout for text alone cannot write is an error.
+    """Return each message with its place; what a layout for text alone cannot write is an error.
 
     Raises:
         InputError: There are tools, calls of them, or names.
@@ -161,7 +161,7 @@ LAYOUTS: dict[str, Layout] = {
 
 
 def layout_of_model(model: str) -> str | None:
-    """Give the name of the layout that a model or encoding is known to use, or None.
+    """Return the name of the layout that a model or encoding is known to use, or None.
 
     >>> layout_of_model("gpt-3.5-turbo"), layout_of_model("gpt-4-32k-0613"), layout_of_model("gpt-oss-20b")
     ('gpt-3.5', 'gpt-4-32k', 'harmony')

@@ -65,7 +65,7 @@ class Conversation:
 
 
 def text_of(message: Mapping[str, Any], where: str) -> str:
-    """Give the text of a message: its content, or the parts of it one after the other.
+    """Return the text of a message: its content, or the parts of it one after the other.
 
     Raises:
         InputError: A part is no text.

@@ -118,14 +118,14 @@ class Traced(str):
         return Traced.of(text, origins, self.meter)
 
     def rewritten(self, text: str) -> Traced:
-        """Give a text that was made of this one character by character."""
+        """Return a text that was made of this one character by character."""
         if len(text) == len(self):
             return self._like(text, self.origins)
         one = self.origins[:1] if len(set(self.origins)) == 1 else UNKNOWN
         return self._like(text, one)
 
     def _pieces(self, pieces: Iterable[str], gap: int = 0) -> list[str]:
-        """Give pieces that lie in this text one after the other, ``gap`` characters apart or at the next place."""
+        """Return pieces that lie in this text one after the other, ``gap`` characters apart or at the next place."""
         found: list[str] = []
         place = 0
         for piece in pieces:
@@ -253,7 +253,7 @@ class Traced(str):
 
 
 def origins_of(text: str) -> bytes:
-    """Give where a string's characters come from; of a plain one nothing is known."""
+    """Return where a string's characters come from; of a plain one nothing is known."""
     return text.origins if isinstance(text, Traced) else UNKNOWN * len(text)
 
 
@@ -309,7 +309,7 @@ def _shadowed(value: Any) -> Any:
 
 
 def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
-    """Give about how many characters a value has when written out; shared parts count as often as they occur.
+    """Return about how many characters a value has when written out; shared parts count as often as they occur.
 
     Without ``texts`` only lists and the like count, which is what a value costs that refers to its texts.
 

@@ -124,7 +124,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return f"environment.literals[{place}]"
 
     def written(self, value: Any) -> Traced:
-        """Give the text of a value.
+        """Return the text of a value.
 
         Raises:
             TypeError: It is of a kind that no template has reason to write.
@@ -192,14 +192,14 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return result
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Tell whether a template may use an attribute: it is one of those listed, or a namespace's own."""
+        """Return whether a template may use an attribute: it is one of those listed, or a namespace's own."""
         self.meter.tick()
         if not super().is_safe_attribute(obj, attr, value):
             return False
         return isinstance(obj, Namespace) or any(isinstance(obj, kind) and attr in names for kind, names in _METHODS)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
-        """Give what runs ``str.format``, metered."""
+        """Return what runs ``str.format``, metered."""
         owner = getattr(value, "__self__", None)
         if not isinstance(owner, str) or getattr(value, "__name__", "") not in ("format", "format_map"):
             return None
@@ -243,7 +243,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         raise SecurityError(f"it calls a {type(obj).__name__}")
 
     def unsafe_undefined(self, obj: Any, attribute: str) -> Undefined:
-        """Give what stands for an attribute that a template must not use: an error when it is used."""
+        """Return what stands for an attribute that a template must not use: an error when it is used."""
         kind = "str" if isinstance(obj, str) else type(obj).__name__
         return self.undefined(f"it uses {attribute!r} of a {kind}", name=attribute, obj=obj, exc=SecurityError)
 

@@ -75,7 +75,7 @@ class ChatTemplate:
             raise FormatError(f"{self._name} is nested too deeply, or too large, to be compiled") from error
 
     def render(self, conversation: Conversation, *, add_generation_prompt: bool) -> Traced:
-        """Give the text of a conversation, and who wrote which of its characters.
+        """Return the text of a conversation, and who wrote which of its characters.
 
         Raises:
             FormatError: The template is broken, does what it must not, or does not come to an end.
@@ -117,12 +117,12 @@ class ChatTemplate:
 
 
 def _plain(error: Exception) -> str:
-    """Give a message of Jinja's, which knows nothing of how strings are traced here."""
+    """Return a message of Jinja's, which knows nothing of how strings are traced here."""
     return str(error).replace(f"{Traced.__module__}.{Traced.__qualname__} object", "str object")
 
 
 def _traced(value: Any, meter: Meter) -> Any:
-    """Give a JSON value whose strings are the message's."""
+    """Return a JSON value whose strings are the message's."""
     if isinstance(value, str):
         return Traced.of(value, MESSAGE, meter)
     if isinstance(value, list):
@@ -133,7 +133,7 @@ def _traced(value: Any, meter: Meter) -> Any:
 
 
 def _traced_message(message: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
-    """Give a message; its role, if it is a word, counts as the template's.
+    """Return a message; its role, if it is a word, counts as the template's.
 
     Templates make special tokens of roles, as in ``'<|' + message.role + '|>'``. Who chooses the role of a
     message says whose turn it is anyway.
@@ -149,7 +149,7 @@ _NAMES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 
 
 def special_names(tokenizer: Tokenizer) -> dict[str, str]:
-    """Give the names that a template finds for a tokenizer's special tokens, such as ``bos_token``.
+    """Return the names that a template finds for a tokenizer's special tokens, such as ``bos_token``.
 
     >>> from dataclasses import replace
     >>> from bpe_cli.tokenizer.named_encodings import named

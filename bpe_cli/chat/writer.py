@@ -25,5 +25,5 @@ class Writer:
         return self
 
     def text(self) -> Traced:
-        """Give all that was written."""
+        """Return all that was written."""
         return joined("", self._parts, self._meter)

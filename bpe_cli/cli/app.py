@@ -57,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _end(error: BaseException, words: list[str], debug: bool) -> int:
-    """Say why a run cannot go on, and give its status."""
+    """Explain why a run cannot go on, and give its status."""
     if not isinstance(error, BpeError) or not _flushed():
         drop(sys.stdout)
     if isinstance(error, BrokenPipeError):
@@ -100,7 +100,7 @@ def _run(words: list[str]) -> int:
 
 
 def _clear_call(words: list[str]) -> Callable[[], object]:
-    """Give the call that the words stand for.
+    """Return the call that the words stand for.
 
     Raises:
         Unclear: They are for typer.

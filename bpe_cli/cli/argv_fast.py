@@ -21,11 +21,11 @@ _MOST_DIGITS = 18
 
 
 class Unclear(Exception):
-    """Say that the words are for typer."""
+    """State that the words are for typer."""
 
 
 def read(function: Callable[..., object], words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
-    """Give the arguments with which a command is to be called.
+    """Return the arguments with which a command is to be called.
 
     Args:
         function: The command.
@@ -57,7 +57,7 @@ def read(function: Callable[..., object], words: Sequence[str], environment: Map
 def _sort(
     words: Sequence[str], parameters: Mapping[str, tuple[Any, Option | Argument]]
 ) -> tuple[dict[str, list[str]], dict[str, bool]]:
-    """Give what is said of each parameter: the texts of its values in order, or what its flag says.
+    """Return what is said of each parameter: the texts of its values in order, or what its flag says.
 
     Raises:
         Unclear: A word has no clear place.
@@ -95,7 +95,7 @@ def _sort(
 
 
 def answer(function: Callable[..., object], word: str) -> Callable[[], None] | None:
-    """Give what a single flag is answered by instead of running the function; None if it is no such flag."""
+    """Return what a single flag is answered by instead of running the function; None if it is no such flag."""
     options = (each for _, each in parameters_of(function).values() if isinstance(each, Option))
     return next((each.answer for each in options if each.answer and word in each.names), None)
 
@@ -106,7 +106,7 @@ def _defaults(function: Callable[..., object]) -> dict[str, object]:
 
 
 def _switches(name: str, declared: Option | Argument) -> list[tuple[str, tuple[str, bool]]]:
-    """Give what an option is called, each with its name and what it says if it is a flag."""
+    """Return what an option is called, each with its name and what it says if it is a flag."""
     if isinstance(declared, Argument):
         return []
     return [(switch, (name, place == 0)) for names in declared.names for place, switch in enumerate(names.split("/"))]
@@ -122,7 +122,7 @@ def _of_environment(declared: Option | Argument, environment: Mapping[str, str])
 
 
 def _value(texts: Sequence[str], kind: Any, declared: Option | Argument) -> Any:
-    """Give the value that texts stand for.
+    """Return the value that texts stand for.
 
     Raises:
         Unclear: It is not clear that they stand for one.

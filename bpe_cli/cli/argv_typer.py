@@ -54,7 +54,7 @@ def _application() -> typer.Typer:
 
 
 def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
-    """Give a command with typer's declarations in the place of ours."""
+    """Return a command with typer's declarations in the place of ours."""
 
     def command(**values: object) -> object:
         return function(**values)
@@ -71,7 +71,7 @@ def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def _declared(parameter: Option | Argument) -> Any:
-    """Give a declaration in typer's words."""
+    """Return a declaration in typer's words."""
     if isinstance(parameter, Argument):
         return typer.Argument(**parameter.settings)
     if parameter.answer is None:
@@ -92,7 +92,7 @@ def _objection(error: Exception) -> str:
 
 
 def _usage_error(error: Exception, words: list[str]) -> UsageError:
-    """Say what the parser of the command line objects to, in our own form."""
+    """Describe what the parser of the command line objects to, in our own form."""
     message, _, near = _objection(error).partition(". Did you mean ")
     near = near.replace("'", "").replace(", ", " or ")
     if options := getattr(error, "possibilities", None):

@@ -177,14 +177,14 @@ def encode_chat(chat: ChatOptions, work: ChatWork, model: Tokenizer, asked: str 
 
 
 def _is_named(model: Tokenizer) -> bool:
-    """Tell whether a tokenizer is one of those that need no file."""
+    """Return whether a tokenizer is one of those that need no file."""
     from bpe_cli.tokenizer.named_encodings import ENCODINGS
 
     return model.name in ENCODINGS
 
 
 def _renderer(chat: ChatOptions, model: Tokenizer, named: str) -> tuple[_Renders, Tokenizer]:
-    """Give what renders conversations, and the tokenizer with the special tokens that it needs.
+    """Return what renders conversations, and the tokenizer with the special tokens that it needs.
 
     Raises:
         UsageError: There is no such template, or the tokenizer does not fit it.

@@ -163,7 +163,7 @@ class Extras:
         return next((option for option, value in asked.items() if value), "")
 
     def is_enough(self, inputs: Sequence[str] | None, text: str | None) -> bool:
-        """Tell whether something is asked that needs no input, and none is given: then stdin is not read either."""
+        """Return whether something is asked that needs no input, and none is given: then stdin is not read either."""
         return not inputs and text is None and bool(self.probes or self.overlap) and not self.diff
 
     def watched(
@@ -183,7 +183,7 @@ class Extras:
             yield name, blocks if sample is None else sample.watch(name, blocks)
 
     def added(self, report: Comparison, models: Sequence[Tokenizer], specials: Specials, threads: int) -> Comparison:
-        """Give the comparison with what was asked.
+        """Return the comparison with what was asked.
 
         Raises:
             UsageError: It does not fit: one tokenizer cannot differ, or a pivot is no language.

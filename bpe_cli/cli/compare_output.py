@@ -72,7 +72,7 @@ def _changes(wanted: Wanted, report: Comparison) -> Changes | None:
 
 
 def _metrics(wanted: Wanted, report: Comparison) -> tuple[Metric, ...]:
-    """Give what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
+    """Return what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
     from bpe_cli.reports.comparison.metric_names import USUAL
 
     usual = tuple(metric.name for metric in wanted.metrics if metric.kind != "speed") == USUAL

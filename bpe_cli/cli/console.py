@@ -30,7 +30,7 @@ _bar: Any = None
 
 
 def note(message: str, *, quiet: bool = False) -> None:
-    """Tell the user something on stderr, after what stdout has so far."""
+    """Write a note to stderr, after what stdout has so far."""
     if not quiet:
         sys.stdout.flush()
         if _bar is not None:
@@ -39,7 +39,7 @@ def note(message: str, *, quiet: bool = False) -> None:
 
 
 def say_slow(patterns: Sequence[str], quiet: bool) -> None:
-    """Tell that patterns take the slow way."""
+    """Note that patterns take the slow way."""
     if patterns:
         from bpe_cli.stages.splitters import show_pattern
 
@@ -54,7 +54,7 @@ def say_slow(patterns: Sequence[str], quiet: bool) -> None:
 
 
 def say_unspelt(tokenizer: Tokenizer, specials: Specials, quiet: bool) -> None:
-    """Tell that a character has no token but a special one, which nobody asks for."""
+    """Note that a character has no token but a special one, which nobody asks for."""
     if specials == "all" or not tokenizer.withheld:
         return
     import shlex
@@ -71,7 +71,7 @@ def say_unspelt(tokenizer: Tokenizer, specials: Specials, quiet: bool) -> None:
 
 
 def report(error: BpeError) -> None:
-    """Say what went wrong, and the way out."""
+    """Describe what went wrong, and the way out."""
     hint = f"\nhint: {_printable(error.hint)}\n" if error.hint else ""
     tell(f"error: {_printable(error.message)}\n{hint}")
 
@@ -192,7 +192,7 @@ def progress(
 
 
 def on_terminal(output: str | None) -> bool:
-    """Tell whether what is written goes to the terminal that stderr is.
+    """Return whether what is written goes to the terminal that stderr is.
 
     Args:
         output: The file that is written, or None for stdout.
@@ -205,5 +205,5 @@ def on_terminal(output: str | None) -> bool:
 
 
 def _controlling() -> int | None:
-    """Give the device that /dev/tty is, by which the terminal has another name."""
+    """Return the device that /dev/tty is, by which the terminal has another name."""
     return os.stat(_TERMINAL).st_rdev if os.path.exists(_TERMINAL) else None

@@ -145,7 +145,7 @@ def run(
 
 
 def _places(files: Mapping[str, bytes], output: str, map_path: str | None) -> dict[str, str]:
-    """Give where each file goes, and make sure that it, and the map of ids, can be written there.
+    """Return where each file goes, and make sure that it, and the map of ids, can be written there.
 
     Raises:
         UsageError: The map would be one of the files.
@@ -198,7 +198,7 @@ def _write(contents: dict[str, bytes], folder: str | None) -> None:
 
 
 def _built_in_layout(source: str, model: "Tokenizer") -> str | None:
-    """Give the layout that a model's name stood for, which no file has; None if there is none."""
+    """Return the layout that a model's name stood for, which no file has; None if there is none."""
     from bpe_cli.tokenizer.named_encodings import ENCODINGS
 
     if model.name not in ENCODINGS:

@@ -138,7 +138,7 @@ class Change:
         return bool(self.counts_from or self.extend)
 
     def map_path(self, output: str) -> str:
-        """Give where the map of ids goes: beside the output, unless it is said.
+        """Return where the map of ids goes: beside the output, unless it is said.
 
         Raises:
             UsageError: It is not, and the output has no place beside it; or it is the output.
@@ -226,7 +226,7 @@ class Change:
         return counts
 
     def tell(self, operation: Operation, map_path: str) -> None:
-        """Say what was done, where the map of ids is, and what the user might not expect."""
+        """Describe what was done, where the map of ids is, and what the user might not expect."""
         note(f"{', '.join(operation.summary)}; ids: {map_path}", quiet=self.quiet)
         for sentence in operation.notes:
             note(f"note: {sentence}", quiet=self.quiet)

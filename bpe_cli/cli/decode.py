@@ -192,7 +192,7 @@ def _documents(batches: "Iterator[Batch]", *, whole: bool) -> "Iterator[Batch]":
 
 
 class _Place:
-    """Know where in an input the ids at hand stand, to name it when they cannot be decoded."""
+    """Keep where in an input the ids at hand stand, to name it when they cannot be decoded."""
 
     def __init__(self, name: str) -> None:
         self._name = name

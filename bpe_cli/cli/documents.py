@@ -1,4 +1,4 @@
-"""Know which input each document is of, and check documents as they go by."""
+"""Keep track of which input each document is from, and check documents as they go by."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Origins:
-    """Know which input each document is of.
+    """Keep track of which input each document is from.
 
     >>> origins = Origins(whole=False)
     >>> origins.begin("a.txt", 0), origins.begin("b.txt", 2)
@@ -37,7 +37,7 @@ class Origins:
         self._before.append(before)
 
     def place_of(self, number: int) -> tuple[str, int]:
-        """Give the input of a document, and its number there, by its number among all; all counted from 1."""
+        """Return the input of a document, and its number there, by its number among all; all counted from 1."""
         place = bisect_right(self._before, number - 1) - 1
         return self._names[place], number - self._before[place]
 
@@ -53,13 +53,13 @@ class Origins:
 
 
 class Places:
-    """Know where each block stands in the whole input, for what is drawn at random."""
+    """Keep track of where each block stands in the whole input, for what is drawn at random."""
 
     def __init__(self) -> None:
         self._document = self._offset = 0
 
     def of(self, block: Block) -> Place:
-        """Give the place of the next block."""
+        """Return the place of the next block."""
         from bpe_cli.tokenizer.engine import Place
 
         place = Place(self._document, self._offset)

@@ -49,7 +49,7 @@ def with_edges_counted(block: Block, counts: memoryview, edges: Edges) -> memory
 
 
 def counts_of(block: Block, ends: memoryview, edges: Edges, sink: Sink) -> list[int]:
-    """Give how many ids each document of a block has in the output."""
+    """Return how many ids each document of a block has in the output."""
     own = int(_puts_eot(edges, sink))
     counts = [end - start + own for start, end in zip([0, *ends], ends, strict=False)]
     if own and block.unfinished and counts:
@@ -58,7 +58,7 @@ def counts_of(block: Block, ends: memoryview, edges: Edges, sink: Sink) -> list[
 
 
 def _puts_eot(edges: Edges, sink: Sink) -> bool:
-    """Tell whether a sink itself ends each document."""
+    """Return whether a sink itself ends each document."""
     return sink.is_binary and edges.eot is not None
 
 

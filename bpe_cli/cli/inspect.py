@@ -149,7 +149,7 @@ def run(
 
 
 def _is_tokenizer(name: str) -> bool:
-    """Tell whether an input is a tokenizer: a file that holds one, or the name of one where there is no such file."""
+    """Return whether an input is a tokenizer: a file that holds one, or the name of one where there is no such file."""
     if not os.path.lexists(name):
         from bpe_cli.tokenizer import named_encodings
 
@@ -180,7 +180,7 @@ def _refuse_tokenizers(inputs: list[str]) -> None:
 
 
 def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str | None) -> str | None:
-    """Give the tokenizer that --token and --corpus are about: with -t, or in the place of an input.
+    """Return the tokenizer that --token and --corpus are about: with -t, or in the place of an input.
 
     Raises:
         UsageError: There is a text besides.
@@ -211,7 +211,7 @@ def _corpus_of(
 
 
 def _stdin_has_text() -> bool:
-    """Tell whether somebody feeds stdin: a pipe or a file, not a terminal or nothing at all."""
+    """Return whether somebody feeds stdin: a pipe or a file, not a terminal or nothing at all."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
     except (OSError, ValueError, AttributeError):

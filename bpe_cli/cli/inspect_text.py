@@ -165,7 +165,7 @@ def _write_pages(
 def _reports(
     model: Tokenizer, documents: Iterator[Document], specials: Specials, wanted: Wanted
 ) -> Iterator[tuple[Document, Report]]:
-    """Say everything about each text that was asked for."""
+    """Report on each text that was asked for."""
     from bpe_cli.reports.text.segmentation import TextReader
     from bpe_cli.reports.text.stages import refuse_long, show_stages
     from bpe_cli.reports.text.warnings import Watch

@@ -227,7 +227,7 @@ def _id(text: str) -> int | None:
 
 
 def specials_of(special: list[str] | None) -> tuple[Specials, bool]:
-    """Give which special tokens to find, and whether to refuse them instead.
+    """Return which special tokens to find, and whether to refuse them instead.
 
     Raises:
         UsageError: ``error`` or ``all`` stands beside others.
@@ -258,7 +258,7 @@ def contents_of(path: str, most: int = _LARGEST) -> bytes:
 
 
 def threads_of(threads: int | None) -> int:
-    """Give the number of threads: as asked, else the processors that this process may use.
+    """Return the number of threads: as asked, else the processors that this process may use.
 
     Counts the CPU limit of a container (cgroup v2's ``cpu.max``, or v1's quota).
     """

@@ -96,12 +96,12 @@ def check_kept(outputs: Iterable[tuple[str, str | None]], read: Iterable[tuple[s
 
 
 def read_inputs(found: Inputs) -> Iterator[tuple[str, str]]:
-    """Give the inputs for ``check_kept``."""
+    """Return the inputs for ``check_kept``."""
     return ((f"the input {item.name}", item.path) for item in found.items)
 
 
 def _identities(path: str, standard: TextIO | None = None) -> list[_Identity]:
-    """Tell which plain file has a path: its device and number, or nothing where there is none.
+    """Return which plain file has a path: its device and number, or nothing where there is none.
 
     Args:
         path: The path.

@@ -54,7 +54,7 @@ class Option:
 
 
 def parameters_of(function: Callable[..., object]) -> dict[str, tuple[Any, Option | Argument]]:
-    """Give the type and the declaration of each parameter that has one, by name."""
+    """Return the type and the declaration of each parameter that has one, by name."""
     return {
         name: (annotation.__origin__, annotation.__metadata__[0])
         for name, annotation in function.__annotations__.items()

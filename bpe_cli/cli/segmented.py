@@ -30,7 +30,7 @@ _MOST_BYTES = 1 << 27
 
 @dataclass(frozen=True, slots=True)
 class Segmenting:
-    """Say how words are cut, beyond what the tokenizer says (subword-nmt's ``apply-bpe``).
+    """Describe how words are cut, beyond what the tokenizer says (subword-nmt's ``apply-bpe``).
 
     Attributes:
         separator: What stands after a subword that does not end its word.
@@ -122,7 +122,7 @@ def write_segmented(
 
 
 def _counted(cut: Cut, counts: Counter[str]) -> Cut:
-    """Give what cuts lines and counts what stands between the blanks; only the different subwords are held."""
+    """Return what cuts lines and counts what stands between the blanks; only the different subwords are held."""
     from bpe_cli.formats.subword_nmt import count_words
 
     def counted(lines: list[bytes], number: int) -> list[bytes]:
@@ -134,7 +134,7 @@ def _counted(cut: Cut, counts: Counter[str]) -> Cut:
 
 
 def line_writer(model: Tokenizer, how: Segmenting, sampling: Sampling | None, threads: int) -> Cut:
-    """Give what segments lines, with the number of the first.
+    """Return what segments lines, with the number of the first.
 
     BPE with ends of words marks what goes on by the separator; any other tokenizer's tokens stand with
     blanks between them, as the text has them.

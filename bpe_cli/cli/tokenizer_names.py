@@ -12,7 +12,7 @@ _OF_MANY = (".model", ".txt", ".bin", ".vocab", ".bpe")
 
 
 def formats_of_ending(output: str | None) -> list[str]:
-    """Give the formats whose files end as a name does.
+    """Return the formats whose files end as a name does.
 
     >>> formats_of_ending("x.gguf"), formats_of_ending("x.en"), "bpe.json" in formats_of_ending("x.json")
     (['gguf'], [], True)
@@ -24,7 +24,7 @@ def formats_of_ending(output: str | None) -> list[str]:
 
 
 def format_asked_for(output: str | None, formats: Iterable[str], usual: str) -> str:
-    """Give the format that a name asks for, if it is one of some; else the usual one.
+    """Return the format that a name asks for, if it is one of some; else the usual one.
 
     >>> [format_asked_for(name, ["bpe.json", "sentencepiece"], "bpe.json") for name in ("x.json", "x.model", None)]
     ['bpe.json', 'sentencepiece', 'bpe.json']

@@ -1,4 +1,4 @@
-"""Say what nobody foresaw: in one sentence without the user's texts, and with what a report of it needs."""
+"""Describe what nobody foresaw: in one sentence without the user's texts, and with what a report of it needs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _without_texts(words: Sequence[str]) -> Iterator[str]:
 
 
 def _place(error: BaseException) -> str:
-    """Say where in our sources it came from."""
+    """State where in our sources it came from."""
     trace, place = error.__traceback__, ""
     while trace is not None:
         path = trace.tb_frame.f_code.co_filename.replace("\\", "/")

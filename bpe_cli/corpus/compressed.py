@@ -41,7 +41,7 @@ class Decompressor(Protocol):
         """What followed the member."""
 
     def decompress(self, data: bytes, max_length: int, /) -> bytes:
-        """Give at most ``max_length`` bytes, holding back the rest."""
+        """Return at most ``max_length`` bytes, holding back the rest."""
 
 
 class Codec(NamedTuple):
@@ -53,7 +53,7 @@ class Codec(NamedTuple):
 
 
 def may_be_compressed(head: bytes) -> bool:
-    r"""Tell whether data that begins so may turn out to be compressed when more of it is there.
+    r"""Return whether data that begins so may turn out to be compressed when more of it is there.
 
     >>> [may_be_compressed(head) for head in (b"", b"B", b"Bob\n", b"P", b"Pa\n", b"hello\n")]
     [True, True, False, True, False, False]
@@ -144,7 +144,7 @@ def _zstandard(name: str) -> Codec:
 
 
 class _Zlib:
-    """Give ``zlib.decompressobj`` the shape of the other decompressors."""
+    """Wrap ``zlib.decompressobj`` in the interface of the other decompressors."""
 
     def __init__(self) -> None:
         import zlib
@@ -172,7 +172,7 @@ class _Zlib:
 
 
 class _Zstandard:
-    """Give the ``zstandard`` package the shape of the other decompressors.
+    """Wrap the ``zstandard`` package in the interface of the other decompressors.
 
     Its ``stream_reader`` is silent about data that ends too early, and its ``decompressobj`` does not bound
     its output; the latter is fed 1 KiB at a time, which gives 32 MiB at the very worst and 4 KiB usually.

@@ -148,7 +148,7 @@ def _leads_nowhere(link: str) -> str:
 
 
 def _not_a_file(path: str) -> str | None:
-    """Say why what a folder or a pattern yields is not read: it is no file, or a link to none."""
+    """Explain why what a folder or a pattern yields is not read: it is no file, or a link to none."""
     try:
         return None if stat.S_ISREG(os.stat(path).st_mode) else "it is not a file"
     except OSError as error:
@@ -160,7 +160,7 @@ def _not_a_file(path: str) -> str | None:
 
 
 def _advice(path: str, otherwise: str | None) -> str | None:
-    """Say what may have been meant by the name of a file that is not there."""
+    """Describe what may have been meant by the name of a file that is not there."""
     import difflib
 
     folder, name = os.path.split(path)
@@ -227,7 +227,7 @@ def _names_in(folder: str, on_skip: Callable[[str], None], examined: bool) -> li
 
 
 def _left_out(kind: Kind | None, head: bytes) -> str | None:
-    """Say why a file of a folder is left out, if it is."""
+    """Explain why a file of a folder is left out, if it is."""
     from bpe_cli.corpus.kinds import IDS_RECORD, OBJECT, TEXT
 
     if kind is not None and (kind.advice or kind == IDS_RECORD):
@@ -237,7 +237,7 @@ def _left_out(kind: Kind | None, head: bytes) -> str | None:
 
 
 def _size_left(stdin: BinaryIO | None) -> int | None:
-    """Tell how many bytes stdin still holds, when it is a file."""
+    """Return how many bytes stdin still holds, when it is a file."""
     try:
         if stdin is None or not stat.S_ISREG(os.fstat(stdin.fileno()).st_mode):
             return None

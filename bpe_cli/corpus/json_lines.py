@@ -1,4 +1,4 @@
-"""Tell lines of JSON objects from text, by the bytes alone: what nobody wants as text with its keys and quotes."""
+"""Distinguish lines of JSON objects from text, by the bytes alone: nobody wants its keys and quotes as text."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class JsonLines:
         return self.verdict
 
     def finish(self) -> bool:
-        """Say that nothing follows; the last line counts without a line end."""
+        """State that nothing follows; the last line counts without a line end."""
         if self.verdict is None:
             self._end_line()
         if self.verdict is None:
@@ -100,7 +100,7 @@ class JsonLines:
 
 
 def are_json_lines(data: bytes) -> bool:
-    """Tell whether data is lines of JSON objects."""
+    """Return whether data is lines of JSON objects."""
     lines = JsonLines()
     lines.feed(data)
     return lines.finish()

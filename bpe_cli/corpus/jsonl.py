@@ -110,7 +110,7 @@ def _kind(value: object) -> str:
 
 
 def _invalid(line: bytes, error: orjson.JSONDecodeError, where: str) -> InputError:
-    """Say what is wrong with a line of JSON, and at which byte of it (from 1)."""
+    """Describe what is wrong with a line of JSON, and at which byte of it (from 1)."""
     try:
         text = line.decode()
     except UnicodeDecodeError as bad:

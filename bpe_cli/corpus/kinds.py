@@ -1,4 +1,4 @@
-"""Tell what a file holds, by its first bytes and its name: text, or what must not be taken for it."""
+"""Detect what a file holds, by its first bytes and its name: text, or what must not be taken for it."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def kind_of_head(head: bytes) -> Kind | None:
 
 
 def _is_arrow_stream(head: bytes) -> bool:
-    """Tell whether data begins as an Arrow stream: the mark of a message, its length, and a table inside of that."""
+    """Return whether data begins as an Arrow stream: the mark of a message, its length, and a table inside of that."""
     length, root = int.from_bytes(head[4:8], "little", signed=True), int.from_bytes(head[8:12], "little")
     return head.startswith(b"\xff\xff\xff\xff") and len(head) >= 12 and length % 8 == 0 and 4 <= root < length
 
@@ -161,7 +161,7 @@ def kind_of_name(path: str) -> Kind | None:
 
 
 def kind_of_file(path: str) -> tuple[Kind, bytes]:
-    """Tell what a regular file holds; of what is compressed, what is in it.
+    """Return what a regular file holds; of what is compressed, what is in it.
 
     Returns:
         The kind, and the first bytes.
@@ -182,7 +182,7 @@ def kind_of_file(path: str) -> tuple[Kind, bytes]:
 
 
 def may_be_json_lines(head: bytes) -> bool:
-    """Tell whether data that begins so can be lines of JSON objects."""
+    """Return whether data that begins so can be lines of JSON objects."""
     return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"")
 
 
@@ -207,7 +207,7 @@ def _kind_of_text(path: str, head: bytes, rest: Iterator[bytes]) -> Kind:
 
 
 def _has_record(path: str) -> bool:
-    """Tell whether a record beside a file says that the file holds ids."""
+    """Return whether a record beside a file says that the file holds ids."""
     record = f"{path}.json"
     if not os.path.isfile(record):
         return False

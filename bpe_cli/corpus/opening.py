@@ -127,7 +127,7 @@ def _raw_chunks(
 
 
 def _bytes_there(stream: BinaryIO) -> int | None:
-    """Tell how many bytes of a plain file are there to read now; None for what has no size.
+    """Return how many bytes of a plain file are there to read now; None for what has no size.
 
     No more than these are read: a file that grows meanwhile, by our own output perhaps, would never end.
     """
@@ -140,7 +140,7 @@ def _bytes_there(stream: BinaryIO) -> int | None:
 
 
 def is_ready(stream: BinaryIO) -> bool:
-    """Tell whether a stream has something to read, or its end; False also for what cannot be asked."""
+    """Return whether a stream has something to read, or its end; False also for what cannot be asked."""
     try:
         return bool(select.select([stream.fileno()], [], [], 0)[0])
     except (OSError, ValueError):  # no descriptor behind it, or none that can be asked
@@ -156,7 +156,7 @@ def first_bytes(chunks: Iterator[bytes]) -> bytes:
 
 
 def head_of(path: str) -> bytes:
-    """Give the first bytes of a file's text, decompressed.
+    """Return the first bytes of a file's text, decompressed.
 
     Raises:
         InputError: The file cannot be read.
@@ -169,7 +169,7 @@ def head_of(path: str) -> bytes:
 
 
 class _ChunkStream(io.RawIOBase):
-    """Give chunks the face of a readable stream."""
+    """Present chunks as a readable stream."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks

@@ -1,4 +1,4 @@
-"""Know the folders that the library ``datasets`` saves: which of their files hold the rows, in which order."""
+"""Recognise the folders that the library ``datasets`` saves: which of their files hold the rows, in which order."""
 
 from __future__ import annotations
 

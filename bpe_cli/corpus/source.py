@@ -23,7 +23,7 @@ Documents = Literal["whole", "lines", "jsonl"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Say where a corpus comes from and what its documents are.
+    """State where a corpus comes from and what its documents are.
 
     Attributes:
         paths: Files, folders, glob patterns, ``-`` for stdin; none means stdin.
@@ -98,7 +98,7 @@ class InputHash(NamedTuple):
 
 
 def waits_for_keyboard(source: Source, stdin: BinaryIO) -> bool:
-    """Tell whether reading would wait for somebody to type: stdin is wanted, and is a terminal."""
+    """Return whether reading would wait for somebody to type: stdin is wanted, and is a terminal."""
     wanted = source.text is None and (not source.paths or "-" in source.paths)
     return wanted and stdin.isatty()
 
@@ -213,7 +213,7 @@ def _pack_table(item: Input, packer: Packer, field: str, on_bytes: Callable[[int
 
 
 def _has_grown(item: Input, size: int) -> bool:
-    """Tell whether a file has more bytes than were read."""
+    """Return whether a file has more bytes than were read."""
     try:
         return item.path != "-" and os.stat(item.path).st_size > size
     except OSError:
@@ -231,7 +231,7 @@ def _pack(source: Source, chunks: Iterator[bytes], packer: Packer, name: str) ->
 
 
 def _idleness(item: Input, stdin: BinaryIO) -> Callable[[], bool] | None:
-    """Give what tells that a pipe has nothing to read just now, so that ``tail -f`` can be followed."""
+    """Return what tells that a pipe has nothing to read just now, so that ``tail -f`` can be followed."""
     if item.path != "-" or item.size is not None:
         return None
     try:

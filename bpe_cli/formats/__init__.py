@@ -81,7 +81,7 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
 
 
 def identify(path: str | Path) -> str:
-    """Tell the format of a file or folder.
+    """Return the format of a file or folder.
 
     Raises:
         InputError, FormatError: As for ``locate``.
@@ -90,7 +90,7 @@ def identify(path: str | Path) -> str:
 
 
 def is_tokenizer(path: str | Path) -> bool:
-    """Tell whether a path is that of a tokenizer, by its format, and where that cannot be told by name and beginning.
+    """Return whether a path is that of a tokenizer, by its format, and where that cannot be told by name and beginning.
 
     What is broken counts, so that it is not taken for a text; so does a folder with such a file.
     """
@@ -150,7 +150,7 @@ def _is_of_several(module: Format, path: Path) -> bool:
 
 
 def _in_folder(folder: Path) -> Path:
-    """Give the file that stands for a folder: by its whole name, else the only one with a usual ending.
+    """Return the file that stands for a folder: by its whole name, else the only one with a usual ending.
 
     Raises:
         FormatError: No file in it has a name that tokenizers have.
@@ -180,7 +180,7 @@ def _usual_names() -> Iterator[tuple[Format, str]]:
 
 
 def _other_in(folder: Path, found: Path, format_name: str) -> Path | None:
-    """Give a file of a folder that is a tokenizer of another format by name and beginning; None if there is none."""
+    """Return a file of a folder that is a tokenizer of another format by name and beginning; None if there is none."""
     others = sorted(entry for entry in folder.iterdir() if entry != found and entry.is_file())
     for module in (module for name, module in FORMATS.items() if name != format_name):
         for path in others:
@@ -190,7 +190,7 @@ def _other_in(folder: Path, found: Path, format_name: str) -> Path | None:
 
 
 def format_of_name(output: str) -> str:
-    """Tell the format to write from the name of a file: by the whole name, else by its ending.
+    """Return the format to write from the name of a file: by the whole name, else by its ending.
 
     >>> format_of_name("tekken.json"), format_of_name("mine.json")
     ('tekken', 'tokenizer.json')
@@ -216,7 +216,7 @@ def format_of_name(output: str) -> str:
 
 
 def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = ()) -> dict[str, bytes]:
-    """Give the contents of the files that hold a tokenizer, proved: read back they give the same ids and texts.
+    """Return the contents of the files that hold a tokenizer, proved: read back they give the same ids and texts.
 
     Args:
         tokenizer: What is to be held.
@@ -240,7 +240,7 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
 
 
 def rehearse(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = ()) -> dict[str, bytes]:
-    """Give what ``dump`` would, without the proof: for a tokenizer that is not finished.
+    """Return what ``dump`` would, without the proof: for a tokenizer that is not finished.
 
     Raises:
         FormatError, UsageError: As for ``dump``.
@@ -279,7 +279,7 @@ def _with_way_out(format_name: str) -> Iterator[None]:
 
 
 def left_behind(tokenizer: Tokenizer, format_name: str) -> list[str]:
-    """Give what files of a format will not say about the use of a tokenizer, though ids are the same without.
+    """Return what files of a format will not say about the use of a tokenizer, though ids are the same without.
 
     A format that holds only some roles says in ``ROLES`` which, and by what text if it goes by the text.
     """
@@ -290,7 +290,7 @@ def left_behind(tokenizer: Tokenizer, format_name: str) -> list[str]:
 
 
 def resolve_pattern(name_or_regex: str) -> str:
-    """Give the expression for a pattern's name or for an expression.
+    """Return the expression for a pattern's name or for an expression.
 
     Raises:
         UsageError: It looks like a name, and there is no pattern of it.
@@ -309,7 +309,7 @@ _ENDING = r"\.(json|tiktoken|txt|model|bpe|gguf)$"
 
 
 def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
-    """Give the tokenizer that a user means: a path, a place in a cache, a named encoding, or a model.
+    """Return the tokenizer that a user means: a path, a place in a cache, a named encoding, or a model.
 
     ``hf:org/name`` and ``tiktoken:name`` are looked up in the folders where other programs keep what they
     have fetched (``caches``); nothing is fetched here.
@@ -346,7 +346,7 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
 
 
 def _is_path(spec: str) -> bool:
-    """Tell whether there is a file or folder of this name, or may be one in a folder that nobody may look into."""
+    """Return whether there is a file or folder of this name, or may be one in a folder that nobody may look into."""
     try:
         os.stat(spec)
     except PermissionError:

@@ -42,7 +42,7 @@ def read_added_token(node: Node, token_id: int) -> SpecialToken:
 
 
 def flags_of(token: SpecialToken) -> dict[str, bool]:
-    """Give the flags of an added token, as ``tokenizer.json`` states them."""
+    """Return the flags of an added token, as ``tokenizer.json`` states them."""
     return {flag: getattr(token, flag) for flag in TOKEN_FLAGS}
 
 
@@ -157,7 +157,7 @@ def read_model(
 
 
 def _with_places(vocabulary: Vocabulary, size: int) -> Vocabulary:
-    """Give a vocabulary that has a place for at least so many ids, empty for those that it does not have."""
+    """Return a vocabulary that has a place for at least so many ids, empty for those that it does not have."""
     lacking = size - vocabulary.size
     if lacking <= 0:
         return vocabulary
@@ -165,7 +165,7 @@ def _with_places(vocabulary: Vocabulary, size: int) -> Vocabulary:
 
 
 def visible_tokens(vocabulary: Vocabulary) -> list[str]:
-    """Give every token by id in visible characters; ``""`` for an unused id."""
+    """Return every token by id in visible characters; ``""`` for an unused id."""
     text = to_visible(vocabulary.blob)  # one character per byte, so the same ends hold
     start = 0
     tokens = []
@@ -178,7 +178,7 @@ def visible_tokens(vocabulary: Vocabulary) -> list[str]:
 def write_vocabulary(
     tokenizer: Tokenizer, texts: list[str] | None = None, *, all_special: bool = False
 ) -> dict[str, int]:
-    """Give token -> id, by id, with the special tokens that are to stand among them.
+    """Return token -> id, by id, with the special tokens that are to stand among them.
 
     ``texts`` has the ordinary tokens as they are written, by id; visible characters if left out.
 
@@ -230,7 +230,7 @@ def write_vocabulary(
 
 
 def special_text(token: SpecialToken) -> str:
-    """Give a special token's content as text.
+    """Return a special token's content as text.
 
     Raises:
         FormatError: It is not UTF-8.
@@ -260,7 +260,7 @@ def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
 
 
 def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]]:
-    """Give the merges in visible characters; ranks are turned into merges when merges alone are exact.
+    """Return the merges in visible characters; ranks are turned into merges when merges alone are exact.
 
     Raises:
         FormatError: Merges cannot do what the ranks do, or a merge makes other bytes than its parts have.
@@ -271,7 +271,7 @@ def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]
 
 
 def write_merges_and_pieces(tokenizer: Tokenizer) -> tuple[list[tuple[str, str]], bool]:
-    """Give the merges in visible characters, and whether a whole piece that is a token comes before them.
+    """Return the merges in visible characters, and whether a whole piece that is a token comes before them.
 
     Ranks that merges do not do alone need that.
 

@@ -56,7 +56,7 @@ _LONGEST_REF = 1 << 10
 
 
 def hugging_face_folder() -> Path:
-    """Give the folder of the hub's cache, whether it is there or not."""
+    """Return the folder of the hub's cache, whether it is there or not."""
     for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if os.environ.get(variable):
             return _expanded(os.environ[variable])
@@ -70,7 +70,7 @@ def _expanded(path: str) -> Path:
 
 
 def snapshot(reference: str) -> Path:
-    """Give the folder with the files of a model, ``org/name`` or ``org/name@revision``.
+    """Return the folder with the files of a model, ``org/name`` or ``org/name@revision``.
 
     The revision is a branch, a tag or a whole commit; without one it is ``main``.
 
@@ -126,7 +126,7 @@ def _commit_of(model: Path, reference: str, revision: str) -> str:
 
 
 def fetch_hint(reference: str) -> str:
-    """Give the command that fetches the tokenizer of a model into the cache."""
+    """Return the command that fetches the tokenizer of a model into the cache."""
     name, revision = _checked(reference)
     at = "" if revision == "main" else f" --revision {revision}"
     wanted = " ".join(f'--include "{pattern}"' for pattern in WANTED)
@@ -134,7 +134,7 @@ def fetch_hint(reference: str) -> str:
 
 
 def hint_of_name(name: str) -> str | None:
-    """Say how to have what a name stands for that may be a model's on a hub: ``org/name``, or one that was fetched."""
+    """Describe how to get what a name stands for that may be a hub's: ``org/name``, or one that was fetched."""
     if has_model(name):
         return f"there is a model of this name in Hugging Face's cache: {HUGGING_FACE}{name}"
     organisation, slash, model = name.partition("/")
@@ -150,7 +150,7 @@ def hint_of_name(name: str) -> str | None:
 
 
 def has_model(name: str) -> bool:
-    """Tell whether the hub's cache has a model of this name."""
+    """Return whether the hub's cache has a model of this name."""
     try:
         _checked(name)
         return "@" not in name and (_model_folder(name) / "snapshots").is_dir()
@@ -162,7 +162,7 @@ def has_model(name: str) -> bool:
 
 
 def tiktoken_folder() -> Path | None:
-    """Give the folder of tiktoken's cache, whether it is there or not; None if it is turned off."""
+    """Return the folder of tiktoken's cache, whether it is there or not; None if it is turned off."""
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
             return Path(os.environ[variable]) if os.environ[variable] else None
@@ -204,7 +204,7 @@ def tiktoken_encoding(name: str) -> Tokenizer:
 
 
 def tiktoken_file_name(encoding: str) -> str:
-    """Give the name that tiktoken's cache has for the ranks of an encoding.
+    """Return the name that tiktoken's cache has for the ranks of an encoding.
 
     >>> tiktoken_file_name("cl100k_base")
     '9b5ad71b2ce5302211f9c61530b329a4922fc6a4'

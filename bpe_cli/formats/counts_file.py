@@ -45,7 +45,7 @@ class Cutting:
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file begins like a counts file."""
+    """Return whether a file begins like a counts file."""
     return head.startswith(MAGIC)
 
 

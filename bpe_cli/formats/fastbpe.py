@@ -35,7 +35,7 @@ _LINE = re.compile(rb"([^ \n]+) ([^ \n]+) ([0-9]{1,18})")
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether all lines at hand are two symbols and a count, and some pair ends words."""
+    """Return whether all lines at hand are two symbols and a count, and some pair ends words."""
     lines = [line.removesuffix(b"\r") for line in head.split(b"\n")[:-1]]
     ends = f"{subword_nmt.SUFFIX} ".encode()
     return any(ends in line for line in lines) and all(_LINE.fullmatch(line) for line in lines)

@@ -56,7 +56,7 @@ def _token_flags(tokenizer: Tokenizer) -> bool | str:
 
 
 def cuts_otherwise(stage: PreTokenizer) -> bool:
-    """Tell whether a pre-tokenizer does more than split, put a space before the text or spell bytes."""
+    """Return whether a pre-tokenizer does more than split, put a space before the text or spell bytes."""
     return not isinstance(stage, (ByteLevel, PrefixSpace)) and stage != Split(getattr(stage, "pattern", ""))
 
 
@@ -66,7 +66,7 @@ def _pre_tokenizer(tokenizer: Tokenizer) -> bool | str:
 
 
 def _post_processor(tokenizer: Tokenizer) -> bool:
-    """Tell whether a post-processor does anything: puts tokens around a text or a pair, or trims spans."""
+    """Return whether a post-processor does anything: puts tokens around a text or a pair, or trims spans."""
     try:
         return bool(trims(tokenizer.post_processor)) or any(
             process(tokenizer.post_processor, *texts) != process(None, *texts) for texts in ([[-1]], [[-1], [-2]])
@@ -101,7 +101,7 @@ LOSSES = frozenset(feature.name for feature in FEATURES if not feature.about_use
 
 
 def losses(tokenizer: Tokenizer, holds: Collection[str]) -> dict[str, str]:
-    """Give what would be lost that changes ids or text: feature -> how a message calls it.
+    """Return what would be lost that changes ids or text: feature -> how a message calls it.
 
     A format that can hold a feature in some cases only adds to this, or takes from it, before
     ``refuse_losses``.
@@ -115,7 +115,7 @@ def losses(tokenizer: Tokenizer, holds: Collection[str]) -> dict[str, str]:
 def left_behind(
     tokenizer: Tokenizer, holds: Collection[str], roles: Mapping[str, str | None] | None = None
 ) -> list[str]:
-    """Give what a file will not say about the use of a tokenizer: nothing to refuse, but to tell.
+    """Return what a file will not say about the use of a tokenizer: nothing to refuse, but to tell.
 
     All but the Unicode version, which says how a tokenizer came about and nobody goes by.
 

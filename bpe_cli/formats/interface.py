@@ -24,13 +24,13 @@ class Format(Protocol):
         """What it can write of ``features.FEATURES``, at least in some cases."""
 
     def sniff(self, head: bytes) -> bool:
-        """Tell from the first bytes whether a file has this format; if several say so, the first of ``FORMATS``."""
+        """Return, from the first bytes, whether a file has this format; if several say so, the first of ``FORMATS``."""
 
     def load(self, path: Path, pattern: str | None = None) -> Tokenizer:
         """Read a tokenizer, with what the format's writers lay beside its file."""
 
     def dump(self, tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-        """Give the contents of the files that hold a tokenizer."""
+        """Return the contents of the files that hold a tokenizer."""
 
 
 @runtime_checkable
@@ -38,4 +38,4 @@ class FormatOfSeveral(Format, Protocol):
     """What the module of a format of several files has besides."""
 
     def belongs(self, path: Path) -> bool:
-        """Tell from what lies beside a file whether it is one of them: that counts more than the order."""
+        """Return, from what lies beside a file, whether it is one of them: that counts more than the order."""

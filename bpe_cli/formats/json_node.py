@@ -52,7 +52,7 @@ def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 
 
 def lies(path: Path, *, folder: bool = False) -> bool:
-    """Tell whether a file that may be missing is there.
+    """Return whether a file that may be missing is there.
 
     Args:
         path: The file.
@@ -133,7 +133,7 @@ class Node:
         return FormatError(f"{self.where} {message}", hint=hint)
 
     def get(self, key: str) -> Node:
-        """Give a member of an object; null when it is absent.
+        """Return a member of an object; null when it is absent.
 
         Raises:
             FormatError: This is no object.
@@ -141,13 +141,13 @@ class Node:
         return Node(self.members().get(key), self.source, f"{self.path}.{key}" if self.path else key)
 
     def members(self) -> dict[str, object]:
-        """Give the value as an object."""
+        """Return the value as an object."""
         if not isinstance(self.value, dict):
             raise self._expected("an object")
         return self.value
 
     def elements(self) -> list[object]:
-        """Give the value as an array."""
+        """Return the value as an array."""
         if not isinstance(self.value, list):
             raise self._expected("an array")
         return self.value
@@ -158,13 +158,13 @@ class Node:
             yield Node(value, self.source, f"{self.path}[{number}]")
 
     def text(self) -> str:
-        """Give the value as a string."""
+        """Return the value as a string."""
         if not isinstance(self.value, str):
             raise self._expected("a string")
         return self.value
 
     def boolean(self, default: bool | None = None) -> bool:
-        """Give the value as true or false; null gives the default, if there is one."""
+        """Return the value as true or false; null gives the default, if there is one."""
         if self.value is None and default is not None:
             return default
         if not isinstance(self.value, bool):
@@ -172,7 +172,7 @@ class Node:
         return self.value
 
     def integer(self, below: int) -> int:
-        """Give the value as an integer from 0 to ``below - 1``."""
+        """Return the value as an integer from 0 to ``below - 1``."""
         if type(self.value) is not int or not 0 <= self.value < below:
             raise self._expected(f"an integer from 0 to {below - 1:,}")
         return self.value
@@ -197,7 +197,7 @@ class Node:
 
 
 def facts_of(node: Node, prefix: str = "") -> tuple[tuple[str, Fact], ...]:
-    """Give the settings that an object states, in its order: members that are one string, number or boolean.
+    """Return the settings that an object states, in its order: members that are one string, number or boolean.
 
     Args:
         node: The object.

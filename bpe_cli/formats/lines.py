@@ -47,7 +47,7 @@ def number(text: str, below: int, where: str) -> int:
 
 
 def split_of(pattern: str, where: str) -> Split:
-    """Give the stage that splits by a file's expression.
+    """Return the stage that splits by a file's expression.
 
     Raises:
         FormatError: It does not compile.
@@ -105,5 +105,5 @@ class MergesById:
         self._triples.extend((left, right, product))
 
     def result(self) -> tuple[Vocabulary, Merges]:
-        """Give all tokens and all merges."""
+        """Return all tokens and all merges."""
         return Vocabulary.from_ids(self._owner), Merges(self._triples)

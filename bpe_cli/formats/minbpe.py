@@ -40,7 +40,7 @@ _BYTES = {byte: bytes([byte]) for byte in range(256)}
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file begins with minbpe's header."""
+    """Return whether a file begins with minbpe's header."""
     return head.partition(b"\n")[0].strip() == HEADER.encode()
 
 
@@ -160,7 +160,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _merges_of(tokenizer: Tokenizer) -> Merges:
-    """Give the merges, if their ids are those that their places give them.
+    """Return the merges, if their ids are those that their places give them.
 
     Raises:
         FormatError: They are not, or the model has no merges of bytes.

@@ -48,7 +48,7 @@ _ESCAPED = Split(r"[\p{C}\p{Z}]+", "Removed")
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether the first lines of a file are id, literal and the literal's true length."""
+    """Return whether the first lines of a file are id, literal and the literal's true length."""
     lines = head.split(b"\n")[:-1][:16]
     try:
         return bool(lines) and [_read_line(line.decode().removesuffix("\r"), "") for line in lines] != []
@@ -233,7 +233,7 @@ def _text_of(token: bytes) -> str | None:
 
 
 def _escapes_of(characters: set[str]) -> dict[int, str]:
-    """Give how each of some characters is written that is not written as itself."""
+    """Return how each of some characters is written that is not written as itself."""
     every = "".join(sorted(characters))
     stages = _core.Stages(core_spec((), (_ESCAPED,)))
     written, starts, ends, *_ = stages.pre_tokenize(every.encode())

@@ -1,4 +1,4 @@
-"""Tell how much longer stages can make a text, and refuse those that would fill the memory.
+"""Bound how much longer stages can make a text, and refuse those that would fill the memory.
 
 Five stages that each write a letter as a thousand make 10^15 letters of one. What is bounded here is how many
 bytes can come of one byte, over all stages that follow each other. A stage that replaces a text works on what
@@ -44,7 +44,7 @@ Stage = Normalizer | PreTokenizer | Decoder
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """Say what a stage does to a text.
+    """Describe what a stage does to a text.
 
     Attributes:
         factor: How many bytes it can make of one.
@@ -77,7 +77,7 @@ def check_growth(stages: Iterable[Stage], where: str) -> None:
 
 
 def growth(stages: Iterable[Stage]) -> float:
-    """Give how many bytes can come of one.
+    """Return how many bytes can come of one.
 
     >>> growth([Replace(" ", "▁", literal=True)] * 9), growth([Replace("a", "aaa", literal=True)] * 9)
     (3.0, 19683.0)
@@ -136,7 +136,7 @@ def _replacing(pattern: str, content: str, *, literal: bool) -> _Effect:
 
 
 def _longest_replacement(table: str) -> int:
-    """Give the bytes of the longest text that a table of SentencePiece puts in."""
+    """Return the bytes of the longest text that a table of SentencePiece puts in."""
     import base64
 
     try:

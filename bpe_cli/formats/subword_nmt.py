@@ -56,12 +56,12 @@ class Codes:
     by_byte: bool = False
 
     def first(self, number: int) -> Codes:
-        """Give the codes of the first ``number`` lines (``apply-bpe --merges``)."""
+        """Return the codes of the first ``number`` lines (``apply-bpe --merges``)."""
         return Codes(self.merges[:number], self.version, self.by_byte)
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file begins like codes: the header, and ``</w>`` at the end of some line."""
+    """Return whether a file begins like codes: the header, and ``</w>`` at the end of some line."""
     match = _HEADER.match(head)
     return match is not None and match[1].strip() in _VERSIONS and bool(re.search(rb"</w>\r?\n", head))
 
@@ -120,12 +120,12 @@ def dump_codes(tokenizer: Tokenizer) -> bytes:
 
 
 def is_by_byte(tokenizer: Tokenizer) -> bool:
-    """Tell whether its symbols are bytes, spelt as visible characters."""
+    """Return whether its symbols are bytes, spelt as visible characters."""
     return any(isinstance(stage, ByteLevelNormalizer) for stage in tokenizer.normalizer)
 
 
 def pairs_of(tokenizer: Tokenizer) -> list[tuple[bytes, bytes]]:
-    """Give the merges of a tokenizer as codes spell them, in order of priority.
+    """Return the merges of a tokenizer as codes spell them, in order of priority.
 
     Raises:
         FormatError: As for ``dump_codes``.
@@ -147,7 +147,7 @@ def pairs_of(tokenizer: Tokenizer) -> list[tuple[bytes, bytes]]:
 
 
 def _spell(token: bytes) -> bytes:
-    """Give the bytes that visible characters spell; the suffix is spelt as itself."""
+    """Return the bytes that visible characters spell; the suffix is spelt as itself."""
     return from_visible(token.decode()) or token
 
 

@@ -55,7 +55,7 @@ _UNLISTED_UP_TO = 7
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file is a JSON object with what only a ``tekken.json`` has."""
+    """Return whether a file is a JSON object with what only a ``tekken.json`` has."""
     return re.match(rb"\s*\{", head) is not None and _HEAD.search(head) is not None
 
 
@@ -105,7 +105,7 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
 
 
 def _usage_of(texts: list[str]) -> Usage:
-    """Give the roles that tokens have by their names."""
+    """Return the roles that tokens have by their names."""
     return Usage(roles=roles_in_order({role: texts.index(text) for role, text in ROLES.items() if text in texts}))
 
 
@@ -136,7 +136,7 @@ def _read_tokens(vocab: Node, used: int) -> Iterator[bytes]:
 
 
 def _read_special_tokens(root: Node, count: int) -> list[str]:
-    """Give the texts of all special tokens, by id."""
+    """Return the texts of all special tokens, by id."""
     listed = root.get("special_tokens")
     if listed.is_null:
         version = root.get("config").get("version")
@@ -242,7 +242,7 @@ def _entry(rank: int, token: bytes) -> dict[str, object]:
 
 
 def _special_texts(tokenizer: Tokenizer, tokens: list[tuple[int, bytes]]) -> list[str]:
-    """Give the texts of the special tokens, which must fill the ids before the bytes."""
+    """Return the texts of the special tokens, which must fill the ids before the bytes."""
     special = sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
     count = tokens[0][0] if tokens else 0
     hint = "tokenizer.json holds any ids"
@@ -265,7 +265,7 @@ def _special_texts(tokenizer: Tokenizer, tokens: list[tuple[int, bytes]]) -> lis
 
 
 def _listed(texts: list[str], listed: list[dict[str, Any]] | None, *, foreign: bool) -> list[dict[str, Any]] | None:
-    """Give the list of special tokens as the file had it, where that still says the same; None for no list.
+    """Return the list of special tokens as the file had it, where that still says the same; None for no list.
 
     ``foreign``: There was no file; all are listed.
     """

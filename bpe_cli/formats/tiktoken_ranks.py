@@ -35,7 +35,7 @@ _LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether the first lines of a file are base64 and a number each."""
+    """Return whether the first lines of a file are base64 and a number each."""
     lines = [line for line in head.split(b"\n")[:16] if line]
     if len(lines) > 1 and not head.endswith(b"\n") and len(head.split(b"\n")) <= 16:
         lines.pop()  # perhaps cut

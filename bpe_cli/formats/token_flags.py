@@ -1,4 +1,4 @@
-"""Say how added tokens are looked for: which flags change anything, and what a message calls them."""
+"""Describe how added tokens are looked for: which flags change anything, and what a message calls them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAIN = SpecialToken(b"", 0)
 
 
 def effective(tokenizer: Tokenizer) -> tuple[SpecialToken, ...]:
-    """Give the special tokens with those flags alone that change what is found.
+    """Return the special tokens with those flags alone that change what is found.
 
     Where nothing normalizes, normalized text is the text itself. One difference is left: tokens that are
     looked for in normalized text come second, so the flag counts where they overlap with others.
@@ -36,7 +36,7 @@ def effective(tokenizer: Tokenizer) -> tuple[SpecialToken, ...]:
 
 
 def _overlap(ones: Collection[bytes], others: Collection[bytes]) -> bool:
-    """Tell whether one of the first can stand in a text such that one of the others begins inside of it."""
+    """Return whether one of the first can stand in a text such that one of the others begins inside of it."""
     heads = {other[:end] for other in others for end in range(1, len(other) + 1)}
     whole = set(others)
     lengths = {len(other) for other in others}
@@ -48,12 +48,12 @@ def _overlap(ones: Collection[bytes], others: Collection[bytes]) -> bool:
 
 
 def of(tokens: Iterable[SpecialToken]) -> dict[str, list[bytes]]:
-    """Give the flags that occur: what a message calls one -> the tokens that have it."""
+    """Return the flags that occur: what a message calls one -> the tokens that have it."""
     return differences((token, PLAIN) for token in tokens)
 
 
 def differences(pairs: Iterable[tuple[SpecialToken, SpecialToken]]) -> dict[str, list[bytes]]:
-    """Give the flags that the first of a pair has otherwise than the second, as ``of``."""
+    """Return the flags that the first of a pair has otherwise than the second, as ``of``."""
     found: dict[str, list[bytes]] = {}
     for token, other in pairs:
         for flag in FLAGS:
@@ -64,7 +64,7 @@ def differences(pairs: Iterable[tuple[SpecialToken, SpecialToken]]) -> dict[str,
 
 
 def named(flags: Mapping[str, Sequence[bytes]], *more: str) -> str:
-    """Say which flags which tokens have, as a loss; ``more`` are further reasons.
+    """State which flags which tokens have, as a loss; ``more`` are further reasons.
 
     >>> named({"rstrip": [b"<|end|>", b"<|user|>"]})
     'how added tokens are looked for (rstrip of "<|end|>" and 1 more)'

@@ -95,7 +95,7 @@ def _plain(content: bytes) -> SpecialToken:
 
 
 def _ids(node: Node) -> dict[bytes, int]:
-    """Give the tokens of an object with their ids, ascending."""
+    """Return the tokens of an object with their ids, ascending."""
     ids: dict[bytes, int] = {}
     for text in node.members():
         if not text:

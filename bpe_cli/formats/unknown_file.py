@@ -1,4 +1,4 @@
-"""Say what a file looks like that no format knows, and whether it was meant to be a tokenizer."""
+"""Describe what a file looks like that no format knows, and whether it was meant to be a tokenizer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _HINTS = {
 
 
 def describe(head: bytes) -> str:
-    """Say what a file looks like that begins with these bytes."""
+    """Describe what a file looks like that begins with these bytes."""
     if not head:
         return "empty"
     if counts_file.sniff(head):
@@ -77,12 +77,12 @@ def _describe_json(head: bytes) -> str:
 
 
 def hint_of(head: bytes) -> str | None:
-    """Say how to get the file that this one is not; None if nothing is known of that."""
+    """Describe how to get the file that this one is not; None if nothing is known of that."""
     return _HINTS.get(describe(head))
 
 
 def is_meant_as_tokenizer(name: str, head: bytes) -> bool:
-    """Tell whether a file that no format knows was meant to be a tokenizer.
+    """Return whether a file that no format knows was meant to be a tokenizer.
 
     >>> is_meant_as_tokenizer("x.model", b""), is_meant_as_tokenizer("notes.txt", b"low lower")
     (True, False)

@@ -41,7 +41,7 @@ _WHOLE = 1 << 16
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether all lines at hand have the numbers that the first one announces."""
+    """Return whether all lines at hand have the numbers that the first one announces."""
     lines = head.split(b"\n")
     counts = re.fullmatch(rb"([1-9][0-9]{0,6}) ([0-9]{1,7})\r?", lines[0])
     if counts is None:
@@ -123,7 +123,7 @@ def _special_tokens(ids: dict[str, int]) -> tuple[SpecialToken, ...]:
 
 
 def _read_characters(lines: list[str], source: str) -> dict[int, bytes]:
-    """Give the characters by id."""
+    """Return the characters by id."""
     characters: dict[int, bytes] = {}
     for row, line in enumerate(lines, start=2):
         where = f"{source}:{row}"
@@ -142,7 +142,7 @@ def _read_characters(lines: list[str], source: str) -> dict[int, bytes]:
 
 
 def _read_specials(line: str, where: str) -> dict[str, int]:
-    """Give the ids of the special tokens that there are, by role."""
+    """Return the ids of the special tokens that there are, by role."""
     parts = line.split()
     if len(parts) != len(ROLES):
         raise FormatError(f"not the ids of {', '.join(ROLES.values())}: {quote(line)} ({where})")
@@ -202,7 +202,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _numbers_of(model: CharacterBpe, specials: set[int]) -> tuple[list[str], list[str]]:
-    """Give the lines of characters and of rules.
+    """Return the lines of characters and of rules.
 
     Raises:
         FormatError: A token is neither, or a rule makes what its parts do not, or what there is already.

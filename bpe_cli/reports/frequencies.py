@@ -36,7 +36,7 @@ class Frequencies:
     token_count: int = 0
 
     def of(self, token_id: int) -> int:
-        """Give how often a token occurs."""
+        """Return how often a token occurs."""
         return self.counts[token_id] if token_id < len(self.counts) else self.beyond.get(token_id, 0)
 
     def items(self) -> Iterable[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Tell white space: Unicode's property White_Space, as characters and as bytes of UTF-8."""
+"""Recognise white space: Unicode's property White_Space, as characters and as bytes of UTF-8."""
 
 from __future__ import annotations
 

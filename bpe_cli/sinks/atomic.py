@@ -85,7 +85,7 @@ class Output:
 
 
 def _rewritable_from(stream: BinaryIO) -> int | None:
-    """Give the offset at which a plain file stands, or None for what cannot go back."""
+    """Return the offset at which a plain file stands, or None for what cannot go back."""
     try:
         descriptor = stream.fileno()
     except (OSError, AttributeError):
@@ -105,7 +105,7 @@ def _rewritable_from(stream: BinaryIO) -> int | None:
 
 @contextmanager
 def open_stdout(stdout: BinaryIO) -> Iterator[Output]:
-    """Give standard output as an ``Output``, flushed at the end and not closed.
+    """Yield standard output as an ``Output``, flushed at the end and not closed.
 
     Raises:
         OutputError: It cannot be written to.

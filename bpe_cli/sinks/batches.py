@@ -29,7 +29,7 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Say what the data itself does not.
+    """Describe what the data itself does not.
 
     Attributes:
         tokenizer: Whose tokens they are (tokens only).

@@ -85,7 +85,7 @@ class BinSink(Sink):
 
 
 def _may_be_text(token_id: int | None, tokenizer: Tokenizer, options: SinkOptions) -> bool:
-    """Tell whether text may become a token: any but a special one that nobody has asked for."""
+    """Return whether text may become a token: any but a special one that nobody has asked for."""
     token = None if token_id is None else tokenizer.special_ids.get(token_id)
     if token is None or not token.special or options.specials == "all":
         return True

@@ -29,7 +29,7 @@ class Compressor(Protocol):
         """Take bytes in, and give what is ready."""
 
     def flush(self) -> bytes:
-        """Give the rest."""
+        """Return the rest."""
 
 
 def check_compressing(path: str | None) -> None:
@@ -114,7 +114,7 @@ class _Gzip:
 
 
 def _compressor_of(path: str | None) -> Callable[[], Compressor] | None:
-    """Give what makes the compressor that a name asks for; None if it asks for none."""
+    """Return what makes the compressor that a name asks for; None if it asks for none."""
     kind = PACKED.get(read_name(path).packed)
     if kind is None:
         return None

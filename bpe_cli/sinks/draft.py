@@ -86,7 +86,7 @@ class Draft:
         sync_folder(self._folder)
 
     def publish(self) -> None:
-        """Give a file that is prepared its name."""
+        """Name a file that is prepared."""
         assert self._part is not None
         try:
             with UNFINISHED:
@@ -132,7 +132,7 @@ class Draft:
         raise AssertionError  # the names do not end
 
     def _name_it(self, descriptor: int) -> None:
-        """Give the nameless file the name of a part; make a copy where the system will not link it."""
+        """Link the nameless file under the name of a part; make a copy where the system will not link it."""
         import shutil
 
         for part in self._part_names():
@@ -189,7 +189,7 @@ def real_path(path: str, name: str) -> str:
 
 
 def status_of(target: str, name: str) -> os.stat_result | None:
-    """Give the status of a target, or None when there is none yet.
+    """Return the status of a target, or None when there is none yet.
 
     Raises:
         OutputError: It is a folder, or cannot be looked at.

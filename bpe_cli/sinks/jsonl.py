@@ -80,7 +80,7 @@ class JsonlSink(Sink):
         self.output.write(b"".join(pieces))
 
     def _spans_of(self, ids: list[int], lead: int, tail: int) -> list[tuple[int, int]]:
-        """Give the spans of ids of which the first and the last are not of the text: theirs are empty."""
+        """Return the spans of ids of which the first and the last are not of the text: theirs are empty."""
         inner = self._spans.find(ids[lead : len(ids) - tail])
         here = self._spans.position
         begin = inner[0][0] if inner else here
@@ -138,7 +138,7 @@ class SpanFinder:
         self._text_start = self.position
 
     def find(self, ids: list[int]) -> list[tuple[int, int]]:
-        """Give the [start, end) of the next tokens, in bytes of the document.
+        """Return the [start, end) of the next tokens, in bytes of the document.
 
         A space that the tokenizer put before a segment belongs to no byte; nor does a special token
         that is not in the text: its span is empty.
@@ -185,7 +185,7 @@ class StagedSpanFinder:
         self._next = next(self._waiting, None)
 
     def find(self, ids: list[int]) -> list[tuple[int, int]]:
-        """Give the [start, end) of the next tokens; a token that is not from the text has an empty span."""
+        """Return the [start, end) of the next tokens; a token that is not from the text has an empty span."""
         spans = []
         for token_id in ids:
             if self._next is None or self._next[0] != token_id:

@@ -1,4 +1,4 @@
-"""Tell from a file's name what is in it, and refuse a name that says another thing than what is written."""
+"""Infer from a file's name what is in it, and refuse a name that says another thing than what is written."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read_name(path: str | None) -> Name:
 
 
 def sink_of_name(path: str | None) -> str | None:
-    """Give the sink that writes files of such a name; None if the name does not say.
+    """Return the sink that writes files of such a name; None if the name does not say.
 
     >>> sink_of_name("x.npy"), sink_of_name("x.jsonl.zst"), sink_of_name("x.txt")
     ('npy', 'jsonl', None)

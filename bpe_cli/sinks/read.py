@@ -45,7 +45,7 @@ def read_batches(
 
 
 def kind_of(path: str, head: bytes) -> str:
-    """Tell in which format ids are written: from the name of their file and from how it begins.
+    """Return in which format ids are written: from the name of their file and from how it begins.
 
     Args:
         path: The file, or ``-`` for stdin.

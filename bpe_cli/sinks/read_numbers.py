@@ -194,7 +194,7 @@ def _split(batches: Iterable[array[int]], eot: int | None) -> Iterator[Batch]:
 
 
 def _size_left(stream: IO[bytes]) -> int | None:
-    """Tell how many bytes are left, when that can be known."""
+    """Return how many bytes are left, when that can be known."""
     if not stream.seekable():
         return None
     here = stream.tell()

@@ -23,7 +23,7 @@ SCHEMA = "bpe-ids/1"
 
 @dataclass(frozen=True, slots=True)
 class Sidecar:
-    """Say what the numbers in a binary file are.
+    """Describe what the numbers in a binary file are.
 
     Attributes:
         dtype: How a number lies in the file; always little-endian.
@@ -46,14 +46,14 @@ class Sidecar:
     tokenizer_name: str | None
 
     def is_of(self, tokenizer: Tokenizer) -> bool:
-        """Tell whether the ids were made by an equal tokenizer, as far as is known."""
+        """Return whether the ids were made by an equal tokenizer, as far as is known."""
         from bpe_cli.tokenizer.fingerprint import fingerprint
 
         return self.tokenizer_sha256 in (None, fingerprint(tokenizer))
 
 
 def sidecar_path(path: str) -> str:
-    """Give the path of a file's sidecar."""
+    """Return the path of a file's sidecar."""
     return f"{path}.json"
 
 
@@ -188,7 +188,7 @@ def complete(
 
 
 def is_described(path: str) -> bool:
-    """Tell whether there is a sidecar of a file."""
+    """Return whether there is a sidecar of a file."""
     try:
         return load_sidecar(path) is not None
     except InputError:  # what lies there is something else's

@@ -16,7 +16,7 @@ _OWN_NAMES = {"BertNormalizer", "BPEDecoder"}
 
 
 def type_name(kind: type) -> str:
-    """Give the ``type`` of a component: its class's name, without what only tells classes apart.
+    """Return the ``type`` of a component: its class's name, without what only tells classes apart.
 
     >>> from bpe_cli.stages import BertNormalizer, ByteLevelNormalizer, StripDecoder
     >>> [type_name(kind) for kind in (BertNormalizer, ByteLevelNormalizer, StripDecoder)]
@@ -30,7 +30,7 @@ def type_name(kind: type) -> str:
 
 
 def component(stage: Normalizer | PreTokenizer | Decoder) -> dict[str, Any]:
-    """Give a component as Hugging Face's files have it.
+    """Return a component as Hugging Face's files have it.
 
     >>> from bpe_cli.stages import Replace
     >>> component(Replace(" {2,}", " "))
@@ -51,7 +51,7 @@ def expressions(stages: Iterable[Normalizer | PreTokenizer | Decoder]) -> Iterat
 
 
 def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTokenizer]) -> str:
-    """Give the stages before the model as the core wants them: JSON for ``_core.Stages``.
+    """Return the stages before the model as the core wants them: JSON for ``_core.Stages``.
 
     Raises:
         UsageError: Their expressions would take too much memory.
@@ -90,7 +90,7 @@ _TABLES = {"vocabulary", "merges", "scores", "frequencies", "kinds", "kind"}
 
 
 def core_model(model: Model) -> str:
-    """Give a model, without its tables, as JSON for ``_core.Pipeline``."""
+    """Return a model, without its tables, as JSON for ``_core.Pipeline``."""
     import json
 
     if model.kind == "bpe-ranks":

@@ -142,7 +142,7 @@ _BUT = re.compile(r"\(\?:\(\?!(\[[^]]*\])\)(\\p\{L\}|\[[^]]*\])\)")
 
 @cache
 def core_cuts(expression: str) -> dict[str, Any] | None:
-    r"""Give what the core is told for an expression, or None if only the ``regex`` module runs it.
+    r"""Return what the core is told for an expression, or None if only the ``regex`` module runs it.
 
     >>> core_cuts(r"\p{N}")
     {'type': 'Linear', 'pattern': '\\p{N}'}

@@ -54,7 +54,7 @@ NORMALIZERS: Mapping[str, Callable[[], Normalizer | None]] = {
 
 
 def named(names: str) -> tuple[Normalizer, ...]:
-    """Give the normalizers of names with commas between them, in order.
+    """Return the normalizers of names with commas between them, in order.
 
     ``strip-accents`` leaves out accents that are characters of their own, so ``nfd`` goes before it.
 

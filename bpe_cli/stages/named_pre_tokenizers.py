@@ -41,7 +41,7 @@ def names() -> tuple[str, ...]:
 
 
 def named(wanted: str) -> tuple[PreTokenizer, ...]:
-    """Give the pre-tokenizers of names with commas between them, in order.
+    """Return the pre-tokenizers of names with commas between them, in order.
 
     A name of ``patterns`` stands for the pattern alone: bytes stay bytes.
 

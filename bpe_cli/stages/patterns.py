@@ -149,7 +149,7 @@ _SCANNERS: dict[str, Scanner] = {
 
 
 def resolve(name_or_regex: str) -> str:
-    """Give the expression for a pattern's name; anything else is taken for an expression itself.
+    """Return the expression for a pattern's name; anything else is taken for an expression itself.
 
     ``none`` is the name of the empty expression, which stands for no splitting at all.
 
@@ -163,11 +163,11 @@ def resolve(name_or_regex: str) -> str:
 
 
 def scanner_for(regex: str) -> Scanner | None:
-    """Give the scanner whose pieces equal those of an expression, or None if the core has none."""
+    """Return the scanner whose pieces equal those of an expression, or None if the core has none."""
     return _SCANNERS.get(regex)
 
 
 def name_of(regex: str) -> str | None:
-    """Give the name under which users know an expression, or None."""
+    """Return the name under which users know an expression, or None."""
     scanner = scanner_for(regex)
     return next((p.name for p in PATTERNS.values() if p.scanner == scanner), None)

@@ -14,7 +14,7 @@ BYTE_TEXT = re.compile(rb"<0x[0-9A-F]{2}>")
 
 
 def byte_text(byte: int) -> bytes:
-    """Give the text of the piece that stands for a byte.
+    """Return the text of the piece that stands for a byte.
 
     >>> byte_text(10)
     b'<0x0A>'

@@ -15,7 +15,7 @@ from bpe_cli.stages.patterns import name_of, scanner_for
 
 
 def regex_version() -> str:
-    """Give the version of the ``regex`` module, which tells its Unicode version."""
+    """Return the version of the ``regex`` module, which tells its Unicode version."""
     import glob
     import os
     import sys
@@ -76,7 +76,7 @@ class RegexSplitter:
                 )
 
     def split(self, data: bytes | memoryview) -> array[int]:
-        """Give the end offset of every piece in bytes, ascending, the last being the text's length."""
+        """Return the end offset of every piece in bytes, ascending, the last being the text's length."""
         ends = array("Q")
         text = bytes(data).decode("utf-8", "surrogateescape")
         pieces = [text if text.isascii() else text.translate(_STRAY)]
@@ -92,12 +92,12 @@ class RegexSplitter:
         return ends
 
     def safe_cut(self, data: bytes | memoryview) -> int:
-        """Give 0: nothing is known of where an arbitrary expression could be cut."""
+        """Return 0: nothing is known of where an arbitrary expression could be cut."""
         return 0
 
 
 def _cut(expression: object, text: str) -> list[str]:
-    """Give the matches and the stretches between them, without empty ones."""
+    """Return the matches and the stretches between them, without empty ones."""
     parts = []
     position = 0
     for match in expression.finditer(text):  # type: ignore[attr-defined]  # regex ships no types
@@ -140,11 +140,11 @@ class Cuts(Protocol):
     """What knows where a text can be cut."""
 
     def safe_cut(self, data: bytes | memoryview, /) -> int:
-        """Give the last offset at which the text can be cut, whatever follows; 0 for none."""
+        """Return the last offset at which the text can be cut, whatever follows; 0 for none."""
 
 
 def safe_cutter(cuts: Cuts, matcher: _core.SpecialMatcher | None) -> Callable[[bytes | memoryview], int]:
-    """Give what finds, for ``blocks.settle``, where neither pieces nor special tokens are cut."""
+    """Return what finds, for ``blocks.settle``, where neither pieces nor special tokens are cut."""
 
     def safe_cut(data: bytes | memoryview) -> int:
         cut = cuts.safe_cut(data)

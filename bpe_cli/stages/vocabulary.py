@@ -71,7 +71,7 @@ class Vocabulary:
         return vocabulary
 
     def __reduce__(self) -> tuple[Callable[..., Vocabulary], tuple[object, ...]]:
-        """Say what makes a copy: of an embedded table its name alone, and nothing that is worked out."""
+        """Describe what makes a copy: of an embedded table its name alone, and nothing that is worked out."""
         if self.embedded is not None:
             return Vocabulary.from_embedded, (self.embedded,)
         return Vocabulary, self._table
@@ -93,7 +93,7 @@ class Vocabulary:
         return blob, array("I", bytes(ends))
 
     def token(self, token_id: int) -> bytes:
-        """Give the bytes of a token; ``b""`` for an id that no token has.
+        """Return the bytes of a token; ``b""`` for an id that no token has.
 
         Raises:
             IndexError: The id lies outside the table.
@@ -104,7 +104,7 @@ class Vocabulary:
         return self.blob[start : self.ends[token_id]]
 
     def id_of(self, token: bytes) -> int | None:
-        """Give the id of a token, or None."""
+        """Return the id of a token, or None."""
         return self._ids.get(token)
 
     @cached_property
@@ -112,7 +112,7 @@ class Vocabulary:
         return {token: token_id for token_id, token in self.items()}
 
     def among(self, token_ids: Iterable[int]) -> set[int]:
-        """Give those of some ids that tokens have; an embedded table need not be read for it."""
+        """Return those of some ids that tokens have; an embedded table need not be read for it."""
         if self.embedded is not None and "_table" not in self.__dict__:
             return set(_core.embedded_among(self.embedded, [*token_ids]))
         ends = self.ends
@@ -127,13 +127,13 @@ class Vocabulary:
             start = end
 
     def without(self, token_ids: Collection[int]) -> Vocabulary:
-        """Give a vocabulary of the same ids in which some are unused."""
+        """Return a vocabulary of the same ids in which some are unused."""
         return Vocabulary.from_tokens(
             b"" if token_id in token_ids else token for token_id, token in enumerate(self.tokens())
         )
 
     def items(self) -> Iterator[tuple[int, bytes]]:
-        """Give (id, bytes) in order of id, without the unused ids."""
+        """Return (id, bytes) in order of id, without the unused ids."""
         return ((token_id, token) for token_id, token in enumerate(self.tokens()) if token)
 
     @property

@@ -24,7 +24,7 @@ VISIBLE_WORDS = Split("[" + to_visible(b" \r\n") + "]+", "Removed")
 
 
 def word_stages(by_byte: bool) -> tuple[tuple[Normalizer, ...], tuple[PreTokenizer, ...]]:
-    """Give the normalizer and the pre-tokenizer that make words of text.
+    """Return the normalizer and the pre-tokenizer that make words of text.
 
     ``by_byte``: words are of bytes, which the model sees as visible characters.
     """
@@ -32,7 +32,7 @@ def word_stages(by_byte: bool) -> tuple[tuple[Normalizer, ...], tuple[PreTokeniz
 
 
 def word_decoder(prefix: str, suffix: str, by_byte: bool = False) -> tuple[Decoder, ...]:
-    """Give the decoder that takes off what is written around symbols, and puts blanks between words.
+    """Return the decoder that takes off what is written around symbols, and puts blanks between words.
 
     Without prefix and suffix nothing tells where a word ends: then tokens are joined as they are.
     """

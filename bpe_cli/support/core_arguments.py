@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def bytes_of(text: str | bytes) -> bytes:
-    """Give the bytes of a text; a lone surrogate stands for a byte if ``surrogateescape`` makes it of one."""
+    """Return the bytes of a text; a lone surrogate stands for a byte if ``surrogateescape`` makes it of one."""
     if isinstance(text, bytes):
         return text
     try:
@@ -28,7 +28,7 @@ def bytes_of(text: str | bytes) -> bytes:
 
 
 def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageError:
-    """Say which names are no special tokens, and which there are."""
+    """State which names are no special tokens, and which there are."""
     import difflib
 
     known = [content.decode("utf-8", "replace") for content in contents]
@@ -42,7 +42,7 @@ def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageE
 
 
 def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) -> InputError:
-    """Say which byte has no token, and where it stands; ``offset`` is that of ``data`` in the block."""
+    """State which byte has no token, and where it stands; ``offset`` is that of ``data`` in the block."""
     sentence, *place = error.args
     if not place:
         return InputError(str(sentence))
@@ -55,7 +55,7 @@ def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) 
 
 
 def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
-    """Say which character has no token, of a tokenizer whose tokens are text."""
+    """State which character has no token, of a tokenizer whose tokens are text."""
     sentence, *place = error.args
     if not place:
         return InputError(str(sentence))

@@ -32,7 +32,7 @@ class Failures:
         self._errors: list[tuple[str, BpeError]] = []
 
     def of(self, attempt: Callable[[Name], Result], names: Iterable[Name]) -> list[Result]:
-        """Give the results of those attempts that succeed, in order."""
+        """Return the results of those attempts that succeed, in order."""
         results = []
         for name in names:
             try:
@@ -63,7 +63,7 @@ class Failures:
 
 
 def every(attempt: Callable[[Name], Result], names: Iterable[Name]) -> list[Result]:
-    """Give the results of attempts that must all succeed.
+    """Return the results of attempts that must all succeed.
 
     Raises:
         BpeError: One did not; the message names all that did not.

@@ -19,7 +19,7 @@ else:
     _MISSING = object()
 
     class field:  # noqa: N801  # as the original
-        """Say more of a field than its default."""
+        """State more of a field than its default."""
 
         __slots__ = ("compare", "default", "hash")
 
@@ -47,7 +47,7 @@ else:
         return lambda kind: _value_class(kind, frozen, slots)
 
     def replace(value, /, **changes):
-        """Give a value, of either make, that differs in some fields."""
+        """Return a value, of either make, that differs in some fields."""
         return type(value)(**{name: getattr(value, name) for name in value.__match_args__} | changes)
 
     def _value_class(kind, frozen, slots):
@@ -87,7 +87,7 @@ else:
         return anew
 
     def _getter(names):
-        """Give what makes a tuple of some attributes."""
+        """Return what makes a tuple of some attributes."""
         if len(names) > 1:
             return attrgetter(*names)
         return lambda value: tuple(getattr(value, name) for name in names)

@@ -49,7 +49,7 @@ def no_pair(
     character_boundaries: bool = False,
     bounded: bool = False,
 ) -> str:
-    """Say what pair is not there any more: one that is as all of the options want it.
+    """Describe what pair is not there any more: one that is as all of the options want it.
 
     Args:
         minimum: How often a pair must occur.

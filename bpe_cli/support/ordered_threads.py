@@ -86,7 +86,7 @@ class Ordered(Generic[Item, Result]):
                 thread.join()
 
     def put(self, item: Item) -> None:
-        """Give out an item; wait for the first ones if too many are under way.
+        """Hand out an item; wait for the first ones if too many are under way.
 
         Raises:
             Exception: What ``work`` or ``finish`` of an earlier item raised (of this one, with one thread).

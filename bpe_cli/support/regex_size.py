@@ -51,7 +51,7 @@ _LONGEST_COUNT = 9
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Say how large an expression is.
+    """Describe how large an expression is.
 
     Attributes:
         size: How many parts it has, its counted repeats written out.
@@ -160,7 +160,7 @@ def check_size(patterns: Iterable[str]) -> None:
 
 
 def _counts(found: re.Match[str]) -> tuple[int, int]:
-    """Give how often a repeat needs what it repeats, and up to how often; no engine writes out what has no limit."""
+    """Return how often a repeat needs what it repeats, and up to how often; no engine writes out what has no limit."""
     text = found[0]
     if text[0] != "{":
         return (1 if text[0] == "+" else 0), 1

@@ -20,7 +20,7 @@ PLACE = Path(__file__).with_name("samples.jsonl")
 
 
 def pack(corpora: Path) -> str:
-    """Give what ``samples.jsonl`` has to hold: an object per file, its name and its text.
+    """Return what ``samples.jsonl`` has to hold: an object per file, its name and its text.
 
     Args:
         corpora: The folder ``corpora/`` of the repository.
@@ -38,7 +38,7 @@ def pack(corpora: Path) -> str:
 
 @cache
 def samples(folder: str) -> dict[str, bytes]:
-    """Give the texts of a folder of ``corpora/`` by their names in it.
+    """Return the texts of a folder of ``corpora/`` by their names in it.
 
     >>> sorted(samples("languages")), len(samples("pairs")) % 2
     (['parallel.jsonl'], 0)

@@ -120,7 +120,7 @@ def extend(
 
 
 def _listed(model: Model) -> MergeBpe | CharacterBpe:
-    """Give a model whose merges are listed.
+    """Return a model whose merges are listed.
 
     Raises:
         FormatError: It does not merge, or by ranks of which no list of merges can be made.
@@ -138,7 +138,7 @@ def _listed(model: Model) -> MergeBpe | CharacterBpe:
 
 
 def _mergeable(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> list[bytes]:
-    """Give the texts of tokens by id; ``b""`` for those that merges are to leave alone."""
+    """Return the texts of tokens by id; ``b""`` for those that merges are to leave alone."""
     tokens = [b""] * tokenizer.vocab_size
     left_alone = textless(tokenizer, model)
     for token_id, content in model.vocabulary.items():

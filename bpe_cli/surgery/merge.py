@@ -27,7 +27,7 @@ _Triples = list[tuple[int, int, int]]
 
 
 def merge(first: Tokenizer, second: Tokenizer) -> Operation:
-    """Give the first tokenizer the tokens of the second that it lacks, with ids after all of its own.
+    """Return the first tokenizer the tokens of the second that it lacks, with ids after all of its own.
 
     Stages, the unknown token and everything else are the first's. ``other_to_new`` has None for the
     second's tokens that are left out. ``made_of`` is what the first made of a new token's text.
@@ -143,7 +143,7 @@ def _refuse_other_kind(ours: _Merging, theirs: _Merging) -> None:
 
 
 def _unreachable(ours: _Merging, further: _Triples, texts: list[bytes], size: int) -> list[int]:
-    """Give the new tokens, ascending, that their own symbols do not become when all merges are applied."""
+    """Return the new tokens, ascending, that their own symbols do not become when all merges are applied."""
     if ours.ignore_merges:
         return []  # a piece that is a token becomes it, whatever the merges say
     rules = MergeRules([*ours.merges, *further])
@@ -155,7 +155,7 @@ def _unreachable(ours: _Merging, further: _Triples, texts: list[bytes], size: in
 def _special_tokens(
     first: Tokenizer, second: Tokenizer, old_size: int, following: int, other_to_new: dict[int, int | None]
 ) -> list[SpecialToken]:
-    """Give the second's special tokens that the first lacks, with new ids; fills in what became of the others."""
+    """Return the second's special tokens that the first lacks, with new ids; fills in what became of the others."""
     known = {token.content: token.token_id for token in first.special_tokens}
     found = []
     for token in second.special_tokens:
@@ -172,7 +172,7 @@ def _special_tokens(
 
 
 def _is_ordinary(tokenizer: Tokenizer, content: bytes) -> bool:
-    """Tell whether a text is an ordinary token and no special or added one."""
+    """Return whether a text is an ordinary token and no special or added one."""
     is_special = any(token.content == content for token in tokenizer.special_tokens)
     return not is_special and tokenizer.model.vocabulary.id_of(content) is not None
 

@@ -38,11 +38,11 @@ class MergeRules:
         return pair in self._rules
 
     def is_leaf(self, token_id: int) -> bool:
-        """Tell whether no merge uses a token as a part."""
+        """Return whether no merge uses a token as a part."""
         return not self._uses.get(token_id)
 
     def is_made(self, token_id: int) -> bool:
-        """Tell whether a merge makes a token."""
+        """Return whether a merge makes a token."""
         return bool(self._makers.get(token_id))
 
     def remove(self, token_id: int) -> list[int]:
@@ -56,12 +56,12 @@ class MergeRules:
         return parts
 
     def parts(self, token_id: int) -> tuple[int, int] | None:
-        """Give the two tokens of which one is made, by the merge that comes first; None if by none."""
+        """Return the two tokens of which one is made, by the merge that comes first; None if by none."""
         makers = self._makers.get(token_id)
         return min(makers, key=lambda pair: self._rules[pair][0]) if makers else None
 
     def spell(self, token_id: int) -> list[int]:
-        """Give the symbols that a token is made of in the end."""
+        """Return the symbols that a token is made of in the end."""
         symbols: list[int] = []
         waiting = [token_id]
         while waiting:
@@ -120,7 +120,7 @@ def merge_symbols(symbols: Sequence[int], find: Callable[[tuple[int, int]], tupl
 def made_of(
     old: MergeBpe | CharacterBpe, new: MergeBpe | CharacterBpe, token_ids: Iterable[int]
 ) -> dict[int, tuple[int, ...]]:
-    """Give what the old merges make of the text of new tokens; nothing of a text that has a new symbol.
+    """Return what the old merges make of the text of new tokens; nothing of a text that has a new symbol.
 
     Args:
         old: A model.

@@ -60,7 +60,7 @@ def id_map(operation: Operation) -> bytes:
 
 
 def used_ids(tokenizer: Tokenizer) -> list[int]:
-    """Give the ids of all tokens, ascending: ordinary, special, and the unknown one."""
+    """Return the ids of all tokens, ascending: ordinary, special, and the unknown one."""
     unk_id = getattr(tokenizer.model, "unk_id", None)
     ids = {token_id for token_id, _ in tokenizer.model.vocabulary.items()} | tokenizer.special_ids.keys()
     ids |= {token_id for token_id, _ in getattr(tokenizer.model, "texts", ())}
@@ -68,12 +68,12 @@ def used_ids(tokenizer: Tokenizer) -> list[int]:
 
 
 def kept(tokenizer: Tokenizer) -> dict[int, int | None]:
-    """Give the map of a change that leaves every id as it is."""
+    """Return the map of a change that leaves every id as it is."""
     return {token_id: token_id for token_id in used_ids(tokenizer)}
 
 
 def protected_ids(tokenizer: Tokenizer) -> set[int]:
-    """Give the ids that something beside the model refers to, and the unknown token's.
+    """Return the ids that something beside the model refers to, and the unknown token's.
 
     Raises:
         FormatError: The post-processor is broken.
@@ -88,7 +88,7 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
 
 
 def renumber(tokenizer: Tokenizer, new_ids: Mapping[int, int | None]) -> Tokenizer:
-    """Give a tokenizer the ids of a map, leaving out the tokens that have none in it.
+    """Return a tokenizer the ids of a map, leaving out the tokens that have none in it.
 
     What its file said of itself is dropped: it was about other ids.
 
@@ -120,7 +120,7 @@ def renumber(tokenizer: Tokenizer, new_ids: Mapping[int, int | None]) -> Tokeniz
 
 
 def renumbered_model(model: Model, new_ids: Mapping[int, int | None]) -> Model:
-    """Give a model the ids of a map, in the same order, without the tokens that have none in it."""
+    """Return a model the ids of a map, in the same order, without the tokens that have none in it."""
     vocabulary = model.vocabulary
     scores = model.scores if isinstance(model, (ScoredBpe, Unigram)) else None
     kinds = model.kinds if isinstance(model, (ScoredBpe, Unigram)) else b""
@@ -160,7 +160,7 @@ def _renumbered(post_processor: str | None, moved: Callable[[int], int]) -> str 
 
 
 def _ids_in(post_processor: str | None) -> set[int]:
-    """Give the ids that a post-processor names."""
+    """Return the ids that a post-processor names."""
     return set() if post_processor is None else {holder[place] for holder, place in _parsed(post_processor)[1]}
 
 

@@ -88,7 +88,7 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
 
 
 def skeleton(tokenizer: Tokenizer) -> Tokenizer:
-    """Give what pruning always leaves, and extending too: the stages, the special tokens, and the symbols.
+    """Return what pruning always leaves, and extending too: the stages, the special tokens, and the symbols.
 
     A format that cannot hold this can hold nothing that either of them gives.
 

@@ -63,7 +63,7 @@ def own_merges(model: ScoredBpe) -> MergeRules:
 
 
 def without_products(model: ScoredBpe) -> ScoredBpe:
-    """Give the model that only spells: without the pieces that merging makes."""
+    """Return the model that only spells: without the pieces that merging makes."""
     products = composite(model)
     size = len(model.scores)
     kinds = bytearray(model.kinds or bytes([NORMAL]) * size)

@@ -21,7 +21,7 @@ _BYTE_TEXTS = frozenset(BYTE_TEXTS)
 
 
 def composite(model: Model) -> set[int]:
-    """Give the tokens that a model could do without: none of them is a byte or a character.
+    """Return the tokens that a model could do without: none of them is a byte or a character.
 
     Words and n-grams are no symbols of each other: there every token is one.
     """
@@ -49,7 +49,7 @@ def composite(model: Model) -> set[int]:
 
 
 def textless(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> set[int]:
-    """Give the tokens that no merge uses or makes of text: special ones, the unknown one, bytes of characters.
+    """Return the tokens that no merge uses or makes of text: special ones, the unknown one, bytes of characters.
 
     Args:
         tokenizer: Whose special tokens count.

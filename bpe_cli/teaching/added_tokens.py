@@ -33,7 +33,7 @@ class AddedToken:
 
 
 def find_added_tokens(text: str, tokens: Sequence[AddedToken]) -> list[tuple[int, int, int]]:
-    """Give (start, end, id) of each added token in a text, in characters.
+    """Return (start, end, id) of each added token in a text, in characters.
 
     >>> find_added_tokens("a <s> b", [AddedToken("<s>", 7, rstrip=True)])
     [(2, 6, 7)]
@@ -65,5 +65,5 @@ def find_added_tokens(text: str, tokens: Sequence[AddedToken]) -> list[tuple[int
 
 
 def inside_word(text: str, start: int, end: int) -> bool:
-    """Tell whether a word character stands right before or after a part of a text."""
+    """Return whether a word character stands right before or after a part of a text."""
     return bool(WORD_CHARACTER.match(text[start - 1 : start]) or WORD_CHARACTER.match(text[end : end + 1]))

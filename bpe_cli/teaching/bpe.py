@@ -148,7 +148,7 @@ def choose(counts: Mapping[tuple[Symbol, Symbol], int], tie: Tie, ids: Mapping[S
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[Symbol]):
-    """Tell what one merge did.
+    """Record what one merge did.
 
     Attributes:
         number: Counted from 1.
@@ -191,7 +191,7 @@ class Training(Generic[Symbol]):
     allow: Callable[[Symbol], bool] | None
 
     def join(self, left: Symbol, right: Symbol) -> Symbol:
-        """Give what two symbols become: one after the other, the right one without its prefix."""
+        """Return what two symbols become: one after the other, the right one without its prefix."""
         if self.prefix and right.startswith(self.prefix):
             right = right[len(self.prefix) :]
         return left + right

@@ -25,7 +25,7 @@ class _Node:
     frozen: bool = False
 
     def without(self, unused: Collection[str]) -> list[_Node]:
-        """Give the node, or its parts if it is unused, theirs if they are."""
+        """Return the node, or its parts if it is unused, theirs if they are."""
         if self.text not in unused or not self.parts:
             return [self]
         return [leaf for part in self.parts for leaf in part.without(unused)]
@@ -135,7 +135,7 @@ def spellings(
 
 
 def candidates(symbols: Sequence[str], order: Order) -> list[tuple[int, int, str]]:
-    """Give all merges that can be done, first to last: (number, place, product).
+    """Return all merges that can be done, first to last: (number, place, product).
 
     >>> candidates("bab", order_of_merges([("a", "b"), ("b", "a")]))
     [(0, 1, 'ab'), (1, 0, 'ba')]

@@ -14,7 +14,7 @@ from bpe_cli.teaching.steps import display
 
 
 def ngrams(text: str, n: int = 2) -> list[str]:
-    """Give the n-grams that begin at each character; at the end stand the shorter ones that are left.
+    """Return the n-grams that begin at each character; at the end stand the shorter ones that are left.
 
     >>> "/".join(ngrams("变得更美好"))
     '变得/得更/更美/美好/好'

@@ -102,7 +102,7 @@ def arrivals(
 
 
 def best(ways: Sequence[Arrival]) -> Arrival:
-    """Give the way with the highest sum, of equals the one from furthest to the left."""
+    """Return the way with the highest sum, of equals the one from furthest to the left."""
     return max(ways, key=lambda way: way.total)  # the first of the highest
 
 
@@ -122,7 +122,7 @@ def best_path(last: Sequence[Edge]) -> list[Edge]:
 
 
 def log_total(ways: Sequence[Sequence[Edge]]) -> float:
-    """Give the logarithm of the sum of all segmentations' probabilities, from the tokens that end at each place.
+    """Return the logarithm of the sum of all segmentations' probabilities, from the tokens that end at each place.
 
     A segmentation's score less this is the logarithm of its share of them all.
 
@@ -139,7 +139,7 @@ def log_total(ways: Sequence[Sequence[Edge]]) -> float:
 
 
 def best_segmentations(ways: Sequence[Sequence[Edge]], wanted: int) -> list[tuple[float, list[Edge]]]:
-    """Give the best segmentations with their sums, best first: the best up to each place grow from those before.
+    """Return the best segmentations with their sums, best first: the best up to each place grow from those before.
 
     Rounding cannot change the order of what grows by the same number. Of equal sums the one comes first
     whose last token begins further to the left.

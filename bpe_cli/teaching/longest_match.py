@@ -22,7 +22,7 @@ Units = tuple[Unit, ...]
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Say what is written around the characters of a word.
+    """Describe what is written around the characters of a word.
 
     Attributes:
         end: Written at the end of a word; empty for nothing.

@@ -24,7 +24,7 @@ NO_WHITE_SPACE = "\x1c\x1d\x1e\x1f"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Say how frequent a pair must be.
+    """Describe how frequent a pair must be.
 
     Attributes:
         factors: Each round's rank, as a multiple of the number of lines divided by ``lines_per_word``;
@@ -40,7 +40,7 @@ class Rules:
     ratio: float = 1.1
 
     def threshold(self, round_number: int, lines: int, counts: Sequence[int]) -> float:
-        """Give what a count must pass: that of the word at the round's rank, or the share of the lines.
+        """Return what a count must pass: that of the word at the round's rank, or the share of the lines.
 
         Args:
             round_number: From 1.
@@ -57,7 +57,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Tell what one round did.
+    """Record what one round did.
 
     Attributes:
         number: From 1.
@@ -92,7 +92,7 @@ def prepare(lines: Iterable[str], breaks: Collection[str], *, joins_over_space: 
 
 
 def is_space(character: str) -> bool:
-    """Tell whether a character is white space.
+    """Return whether a character is white space.
 
     >>> is_space("\\u3000"), is_space("\\x1c")
     (True, False)

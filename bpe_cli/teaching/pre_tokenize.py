@@ -29,7 +29,7 @@ MARK = "▁"
 
 
 def is_punctuation(character: str) -> bool:
-    """Tell whether a character is punctuation: Unicode's category P, and all symbols of ASCII.
+    """Return whether a character is punctuation: Unicode's category P, and all symbols of ASCII.
 
     >>> [is_punctuation(character) for character in "!$。a€"]
     [True, True, True, False, False]

@@ -79,7 +79,7 @@ def learn(
 
 
 def tokens_above(words: Mapping[str, int], threshold: int, iterations: int, prefix: str = "##") -> list[str]:
-    """Give the characters, sorted, and what a threshold keeps, by falling count and then by text."""
+    """Return the characters, sorted, and what a threshold keeps, by falling count and then by text."""
     characters = sorted(set("".join(words)))
     singles = [*characters, *(prefix + character for character in characters)]
     kept = dict.fromkeys(singles, 1)
@@ -120,7 +120,7 @@ def keep(
 
 
 def cuts(word: str, tokens: Collection[str], prefix: str = "##") -> list[int]:
-    """Tell where the tokens begin that ``encode_word`` cuts a word into.
+    """Return where the tokens begin that ``encode_word`` cuts a word into.
 
     >>> cuts("lowest", {"low", "##e", "##s", "##t", "##st"})
     [0, 3, 4]

@@ -93,7 +93,7 @@ def corpus_cost(words: Mapping[str, int], model: Mapping[str, float]) -> float:
 
 
 def losses(words: Mapping[str, int], model: Mapping[str, float]) -> dict[str, float]:
-    """Tell by how much the corpus costs more without each token of several characters.
+    """Return by how much the corpus costs more without each token of several characters.
 
     >>> losses({"ab": 2}, {"a": 1.0, "b": 1.0, "ab": 1.5})
     {'ab': 1.0}
@@ -147,7 +147,7 @@ def segmentations(word: str, scores: Mapping[str, float]) -> Iterator[tuple[tupl
 
 
 def probabilities(word: str, scores: Mapping[str, float], alpha: float = 1.0) -> dict[tuple[str, ...], float]:
-    """Give the probability of each segmentation: its share of exp(alpha * score).
+    """Return the probability of each segmentation: its share of exp(alpha * score).
 
     >>> probabilities("ab", {"a": 0.0, "b": 0.0, "ab": 0.0})
     {('a', 'b'): 0.5, ('ab',): 0.5}
@@ -158,7 +158,7 @@ def probabilities(word: str, scores: Mapping[str, float], alpha: float = 1.0) ->
 
 
 def expected_counts(words: Mapping[str, int], scores: Mapping[str, float]) -> dict[str, float]:
-    """Tell how often each token is expected to occur: the expectation step.
+    """Return how often each token is expected to occur: the expectation step.
 
     >>> expected_counts({"ab": 4}, {"a": 0.0, "b": 0.0, "ab": 0.0})
     {'a': 2.0, 'b': 2.0, 'ab': 2.0}

@@ -19,7 +19,7 @@ LONGEST_CHARACTER = 4
 
 
 def character_of(data: bytes) -> str | None:
-    r"""Give the character that bytes are exactly one of, or None: the paper's g.
+    r"""Return the character that bytes are exactly one of, or None: the paper's g.
 
     >>> character_of("é".encode()), character_of(b"ab"), character_of(b"\xa9")
     ('é', None, None)
@@ -32,7 +32,7 @@ def character_of(data: bytes) -> str | None:
 
 
 def recoverable(data: bytes) -> list[int]:
-    r"""Give f: the most characters that the first 0, 1, ... len(data) bytes can give.
+    r"""Return f: the most characters that the first 0, 1, ... len(data) bytes can give.
 
     >>> recoverable(b"a\xa9\xc3\xa9")
     [0, 1, 1, 1, 2]
@@ -49,7 +49,7 @@ def recoverable(data: bytes) -> list[int]:
 
 
 def recover(data: bytes) -> str:
-    r"""Give the text with the most characters, by walking back through the best choices.
+    r"""Return the text with the most characters, by walking back through the best choices.
 
     >>> recover(b"\xe4\xbd a\xa9 \xe4\xbd\xa0")
     ' a 你'

@@ -1,4 +1,4 @@
-"""Say what a token may not be, however often its parts stand side by side.
+"""Describe what a token may not be, however often its parts stand side by side.
 
 Sources: Land and Arnett, arXiv:2505.24689 (tokens keep to the borders of characters). Each function
 takes the text of a product, for ``bpe.train(allow=...)``.
@@ -10,7 +10,7 @@ import unicodedata
 
 
 def keeps_characters(product: str | bytes) -> bool:
-    """Tell whether a product is whole characters, or a proper beginning of a single one.
+    """Return whether a product is whole characters, or a proper beginning of a single one.
 
     >>> [keeps_characters(product) for product in ("你好".encode(), b"\\xe4\\xbd", b"\\xbd\\xa0", b"a\\xe4")]
     [True, True, False, False]

@@ -44,7 +44,7 @@ def spell(
 
 
 def scores(words: Mapping[tuple[str, ...], int]) -> dict[Pair, Fraction]:
-    """Give count(pair) / (count(left) * count(right)) of each pair, in first-seen order.
+    """Return count(pair) / (count(left) * count(right)) of each pair, in first-seen order.
 
     >>> {pair: str(score) for pair, score in scores({("h", "##u", "##g"): 10, ("p", "##u", "##g"): 5}).items()}
     {('h', '##u'): '1/15', ('##u', '##g'): '1/15', ('p', '##u'): '1/15'}
@@ -83,7 +83,7 @@ def join(pair: Pair, prefix: str = "##") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Tell what one merge did.
+    """Record what one merge did.
 
     Attributes:
         number: Counted from 1.

@@ -1,4 +1,4 @@
-"""Say which ids are put around each document: what the post-processor puts there, and what begins and ends a text."""
+"""State which ids are put around each document: what the post-processor puts there, and what begins and ends a text."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def edges_of(
     bos: str | int | None = None,
     eot: str | int | None = None,
 ) -> Edges:
-    """Tell what stands around each document.
+    """Return what stands around each document.
 
     Args:
         tokenizer: The tokenizer.
@@ -96,7 +96,7 @@ def edges_of(
 
 
 def token_named(tokenizer: Tokenizer, name: str | int, side: Side) -> int:
-    """Give the id of what begins or ends a text.
+    """Return the id of what begins or ends a text.
 
     Args:
         tokenizer: The tokenizer.
@@ -123,7 +123,7 @@ def token_named(tokenizer: Tokenizer, name: str | int, side: Side) -> int:
 
 
 def _own(tokenizer: Tokenizer, side: Side) -> int:
-    """Give what the tokenizer itself says.
+    """Return what the tokenizer itself says.
 
     Raises:
         UsageError: It says nothing.
@@ -147,7 +147,7 @@ def _found(tokenizer: Tokenizer, side: Side) -> int | None:
 
 
 def _instead(tokenizer: Tokenizer) -> str:
-    """Say what can be asked for where the post-processor is empty."""
+    """Describe what can be asked for where the post-processor is empty."""
     sides: tuple[Side, ...] = ("bos", "eot")
     found = {side: _found(tokenizer, side) for side in sides}
     where = {"bos": "before", "eot": "after"}

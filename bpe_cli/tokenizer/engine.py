@@ -57,7 +57,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Say where a block stands in the whole input.
+    """State where a block stands in the whole input.
 
     Attributes:
         document: The number of its first document, from 0.
@@ -69,7 +69,7 @@ class Place:
 
 
 def is_plain(tokenizer: Tokenizer) -> bool:
-    """Tell whether the short way can run a tokenizer: byte-level BPE whose text is only split."""
+    """Return whether the short way can run a tokenizer: byte-level BPE whose text is only split."""
     spaces = [isinstance(stage, PrefixSpace) for stage in tokenizer.pre_tokenizer]
     return (
         isinstance(tokenizer.model, (RankBpe, MergeBpe))
@@ -183,11 +183,11 @@ class PlainRunner:
             raise cannot_encode(error, block.data) from error
 
     def safe_cut(self, data: bytes | memoryview) -> int:
-        """Give the last offset at which a text can be cut, whatever follows; 0 for none."""
+        """Return the last offset at which a text can be cut, whatever follows; 0 for none."""
         return self.splitter.safe_cut(data)
 
     def decode(self, ids: memoryview | array[int], special: SpecialTable) -> bytes:
-        """Give the bytes of ids."""
+        """Return the bytes of ids."""
         return self.engine.decode(ids, *special)
 
 
@@ -307,7 +307,7 @@ class StagedRunner:
         self, block: Block, ids: memoryview | array[int], ends: memoryview | array[int],
         special: SpecialTable, threads: int,
     ) -> memoryview:  # fmt: skip
-        """Give the numbers (u64) of the documents of a block, all whole, that their ids do not decode to."""
+        """Return the numbers (u64) of the documents of a block, all whole, that their ids do not decode to."""
         if not self._decoders:
             found = _core.joined_failures(self.pipeline, block.data, block.ends, ids, ends, *special, threads)
         else:
@@ -324,11 +324,11 @@ class StagedRunner:
         return cannot_encode(error, data) if on_bytes else cannot_spell(error, data)
 
     def safe_cut(self, data: bytes | memoryview) -> int:
-        """Give the last offset at which a text can be cut, whatever follows; 0 for none."""
+        """Return the last offset at which a text can be cut, whatever follows; 0 for none."""
         return self.pipeline.safe_cut(data)
 
     def decode(self, ids: memoryview | array[int], special: SpecialTable) -> bytes:
-        """Give the bytes of a document's ids."""
+        """Return the bytes of a document's ids."""
         if not self._decoders:
             return self.pipeline.decode(ids, *special)
         vocabulary = self._decoded

@@ -1,4 +1,4 @@
-"""Say what is meant by the name of a family of models, which is no tokenizer's name.
+"""Describe what is meant by the name of a family of models, which is no tokenizer's name.
 
 Each ``-t NAME`` that is named here works: the tests try all of them.
 """
@@ -35,7 +35,7 @@ _FAMILIES = {
 
 
 def squeezed(name: str) -> str:
-    """Give the letters and digits of a name, which is how people tell names apart.
+    """Return the letters and digits of a name, which is how people tell names apart.
 
     >>> squeezed("GPT-4o") == squeezed("gpt4o")
     True
@@ -44,6 +44,6 @@ def squeezed(name: str) -> str:
 
 
 def hint_of_family(name: str) -> str | None:
-    """Say what to ask for in the place of a family's name; None if it is not known to be one."""
+    """Describe what to ask for in the place of a family's name; None if it is not known to be one."""
     short = squeezed(name)
     return next((hint for begin, hint in _FAMILIES.items() if short.startswith(begin)), None)

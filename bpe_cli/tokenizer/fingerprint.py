@@ -14,7 +14,7 @@ from bpe_cli.tokenizer.usage import NO_USAGE
 
 
 def fingerprint(tokenizer: Tokenizer) -> str:
-    """Give a sha256 that tokenizers share when they are equal, and only then.
+    """Return a sha256 that tokenizers share when they are equal, and only then.
 
     Invariant: it covers all that ``Tokenizer`` compares by, each field behind its length, in an order
     and a byte order that do not depend on the machine.

@@ -84,7 +84,7 @@ class Encoding:
         )
 
     def window(self, start: int, stop: int) -> Encoding:
-        """Give a part, without what overflows."""
+        """Return a part, without what overflows."""
         return Encoding(*(getattr(self, name)[start:stop] for name in _LISTS))
 
     def __add__(self, other: Encoding) -> Encoding:
@@ -107,7 +107,7 @@ _LISTS = tuple(name for name in Encoding.__match_args__ if name != "overflowing"
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """Say how long an encoding may become, and what happens with the rest.
+    """Describe how long an encoding may become, and what happens with the rest.
 
     Attributes:
         max_length: Ids at most, special tokens counted.
@@ -124,7 +124,7 @@ class Truncation:
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """Say how long encodings are made.
+    """Describe how long encodings are made.
 
     Attributes:
         length: The length, or None: that of the longest in the batch.
@@ -144,7 +144,7 @@ class Padding:
 
 
 def windows(length: int, size: int, stride: int, direction: Direction = "right") -> list[Span]:
-    """Give the windows of at most ``size`` items that cover a list, each repeating ``stride`` of the last.
+    """Return the windows of at most ``size`` items that cover a list, each repeating ``stride`` of the last.
 
     From the left, or with ``left`` from the right; the last window is the only one that may be smaller.
 
@@ -358,7 +358,7 @@ def prepare(
 
 
 def word_ids(spans: Sequence[Span], pieces: Sequence[Span]) -> list[int | None]:
-    """Say which piece of a text each token belongs to, by where both lie in it.
+    """State which piece of a text each token belongs to, by where both lie in it.
 
     A token belongs to the first piece, from that of the token before it on, which ends behind the
     token's beginning; a token that stands for nothing (an empty span) stays with the piece it is at.

@@ -34,7 +34,7 @@ class Encoding:
     normalizer: tuple[Normalizer, ...] = ()
 
     def tokens(self) -> tuple[SpecialToken, ...]:
-        """Give the special tokens by id."""
+        """Return the special tokens by id."""
         ordered = sorted(self.special_tokens.items(), key=lambda item: item[1])
         return tuple(SpecialToken(text.encode(), token_id) for text, token_id in ordered)
 
@@ -139,7 +139,7 @@ MODEL_PREFIXES: dict[str, str] = {
 
 
 def named(name: str) -> Tokenizer:
-    """Give the tokenizer of an encoding or of a model, by its name in any case; the same object each time.
+    """Return the tokenizer of an encoding or of a model, by its name in any case; the same object each time.
 
     >>> named("GPT-4o") is named("o200k_base")
     True
@@ -156,7 +156,7 @@ def named(name: str) -> Tokenizer:
 
 
 def find(name: str) -> Tokenizer | None:
-    """Give the tokenizer of an encoding or of a model, by its name in any case; None if there is none."""
+    """Return the tokenizer of an encoding or of a model, by its name in any case; None if there is none."""
     encoding = encoding_of(name)
     return None if encoding is None else _built_in(encoding)
 
@@ -173,7 +173,7 @@ def _built_in(name: str) -> Tokenizer:
 
 
 def encoding_of(name: str) -> str | None:
-    """Give the name of the encoding that the name of one or of a model stands for, in any case; None if there is none.
+    """Return the encoding that a name (its own, or a model's) stands for, in any case; None if there is none.
 
     >>> encoding_of("GPT-4"), encoding_of("CL100K_base"), encoding_of("gpt-3")
     ('cl100k_base', 'cl100k_base', None)
@@ -193,7 +193,7 @@ def canonical(name: str) -> str:
 
 
 def encoding_for_model(model: str) -> str | None:
-    """Give the name of the encoding that a model uses, or None.
+    """Return the name of the encoding that a model uses, or None.
 
     >>> encoding_for_model("gpt-4o-2024-05-13"), encoding_for_model("gpt-4")
     ('o200k_base', 'cl100k_base')
@@ -205,7 +205,7 @@ def encoding_for_model(model: str) -> str | None:
 
 
 def of_ranks(sha256: str) -> dict[str, Encoding]:
-    """Give the encodings whose published file has this sha256, by name, that with fewest special tokens first."""
+    """Return the encodings whose published file has this sha256, by name, that with fewest special tokens first."""
     fitting = [item for item in (ENCODINGS | KNOWN_FILES).items() if item[1].sha256 == sha256]
     return dict(sorted(fitting, key=lambda item: len(item[1].special_tokens)))
 
@@ -224,7 +224,7 @@ def unknown(name: str) -> UsageError:
 
 
 def _near(name: str) -> list[str]:
-    """Give the names that are most like one: the one that is the same but for signs, or up to three."""
+    """Return the names that are most like one: the one that is the same but for signs, or up to three."""
     import difflib
 
     from bpe_cli.tokenizer.families import squeezed

@@ -54,7 +54,7 @@ class Processed:
 
 
 def layout(post_processor: str | None, *, pair: bool = False) -> tuple[Part, ...]:
-    """Give what comes in what order for a text, or for a pair of texts.
+    """Return what comes in what order for a text, or for a pair of texts.
 
     Args:
         post_processor: The component as JSON, as ``tokenizer.json`` holds it; None for none.
@@ -136,7 +136,7 @@ def _fill(component: dict[str, Any], groups: list[tuple[Part, ...]]) -> list[tup
 
 
 def affixes(post_processor: str | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Give the ids before and after a document.
+    """Return the ids before and after a document.
 
     Args:
         post_processor: The component as JSON, as ``tokenizer.json`` holds it; None for none.
@@ -184,7 +184,7 @@ def process(post_processor: str | None, first_ids: Sequence[int], second_ids: Se
 
 
 def trims(post_processor: str | None) -> tuple[bool, ...]:
-    """Tell how often white space is trimmed off spans, and for each time, whether a space is put before texts.
+    """Return how often white space is trimmed off spans, and for each time, whether a space is put before texts.
 
     Pass each value as ``add_prefix_space`` to ``trim``.
 

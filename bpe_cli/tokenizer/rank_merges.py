@@ -104,7 +104,7 @@ def _last_parts(token: bytes, ranks: Mapping[bytes, int]) -> tuple[bytes, bytes]
 
 
 def as_merges(model: RankBpe | MergeBpe) -> MergeBpe:
-    """Give byte-level BPE with its merges written out; it makes the same tokens of every piece.
+    """Return byte-level BPE with its merges written out; it makes the same tokens of every piece.
 
     Whole pieces are looked up only where some token of the ranks arises in no other way.
 
@@ -118,12 +118,12 @@ def as_merges(model: RankBpe | MergeBpe) -> MergeBpe:
 
 
 def as_ranks(model: MergeBpe) -> RankBpe | None:
-    """Give the ranks that do what merges do; None if there are none."""
+    """Return the ranks that do what merges do; None if there are none."""
     return RankBpe(model.vocabulary) if why_no_ranks(model) is None else None
 
 
 def why_no_ranks(model: MergeBpe) -> str | None:
-    """Tell why ranks cannot do what merges do; None when they can.
+    """Explain why ranks cannot do what merges do; None when they can.
 
     They can if the merges that do what the ranks do are all there, in the order of the ids: no other
     merge is ever used then. And ranks look up whole pieces; where the model does not, merging is to

@@ -51,7 +51,7 @@ class StreamDecoder:
         self._characters = CharacterStream(errors)
 
     def feed(self, ids: Iterable[int]) -> str:
-        """Give the text that is certain after these ids.
+        """Return the text that is certain after these ids.
 
         Raises:
             InputError: An id has no token; or the bytes are not UTF-8 and errors are strict; or the
@@ -62,7 +62,7 @@ class StreamDecoder:
         return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
 
     def finish(self) -> str:
-        """Give what is left when no more ids come, and begin anew.
+        """Return what is left when no more ids come, and begin anew.
 
         Raises:
             InputError: As ``feed``.
@@ -84,7 +84,7 @@ class CharacterStream:
         self._position = 0
 
     def feed(self, data: bytes) -> str:
-        """Give the characters that are complete after these bytes.
+        """Return the characters that are complete after these bytes.
 
         Raises:
             InputError: The bytes are not UTF-8 and errors are strict.
@@ -92,7 +92,7 @@ class CharacterStream:
         return self._decode(data, final=False)
 
     def finish(self) -> str:
-        """Give what is left when no more bytes come, and begin anew.
+        """Return what is left when no more bytes come, and begin anew.
 
         Raises:
             InputError: As ``feed``.
@@ -124,7 +124,7 @@ class _Window:
         self._old = 0  # how many of the kept ids that is
 
     def step(self, token_id: int) -> bytes:
-        """Give the bytes that one more id makes certain."""
+        """Return the bytes that one more id makes certain."""
         if not self._given and self._ids:
             before = self._decode(self._ids)
             if not _unfinished(before):
@@ -145,7 +145,7 @@ class _Window:
         return new
 
     def finish(self) -> bytes:
-        """Give what is left, and begin anew."""
+        """Return what is left, and begin anew."""
         left = self._after(self._decode(self._ids)) if self._ids else b""
         self._ids, self._given, self._old = [], b"", 0
         return left

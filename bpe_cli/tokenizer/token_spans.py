@@ -1,4 +1,4 @@
-"""Say where the tokens of one text lie in it, in columns: a few bytes for each token, and no object."""
+"""State where the tokens of one text lie in it, in columns: a few bytes for each token, and no object."""
 
 from __future__ import annotations
 

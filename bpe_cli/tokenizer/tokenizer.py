@@ -78,7 +78,7 @@ class Tokenizer:
     name: str | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
-        """Give what a copy or a pickle takes along: the value, and nothing that is compiled or worked out from it."""
+        """Return what a copy or a pickle takes along: the value, and nothing that is compiled or worked out from it."""
         return {name: getattr(self, name) for name in self.__match_args__}
 
     # -- parts ---------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ class Tokenizer:
         return zip(*self.staged_runner.spans(data, matcher, continued=continued), strict=True)
 
     def piece_ends(self, data: bytes) -> memoryview | None:
-        """Give the end offset of every piece of a text without special tokens.
+        """Return the end offset of every piece of a text without special tokens.
 
         None where stages rewrite text before it becomes tokens: then pieces are no parts of it.
         """
@@ -156,7 +156,7 @@ class Tokenizer:
         return live(self.model, self.withheld)
 
     def without_dead_merges(self) -> Tokenizer:
-        """Give a tokenizer that does the same, and whose model has neither special texts nor merges that spell them.
+        """Return a tokenizer that does the same, and whose model has neither special texts nor merges that spell them.
 
         It is the same one if nothing is withheld. The text of an unknown token that is no special one stays.
         """
@@ -200,7 +200,7 @@ class Tokenizer:
         return max(self.model.vocabulary.size, max(self._decoded, default=-1) + 1)
 
     def token_bytes(self, token_id: int) -> bytes:
-        """Give the bytes of any token.
+        """Return the bytes of any token.
 
         Raises:
             InputError: No token has this id.
@@ -214,7 +214,7 @@ class Tokenizer:
         return content
 
     def with_special_tokens(self, tokens: Iterable[SpecialToken]) -> Tokenizer:
-        """Give a tokenizer that has more special tokens.
+        """Return a tokenizer that has more special tokens.
 
         Raises:
             UsageError: An id is taken, or a content stands for another id.
@@ -224,7 +224,7 @@ class Tokenizer:
         return with_special_tokens(self, tokens)
 
     def with_longest_match(self, *, left_to_right: bool, frequencies: Mapping[bytes, int] | None = None) -> Tokenizer:
-        """Give a tokenizer that applies a BPE vocabulary by its longest tokens instead of by merges.
+        """Return a tokenizer that applies a BPE vocabulary by its longest tokens instead of by merges.
 
         Args:
             left_to_right: Take the longest token at each place from the left, or the longest one anywhere first.
@@ -366,7 +366,7 @@ class Tokenizer:
     # -- ids to text ---------------------------------------------------------------------------
 
     def decode(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
-        """Give the bytes that ids stand for: exactly what was encoded, for any bytes.
+        """Return the bytes that ids stand for: exactly what was encoded, for any bytes.
 
         An array of u32 (NumPy's too) is fastest, and one that nobody can write to is not even copied.
 
@@ -383,7 +383,7 @@ class Tokenizer:
             ) from error
 
     def decode_text(self, ids: Iterable[int], errors: Literal["strict", "replace", "ignore"] = "replace") -> str:
-        """Give the text that ids stand for.
+        """Return the text that ids stand for.
 
         ``ignore`` keeps the most valid characters that any reading of the bytes gives (the optimum
         of the byte-level BPE paper, arXiv:1909.03341; ``teaching.utf8`` holds its dynamic programme).

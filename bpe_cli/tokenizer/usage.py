@@ -24,7 +24,7 @@ Fact = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Say how a tokenizer is meant to be used.
+    """Describe how a tokenizer is meant to be used.
 
     Attributes:
         truncation: How long an encoding may become; applied only by who asks for it.
@@ -39,7 +39,7 @@ class Usage:
     chat_templates: tuple[tuple[str, str], ...] = ()
 
     def role(self, name: str) -> int | None:
-        """Give the id of the token with a role; None if there is none."""
+        """Return the id of the token with a role; None if there is none."""
         return dict(self.roles).get(name)
 
 
@@ -49,7 +49,7 @@ NO_USAGE = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Say what the file was that a tokenizer was read from.
+    """Describe what the file was that a tokenizer was read from.
 
     Attributes:
         format: The format's name.
@@ -65,12 +65,12 @@ class Origin:
     trained: tuple[tuple[str, Fact], ...] = ()
 
     def kept(self, format_name: str, place: str) -> bytes | None:
-        """Give what was carried at a place, if the tokenizer came from that very format."""
+        """Return what was carried at a place, if the tokenizer came from that very format."""
         return dict(self.carried).get(place) if self.format == format_name else None
 
 
 def roles_in_order(roles: dict[str, int]) -> tuple[tuple[str, int], ...]:
-    """Give roles as ``Usage`` has them; what is no role is left out.
+    """Return roles as ``Usage`` has them; what is no role is left out.
 
     >>> roles_in_order({"eos": 2, "bos": 1})
     (('bos', 1), ('eos', 2))

@@ -1,4 +1,4 @@
-"""Tell which tokens text never becomes unless somebody asks, and give a model as text meets it: without them.
+"""Find which tokens text never becomes unless somebody asks, and make a model as text meets it: without them.
 
 Special tokens are such tokens, and the unknown one, which stands for what has no token. A vocabulary may hold
 their texts all the same, and merges may spell them out: of ``</ s`` and ``>`` comes ``</s>``. So text is matched with
@@ -49,7 +49,7 @@ NOTHING = Withheld()
 
 
 def withheld(model: Model, special_tokens: Iterable[SpecialToken], before: Iterable[object] = ()) -> Withheld:
-    """Tell which tokens of a vocabulary text never becomes.
+    """Return which tokens of a vocabulary text never becomes.
 
     Args:
         model: The model, with all of its vocabulary.
@@ -87,7 +87,7 @@ def _is_spelt_with(model: Model, token_id: int, spelt_in_bytes: bool) -> bool:
 
 
 def looked_for(special_tokens: Sequence[SpecialToken], names: Collection[bytes]) -> list[SpecialToken]:
-    """Give the tokens that are looked for in text: added ones always, special ones if they are named.
+    """Return the tokens that are looked for in text: added ones always, special ones if they are named.
 
     An added token that has the id of a special one is not a way to that. Of tokens that normalizing makes equal the
     first is found: a special one, as in Hugging Face's library.
@@ -102,7 +102,7 @@ def looked_for(special_tokens: Sequence[SpecialToken], names: Collection[bytes])
 
 
 def live(model: Model, tokens: Withheld) -> Model:
-    """Give the model as text meets it; the model itself if nothing is withheld.
+    """Return the model as text meets it; the model itself if nothing is withheld.
 
     Complexity: linear in the vocabulary and the merges, if anything is.
     """
@@ -121,7 +121,7 @@ def live(model: Model, tokens: Withheld) -> Model:
 
 
 def unspelt(model: Model, tokens: Withheld) -> list[int]:
-    """Give the withheld tokens that characters are spelt with, and that nothing else spells: those are unknown now."""
+    """Return the withheld tokens that characters are spelt with, and nothing else spells: those are unknown now."""
     if not isinstance(model, CharacterBpe) or model.byte_fallback:
         return []
     prefix, suffix = model.continuing_subword_prefix, model.end_of_word_suffix

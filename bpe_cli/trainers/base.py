@@ -135,7 +135,7 @@ def check_numbers(options: Any) -> None:
 
 
 def pieces_of(counts: _core.Counts) -> dict[bytes, int]:
-    """Give all pieces with their counts, in order of first occurrence.
+    """Return all pieces with their counts, in order of first occurrence.
 
     >>> from array import array
     >>> counts = new_counts()
@@ -152,7 +152,7 @@ STEPS_BYTES = 20_000
 
 
 def small(counts: _core.Counts) -> dict[bytes, int]:
-    """Give all pieces of a corpus that is small enough for a textbook.
+    """Return all pieces of a corpus that is small enough for a textbook.
 
     Raises:
         UsageError: It is not.

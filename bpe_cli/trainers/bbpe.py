@@ -58,7 +58,7 @@ COMPAT: dict[Compat, Rules] = {
 
 @dataclass(frozen=True, slots=True)
 class BbpeOptions:
-    """Say what to train.
+    """Define what to train.
 
     Attributes:
         vocab_size: Tokens to end with, special ones and bytes counted.
@@ -149,13 +149,13 @@ def documents(_: BbpeOptions) -> None:
 
 
 def front(options: BbpeOptions) -> Front:
-    """Give the stages that text goes through."""
+    """Return the stages that text goes through."""
     stages: tuple[PreTokenizer, ...] = tuple(Split(pattern) for pattern in options.patterns)
     return Front((), (PrefixSpace(), *stages) if options.prefix_space else stages)
 
 
 def unicode_version(options: BbpeOptions) -> str:
-    """Tell which Unicode version cuts the text: the core's, or that of the ``regex`` module."""
+    """Return which Unicode version cuts the text: the core's, or that of the ``regex`` module."""
     fast = isinstance(compile_splitter(options.patterns), _core.Splitter)
     return _core.UNICODE_VERSION if fast else f"regex {regex_version()}"
 
@@ -259,7 +259,7 @@ def train(
 
 
 def _reserved(options: BbpeOptions, initial: list[bytes]) -> list[bytes]:
-    """Give the products that would be written like special tokens, unless they are those (as with ``hf``)."""
+    """Return the products that would be written like special tokens, unless they are those (as with ``hf``)."""
     return [text for content in options.special_tokens if (text := from_visible(content)) and text not in initial]
 
 
@@ -279,7 +279,7 @@ def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
 
 
 def untrained(options: BbpeOptions) -> Tokenizer:
-    """Give what training would give without any merge: to see, before it begins, what could not be done.
+    """Return what training would give without any merge: to see, before it begins, what could not be done.
 
     Raises:
         TrainingError: The vocabulary is smaller than its alphabet.
@@ -302,7 +302,7 @@ def _assemble(options: BbpeOptions, vocabulary: Vocabulary, merges: Merges, spec
 
 
 def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[bytes], list[int], dict[str, int]]:
-    """Give the tokens that exist before the first merge.
+    """Return the tokens that exist before the first merge.
 
     A special token whose text is one that merges could make, written in the visible alphabet, *is*
     that token under Hugging Face's rules: it keeps its id, and merges that give it reuse it.

@@ -80,7 +80,7 @@ def mark_pieces(
 
 
 def _unused(counts: _core.Counts) -> bytes:
-    """Give bytes that stand in no piece, and cannot stand in a word: they are no UTF-8."""
+    """Return bytes that stand in no piece, and cannot stand in a word: they are no UTF-8."""
     longest = 0
     for start in range(0, counts.unique, _STEP):
         for piece, _ in counts.items(start, _STEP):

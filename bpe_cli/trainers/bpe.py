@@ -36,7 +36,7 @@ _UNLIMITED = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Say what to train.
+    """Define what to train.
 
     Attributes:
         vocab_size: Tokens to end with, special ones and characters counted; None for any number.
@@ -162,7 +162,7 @@ def documents(_: Options) -> Literal["lines"]:
 
 
 def front(options: Options) -> Front:
-    """Give the stages that text goes through; lines of a dictionary are counted as they are."""
+    """Return the stages that text goes through; lines of a dictionary are counted as they are."""
     if options.dictionary:
         return Front()
     normalizer, pre_tokenizer = word_stages(options.by_byte)
@@ -230,7 +230,7 @@ def train(
 
 
 def _shortfall(options: Options, size: int, *, exhausted: bool, bounded: bool) -> str | None:
-    """Say why there are not as many tokens, or merges, as there are to be."""
+    """Explain why there are not as many tokens, or merges, as there are to be."""
     if options.vocab_size is not None and size > options.vocab_size:
         return "characters at the ends of words and inside them are tokens of their own, and alone are more"
     if exhausted:
@@ -247,7 +247,7 @@ def _shortfall(options: Options, size: int, *, exhausted: bool, bounded: bool) -
 
 
 def _reserved(options: Options, initial: list[bytes]) -> list[bytes]:
-    """Give the products that would be written like special tokens, unless they are those."""
+    """Return the products that would be written like special tokens, unless they are those."""
     written = (from_visible(content) if options.by_byte else content.encode() for content in options.specials)
     return [text for text in written if text and text not in initial]
 
@@ -259,13 +259,13 @@ def _most_merges(words: _core.Counts, options: Options) -> int | None:
 
 
 def untrained(options: Options) -> Tokenizer:
-    """Give a tokenizer without characters and merges: to see, before the work begins, what could not be done."""
+    """Return a tokenizer without characters and merges: to see, before the work begins, what could not be done."""
     read_words(options.boundaries)
     return _assemble(options, [content.encode() for content in options.specials], [], [])
 
 
 def initial_tokens(words: _core.Counts, options: Options) -> tuple[list[bytes], list[int]]:
-    """Give the tokens that exist before the first merge.
+    """Return the tokens that exist before the first merge.
 
     A special token can be a character; under Hugging Face's rules it can also be what merges make.
 
@@ -290,7 +290,7 @@ def initial_tokens(words: _core.Counts, options: Options) -> tuple[list[bytes], 
 
 
 def _alphabet(words: _core.Counts, options: Options) -> list[bytes]:
-    """Give the symbols, undecorated, in order."""
+    """Return the symbols, undecorated, in order."""
     if options.by_byte and options.all_forms:
         return [bytes([byte]) for byte in range(256)]
     seen = character_counts(texts(words, options.by_byte, options.boundary_mark))

@@ -22,7 +22,7 @@ from bpe_cli.trainers.base import Front, Progress, Trained
 
 @dataclass(frozen=True, slots=True)
 class ByteOptions:
-    """Say what to make.
+    """Describe what to make.
 
     Attributes:
         vocab_size: None, or 256 and the number of special tokens.
@@ -64,12 +64,12 @@ def train(
     progress: Progress | None = None,  # noqa: ARG001
     threads: int = 1,  # noqa: ARG001
 ) -> Trained:
-    """Give the tokenizer, which is the same for every corpus, also for none."""
+    """Return the tokenizer, which is the same for every corpus, also for none."""
     return Trained(untrained(options), ("256 bytes", f"{len(options.special_tokens)} special"))
 
 
 def untrained(options: ByteOptions) -> Tokenizer:
-    """Give the tokenizer.
+    """Return the tokenizer.
 
     >>> untrained(ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True)).encode(b"\\x00A")
     [3, 68]

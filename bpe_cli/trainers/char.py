@@ -21,7 +21,7 @@ from bpe_cli.trainers.base import Front, Progress, Trained, pieces_of, small
 
 @dataclass(frozen=True, slots=True)
 class CharOptions:
-    """Say what to train.
+    """Define what to train.
 
     Attributes:
         vocab_size: Most tokens, special ones counted; None for no bound.
@@ -124,7 +124,7 @@ def _covering(ordered: list[bytes], present: dict[bytes, int], coverage: float) 
 
 
 def untrained(options: CharOptions) -> Tokenizer:
-    """Give a tokenizer of this kind that knows one character."""
+    """Return a tokenizer of this kind that knows one character."""
     return _assemble(options, Vocabulary.from_tokens([b""] * len(options.contents) + [b"a"]))
 
 

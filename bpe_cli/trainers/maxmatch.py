@@ -29,7 +29,7 @@ MOST_ROUNDS = 100
 
 @dataclass(frozen=True, slots=True)
 class MaxMatchOptions:
-    """Say what to train.
+    """Define what to train.
 
     Attributes:
         vocab_size: Most tokens, special ones and characters counted; None for no bound.
@@ -177,7 +177,7 @@ def train(
 
 
 def _shortfall(learnt: Dictionaries, tokenizer: Tokenizer, options: MaxMatchOptions) -> str | None:
-    """Say why there are not more words, if there are to be."""
+    """Explain why there are not more words, if there are to be."""
     if options.vocab_size is None or tokenizer.vocab_size >= options.vocab_size:
         return None
     if any(len(dictionary) >= options.dictionary_size for dictionary in learnt.words):
@@ -209,7 +209,7 @@ def assemble(characters: Words, dictionaries: Sequence[Words], options: MaxMatch
 
 
 def _alphabet(characters: Words, options: MaxMatchOptions) -> list[bytes]:
-    """Give the characters; the line end, which no line holds, is one of them, so that files can be encoded."""
+    """Return the characters; the line end, which no line holds, is one of them, so that files can be encoded."""
     reserved = {content.encode("utf-8", "surrogateescape") for content in options.contents}
     return [each for each in dict.fromkeys([*(each for each, _ in characters), b"\n"]) if each not in reserved]
 
@@ -224,7 +224,7 @@ def dump_dictionary(words: Iterable[tuple[bytes, int]]) -> bytes:
 
 
 def untrained(options: MaxMatchOptions) -> Tokenizer:
-    """Give a tokenizer of this kind that knows the line end alone."""
+    """Return a tokenizer of this kind that knows the line end alone."""
     return _tokenizer(Vocabulary.from_tokens([b""] * len(options.contents) + [b"\n"]), options)
 
 

@@ -42,7 +42,7 @@ def check_special_tokens(special_tokens: Sequence[str]) -> None:
 
 
 def special_contents(special_tokens: Sequence[str], unk_token: str | None) -> list[str]:
-    """Give the texts of special tokens by id: the unknown one is the first, unless it is in the list.
+    """Return the texts of special tokens by id: the unknown one is the first, unless it is in the list.
 
     >>> special_contents(["<pad>"], "<unk>"), special_contents(["<pad>", "<unk>"], "<unk>")
     (['<unk>', '<pad>'], ['<pad>', '<unk>'])
@@ -56,7 +56,7 @@ def special_stages(contents: Sequence[str]) -> tuple[SpecialToken, ...]:
 
 
 def unk_id_of(contents: Sequence[str], unk_token: str | None) -> int | None:
-    """Give the id of the token for what is unknown, if there is one."""
+    """Return the id of the token for what is unknown, if there is one."""
     return None if unk_token is None else contents.index(unk_token)
 
 
@@ -71,7 +71,7 @@ def by_count(counts: Mapping[bytes, int], min_frequency: int = 1) -> list[bytes]
 
 
 def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | None) -> Vocabulary:
-    """Give pieces the ids after those of special tokens, until the vocabulary is full.
+    """Return pieces the ids after those of special tokens, until the vocabulary is full.
 
     A piece whose text is that of a special token is left out: the text would stand for two tokens.
 
@@ -98,7 +98,7 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
 
 
 def summarise(vocabulary: Vocabulary, noun: str, contents: Sequence[str]) -> tuple[str, ...]:
-    """Tell what a vocabulary is made of.
+    """Return what a vocabulary is made of.
 
     >>> summarise(Vocabulary.from_tokens([b"", b"a"]), "character", ["<unk>"])
     ('1 character', '1 special')
@@ -107,7 +107,7 @@ def summarise(vocabulary: Vocabulary, noun: str, contents: Sequence[str]) -> tup
 
 
 def shortfall(vocabulary: Vocabulary, vocab_size: int | None, noun: str, *left_out: str) -> str | None:
-    """Tell why a vocabulary is smaller than asked for, if it is.
+    """Explain why a vocabulary is smaller than asked for, if it is.
 
     Args:
         vocabulary: The vocabulary.
@@ -127,7 +127,7 @@ def shortfall(vocabulary: Vocabulary, vocab_size: int | None, noun: str, *left_o
 
 
 def rare(counts: Iterable[int], min_frequency: int) -> str:
-    """Say what a piece is not that occurs less often; nothing if there is none."""
+    """Describe what a piece is not that occurs less often; nothing if there is none."""
     return "frequent enough" if min_frequency > 1 and any(count < min_frequency for count in counts) else ""
 
 

@@ -19,7 +19,7 @@ LONGEST = 64
 
 @dataclass(frozen=True, slots=True)
 class NgramOptions:
-    """Say what to train.
+    """Define what to train.
 
     Attributes:
         n: Characters of each n-gram.
@@ -112,7 +112,7 @@ def _choose(ngrams: dict[bytes, int], options: NgramOptions) -> Vocabulary:
 
 
 def untrained(options: NgramOptions) -> Tokenizer:
-    """Give a tokenizer of this kind that knows one character."""
+    """Return a tokenizer of this kind that knows one character."""
     return _assemble(options, Vocabulary.from_tokens([b""] * len(options.contents) + [b"a"]))
 
 

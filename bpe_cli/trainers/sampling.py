@@ -49,7 +49,7 @@ def reservoir(documents: Iterable[bytes], size: int, seed: int = SEED) -> list[b
 
 
 def sample(blocks: Iterable[Block], size: int | None, seed: int = SEED) -> Iterable[Block]:
-    """Give the blocks as they are, or one block with a sample of their documents.
+    """Return the blocks as they are, or one block with a sample of their documents.
 
     A document that goes on from one block to the next is one document.
     """

@@ -61,13 +61,13 @@ def documents(_: Options) -> Literal["lines"]:
 
 
 def chosen(blocks: Iterable[Block], options: Options) -> Iterable[Block]:
-    """Give the sentences to learn from: those that are not too long, or a sample of them."""
+    """Return the sentences to learn from: those that are not too long, or a sample of them."""
     usable = without(blocks, options.max_sentence_length, LEFT_OUT.encode())
     return sample(usable, options.input_sentence_size)
 
 
 def normalizer(options: Options, kept: tuple[str, ...] = ()) -> tuple[Normalizer, ...]:
-    """Give the stages that normalize text; in training user-defined pieces are normalized too, later ``kept``."""
+    """Return the stages that normalize text; in training user-defined pieces are normalized too, later ``kept``."""
     table: tuple[Normalizer, ...] = ()
     if options.normalization != "identity":
         table = (replace(_table(options.normalization), user_defined=kept),)
@@ -83,12 +83,12 @@ def normalizer(options: Options, kept: tuple[str, ...] = ()) -> tuple[Normalizer
 
 @cache
 def _table(name: str) -> Charsmap:
-    """Give the table of a normalization, which takes a second to make."""
+    """Return the table of a normalization, which takes a second to make."""
     return Charsmap(base64.b64encode(_core.charsmap(name)).decode())
 
 
 def front(options: Options) -> Front:
-    """Give the stages that sentences go through: normalized, given pieces marked, and cut into words."""
+    """Return the stages that sentences go through: normalized, given pieces marked, and cut into words."""
     given = sorted((text for text, _ in meta_pieces(options)), key=len, reverse=True)
     expression = "|".join(map(_literally, given))
     if options.model == "unigram":
@@ -102,7 +102,7 @@ def _literally(text: str) -> str:
 
 
 def cuts(options: Options) -> tuple[PreTokenizer, ...]:
-    """Give the stage that cuts sentences into words; that of a word model is part of it."""
+    """Return the stage that cuts sentences into words; that of a word model is part of it."""
     if options.model == "word" or not options.treat_whitespace_as_suffix:
         behavior: Literal["MergedWithPrevious", "MergedWithNext"] = "MergedWithNext"
     else:
@@ -115,7 +115,7 @@ def cuts(options: Options) -> tuple[PreTokenizer, ...]:
 
 
 def alphabet(counts: _core.Counts, options: Options) -> list[tuple[str, int]]:
-    """Give the characters that are to have pieces, with their counts, the most frequent first.
+    """Return the characters that are to have pieces, with their counts, the most frequent first.
 
     Characters are taken, the required ones first, until those taken make up the coverage; shares are
     compared as f32, as SentencePiece does.
@@ -207,7 +207,7 @@ def learn(counts: _core.Counts, options: Options, progress: Progress | None = No
 
 
 def _log(number: int) -> float:
-    """Give the logarithm of a count, in f32 as SentencePiece does.
+    """Return the logarithm of a count, in f32 as SentencePiece does.
 
     A required character that never occurs counts half: SentencePiece gives it minus infinity, and then no
     segmentation that has it can be told from another.
@@ -246,7 +246,7 @@ def _unigram(counts: _core.Counts, options: Options, progress: Progress | None, 
 
 
 def _rules(options: Options) -> dict[str, Any]:
-    """Give the options that say which substrings can be pieces, as the core names them."""
+    """Return the options that say which substrings can be pieces, as the core names them."""
     return {
         "max_piece_length": options.max_token_length,
         "split_by_whitespace": options.split_by_whitespace,
@@ -319,19 +319,19 @@ def assemble(options: Options, learnt: list[tuple[str, float]]) -> Tokenizer:
 
 
 def named(tokenizer: Tokenizer, inputs: Iterable[str], output: str | None) -> Tokenizer:
-    """Give a tokenizer that says of what files it was made, and for which, as they were given."""
+    """Return a tokenizer that says of what files it was made, and for which, as they were given."""
     prefix = () if output is None else (("model_prefix", output.removesuffix(".model")),)
     trained = (*(("input", path) for path in inputs), *prefix, *(tokenizer.origin.trained if tokenizer.origin else ()))
     return replace(tokenizer, origin=Origin("", trained=trained))
 
 
 def untrained(options: Options) -> Tokenizer:
-    """Give a tokenizer with nothing learnt."""
+    """Return a tokenizer with nothing learnt."""
     return assemble(options, [(MARK, 0.0)])
 
 
 def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
-    """Give the pieces with their ids and scores, a line each: those that are there, and those learnt in their order.
+    """Return the pieces with their ids and scores, a line each: those that are there, and those learnt in their order.
 
     Raises:
         UsageError: The corpus is too large for it.

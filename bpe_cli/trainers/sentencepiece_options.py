@@ -1,4 +1,4 @@
-"""Say what SentencePiece's trainers are to do, and which pieces there are before any training."""
+"""Describe what SentencePiece's trainers are to do, and which pieces there are before any training."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OF_MODELS = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Say what to train. Names and defaults are those of ``spm_train``.
+    """Define what to train. Names and defaults are those of ``spm_train``.
 
     Attributes:
         vocab_size: Pieces to end with, all kinds counted.
@@ -122,7 +122,7 @@ class Options:
 
 
 def trainer_settings(options: Options) -> tuple[tuple[str, Fact], ...]:
-    """Give what was trained with in the words of SentencePiece's ``TrainerSpec``, as ``spm_train`` writes it.
+    """Return what was trained with in the words of SentencePiece's ``TrainerSpec``, as ``spm_train`` writes it.
 
     A result does not depend on the threads here, and is that of one thread there.
     """
@@ -161,7 +161,7 @@ _SAME_NAMES = (
 
 
 def meta_pieces(options: Options) -> list[tuple[str, int]]:
-    """Give the pieces that are there before any training, with their types, by id.
+    """Return the pieces that are there before any training, with their types, by id.
 
     Raises:
         UsageError: Two have one id or one text, or the ids leave a gap.

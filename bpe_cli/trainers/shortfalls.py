@@ -1,4 +1,4 @@
-"""Say why a vocabulary is smaller than asked for, each reason as the rest of a sentence."""
+"""Explain why a vocabulary is smaller than asked for, each reason as the rest of a sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SEEDS, EXPECTATION, PRUNING = "seeds", "expectation", "pruning"
 
 
 def of_unigram(step: str | None, longer: int, seed_size: int) -> str:
-    """Say why unigram training left too few tokens.
+    """Explain why unigram training left too few tokens.
 
     Args:
         step: After which step there were too few.
@@ -31,7 +31,7 @@ def of_unigram(step: str | None, longer: int, seed_size: int) -> str:
 
 
 def of_textbook(seeds: int, wanted: int, seed_size: int, dropped: str) -> str:
-    """Say why the course's unigram training left too few tokens.
+    """Explain why the course's unigram training left too few tokens.
 
     Args:
         seeds: With how many tokens it began.

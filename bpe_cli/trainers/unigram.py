@@ -50,7 +50,7 @@ BYTES = tuple(text.decode() for text in BYTE_TEXTS)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Say what to train.
+    """Define what to train.
 
     Attributes:
         vocab_size: Tokens to end with, special ones and bytes counted.
@@ -133,17 +133,17 @@ class Options:
 
 
 def documents(options: Options) -> Literal["lines"] | None:
-    """Say whether documents are lines: for samples they are."""
+    """Return whether documents are lines: for samples they are."""
     return "lines" if options.input_sentence_size else None
 
 
 def chosen(blocks: Iterable[Block], options: Options) -> Iterable[Block]:
-    """Give the documents to learn from: all, or a sample of them."""
+    """Return the documents to learn from: all, or a sample of them."""
     return sample(blocks, options.input_sentence_size)
 
 
 def front(options: Options) -> Front:
-    """Give the stages that text goes through before it is counted."""
+    """Return the stages that text goes through before it is counted."""
     return Front(options.normalizer, options.pre_tokenizer)
 
 
@@ -175,7 +175,7 @@ def train(counts: _core.Counts, options: Options, progress: Progress | None = No
 
 
 def _shortfall(options: Options, trained: _core.UnigramTraining, learnt: int) -> str:
-    """Say why there are too few tokens."""
+    """Explain why there are too few tokens."""
     if learnt + len(options.reserved) >= options.vocab_size:
         return "of the tokens learnt some are spelt like special ones, and left out"
     if options.rule == "textbook":
@@ -219,7 +219,7 @@ def _run(
 
 
 def refusal(error: ValueError, covers: bool = True) -> TrainingError:
-    """Say what the core says, and how a vocabulary that is too small gets room.
+    """Describe what the core says, and how a vocabulary that is too small gets room.
 
     Args:
         error: What the core raised.
@@ -232,7 +232,7 @@ def refusal(error: ValueError, covers: bool = True) -> TrainingError:
 
 
 def untrained(options: Options) -> Tokenizer:
-    """Give a tokenizer of the same kind with the reserved tokens alone."""
+    """Return a tokenizer of the same kind with the reserved tokens alone."""
     return _assemble(options, [], [])
 
 
@@ -274,7 +274,7 @@ def _decoders(options: Options) -> tuple[Decoder, ...]:
 
 
 def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
-    """Tell the training round by round, for small corpora, and then the vocabulary.
+    """Return the training round by round, for small corpora, and then the vocabulary.
 
     The textbook's rule is told by the textbook, expectation maximisation by what the core did.
 

@@ -40,7 +40,7 @@ RULES: dict[Rule, PreTokenizer | None] = {
 
 @dataclass(frozen=True, slots=True)
 class WordOptions:
-    """Say what to train.
+    """Define what to train.
 
     Attributes:
         vocab_size: Most tokens, special ones counted; None for no bound.
@@ -124,7 +124,7 @@ def _choose(counts: _core.Counts, options: WordOptions) -> Vocabulary:
 
 
 def untrained(options: WordOptions) -> Tokenizer:
-    """Give a tokenizer of this kind that knows one word."""
+    """Return a tokenizer of this kind that knows one word."""
     return _assemble(options, Vocabulary.from_tokens([b""] * len(options.contents) + [b"a"]))
 
 

@@ -47,7 +47,7 @@ _MIN_FREQUENCY: dict[Rule, int] = {"frequency": 2, "score": 5, "tensorflow": 10}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Say what to train.
+    """Define what to train.
 
     Attributes:
         vocab_size: Tokens to end with, special ones and letters counted.
@@ -151,7 +151,7 @@ def documents(_: Options) -> None:
 
 
 def front(options: Options) -> Front:
-    """Give the stages that text goes through: BERT's, unless others are given."""
+    """Return the stages that text goes through: BERT's, unless others are given."""
     bert = (BertNormalizer(lowercase=options.lowercase),)
     return Front(
         bert if options.normalizer is None else options.normalizer,
@@ -274,7 +274,7 @@ def _cut(blob: bytes, ends: _core.U32Array) -> list[bytes]:
 
 
 def initial_tokens(options: Options, alphabet: Alphabet) -> list[str]:
-    """Give the tokens that exist before the first merge, by id: special ones, then letters.
+    """Return the tokens that exist before the first merge, by id: special ones, then letters.
 
     Letters are sorted as they are written by ``score``, as in the course; otherwise those of the
     beginning come first. A special token that is also a letter is one token.
@@ -295,7 +295,7 @@ def _check_size(options: Options, initial: int, symbols: int) -> None:
 
 
 def untrained(options: Options) -> Tokenizer:
-    """Give a tokenizer of the same kind that knows two letters: to see whether it could be written."""
+    """Return a tokenizer of the same kind that knows two letters: to see whether it could be written."""
     letters = Alphabet(("a", "b"), tuple(options.continuing_subword_prefix + letter for letter in "ab"))
     return _assemble(options, [token.encode() for token in initial_tokens(options, letters)], letters)
 
@@ -322,7 +322,7 @@ def _assemble(options: Options, tokens: Sequence[bytes], alphabet: Alphabet) -> 
 
 
 def _around(special: Mapping[bytes, int]) -> str | None:
-    """Give what BERT puts around a text, if its tokens are there."""
+    """Return what BERT puts around a text, if its tokens are there."""
     ids = {content: special.get(content.encode()) for content in ("[SEP]", "[CLS]")}
     if None in ids.values():
         return None

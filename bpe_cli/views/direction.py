@@ -32,7 +32,7 @@ def _strong() -> regex.Pattern[str]:
 
 
 def direction(unit: str) -> bool | None:
-    """Tell whether the last letter of what is shown reads from the right; None where there is no letter.
+    """Return whether the last letter of what is shown reads from the right; None where there is no letter.
 
     >>> direction("ש!"), direction("a"), direction("·"), direction("٣")
     (True, False, None, True)
@@ -44,7 +44,7 @@ def direction(unit: str) -> bool | None:
 
 
 class Borders:
-    """Say where a mark is due, as a line is written from left to right."""
+    """State where a mark is due, as a line is written from left to right."""
 
     def __init__(self, *, active: bool) -> None:
         """Begin a line; one that is not ``active`` never asks for a mark."""
@@ -52,7 +52,7 @@ class Borders:
         self._run: bool | None = None  # whether the last letter reads from the right
 
     def before(self, unit: str) -> str:
-        """Give what must stand before the next unit: where a line begins from the right, its direction."""
+        """Return what must stand before the next unit: where a line begins from the right, its direction."""
         if not self._active:
             return ""
         found = direction(unit)
@@ -62,7 +62,7 @@ class Borders:
         return MARK if opens else ""
 
     def here(self) -> str:
-        """Give what must stand at a border."""
+        """Return what must stand at a border."""
         if not self._run:
             return ""
         self._run = False

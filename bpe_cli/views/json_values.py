@@ -12,7 +12,7 @@ from typing import Any
 
 
 def text_value(content: bytes) -> str | dict[str, str]:
-    r"""Give bytes as a string, or as an object when they are not UTF-8.
+    r"""Return bytes as a string, or as an object when they are not UTF-8.
 
     >>> text_value("谁".encode()), text_value(b"\xe8\xb0")
     ('谁', {'bytes': 'e8b0'})
@@ -24,7 +24,7 @@ def text_value(content: bytes) -> str | dict[str, str]:
 
 
 def name_value(name: str | None) -> str | dict[str, str] | None:
-    """Give a name, which may hold bytes that are not UTF-8 as lone surrogates."""
+    """Return a name, which may hold bytes that are not UTF-8 as lone surrogates."""
     return None if name is None else text_value(name.encode("utf-8", "surrogateescape"))
 
 

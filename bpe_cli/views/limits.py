@@ -1,4 +1,4 @@
-"""Say how much is shown unless all is asked for."""
+"""Describe how much is shown unless all is asked for."""
 
 TOKEN_LIMIT = 1000
 """Tokens of a text."""

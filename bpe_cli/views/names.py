@@ -46,12 +46,12 @@ def _ends(name: str) -> Iterator[str]:
 
 
 def _tells_nothing(parts: Sequence[str]) -> bool:
-    """Tell whether a path's last part needs the one before it, and has one."""
+    """Return whether a path's last part needs the one before it, and has one."""
     return parts[-1].partition(" (")[0] in _SAME_EVERYWHERE and parts[-2] not in ("", ".", "..")
 
 
 def full_names(names: Sequence[str], shorter: Sequence[str]) -> list[str]:
-    """Say what the short names stand for, those that are not the whole.
+    """Describe what the short names stand for, those that are not the whole.
 
     >>> full_names(["gpt2", "/data/vocabs/t5-small"], ["gpt2", "t5-small"])
     ['t5-small: /data/vocabs/t5-small']
@@ -78,5 +78,5 @@ def header(name: str, cells: int = HEADER_CELLS) -> str:
 
 
 def header_width(name: str, cells: int = HEADER_CELLS) -> int:
-    """Give the columns of the screen that a header takes."""
+    """Return the columns of the screen that a header takes."""
     return max(map(cell_len, header(name, cells).split("\n")))

@@ -43,7 +43,7 @@ def palette_of(console: Console) -> Palette:
 
 
 def token_style(palette: Palette, number: int, special: bool = False) -> Style:
-    """Give the style of a token: never that of its neighbour, special tokens apart, which have brackets."""
+    """Return the style of a token: never that of its neighbour, special tokens apart, which have brackets."""
     if special:
         return _SPECIAL if palette else _SPECIAL_PLAIN
     return palette[number % len(palette)] if palette else PLAIN

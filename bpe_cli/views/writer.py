@@ -67,7 +67,7 @@ class Writer:
         self._line_due = due
 
     def finish(self) -> list[Segment]:
-        """Give all lines."""
+        """Return all lines."""
         if self._column:
             self._break()
         self._flush()

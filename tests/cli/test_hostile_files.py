@@ -24,7 +24,7 @@ FORMATS = f"formats are {', '.join(formats.FORMATS)}"
 
 
 def changed(path, value):
-    """Give BASE with one value in another way, as JSON."""
+    """Return BASE with one value in another way, as JSON."""
     content = json.loads(json.dumps(BASE))
     *parents, last = path.split(".")
     inner = content

@@ -19,7 +19,7 @@ TEXT = b"low lower lowest newer newest wide wider widest " * 3
 
 @pytest.fixture
 def desk(tmp_path) -> Path:
-    """Give a folder with a tokenizer and a corpus."""
+    """Return a folder with a tokenizer and a corpus."""
     (tmp_path / "corpus.txt").write_bytes(TEXT)
     assert call("train", "corpus.txt", "-s", "262", "--special", "<s>", "-q", "-o", "t.json", cwd=tmp_path).status == 0
     return tmp_path

@@ -104,7 +104,7 @@ def test_inspect_without_a_text_is_about_the_tokenizer():
 
 
 def feed_until(process, terminal, text):
-    """Give the program more and more to do until the terminal shows a text."""
+    """Return the program more and more to do until the terminal shows a text."""
     for _ in range(2_000):
         if text in terminal.shown:
             return

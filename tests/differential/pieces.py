@@ -25,14 +25,14 @@ def stages_of_json(*components: dict[str, Any]) -> _core.Stages:
 def raw_pieces(
     stages: _core.Stages, data: bytes, *, continued: bool = False, first: bool = True
 ) -> list[tuple[bytes, int, int]]:
-    """Give each piece with the bytes of the text that it stands for."""
+    """Return each piece with the bytes of the text that it stands for."""
     written, *columns = stages.pre_tokenize(data, continued=continued, first=first)
     rows = zip(*(memoryview(column).tolist() for column in columns), strict=True)
     return [(written[start:end], *origin) for start, end, *origin in rows]
 
 
 def pieces_with_spans(stages: _core.Stages, text: str) -> list[Piece]:
-    """Give each piece with the characters of the text that it stands for."""
+    """Return each piece with the characters of the text that it stands for."""
     place, places = 0, {}
     for number, character in enumerate(text):
         places[place] = number
@@ -42,5 +42,5 @@ def pieces_with_spans(stages: _core.Stages, text: str) -> list[Piece]:
 
 
 def pieces_of_rival(rival: Any, text: str) -> list[Piece]:
-    """Give what a pre-tokenizer of Hugging Face's makes of a text."""
+    """Return what a pre-tokenizer of Hugging Face's makes of a text."""
     return [(piece, tuple(span)) for piece, span in rival.pre_tokenize_str(text)]

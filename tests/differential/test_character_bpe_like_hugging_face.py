@@ -129,7 +129,7 @@ def test_random_training():
 
 
 def untied(words: dict[tuple[str, ...], int], learnt: list[list[str]], prefix: str) -> int:
-    """Give the number of merges that were chosen among pairs of different counts."""
+    """Return the number of merges that were chosen among pairs of different counts."""
     for number, (left, right) in enumerate(learnt):
         counts = sorted(count_pairs(words).values(), reverse=True)
         if counts[:1] == counts[1:2]:

@@ -93,7 +93,7 @@ def test_contradictions_are_named() -> None:
 
 @st.composite
 def models(draw: st.DrawFn) -> tuple[dict[str, int], list[tuple[str, str]], dict[str, Any]]:
-    """Give vocabulary, merges in any order, and settings; some characters lack a token."""
+    """Return vocabulary, merges in any order, and settings; some characters lack a token."""
     prefix = draw(st.sampled_from(["", "", "##"]))
     suffix = draw(st.sampled_from(["", "", "</w>"]))
     characters = draw(st.lists(st.sampled_from("abcé你"), min_size=2, max_size=5, unique=True))

@@ -66,7 +66,7 @@ def assert_counted(tokenizer, lines, expected):
 
 
 def laid_out(parts, before=0):
-    """Give (id, start, end) of tokens whose bytes follow each other; ``before`` of them are not of the text."""
+    """Return (id, start, end) of tokens whose bytes follow each other; ``before`` of them are not of the text."""
     tokens, at = [], -before
     for token_id, content in parts:
         tokens.append((token_id, max(at, 0), at + len(content)))

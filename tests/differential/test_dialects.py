@@ -38,7 +38,7 @@ REFUSED = {"bpe, suffix": None, "unigram, suffix": "behind the text", "word": "u
 
 
 def both(name: str):
-    """Give sentencepiece's processor, our tokenizer, that in Hugging Face's words, and their library's."""
+    """Return sentencepiece's processor, our tokenizer, that in Hugging Face's words, and their library's."""
     theirs, ours = trained_by_sentencepiece(name)
     written = to_hugging_face(ours, AGREED)
     data = hf_json.dump(written)[""]

@@ -81,7 +81,7 @@ def tokenizer_of(shared: Path, name: str) -> Tokenizer:
 
 
 def ids_of(tokenizer: Tokenizer, text: str, specials: Specials) -> list[int] | None:
-    """Give the ids, or None of a text that is refused: which ones are is held against ``BYTES_WITHOUT_TOKENS``."""
+    """Return the ids, or None of a text that is refused: which ones are is held against ``BYTES_WITHOUT_TOKENS``."""
     try:
         return tokenizer.encode(text, specials)
     except InputError:

@@ -161,7 +161,7 @@ def test_recorded_files_are_written_again(shared, name):
 
 @pytest.fixture(scope="module")
 def llama_cpp(tmp_path_factory):
-    """Give a function that encodes by llama.cpp: content of a file -> text -> ids."""
+    """Return a function that encodes by llama.cpp: content of a file -> text -> ids."""
     library = needs("llama_cpp")
     silent = library.llama_log_callback(lambda level, text, data: None)
     library.llama_log_set(silent, None)

@@ -36,7 +36,7 @@ def expected(shared: Path, name: str) -> dict:
 
 
 def character_span(text: str, start: int, end: int) -> list[int]:
-    """Give the characters that a byte span lies in."""
+    """Return the characters that a byte span lies in."""
     data = text.encode("utf-8", "surrogatepass")
     first = len(data[:start].decode("utf-8", "ignore"))
     return [first, len(data[:end].decode("utf-8", "ignore")) + (not _at_border(data, end))]

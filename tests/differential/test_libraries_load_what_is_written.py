@@ -73,7 +73,7 @@ def trained(name: str) -> Tokenizer:
 
 
 def converted(name: str) -> Tokenizer:
-    """Give what is read of the tokenizer.json of a trained tokenizer; what it loses shows on rare texts only."""
+    """Return what is read of the tokenizer.json of a trained tokenizer; what it loses shows on rare texts only."""
     return formats.FORMATS["tokenizer.json"].loads(formats.dump(trained(name), "tokenizer.json", LOSSES)[""])
 
 

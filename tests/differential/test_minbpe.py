@@ -18,7 +18,7 @@ NAMES = ("basic.shakespeare60k.384", "basic.zh20k.384", "regex.shakespeare60k.51
 
 @pytest.fixture(params=NAMES)
 def recorded(request, shared) -> tuple[Path, Tokenizer]:
-    """Give where a model lies, without suffix, and the model."""
+    """Return where a model lies, without suffix, and the model."""
     path = shared / RECORDED / request.param
     return path, minbpe.load(path.with_name(path.name + ".model"))
 

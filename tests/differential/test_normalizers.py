@@ -44,7 +44,7 @@ def table(name: str) -> str:
 
 
 def ours(*normalizers: Normalizer) -> Callable[[str], tuple[str, list[tuple[int, int]]]]:
-    """Give what tells the normalized text, and the characters of the original each character stands for."""
+    """Return what tells the normalized text, and the characters of the original each character stands for."""
     compiled = _core.Stages(core_spec(normalizers, ()))
 
     def normalize(text: str) -> tuple[str, list[tuple[int, int]]]:

@@ -91,7 +91,7 @@ def made_up(chance: random.Random) -> dict:
 
 
 def is_hidden(content: dict, token_id: int) -> bool:
-    """Tell whether an id is one of those that are decoded otherwise on purpose."""
+    """Return whether an id is one of those that are decoded otherwise on purpose."""
     return token_id not in content["model"]["vocab"].values() or token_id == content["model"]["vocab"].get("")
 
 

@@ -126,7 +126,7 @@ YOUNG_NUMBERS = (*range(0x11DE0, 0x11DEA), *range(0x16FF4, 0x16FF7))
 
 @cache
 def planes() -> list[str]:
-    """Give all characters, in parts; of ideographs, Hangul and private use only the first and the last."""
+    """Return all characters, in parts; of ideographs, Hangul and private use only the first and the last."""
     codes = [*range(0x3400), *range(0x4DC0, 0x4E10), *range(0x9FA0, 0xAC10), *range(0xD790, 0xD800),
              *range(0xE000, 0xE010), *range(0xF8F0, 0x17010), *range(0x18000, 0x1FFFF), *range(0x2A6D0, 0x2A710),
              *range(0x2CE90, 0x2CEC0), *range(0xE0000, 0xE01F0)]  # fmt: skip

@@ -19,7 +19,7 @@ Trie = dict[Any, Any]
 
 @pytest.fixture(scope="module")
 def world(shared):
-    """Give the vocabulary, and a trie of its tokens as the lines spell them (ids under the key None)."""
+    """Return the vocabulary, and a trie of its tokens as the lines spell them (ids under the key None)."""
     tokenizer = rwkv.load(shared / WORLD)
     trie: Trie = {}
     for line in (shared / WORLD).read_text(encoding="utf-8").split("\n")[:-1]:

@@ -65,7 +65,7 @@ def assert_same_pieces(name: str, spelling: str, data: bytes) -> None:
 
 
 def splits_after(name: str, before: str, after: str = "") -> frozenset[str]:
-    """Give the characters c for which, in `before c after`, a piece ends between `before` and c, or c and `after`."""
+    """Return the characters c for which, in `before c after`, a piece ends between `before` and c, or c and `after`."""
     found: set[str] = set()
     for characters, length in ALL_BY_LENGTH:
         data = "".join(f"{before}{character}{after}" for character in characters).encode()

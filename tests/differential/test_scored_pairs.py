@@ -74,7 +74,7 @@ def trained(name: str) -> tuple[Any, CoreModel]:
 
 
 def random_texts(count: int) -> list[str]:
-    """Give texts that look like English, with doubled blanks, odd characters and what is user-defined."""
+    """Return texts that look like English, with doubled blanks, odd characters and what is user-defined."""
     draw = random.Random(3)
     words = ["the", "of", "thing", "weather", "a", "in", "to-day", "Q", "é", "你好", "🙂", "the<sep>of", "<se"]
     words += ["▁", "▁▁", "x\tx", "theing", "~~~", "", "  "]
@@ -144,7 +144,7 @@ def processor_of(tokens: list[str], scores: list[float], kinds: list[int]) -> An
 
 @st.composite
 def score_tables(draw: st.DrawFn) -> tuple[dict[str, float], dict[str, int]]:
-    """Give scores, some of them equal, and types of tokens."""
+    """Return scores, some of them equal, and types of tokens."""
     tokens = draw(st.lists(st.text("ab▁é", min_size=1, max_size=5), min_size=1, max_size=25, unique=True))
     scores = {token: float(draw(st.integers(-6, 0))) for token in tokens}
     kinds = st.sampled_from([NORMAL] * 6 + [UNUSED, USER_DEFINED])

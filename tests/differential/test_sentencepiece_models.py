@@ -113,7 +113,7 @@ def test_offsets(case):
 
 
 def _last_byte_alone(spans: list[list[int]], pieces: list[str]) -> list[list[int]]:
-    """Give spans as sentencepiece counts bytes: the last byte of a character stands for all of it, those
+    """Return spans as sentencepiece counts bytes: the last byte of a character stands for all of it, those
     before it for nothing. Ours all stand for the character."""
     given = [list(span) for span in spans]
     for number, (span, piece) in enumerate(zip(spans, pieces, strict=True)):

@@ -71,7 +71,7 @@ def size_of(options: dict[str, Any]) -> str:
 
 
 def said(spec: Any) -> dict[str, Any]:
-    """Give what a message says: of a field that does not stand there, its default."""
+    """Return what a message says: of a field that does not stand there, its default."""
     return {
         field.name: list(getattr(spec, field.name)) if field.is_repeated else getattr(spec, field.name)
         for field in spec.DESCRIPTOR.fields

@@ -66,13 +66,13 @@ NAMES = {
 
 
 def pieces_of(processor: Any) -> list[tuple[str, float, int]]:
-    """Give all pieces of a SentencePiece model, with scores and types."""
+    """Return all pieces of a SentencePiece model, with scores and types."""
     found = (piece_of(content) for number, content in fields(processor.serialized_model_proto()) if number == 1)
     return [(text.decode(), score, kind) for text, score, kind in found]
 
 
 def trained_pieces(tokenizer: Tokenizer) -> list[tuple[str, float | None, int | None]]:
-    """Give the same of a tokenizer, None for what a word model does not hold."""
+    """Return the same of a tokenizer, None for what a word model does not hold."""
     model = tokenizer.model
     assert isinstance(model, (ScoredBpe, Unigram, WordLevel))
     names = {token.token_id: token.content for token in tokenizer.special_tokens}
@@ -229,7 +229,7 @@ LETTERS = [*"abcabcabc  12é", *"語かカー１ёİﬁ\u3000"]
 
 
 def random_lines(draw: random.Random, most: int = 40) -> list[str]:
-    """Give lines with several scripts, what normalization changes, and some that are passed over."""
+    """Return lines with several scripts, what normalization changes, and some that are passed over."""
     lines = ["".join(draw.choices(LETTERS, k=draw.randint(0, 30))) for _ in range(draw.randint(4, most))]
     return [*lines, *draw.choices(["", "ab▅ab", " ", "abc<s>ab"], k=draw.randint(0, 2))]
 
@@ -357,7 +357,7 @@ def test_random_unigram_training(tmp_path: Path) -> None:
 
 
 def is_tied(tokenizer: Tokenizer, ids: list[int], text: str) -> bool:
-    """Say whether other ids for a text are worth the same in f32."""
+    """Return whether other ids for a text are worth the same in f32."""
     model = tokenizer.model
     assert isinstance(model, Unigram)
 

@@ -203,7 +203,7 @@ POST_PROCESSOR = '{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":fal
 
 
 def recorded(shared: Path, name: str) -> tuple[list[str], dict]:
-    """Give what a recorded training was given, and what came of it. From files, they take each line with its end."""
+    """Return what a recorded training was given, and what came of it. From files, they take each line with its end."""
     expected = json.loads((shared / RECORDED / name / "expected.json").read_bytes())
     texts = [(shared / path).read_bytes().decode() for path in expected["files"]]
     return [line for text in texts for line in regex.findall(r"[^\n]*\n|[^\n]+", text)], expected["cases"]

@@ -23,7 +23,7 @@ LEFT_OUT = "▅".encode()
 
 
 def normalized_lines(processor: Any, path: Path, meta: list[str]) -> list[bytes]:
-    """Give the lines that SentencePiece trains on, as its normalizer writes them."""
+    """Return the lines that SentencePiece trains on, as its normalizer writes them."""
     lines = []
     for line in path.read_bytes().split(b"\n"):
         if line and len(line) <= LONGEST_LINE and LEFT_OUT not in line:

@@ -49,7 +49,7 @@ def pair(request) -> tuple[Any, Tokenizer]:
 
 
 def spans_of(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
-    """Give the characters that each token stands for, trimmed as the post-processor asks."""
+    """Return the characters that each token stands for, trimmed as the post-processor asks."""
     tokens = tokenizer.tokens(text, "all")
     spans = [tuple(character_span(text, token.start, token.end)) for token in tokens]
     contents = [
@@ -63,7 +63,7 @@ def spans_of(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
 
 @cache
 def read_otherwise(theirs: Any, ours: Tokenizer) -> set[int]:
-    """Give the added tokens that read otherwise with Hugging Face's library than they are written.
+    """Return the added tokens that read otherwise with Hugging Face's library than they are written.
 
     It gives what the normalizer makes of them (huggingface/tokenizers#1995), and a byte-level decoder
     takes their characters for bytes (#1392). Ours gives their texts.
@@ -86,7 +86,7 @@ def read_by(theirs: Any, ids: list[int]) -> str:
 
 
 def left_out(theirs: Any, text: str) -> str:
-    """Give a text without the characters that the normalizer makes nothing of."""
+    """Return a text without the characters that the normalizer makes nothing of."""
     return "".join(each for each in text if theirs.normalizer.normalize_str(each))
 
 

@@ -30,7 +30,7 @@ def pipeline_of(model: WordPiece | WordLevel) -> _core.Pipeline:
 
 
 def encode(pipeline: _core.Pipeline, words: list[str]) -> list[Found]:
-    """Give (id, span in bytes) of each token of each word."""
+    """Return (id, span in bytes) of each token of each word."""
     found = []
     for word in words:
         ids, starts, ends = (memoryview(column).tolist() for column in pipeline.spans(word.encode(), None))

@@ -16,7 +16,7 @@ RECORDED = Path("expected", "train", "YouTokenToMe")
 
 @pytest.fixture(params=["botchan.1000", "botchan.1000.cov95", "ja.3000", "ru.2000", "zh.4000"])
 def recorded(request, shared) -> tuple[Path, Tokenizer]:
-    """Give where a model lies, and the model."""
+    """Return where a model lies, and the model."""
     path = shared / RECORDED / f"{request.param}.yttm"
     return path, youtokentome.load(path)
 

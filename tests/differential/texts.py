@@ -74,7 +74,7 @@ ALL_BY_LENGTH = tuple(
 
 @cache
 def matched(expression: str) -> frozenset[str]:
-    """Give the characters that match an expression under the Unicode 16 tables of Rust's regex-syntax.
+    """Return the characters that match an expression under the Unicode 16 tables of Rust's regex-syntax.
 
     That is the engine inside tiktoken; what its pattern does not match it drops.
     """
@@ -86,7 +86,7 @@ def matched(expression: str) -> frozenset[str]:
 
 @cache
 def matched_by_regex(expression: str) -> frozenset[str]:
-    """Give the characters that match an expression under the tables of the `regex` module."""
+    """Return the characters that match an expression under the tables of the `regex` module."""
     return frozenset(regex.findall(expression, ALL))
 
 
@@ -96,13 +96,13 @@ CLASSES = (r"\s", r"\p{N}", r"\p{L}", r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{
 
 @cache
 def disputed() -> frozenset[str]:
-    """Give the characters that are in other classes for the `regex` module than for the core's Unicode version."""
+    """Return the characters that are in other classes for the `regex` module than for the core's Unicode version."""
     return frozenset().union(*(matched(expression) ^ matched_by_regex(expression) for expression in CLASSES))
 
 
 @cache
 def assigned() -> str:
-    """Give all characters that Unicode 16 assigns."""
+    """Return all characters that Unicode 16 assigns."""
     return "".join(sorted(set(ALL) - matched(r"\p{Cn}")))
 
 
@@ -171,7 +171,7 @@ def unicode_texts(draw) -> str:
 
 
 def pieces(splitter, data: bytes) -> list[bytes]:
-    """Give the pieces that a splitter makes of a text."""
+    """Return the pieces that a splitter makes of a text."""
     start, parts = 0, []
     for end in memoryview(splitter.split(data)):
         parts.append(data[start:end])

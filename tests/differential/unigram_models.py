@@ -29,7 +29,7 @@ def pipeline(model: Unigram) -> _core.Pipeline:
 
 
 def encode(compiled: _core.Pipeline, text: bytes) -> list[int]:
-    """Give the ids of one text."""
+    """Return the ids of one text."""
     return list(memoryview(compiled.encode(text, array("Q", [len(text)]), None, 1)[0]))
 
 
@@ -48,7 +48,7 @@ def of_processor(processor: Any) -> Unigram:
 
 
 def piece_of(message: bytes) -> tuple[bytes, float, int]:
-    """Give a piece's text, score and type."""
+    """Return a piece's text, score and type."""
     content = dict(fields(message))
     score = struct.unpack("<f", content.get(2, bytes(4)))[0]
     return content[1], score, int.from_bytes(content.get(3, b"\x01"), "little")

@@ -1,4 +1,4 @@
-"""Tell from a vocabulary of BERT alone in which spelling words are looked up in it.
+"""Infer from a BERT vocabulary alone in which spelling words are looked up in it.
 
 A token can be met only if normalized text can contain it. If no token of a word has an upper-case letter,
 text has to be lower-cased, or every word with a capital is unknown; if some have one, text must not be, or those
@@ -30,7 +30,7 @@ class Reading:
     accents: bool
 
     def normalizer(self) -> BertNormalizer:
-        """Give the normalizer that these words need.
+        """Return the normalizer that these words need.
 
         >>> Reading(upper_case=False, accents=False).normalizer()
         BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=None, lowercase=True)
@@ -76,14 +76,14 @@ def reading(tokens: Collection[str], prefix: str) -> Reading:
 
 
 def _changed(alphabet: list[str], normalizer: BertNormalizer) -> set[str]:
-    """Give the characters that a normalizer changes."""
+    """Return the characters that a normalizer changes."""
     stages = _core.Stages(core_spec([normalizer], []))
     changed = stages.normalize("\n".join(alphabet).encode())[0].decode().split("\n")
     return {before for before, after in zip(alphabet, changed, strict=True) if before != after}
 
 
 def _cut(alphabet: list[str]) -> set[str]:
-    """Give the characters at which BERT cuts text: those that do not hold the letters around them together."""
+    """Return the characters at which BERT cuts text: those that do not hold the letters around them together."""
     stages = _core.Stages(core_spec([], [BertPreTokenizer()]))
     groups = [f"a{character}a".encode() for character in alphabet]
     _, starts, ends, _, _ = stages.pre_tokenize(b" ".join(groups))

@@ -1,4 +1,4 @@
-"""Tell BERT's vocabularies from other files by what they begin with."""
+"""Distinguish BERT's vocabularies from other files by what they begin with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _JSON_KEY = re.compile(rb'"((?:[^"\\]|\\.){0,100})"\s*:\s*\d')
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file begins like BERT's vocabulary, as lines or as a JSON object."""
+    """Return whether a file begins like BERT's vocabulary, as lines or as a JSON object."""
     return _sniff_json(head) if head.lstrip()[:1] == b"{" else _sniff_lines(head)
 
 

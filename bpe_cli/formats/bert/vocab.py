@@ -160,7 +160,7 @@ def loads(data: bytes, source: str = "vocab.txt", found: Companions = companions
 
 
 def _read_lines(data: bytes, source: str) -> list[str]:
-    """Give the tokens of all lines."""
+    """Return the tokens of all lines."""
     if data.count(b"\n") > _core.MAX_TOKENS:
         raise FormatError(f"{source} has more than {_core.MAX_TOKENS:,} lines")
     try:
@@ -174,7 +174,7 @@ def _read_lines(data: bytes, source: str) -> list[str]:
 
 
 def _read_json(data: bytes, source: str) -> dict[str, int]:
-    """Give token -> id of an object of these."""
+    """Return token -> id of an object of these."""
     ids = byte_level.read_ids(Node.parse(data, source))
     largest = max(ids.values(), default=0)
     if largest >= _core.MAX_TOKENS:
@@ -183,7 +183,7 @@ def _read_json(data: bytes, source: str) -> dict[str, int]:
 
 
 def _role_names(found: Companions, known: Collection[str]) -> dict[str, str]:
-    """Give the token of each role: the one that a file beside names, else BERT's; if it is there.
+    """Return the token of each role: the one that a file beside names, else BERT's; if it is there.
 
     A role that ``tokenizer_config.json`` states as null has none.
     """
@@ -200,7 +200,7 @@ def _role_names(found: Companions, known: Collection[str]) -> dict[str, str]:
 
 
 def _read_normalizer(config: Node) -> BertNormalizer:
-    """Give the normalizer as ``tokenizer_config.json`` states it; what that leaves out is as in transformers."""
+    """Return the normalizer as ``tokenizer_config.json`` states it; what that leaves out is as in transformers."""
     kind = config.get("tokenizer_class")
     name = None if kind.is_null else kind.text().removesuffix("Fast")
     if name not in (None, *CLASSES, *SILENT_CLASSES):
@@ -219,7 +219,7 @@ def _read_normalizer(config: Node) -> BertNormalizer:
 
 
 def _template(names: Mapping[str, str], roles: Mapping[str, int]) -> str | None:
-    """Give the post-processor ``[CLS] $A [SEP]``, as transformers' BERT has it; None without these two tokens."""
+    """Return the post-processor ``[CLS] $A [SEP]``, as transformers' BERT has it; None without these two tokens."""
     if "cls" not in names or "sep" not in names:
         return None
 
@@ -284,7 +284,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _roles_to_write(tokenizer: Tokenizer, special: Mapping[int, str]) -> dict[str, int]:
-    """Give the roles as they are stated; where none is, those that BERT's names stand for."""
+    """Return the roles as they are stated; where none is, those that BERT's names stand for."""
     if tokenizer.usage.roles:
         return {role: number for role, number in tokenizer.usage.roles if role in STATED_ROLES and number in special}
     by_name = {name: token_id for token_id, name in special.items()}
@@ -293,7 +293,7 @@ def _roles_to_write(tokenizer: Tokenizer, special: Mapping[int, str]) -> dict[st
 
 
 def _losses(tokenizer: Tokenizer, roles: Mapping[str, int], special: Mapping[int, str]) -> dict[str, str]:
-    """Give what the file would say otherwise than it is."""
+    """Return what the file would say otherwise than it is."""
     lost = losses(tokenizer, HOLDS)
     stages = tokenizer.normalizer
     if len(stages) != 1 or not isinstance(stages[0], BertNormalizer) or not stages[0].clean_text:
@@ -313,7 +313,7 @@ def _losses(tokenizer: Tokenizer, roles: Mapping[str, int], special: Mapping[int
 
 
 def _order(post_processor: str | None) -> list[list[tuple[int | None, int, tuple[int, ...] | None]]]:
-    """Give what a post-processor does to a text and to a pair, however it is written."""
+    """Return what a post-processor does to a text and to a pair, however it is written."""
     return [
         [(part.sequence, part.type_id, part.ids) for part in layout(post_processor, pair=pair)]
         for pair in (False, True)
@@ -321,7 +321,7 @@ def _order(post_processor: str | None) -> list[list[tuple[int | None, int, tuple
 
 
 def _lines(tokenizer: Tokenizer, unk_id: int) -> list[str]:
-    """Give the tokens of all lines; special tokens that follow the others without a gap stand there too.
+    """Return the tokens of all lines; special tokens that follow the others without a gap stand there too.
 
     Raises:
         FormatError: An id has no token, or a token cannot stand on a line.
@@ -356,14 +356,14 @@ def _lines(tokenizer: Tokenizer, unk_id: int) -> list[str]:
 
 
 def _idle_lines(tokenizer: Tokenizer) -> dict[int, str]:
-    """Give the lines that stood for nothing, as they were read: empty, or a token that a later line has again."""
+    """Return the lines that stood for nothing, as they were read: empty, or a token that a later line has again."""
     kept = tokenizer.origin.kept(NAME, _IDLE_LINES) if tokenizer.origin is not None else None
     rows = (kept or b"").decode().split("\n")[:-1]
     return {int(number): line for number, _, line in (row.partition(" ") for row in rows)}
 
 
 def _config(tokenizer: Tokenizer, roles: Mapping[str, int], lines: list[str]) -> dict[str, object]:
-    """Give the content of ``tokenizer_config.json``."""
+    """Return the content of ``tokenizer_config.json``."""
     normalizer = next((stage for stage in tokenizer.normalizer if isinstance(stage, BertNormalizer)), None)
     settings = normalizer or BertNormalizer(handle_chinese_chars=False, lowercase=False)
     config: dict[str, object] = {}

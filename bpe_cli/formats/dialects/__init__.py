@@ -1,4 +1,4 @@
-"""Say a tokenizer in Hugging Face's terms, or in SentencePiece's, where both say the same.
+"""Express a tokenizer in Hugging Face's terms, or in SentencePiece's, where both say the same.
 
 Each project has its own words for one thing: a table of rules, blanks as marks, pieces with scores. The
 stages of both are kept apart in ``stages``, since each does exactly what its library does. Here one is
@@ -41,7 +41,7 @@ HINT = "it holds what --compat sentencepiece trains"
 
 
 def is_sentencepiece(tokenizer: Tokenizer) -> bool:
-    """Tell whether any part of a tokenizer is in SentencePiece's words.
+    """Return whether any part of a tokenizer is in SentencePiece's words.
 
     >>> from bpe_cli.stages import WordLevel
     >>> from bpe_cli.stages.vocabulary import Vocabulary
@@ -181,7 +181,7 @@ def _refuse_bytes(tokenizer: Tokenizer) -> None:
 
 
 def _texts(tokenizer: Tokenizer) -> tuple[str | None, list[str]]:
-    """Give the text of the unknown token, if encoding can give it, and those of the ordinary ones."""
+    """Return the text of the unknown token, if encoding can give it, and those of the ordinary ones."""
     model = tokenizer.model
     unk_id = getattr(model, "unk_id", None)
     texts = [token.decode("utf-8", "replace") for token_id, token in model.vocabulary.items() if token_id != unk_id]
@@ -191,5 +191,5 @@ def _texts(tokenizer: Tokenizer) -> tuple[str | None, list[str]]:
 
 
 def _lost(edges: list[str]) -> dict[str, str]:
-    """Give differences on rare texts as a loss."""
+    """Return differences on rare texts as a loss."""
     return {EDGES: f"what becomes of rare texts ({'; '.join(dict.fromkeys(edges))})"} if edges else {}

@@ -17,7 +17,7 @@ Pair = tuple[int, int]
 
 
 def order_of_runs(lengths: Collection[int], ids: Mapping[int, int]) -> list[Pair] | None:
-    """Give the order of the merges of one character's runs; None if none that is tried does what scores do.
+    """Return the order of the merges of one character's runs; None if none that is tried does what scores do.
 
     Args:
         lengths: Of the runs that have one score; all are made of runs that are among them.
@@ -40,7 +40,7 @@ def order_of_runs(lengths: Collection[int], ids: Mapping[int, int]) -> list[Pair
 
 
 def _does_the_same(products: Collection[int], order: Sequence[Pair]) -> bool:
-    """Tell whether the leftmost pair of each state is the first of its pairs in an order."""
+    """Return whether the leftmost pair of each state is the first of its pairs in an order."""
     ranks = {pair: rank for rank, pair in enumerate(order)}
     finished: list[int] = []
     for _ in range(4 * max(products)):

@@ -36,13 +36,13 @@ BYTES_EDGE = "texts that spell a token of a byte, such as <0x0A>"
 
 
 def own_pieces(model: ScoredBpe | Unigram) -> list[str]:
-    """Give the pieces of a user's own, in order of id."""
+    """Return the pieces of a user's own, in order of id."""
     kinds = model.kinds
     return [piece.decode() for token_id, piece in model.vocabulary.items() if kinds and kinds[token_id] == USER_DEFINED]
 
 
 def split_at(pieces: Sequence[str]) -> Split:
-    r"""Give what cuts text at pieces, the longest at each place.
+    r"""Return what cuts text at pieces, the longest at each place.
 
     >>> split_at(["<n>", "<n>."]).pattern
     '<n>\\.|<n>'
@@ -98,7 +98,7 @@ def _not_reached(model: ScoredBpe) -> list[str]:
 
 
 def _cut_in_bytes(model: ScoredBpe, edges: list[str]) -> list[PreTokenizer]:
-    r"""Give what keeps a piece of text that spells ``<0x41>`` from being taken for that token as a whole.
+    r"""Return what keeps a piece of text that spells ``<0x41>`` from being taken for that token as a whole.
 
     It is cut in two where merging by scores would leave a border in each of them.
     """
@@ -161,7 +161,7 @@ def _single(number: float) -> float:
 
 
 def kinds_of(vocabulary: Vocabulary, specials: Sequence[SpecialToken], unk_id: int, own: Sequence[str]) -> bytes:
-    """Give the type of each piece.
+    """Return the type of each piece.
 
     Raises:
         FormatError: An id has no token, for pieces have ids without gaps.

@@ -1,4 +1,4 @@
-"""Say who reads what is in SentencePiece's words: that library, or llama.cpp, which goes by the same."""
+"""State who reads what is in SentencePiece's words: that library, or llama.cpp, which goes by the same."""
 
 from __future__ import annotations
 

@@ -35,14 +35,14 @@ HINT = "write bpe.json or a .model, which hold scores"
 
 
 def spelt_alone(model: ScoredBpe | CharacterBpe, texts: Sequence[bytes]) -> list[list[int]]:
-    """Give the ids that a model makes of each text by itself, without any other stage."""
+    """Return the ids that a model makes of each text by itself, without any other stage."""
     ids, ends = Tokenizer(model).encode_block(Block.of(texts))
     starts = [0, *ends]
     return [ids[start:end].tolist() for start, end in zip(starts, ends, strict=False)]
 
 
 def normal_pieces(model: ScoredBpe) -> dict[str, int]:
-    """Give the pieces that merging can make or use: text -> id."""
+    """Return the pieces that merging can make or use: text -> id."""
     kinds = model.kinds
     return {
         piece.decode(): token_id
@@ -52,7 +52,7 @@ def normal_pieces(model: ScoredBpe) -> dict[str, int]:
 
 
 def merges_of_scores(model: ScoredBpe) -> Merges:
-    """Give the merges that do what scores do: all pairs that make a piece, by score.
+    """Return the merges that do what scores do: all pairs that make a piece, by score.
 
     Among pairs of equal scores the one with the longer left part stands first, as Hugging Face's
     converters write them.
@@ -105,7 +105,7 @@ def merges_of_scores(model: ScoredBpe) -> Merges:
 def _places_of_equal(
     group: Sequence[str], above: Sequence[str], below: Sequence[str], pieces: Mapping[str, int], score: float
 ) -> dict[str, dict[tuple[int, int], int]]:
-    """Give the order of the merges that make pieces with one score: piece -> (lengths of a pair) -> its place.
+    """Return the order of the merges that make pieces with one score: piece -> (lengths of a pair) -> its place.
 
     Args:
         group: The pieces, which are all reached.
@@ -144,7 +144,7 @@ def _places_of_equal(
 
 
 def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int, float]:
-    """Give the scores that do what merges do: 0, -1, -2, ... in the order of the own pairs.
+    """Return the scores that do what merges do: 0, -1, -2, ... in the order of the own pairs.
 
     Args:
         model: The model, without prefix and suffix.

@@ -79,7 +79,7 @@ def hugging_face_normalizer(stages: Sequence[Normalizer], edges: list[str]) -> t
 
 
 def _components(marks: SpaceMarks) -> list[Normalizer]:
-    """Give the components that handle blanks like one of SentencePiece's settings."""
+    """Return the components that handle blanks like one of SentencePiece's settings."""
     written: list[Normalizer] = []
     if marks.remove_extra_whitespaces:
         written += [COLLAPSE, TRIM if marks.escape_whitespaces else TRIM_BLANKS]

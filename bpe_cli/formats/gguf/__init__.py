@@ -24,7 +24,7 @@ __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "dump", "load", "loads", "sniff"]
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file begins as GGUF files do."""
+    """Return whether a file begins as GGUF files do."""
     return head.startswith(MAGIC) and len(head) >= 24
 
 

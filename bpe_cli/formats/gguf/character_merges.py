@@ -111,7 +111,7 @@ def _model(vocab: Vocab, pairs: Iterable[tuple[str, str]]) -> CharacterBpe:
 
 
 def _without_unknown(vocabulary: Vocabulary) -> Split:
-    """Give what leaves out the characters that have no token, so that what is beside them does not merge."""
+    """Return what leaves out the characters that have no token, so that what is beside them does not merge."""
     codes = sorted({ord(text) for _, token in vocabulary.items() if len(text := token.decode()) == 1})
     ranges: list[list[int]] = []
     for code in codes:

@@ -37,7 +37,7 @@ Value: TypeAlias = "bool | int | float | bytes | list[bytes] | array[int] | arra
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Say where a value lies, and of what type it is.
+    """State where a value lies, and of what type it is.
 
     Attributes:
         kind: Its type, by number.
@@ -77,7 +77,7 @@ class Metadata:
         return key in self.fields
 
     def text(self, key: str) -> str | None:
-        """Give a string; None if the key is absent.
+        """Return a string; None if the key is absent.
 
         Raises:
             FormatError: It is of another type, or not UTF-8.
@@ -93,7 +93,7 @@ class Metadata:
             raise FormatError(f"{self.source}: {key} is not UTF-8") from None
 
     def boolean(self, key: str, default: bool) -> bool:
-        """Give true or false; ``default`` if the key is absent.
+        """Return true or false; ``default`` if the key is absent.
 
         Raises:
             FormatError: It is of another type.
@@ -102,7 +102,7 @@ class Metadata:
         return default if value is None else bool(value)
 
     def integer(self, key: str) -> int | None:
-        """Give a whole number; None if the key is absent.
+        """Return a whole number; None if the key is absent.
 
         Raises:
             FormatError: It is of another type.
@@ -111,7 +111,7 @@ class Metadata:
         return None if value is None else int(value)
 
     def texts(self, key: str) -> list[bytes] | None:
-        """Give an array of strings, as bytes; None if the key is absent.
+        """Return an array of strings, as bytes; None if the key is absent.
 
         Raises:
             FormatError: It is of another type.
@@ -124,7 +124,7 @@ class Metadata:
         return list(self._strings(field))
 
     def numbers(self, key: str, *elements: int) -> array[Any] | None:
-        """Give an array of numbers of one of these types; None if the key is absent.
+        """Return an array of numbers of one of these types; None if the key is absent.
 
         Raises:
             FormatError: It is of another type.
@@ -137,7 +137,7 @@ class Metadata:
         return self._numbers(field)
 
     def encoded(self, key: str) -> bytes | None:
-        """Give a value with its type as a little-endian file has it; None for an array of arrays."""
+        """Return a value with its type as a little-endian file has it; None for an array of arrays."""
         field = self.fields[key]
         if field.kind != ARRAY:
             return encode(field.kind, self._read(field))
@@ -147,7 +147,7 @@ class Metadata:
         return encode(ARRAY, value, field.element)
 
     def shown(self, key: str) -> bool | int | float | str:
-        """Give a value for a report: a number, a short text, or how much there is of it."""
+        """Return a value for a report: a number, a short text, or how much there is of it."""
         field = self.fields[key]
         if field.kind == ARRAY:
             return f"{field.count:,} of {TYPE_NAMES[field.element]}"
@@ -194,7 +194,7 @@ class Metadata:
 
 
 def write(fields: Iterable[tuple[str, bytes]]) -> bytes:
-    """Give the content of a file of version 3 with these keys and no tensors.
+    """Return the content of a file of version 3 with these keys and no tensors.
 
     Args:
         fields: (key, value with its type, of ``encode``), in order.
@@ -204,7 +204,7 @@ def write(fields: Iterable[tuple[str, bytes]]) -> bytes:
 
 
 def encode(kind: int, value: Value, element: int = 0) -> bytes:
-    """Give a value as a file has it, with its type before it; an array has ``element`` as well."""
+    """Return a value as a file has it, with its type before it; an array has ``element`` as well."""
     head = struct.pack("<I", kind)
     if kind == ARRAY:
         if not isinstance(value, (list, array)):
@@ -222,5 +222,5 @@ def encode(kind: int, value: Value, element: int = 0) -> bytes:
 
 
 def encode_string(value: bytes) -> bytes:
-    """Give a string as a file has it: its length in bytes, and the bytes."""
+    """Return a string as a file has it: its length in bytes, and the bytes."""
     return struct.pack("<Q", len(value)) + value

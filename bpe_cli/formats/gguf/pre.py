@@ -20,7 +20,7 @@ from bpe_cli.stages.patterns import PATTERNS, scanner_for
 
 @dataclass(frozen=True, slots=True)
 class Pre:
-    """Say what a name stands for.
+    """Describe what a name stands for.
 
     Attributes:
         names: The names, the usual one first.
@@ -108,7 +108,7 @@ NEAR: dict[str, str] = {
 
 
 def name_for(stages: tuple[PreTokenizer, ...], *, ignore_merges: bool | None, kept: str | None = None) -> str | None:
-    """Give the name of a split, or None.
+    """Return the name of a split, or None.
 
     Args:
         stages: The pre-tokenizers.
@@ -131,7 +131,7 @@ def name_for(stages: tuple[PreTokenizer, ...], *, ignore_merges: bool | None, ke
 
 
 def _same(stage: PreTokenizer) -> object:
-    """Give what is equal for stages that cut alike."""
+    """Return what is equal for stages that cut alike."""
     if stage == Digits(individual_digits=True):
         stage = Split(r"\p{N}")
     if isinstance(stage, Split) and stage == Split(stage.pattern):

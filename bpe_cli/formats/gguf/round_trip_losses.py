@@ -1,4 +1,4 @@
-"""Tell what a tokenizer lacks that was written as GGUF and read again."""
+"""Find what a tokenizer lacks that was written as GGUF and read again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bpe_cli.tokenizer.post_processor import process
 
 
 def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
-    """Give what has changed that changes ids or text: feature -> how a message calls it.
+    """Return what has changed that changes ids or text: feature -> how a message calls it.
 
     The split is not looked at: whoever writes it knows whether it has a name.
 
@@ -56,7 +56,7 @@ def _flags(tokenizer: Tokenizer, again: Tokenizer) -> str | None:
 
 
 def _normalizer(tokenizer: Tokenizer) -> tuple[Normalizer, ...]:
-    """Give the normalizer with all that is equal to something simpler written so."""
+    """Return the normalizer with all that is equal to something simpler written so."""
     stages: list[Normalizer] = []
     for stage in tokenizer.normalizer:
         if isinstance(stage, Charsmap):
@@ -70,7 +70,7 @@ def _normalizer(tokenizer: Tokenizer) -> tuple[Normalizer, ...]:
 
 
 def _around(tokenizer: Tokenizer) -> object:
-    """Give what a post-processor makes of a text, and of a pair; None where it cannot be told."""
+    """Return what a post-processor makes of a text, and of a pair; None where it cannot be told."""
     try:
         single = process(tokenizer.post_processor, [-1])
         pair = process(tokenizer.post_processor, [-1], [-2])

@@ -101,14 +101,14 @@ def _llama(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001  # a
 
 
 def _kind(kind: int, is_unknown: bool) -> int:
-    """Give a token's type as the model has it: one unknown token, and no types that merges would heed."""
+    """Return a token's type as the model has it: one unknown token, and no types that merges would heed."""
     if kind in (UNKNOWN, CONTROL):
         return UNKNOWN if is_unknown else CONTROL
     return BYTE if kind == BYTE else NORMAL
 
 
 def _byte_tokens(vocab: Vocab) -> frozenset[int]:
-    """Give the ids of the tokens of bytes, found by their texts as llama.cpp does; none unless all are there."""
+    """Return the ids of the tokens of bytes, found by their texts as llama.cpp does; none unless all are there."""
     ids = {text: number for number, text in enumerate(vocab.texts)}
     found = [ids.get(text) for text in BYTE_TEXTS]
     usable = frozenset(number for number in found if number is not None and vocab.types[number] in (NORMAL, BYTE))
@@ -261,7 +261,7 @@ def _name_of_split(vocab: Vocab) -> str:
 
 
 def _pre(vocab: Vocab, pattern: str | None) -> gguf_pre.Pre:
-    """Give the split; a pattern of the user's takes its place, and leaves its other settings."""
+    """Return the split; a pattern of the user's takes its place, and leaves its other settings."""
     name = _name_of_split(vocab)
     known = gguf_pre.BY_NAME.get(name) if name else gguf_pre.DEFAULT
     if pattern is not None:

@@ -162,7 +162,7 @@ class Vocab:
         )
 
     def _stripping(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
-        """Give the tokens that take white space along, before them and after: llama.cpp goes by models' names."""
+        """Return the tokens that take white space along, before them and after: llama.cpp goes by models' names."""
         name = (self.metadata.text("general.name") or "").lower()
         pre = self.metadata.text("tokenizer.ggml.pre") or ""
         architecture = self.metadata.text("general.architecture") or ""
@@ -225,7 +225,7 @@ class Vocab:
         return template(self.texts, before, after, before, second_type=int(self.model != "t5"))
 
     def scores(self) -> array[float]:
-        """Give the scores, as f64; 0 where the file has none.
+        """Return the scores, as f64; 0 where the file has none.
 
         Raises:
             FormatError: They are too few, or one is no number.
@@ -240,7 +240,7 @@ class Vocab:
         return scores
 
     def ordinary(self, *kinds: int) -> list[bytes]:
-        """Give the texts by id of the tokens of these types; nothing for others."""
+        """Return the texts by id of the tokens of these types; nothing for others."""
         return [text if kind in kinds else b"" for text, kind in zip(self.texts, self.types, strict=True)]
 
 
@@ -254,7 +254,7 @@ _WRITTEN_ANEW = frozenset(
 
 
 def stands_for_itself(key: str) -> bool:
-    """Tell whether a tokenizer that is read says all that a key says, so that the key need not be carried.
+    """Return whether a tokenizer that is read says all that a key says, so that the key need not be carried.
 
     Names of splits and types of tokens are carried besides: several of them mean the same. A whole
     ``tokenizer.json`` inside of the file is not: nobody would see to it that both go on agreeing.
@@ -267,7 +267,7 @@ def stands_for_itself(key: str) -> bool:
 
 
 def padding(token_id: int) -> bytes:
-    """Give the text that llama.cpp's converters write for an id that no token has."""
+    """Return the text that llama.cpp's converters write for an id that no token has."""
     return b"[PAD%d]" % token_id
 
 

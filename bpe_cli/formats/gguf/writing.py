@@ -95,7 +95,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _written(out: _Out) -> tuple[bytes, Tokenizer]:
-    """Give the file, and the tokenizer that comes back from it.
+    """Return the file, and the tokenizer that comes back from it.
 
     llama.cpp goes by a model's name for which tokens take the white space behind them along; a name that
     a file brought is left alone.
@@ -113,7 +113,7 @@ def _written(out: _Out) -> tuple[bytes, Tokenizer]:
 
 
 def _taking_white_space(tokenizer: Tokenizer) -> set[int]:
-    """Give the ids of the tokens that take the white space behind them along."""
+    """Return the ids of the tokens that take the white space behind them along."""
     return {token.token_id for token in tokenizer.special_tokens if token.rstrip}
 
 
@@ -154,7 +154,7 @@ class _Out:
         self.own.append((f"tokenizer.ggml.{key}", encode(ARRAY, values, element)))
 
     def begin(self, name: str) -> None:
-        """Say which model it is, and note the roles that the tokenizer states."""
+        """State which model it is, and note the roles that the tokenizer states."""
         self.name = name
         self.roles = dict(self.tokenizer.usage.roles)
         self.add("model", STRING, name.encode())
@@ -187,7 +187,7 @@ class _Out:
         self.add_array("token_type", I32, self._with_carried(array("i", (types[number] for number in range(size)))))
 
     def _with_carried(self, types: array[int]) -> array[int]:
-        """Give the types that the tokenizer's file had where they mean the same to llama.cpp."""
+        """Return the types that the tokenizer's file had where they mean the same to llama.cpp."""
         origin = self.tokenizer.origin
         kept = origin.kept("gguf", "tokenizer.ggml.token_type") if origin else None
         if kept is not None:
@@ -206,7 +206,7 @@ class _Out:
         self.add_array("scores", F32, array("f", [*scores, *[0.0] * (size - len(scores))]))
 
     def add_ends(self, first: str = "bos", last: str = "eos", *, switches: bool = True) -> None:
-        """Say which tokens are put around texts: at most one on each side, by its role."""
+        """State which tokens are put around texts: at most one on each side, by its role."""
         try:
             before, after = affixes(self.tokenizer.post_processor)
         except FormatError:
@@ -224,7 +224,7 @@ class _Out:
             self.roles["unk"] = unk_id
 
     def fields(self) -> list[tuple[str, bytes]]:
-        """Give all keys, in order."""
+        """Return all keys, in order."""
         before = {"general.architecture": encode(STRING, self.name.encode())}
         if self.model_name:
             before["general.name"] = encode(STRING, self.model_name.encode())
@@ -348,7 +348,7 @@ def _t5(out: _Out, model: Unigram) -> None:
 
 
 def _marks(tokenizer: Tokenizer) -> SpaceMarks:
-    """Give the rules for blanks; without any, none is put before a text."""
+    """Return the rules for blanks; without any, none is put before a text."""
     found = [stage for stage in tokenizer.normalizer if isinstance(stage, SpaceMarks)]
     return found[-1] if found else SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False)
 

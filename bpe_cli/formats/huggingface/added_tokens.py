@@ -31,7 +31,7 @@ class Declared:
 
 
 def ids_of(tokenizer: Tokenizer) -> Callable[[str], int | None]:
-    """Give what finds the id of a text: of an added token, or of an ordinary one that is written so."""
+    """Return what finds the id of a text: of an added token, or of an ordinary one that is written so."""
     added = {token.content: token.token_id for token in tokenizer.special_tokens}
     added |= {text: token_id for token_id, text in getattr(tokenizer.model, "texts", ())}
 
@@ -47,7 +47,7 @@ def ids_of(tokenizer: Tokenizer) -> Callable[[str], int | None]:
 
 
 def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> Tokenizer:
-    """Give a tokenizer that has more added tokens, and no ordinary ones of the same ids.
+    """Return a tokenizer that has more added tokens, and no ordinary ones of the same ids.
 
     Args:
         tokenizer: The tokenizer.
@@ -97,7 +97,7 @@ def _ordinary_twin(
     token: SpecialToken,
     source: str,
 ) -> Declared | None:
-    """Give the ordinary token that has the id of another text, or the text under another id."""
+    """Return the ordinary token that has the id of another text, or the text under another id."""
     content = vocabulary.token(token.token_id) if token.token_id < vocabulary.size else b""
     content = content or unspelt.get(token.token_id, b"")
     if content not in (b"", token.content):

@@ -1,4 +1,4 @@
-"""Say as a post-processor what classes in Python put around a text: ``add_bos_token``, ``add_eos_token``.
+"""Write as a post-processor what classes in Python put around a text: ``add_bos_token``, ``add_eos_token``.
 
 A ``tokenizer.json`` holds its post-processor, and these settings say nothing then. Beside other files they
 stand for code, whose meaning depends on ``tokenizer_class``; here are the classes for which it is known.
@@ -38,7 +38,7 @@ _RULES = {
 
 
 def post_processor_of(config: Node, tokenizer: Tokenizer) -> str | None:
-    """Give the post-processor that a class stands for; None if it puts nothing around a text.
+    """Return the post-processor that a class stands for; None if it puts nothing around a text.
 
     Of a pair both texts get what one gets.
 
@@ -80,7 +80,7 @@ def post_processor_of(config: Node, tokenizer: Tokenizer) -> str | None:
 
 
 def _around(sequence: str, type_id: int, texts: dict[str, str]) -> Sequence[dict[str, object]]:
-    """Give the places of one text and of what is put around it."""
+    """Return the places of one text and of what is put around it."""
     places: list[dict[str, object]] = [{"Sequence": {"id": sequence, "type_id": type_id}}]
     if "bos" in texts:
         places.insert(0, {"SpecialToken": {"id": texts["bos"], "type_id": type_id}})

@@ -91,7 +91,7 @@ NONE = Companions(Node({}, CONFIG), None, (), (), ())
 
 
 def are_in(folder: Path) -> bool:
-    """Tell whether anything in a folder has the name of one of the files; ``find`` sees whether it is one."""
+    """Return whether anything in a folder has the name of one of the files; ``find`` sees whether it is one."""
     return any(os.path.lexists(folder / name) for name in (*NAMES, TEMPLATES))
 
 
@@ -181,7 +181,7 @@ def _added(added: Node, special: set[bytes]) -> Iterator[Declared]:
 
 
 def _templates(contents: Mapping[str, bytes], sources: Mapping[str, str], config: Node) -> tuple[tuple[str, str], ...]:
-    """Give the chat templates: those of files of their own, else those of ``tokenizer_config.json``."""
+    """Return the chat templates: those of files of their own, else those of ``tokenizer_config.json``."""
     templates: dict[str, str] = {}
     if TEMPLATE in contents:
         templates["default"] = _template_file(contents[TEMPLATE], sources[TEMPLATE])
@@ -254,7 +254,7 @@ def declared(found: Companions, id_of: Callable[[str], int | None]) -> Iterator[
 
 
 def apply(tokenizer: Tokenizer, found: Companions, source: str, *, by_class: bool = True) -> Tokenizer:
-    """Give a tokenizer what the files beside its own say of it.
+    """Return a tokenizer what the files beside its own say of it.
 
     Args:
         tokenizer: What the file holds.
@@ -287,7 +287,7 @@ def apply(tokenizer: Tokenizer, found: Companions, source: str, *, by_class: boo
 
 
 def config_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Give what ``tokenizer_config.json`` says of a tokenizer: roles, added tokens, chat templates.
+    """Return what ``tokenizer_config.json`` says of a tokenizer: roles, added tokens, chat templates.
 
     Raises:
         FormatError: A role is that of an ordinary token, which would become special.
@@ -304,7 +304,7 @@ def config_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def added_tokens_decoder(tokenizer: Tokenizer) -> dict[str, dict[str, Any]]:
-    """Give what ``tokenizer_config.json`` says of added tokens: id -> content and flags."""
+    """Return what ``tokenizer_config.json`` says of added tokens: id -> content and flags."""
     return {
         str(token.token_id): {"content": byte_level.special_text(token), **_flags(token), "special": token.special}
         for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
@@ -312,7 +312,7 @@ def added_tokens_decoder(tokenizer: Tokenizer) -> dict[str, dict[str, Any]]:
 
 
 def special_tokens_map(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Give ``special_tokens_map.json``.
+    """Return ``special_tokens_map.json``.
 
     Raises:
         FormatError: As for ``config_of``.
@@ -337,6 +337,6 @@ def _roles_of(tokenizer: Tokenizer) -> dict[str, SpecialToken]:
 
 
 def _flags(token: SpecialToken) -> dict[str, bool]:
-    """Give the flags but for the one that a role implies, in the order of ``transformers``' files."""
+    """Return the flags but for the one that a role implies, in the order of ``transformers``' files."""
     flags = byte_level.flags_of(token)
     return {flag: flags[flag] for flag in sorted(flags) if flag != "special"}

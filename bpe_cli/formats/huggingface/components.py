@@ -188,7 +188,7 @@ def _value(node: Node, kind: str) -> Any:
 
 
 def _read_pattern(node: Node) -> str:
-    """Give a pattern as a text, or as an expression of the ``regex`` module that matches the same."""
+    """Return a pattern as a text, or as an expression of the ``regex`` module that matches the same."""
     node.only("String", "Regex")
     if len(node.members()) != 1:
         raise node.error('is to have one of "String" and "Regex"')
@@ -304,7 +304,7 @@ def _sequence(components: list[dict[str, Any]], members: str) -> dict[str, Any] 
 
 
 def byte_level(*, prefix_space: bool, use_regex: bool) -> dict[str, object]:
-    """Give the component ``ByteLevel``."""
+    """Return the component ``ByteLevel``."""
     return {"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": True, "use_regex": use_regex}
 
 

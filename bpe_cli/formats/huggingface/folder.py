@@ -33,7 +33,7 @@ _ENDLESS = 1000000000000000019884624838656
 
 
 def belongs(path: Path) -> bool:
-    """Tell whether a file is the ``tokenizer.json`` of a folder with companions: of that very name, as there."""
+    """Return whether a file is the ``tokenizer.json`` of a folder with companions: of that very name, as there."""
     return path.name == FILES[0] and companions.are_in(path.parent)
 
 
@@ -76,7 +76,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _config(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Give ``tokenizer_config.json``: what was carried from one, and what the tokenizer is."""
+    """Return ``tokenizer_config.json``: what was carried from one, and what the tokenizer is."""
     carried = tokenizer.origin.kept(NAME, companions.CONFIG) if tokenizer.origin else None
     config: dict[str, Any] = {
         "clean_up_tokenization_spaces": False,  # where nothing is said, decoding would take blanks away

@@ -20,7 +20,7 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 
 
 class Unusual(Exception):
-    """Say that tokens and merges are to be read plainly."""
+    """State that tokens and merges are to be read plainly."""
 
 
 class Listed(Protocol):
@@ -35,10 +35,10 @@ class Listed(Protocol):
         """Whether a byte has no token."""
 
     def on_bytes(self, special_tokens: Iterable[SpecialToken], *, ignore_merges: bool) -> MergeBpe:
-        """Give the model that works on bytes, see ``byte_level.read_model``."""
+        """Return the model that works on bytes, see ``byte_level.read_model``."""
 
     def on_characters(self, special_tokens: Iterable[SpecialToken]) -> CharacterBpe:
-        """Give the model that works on characters, see ``models.read_character_bpe``."""
+        """Return the model that works on characters, see ``models.read_character_bpe``."""
 
 
 class Plain:
@@ -62,12 +62,12 @@ class Plain:
         return not self.ids.keys() >= CHAR_TO_BYTE.keys()
 
     def on_bytes(self, special_tokens: Iterable[SpecialToken], *, ignore_merges: bool) -> MergeBpe:
-        """Give the model that works on bytes."""
+        """Return the model that works on bytes."""
         merges = _read_merges(self._node.get("merges"))
         return byte_level.read_model(self.ids, merges, special_tokens, self._node.source, ignore_merges=ignore_merges)
 
     def on_characters(self, special_tokens: Iterable[SpecialToken]) -> CharacterBpe:
-        """Give the model that works on characters."""
+        """Return the model that works on characters."""
         merges = _read_merges(self._node.get("merges"))
         return hf_models.read_character_bpe(self._node, self.ids, merges, special_tokens)
 
@@ -93,12 +93,12 @@ class Cut:
         return not self._written.among([*CHAR_TO_BYTE], []).keys() >= CHAR_TO_BYTE.keys()
 
     def on_bytes(self, special_tokens: Iterable[SpecialToken], *, ignore_merges: bool) -> MergeBpe:
-        """Give the model that works on bytes."""
+        """Return the model that works on bytes."""
         vocabulary, merges = self._tables("", [token.token_id for token in special_tokens], visible=True)
         return MergeBpe(vocabulary, merges, ignore_merges)
 
     def on_characters(self, special_tokens: Iterable[SpecialToken]) -> CharacterBpe:
-        """Give the model that works on characters."""
+        """Return the model that works on characters."""
         prefix = hf_models.prefix_of(self._node)
         texts = hf_models.hidden_of(self._node, special_tokens)
         hidden = [token.token_id for token in special_tokens if token.content.decode() in texts]

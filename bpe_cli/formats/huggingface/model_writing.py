@@ -94,7 +94,7 @@ def _name(names: Mapping[int, str], token_id: int | None) -> str | None:
 
 
 def _texts(vocabulary: Vocabulary) -> list[str]:
-    """Give every token by id as text; ``""`` for an unused id."""
+    """Return every token by id as text; ``""`` for an unused id."""
     tokens = [""] * vocabulary.size
     for token_id, token in vocabulary.items():
         try:

@@ -34,7 +34,7 @@ LONGEST_NGRAM = 64
 
 
 def kind_of(node: Node) -> str:
-    """Tell the type of a model; older files leave it out.
+    """Return the type of a model; older files leave it out.
 
     Raises:
         FormatError: It is not known.
@@ -80,7 +80,7 @@ def read(name: str, node: Node, specials: Iterable[SpecialToken]) -> tuple[Model
 
 
 def hidden_of(node: Node, specials: Iterable[SpecialToken]) -> set[str]:
-    """Give the texts that are left out of the vocabulary that is matched.
+    """Return the texts that are left out of the vocabulary that is matched.
 
     Where unknown characters fall back to bytes, the names of those stay: ``withholding`` sees to it that their own
     texts do not become them.
@@ -115,7 +115,7 @@ def check_unknown(node: Node) -> None:
 
 
 def _unk_id(node: Node, ids: Mapping[str, int]) -> int | None:
-    """Give the id of the unknown token, if there is one."""
+    """Return the id of the unknown token, if there is one."""
     return None if node.get("unk_token").is_null else _needed_unk_id(node, ids)
 
 
@@ -156,7 +156,7 @@ def read_character_bpe(
 
 
 def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, merges: Merges) -> CharacterBpe:
-    """Give BPE over characters with a vocabulary and merges that are read already.
+    """Return BPE over characters with a vocabulary and merges that are read already.
 
     Raises:
         FormatError: The rest of the model is malformed.
@@ -176,7 +176,7 @@ def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, me
 
 
 def prefix_of(node: Node) -> str:
-    """Give what stands before a token that begins no word; and hold BPE over characters to the fields it has.
+    """Return what stands before a token that begins no word; and hold BPE over characters to the fields it has.
 
     Raises:
         FormatError: There are others, or one is malformed.
@@ -308,7 +308,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
 
 
 def with_unknown(tokenizer: Tokenizer, ids: Mapping[str, int]) -> Tokenizer:
-    """Give back the text of an unknown token that the file does not list among its added tokens.
+    """Return the text of an unknown token that the file does not list among its added tokens.
 
     Such a token is in no vocabulary that is matched; as a special token it can be decoded.
     """

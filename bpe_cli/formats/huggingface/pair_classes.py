@@ -1,4 +1,4 @@
-"""Say what a pair of ``vocab.json`` and ``merges.txt`` leaves unsaid: how text is cut into words.
+"""Describe what a pair of ``vocab.json`` and ``merges.txt`` leaves unsaid: how text is cut into words.
 
 The class that ``tokenizer_config.json`` names says it (facts of ``transformers``' slow classes and their
 converters). A byte-level pair without a class stands for GPT-2's; merges with ``</w>`` stand for nothing in
@@ -111,7 +111,7 @@ def convention(
     special: Collection[str],
     source: str,
 ) -> Convention:
-    """Give the stages of a pair.
+    """Return the stages of a pair.
 
     Args:
         config: ``tokenizer_config.json``; an empty object if there is none.
@@ -150,7 +150,7 @@ def convention(
 
 
 def name_of(tokenizer: Tokenizer) -> str | None:
-    """Give the class that cuts text into bytes' words as a tokenizer does; None for GPT-2's, which needs none.
+    """Return the class that cuts text into bytes' words as a tokenizer does; None for GPT-2's, which needs none.
 
     Such a class says also how text is normalized.
     """
@@ -162,7 +162,7 @@ def name_of(tokenizer: Tokenizer) -> str | None:
 
 
 def _of_pattern(pattern: str, ids: Mapping[str, int], special: Collection[str], suffix: str) -> Convention:
-    """Give the stages that follow from a user's pattern: its matches are words.
+    """Return the stages that follow from a user's pattern: its matches are words.
 
     With ends of words only the matches are kept: what lies between them is left out, as the marks say
     where words end. Without them every stretch of text is a piece, as everywhere.

@@ -54,7 +54,7 @@ _OF_UNKNOWN = {"unk_token": (None,), "fuse_unk": (None, False), "byte_fallback":
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file begins like a ``tokenizer.json``."""
+    """Return whether a file begins like a ``tokenizer.json``."""
     # Other files may have these words among their tokens, or as tokens with ids.
     return bool(re.match(rb"\s*\{", head) and re.search(_OWN_KEY, head))
 
@@ -156,7 +156,7 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
 
 
 def _spells_another_byte(token: SpecialToken) -> bool:
-    """Tell whether a token's text is one that stands for a byte of other text, as Ġ does: that goes on becoming it."""
+    """Return whether a token's text is one that stands for a byte of other text, as Ġ does."""
     return not token.content.isascii() and token.content.decode() in CHAR_TO_BYTE
 
 
@@ -169,7 +169,7 @@ class _Carried(TypedDict):
 
 
 def _is_byte_level(node: Node, listed: Listed) -> bool:
-    """Tell whether a BPE model works on bytes alone: no symbol of it is decorated, none is unknown."""
+    """Return whether a BPE model works on bytes alone: no symbol of it is decorated, none is unknown."""
     node.only("type", *_BYTE_LEVEL_ONLY, *_OF_UNKNOWN, "ignore_merges", "unicode_version", "vocab", "merges")
     if not _is_harmless(node, _BYTE_LEVEL_ONLY):
         return False
@@ -224,7 +224,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Give what is to be written, be it Hugging Face's or our own.
+    """Return what is to be written, be it Hugging Face's or our own.
 
     Raises:
         FormatError: The layout cannot say what the tokenizer has.

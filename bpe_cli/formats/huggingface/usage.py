@@ -132,7 +132,7 @@ def read_templates(node: Node) -> dict[str, str]:
 
 
 def default_first(templates: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Give chat templates as ``Usage`` has them."""
+    """Return chat templates as ``Usage`` has them."""
     return tuple(sorted(templates.items(), key=lambda each: each[0] != "default"))
 
 

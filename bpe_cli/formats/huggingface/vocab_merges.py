@@ -64,7 +64,7 @@ _MERGE = re.compile(r"\S+ \S+")
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file begins like one of the pair."""
+    """Return whether a file begins like one of the pair."""
     return _is_vocabulary(head) or _is_merges(head)
 
 
@@ -103,7 +103,7 @@ def find_pair(path: Path) -> tuple[Path, Path] | None:
 
 
 def belongs(path: Path) -> bool:
-    """Tell whether a file is one of a pair, whatever it looks like by itself.
+    """Return whether a file is one of a pair, whatever it looks like by itself.
 
     A list of merges with ends of words looks like codes of subword-nmt, a vocabulary may look like BERT's.
     """
@@ -162,7 +162,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
 
 def _unknown(found: companions.Companions, ids: Mapping[str, int], usual: str | None) -> str | None:
-    """Give the unknown token: as a file beside the pair names it, else the usual one if it is there."""
+    """Return the unknown token: as a file beside the pair names it, else the usual one if it is there."""
     for each in found.named:
         if each.role == "unk":
             return each.token.content.decode()

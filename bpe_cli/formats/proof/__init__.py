@@ -64,7 +64,7 @@ def prove(
 
 
 def _way_out(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
-    """Say that a difference on rare texts between two libraries' words may be agreed to, if it is one."""
+    """State that a difference on rare texts between two libraries' words may be agreed to, if it is one."""
     words = {any(isinstance(stage, SpaceMarksDecoder) for stage in each.decoder) for each in (ours, theirs)}
     if EDGES in losses or len(words) == 1 or _first_but(ours, theirs, losses | {EDGES}) is not None:
         return None
@@ -102,7 +102,7 @@ def _read(path: Path, load: Load) -> Tokenizer:
 
 
 def _first_but(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
-    """Tell the first difference that is left without what was agreed to lose; None if there is none."""
+    """Return the first difference that is left without what was agreed to lose; None if there is none."""
     found = None
     for view in _views(ours, theirs, losses):
         try:
@@ -125,7 +125,7 @@ def _views(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> Iterat
 
 
 def _first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
-    """Tell the first difference between two tokenizers; None if there is none.
+    """Return the first difference between two tokenizers; None if there is none.
 
     Raises:
         FormatError: One of the two cannot be run.
@@ -164,7 +164,7 @@ def _is_known(token: bytes, tokenizer: Tokenizer) -> bool:
 
 
 def _odd_ids(tokenizer: Tokenizer) -> frozenset[int]:
-    """Give the ids of special and added tokens, and of pieces that are not ordinary ones."""
+    """Return the ids of special and added tokens, and of pieces that are not ordinary ones."""
     kinds = getattr(tokenizer.model, "kinds", b"")
     return frozenset(tokenizer.special_ids) | {token_id for token_id, kind in enumerate(kinds) if kind != NORMAL}
 

@@ -26,7 +26,7 @@ Ids = bytes | None
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """Say what of two tokenizers' ids is to be the same.
+    """Describe what of two tokenizers' ids is to be the same.
 
     Attributes:
         renumbered: Whether the second may have other ids for the same tokens.
@@ -45,7 +45,7 @@ SAME = Law()
 def difference(
     ours: Tokenizer, theirs: Tokenizer, texts: Collection[bytes], specials: Specials = (), law: Law = SAME
 ) -> str | None:
-    """Tell of the first text that becomes other ids, cut short; None if there is none.
+    """Describe the first text that becomes other ids, cut short; None if there is none.
 
     Raises:
         FormatError: One of the two cannot be run.
@@ -107,7 +107,7 @@ def _divided(ids: bytes, ends: Iterable[int]) -> Iterator[bytes]:
 
 
 def _first(ours: Sequence[Ids], theirs: Sequence[Ids], law: Law) -> int | None:
-    """Give the number of the first text whose ids break the law."""
+    """Return the number of the first text whose ids break the law."""
     broken: list[int] = []
     names: tuple[dict[int, int], dict[int, int]] = ({}, {})
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
@@ -127,7 +127,7 @@ def _first(ours: Sequence[Ids], theirs: Sequence[Ids], law: Law) -> int | None:
 
 
 def _renamed(mine: array[int], other: array[int], to: dict[int, int], back: dict[int, int]) -> bool:
-    """Tell whether ids are the same but for their numbers, which are the same for each token in all texts."""
+    """Return whether ids are the same but for their numbers, which are the same for each token in all texts."""
     if len(mine) != len(other):
         return False
     pairs = zip(mine, other, strict=True)
@@ -135,7 +135,7 @@ def _renamed(mine: array[int], other: array[int], to: dict[int, int], back: dict
 
 
 def _shortened(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specials, law: Law) -> bytes:
-    """Give a part of a text that has the difference too: without what can go, larger parts first.
+    """Return a part of a text that has the difference too: without what can go, larger parts first.
 
     Complexity: ``ATTEMPTS`` encodings of the text at most.
     """
@@ -170,7 +170,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def numbers_of(ids: Ids) -> array[int]:
-    """Give ids as numbers; none for a text that cannot be encoded."""
+    """Return ids as numbers; none for a text that cannot be encoded."""
     return array("I", ids or b"")
 
 

@@ -18,7 +18,7 @@ TOGETHER = 32
 
 
 def difference(ours: Tokenizer, theirs: Tokenizer, law: Law, *, any_text: bool = False) -> str | None:
-    """Tell of the first token or text whose ids read otherwise; None if there is none.
+    """Describe the first token or text whose ids read otherwise; None if there is none.
 
     Args:
         ours: A tokenizer.
@@ -44,7 +44,7 @@ def difference(ours: Tokenizer, theirs: Tokenizer, law: Law, *, any_text: bool =
 
 
 def _habits(ours: Tokenizer, theirs: Tokenizer, law: Law) -> frozenset[int]:
-    """Give the ids of special tokens if only one of the two is in SentencePiece's words.
+    """Return the ids of special tokens if only one of the two is in SentencePiece's words.
 
     There they read as nothing, and in Hugging Face's as their texts: that is left to each library's habits. An unknown
     token that text can become is none of them, but where rare texts may differ.

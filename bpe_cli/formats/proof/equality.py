@@ -1,4 +1,4 @@
-"""Tell what two tokenizers do alike because their parts are equal, without running them."""
+"""Find what two tokenizers do alike because their parts are equal, without running them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from bpe_cli.tokenizer.post_processor import process
 
 
 def encodes_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
-    """Tell whether all parts that make ids of a text are equal."""
+    """Return whether all parts that make ids of a text are equal."""
     return (ours.normalizer, ours.pre_tokenizer, ours.special_tokens, ours.model) == (
         theirs.normalizer, theirs.pre_tokenizer, theirs.special_tokens, theirs.model,
     )  # fmt: skip
 
 
 def decodes_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
-    """Tell whether all parts that make a text of ids are equal."""
+    """Return whether all parts that make a text of ids are equal."""
     return (ours.decoder, ours.special_tokens, ours.model.vocabulary, _unk_id(ours)) == (
         theirs.decoder, theirs.special_tokens, theirs.model.vocabulary, _unk_id(theirs),
     )  # fmt: skip
 
 
 def surrounds_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
-    """Tell whether two post-processors put the same ids, and give the same types, around a text and a pair."""
+    """Return whether two post-processors put the same ids, and give the same types, around a text and a pair."""
     return ours.post_processor == theirs.post_processor or surroundings(ours) == surroundings(theirs)
 
 

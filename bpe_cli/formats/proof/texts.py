@@ -31,7 +31,7 @@ _LENGTHS = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 101, 250)
 
 @cache
 def tricky() -> tuple[bytes, ...]:
-    """Give short texts on which tokenizers differ that are nearly the same: each by itself, and all together."""
+    """Return short texts on which tokenizers differ that are nearly the same: each by itself, and all together."""
     written = [text.encode() for text in WRITTEN]
     runs = [(part * length).encode() for part in _RUNS for length in _LENGTHS]
     each_byte = [bytes([byte]) for byte in range(256)]
@@ -42,7 +42,7 @@ def tricky() -> tuple[bytes, ...]:
 
 @cache
 def of_samples() -> tuple[bytes, ...]:
-    """Give the package's samples: code, data and sentences of many languages."""
+    """Return the package's samples: code, data and sentences of many languages."""
     from bpe_cli.support.samples import FOLDERS, samples
 
     return tuple(text for folder in (*FOLDERS, "languages") for text in samples(folder).values())
@@ -50,7 +50,7 @@ def of_samples() -> tuple[bytes, ...]:
 
 @cache
 def of_every_character() -> tuple[bytes, ...]:
-    """Give each of Unicode's characters below U+3400, what stands for others above, and some of each larger block."""
+    """Return each of Unicode's characters below U+3400, what stands for others above, and some of each larger block."""
     few = [*range(0x3400, 0xA000, 97), *range(0xAC00, 0xD7A4, 61), *range(0xF900, 0x10000), *range(0x1D400, 0x1D800)]
     more = [
         *range(0x10000, 0x1D400, 37),
@@ -82,7 +82,7 @@ def of_special_tokens(tokenizer: Tokenizer) -> Iterator[bytes]:
 
 
 def _variants(content: bytes) -> set[bytes]:
-    """Give texts that normalizing may make equal to a token's."""
+    """Return texts that normalizing may make equal to a token's."""
     text = content.decode("utf-8", "surrogateescape")
     cased = (text.swapcase(), text.upper(), text.lower(), text.title())
     formed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD"))
@@ -91,7 +91,7 @@ def _variants(content: bytes) -> set[bytes]:
 
 
 def of_tokens(tokenizer: Tokenizer) -> tuple[list[bytes], list[bytes], list[bytes]]:
-    """Give what each token reads as: alone, behind a blank, and several that are laid together without one."""
+    """Return what each token reads as: alone, behind a blank, and several that are laid together without one."""
     texts = own_texts(tokenizer)
     held = sum(map(len, texts))
     if held > MAX_BYTES:
@@ -116,7 +116,7 @@ def _overlapping(texts: Sequence[bytes]) -> list[bytes]:
 
 
 def own_texts(tokenizer: Tokenizer) -> list[bytes]:
-    """Give what each ordinary token reads as, and how the first are written where that differs, as ``▁a`` is."""
+    """Return what each ordinary token reads as, and how the first are written where that differs, as ``▁a`` is."""
     model = tokenizer.model
     blob, ends = model.vocabulary.blob, model.vocabulary.ends
     tokens = [blob[start:end] for start, end in zip(chain((0,), ends), ends, strict=False) if start < end]

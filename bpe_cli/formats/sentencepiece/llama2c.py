@@ -41,7 +41,7 @@ _ENTRY = struct.Struct("<fi")
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file begins like a ``tokenizer.bin``: with a length, and the three pieces of each."""
+    """Return whether a file begins like a ``tokenizer.bin``: with a length, and the three pieces of each."""
     place = _HEAD.size
     for written, _, _ in NAMES:
         if len(head) < place + _ENTRY.size:

@@ -62,7 +62,7 @@ Piece = tuple[bytes, float, int]
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file begins like a ``.model``: with a piece."""
+    """Return whether a file begins like a ``.model``: with a piece."""
     if not head.startswith(b"\n") or len(head) < 4 or head[1] >= 0x80:
         return False
     return head[2:3] == b"\n" and head[3] <= head[1]

@@ -94,7 +94,7 @@ def _fact(name: str, field: wire.Field) -> Fact | None:
 
 
 def trained(facts: Iterable[tuple[str, Fact]]) -> tuple[tuple[str, Fact], ...]:
-    """Give what facts say of the training: all that is known but the table, which is no setting of a training."""
+    """Return what facts say of the training: all that is known but the table, which is no setting of a training."""
     known = {*TRAINER.values(), *(PREFIXES[3] + name for name in NORMALIZER.values())}
     return tuple((name, value) for name, value in facts if name in known and not name.endswith("precompiled_charsmap"))
 
@@ -122,19 +122,19 @@ def _field(field: int, name: str, value: Fact) -> bytes:
 
 
 def number(settings: Mapping[int, int | bytes], field: int, default: int) -> int:
-    """Give a setting that is a number; one of another kind counts as absent, as in the library."""
+    """Return a setting that is a number; one of another kind counts as absent, as in the library."""
     value = settings.get(field, default)
     return wire.signed(value) if isinstance(value, int) else default
 
 
 def text(settings: Mapping[int, int | bytes], field: int, default: str) -> bytes:
-    """Give a setting that is a text; one of another kind counts as absent, as in the library."""
+    """Return a setting that is a text; one of another kind counts as absent, as in the library."""
     value = settings.get(field, b"")
     return value if isinstance(value, bytes) and value else default.encode()
 
 
 def roles(trainer: Mapping[int, int | bytes], kind_of: Mapping[bytes, tuple[int, int]]) -> tuple[tuple[str, int], ...]:
-    """Give the roles of special pieces: those that are named so, if they are control pieces; the unknown one is one.
+    """Return the roles of special pieces: those that are named so, if they are control pieces; the unknown one is one.
 
     Args:
         trainer: The trainer's settings.

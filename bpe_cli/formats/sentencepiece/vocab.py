@@ -41,7 +41,7 @@ _LINE = re.compile(rb"[^\n]+\t-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf|nan)")
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file begins like a ``.vocab``: pieces with scores, ``<unk>`` with 0 among the first."""
+    """Return whether a file begins like a ``.vocab``: pieces with scores, ``<unk>`` with 0 among the first."""
     lines = head.split(b"\n")[:16]
     whole = lines[:-1] if len(lines) < 16 and len(head) >= 1 << 16 else lines
     unknown = any(line in (UNKNOWN_PIECE + b"\t0", UNKNOWN_PIECE + b"\t-0") for line in whole)
@@ -107,7 +107,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
 
 
 def _kind(piece: bytes, score: float, bytes_there: bool) -> int:
-    """Tell the type of a piece, as far as a line shows it."""
+    """Return the type of a piece, as far as a line shows it."""
     if piece == UNKNOWN_PIECE:
         return UNKNOWN
     if score == 0 and math.copysign(1, score) > 0:
@@ -116,7 +116,7 @@ def _kind(piece: bytes, score: float, bytes_there: bool) -> int:
 
 
 def _model_type(pieces: list[sentencepiece_model.Piece]) -> int:
-    """Tell the type of a model by the scores of its ordinary pieces; the first that BPE makes has -0."""
+    """Return the type of a model by the scores of its ordinary pieces; the first that BPE makes has -0."""
     return BPE if all(math.isfinite(s) and s.is_integer() for _, s, kind in pieces if kind == NORMAL) else UNIGRAM
 
 

@@ -54,7 +54,7 @@ def write(tokenizer: Tokenizer) -> bytes:
 
 
 def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -> list[Piece]:
-    """Give the pieces of a tokenizer, by id.
+    """Return the pieces of a tokenizer, by id.
 
     Args:
         tokenizer: The tokenizer.
@@ -96,14 +96,14 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
 
 
 def kept_pieces(tokenizer: Tokenizer) -> dict[bytes, Piece]:
-    """Give the pieces of the ``.model`` that a tokenizer was read from, by text."""
+    """Return the pieces of the ``.model`` that a tokenizer was read from, by text."""
     file = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
     values = (value for number, value in wire.fields(file or b"", FORMAT) if number == 1)
     return {piece[0]: piece for piece in (_parsed_piece(value) for value in values if isinstance(value, bytes))}
 
 
 def _split_normalizer(tokenizer: Tokenizer) -> tuple[bytes, SpaceMarks]:
-    """Give the table and the rules for blanks that a tokenizer's normalizer consists of."""
+    """Return the table and the rules for blanks that a tokenizer's normalizer consists of."""
     stages = list(tokenizer.normalizer)
     marks = stages.pop() if stages else None
     table = stages.pop() if stages else Charsmap("")
@@ -164,7 +164,7 @@ def _learnt(content: Sequence[Piece]) -> Iterator[bytes]:
 
 
 def _named_roles(tokenizer: Tokenizer, content: Sequence[Piece]) -> dict[str, bytes]:
-    """Give the pieces of the roles that SentencePiece knows, as far as they are of the type that it takes."""
+    """Return the pieces of the roles that SentencePiece knows, as far as they are of the type that it takes."""
     named = {}
     for role, token_id in tokenizer.usage.roles:
         if role in ROLES and role != "unk" and content[token_id][2] == CONTROL:
@@ -263,7 +263,7 @@ def _trainer_changes(
     content: Sequence[Piece],
     old: Mapping[bytes, tuple[Piece, bytes]],
 ) -> dict[int, bytes]:
-    """Give the fields of the trainer's settings that say something else than the tokenizer."""
+    """Return the fields of the trainer's settings that say something else than the tokenizer."""
     model = tokenizer.model
     changes = {}
 
@@ -294,7 +294,7 @@ def _trainer_changes(
 
 
 def _normalizer_changes(settings: Settings, charsmap: bytes, marks: SpaceMarks) -> dict[int, bytes]:
-    """Give the fields of the normalizer's settings that say something else than the tokenizer."""
+    """Return the fields of the normalizer's settings that say something else than the tokenizer."""
     changes = {
         field: wire.varint_field(field, int(value))
         for field, value in _switches(marks).items()

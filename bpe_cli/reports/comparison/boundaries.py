@@ -16,7 +16,7 @@ Segment = tuple[int, int, tuple[int, ...], tuple[int, ...]]
 
 
 def unseen(ends: list[int], size: int) -> set[int]:
-    """Give where tokens differ that no boundary shows.
+    """Return where tokens differ that no boundary shows.
 
     A character's bytes may each be a token; a mark may stand before the text; what ends the text may be dropped.
     """
@@ -76,7 +76,7 @@ def segments_at(points: list[int], stops: list[int], first: list[int], second: l
 
 
 def _within(ends: list[int], start: int, end: int, size: int) -> tuple[int, ...]:
-    """Give where the tokens of a segment end in it: those behind its start, at the text's start also those at it."""
+    """Return where the tokens of a segment end in it: those behind its start, at the text's start also those at it."""
     low = bisect_left(ends, start + 1) if start else 0
     # What ends the text has all tokens left: where bytes at its end are dropped, none ends at its end.
     high = len(ends) if end == size else bisect_left(ends, end + 1)
@@ -84,7 +84,7 @@ def _within(ends: list[int], start: int, end: int, size: int) -> tuple[int, ...]
 
 
 def words_of(text: bytes) -> list[Span]:
-    r"""Give where words begin and end.
+    r"""Return where words begin and end.
 
     >>> words_of("a\u3000bc\n".encode())
     [(0, 1), (4, 6)]
@@ -96,7 +96,7 @@ def words_of(text: bytes) -> list[Span]:
 
 
 def cut_words(words: list[Span], points: list[int]) -> set[int]:
-    """Give the numbers of the words inside which one of the points lies; both lists ascend."""
+    """Return the numbers of the words inside which one of the points lies; both lists ascend."""
     found: set[int] = set()
     number = 0
     for point in points:

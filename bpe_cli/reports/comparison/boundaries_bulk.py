@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Cutter:
-    """Give the ids of texts and the offsets at which their tokens end.
+    """Hold the ids of texts and the offsets at which their tokens end.
 
     Byte-level tokenizers are asked once for all texts: a token's end is the sum of lengths. Of others each text's
     spans are asked for; they lie between characters, so the tokens that share one end where it ends.
@@ -49,7 +49,7 @@ class Cutter:
         return ids.tolist().count(self.unk_id)
 
     def keeps(self, texts: Sequence[bytes]) -> bool:
-        """Tell whether the ids of each text decode to it, byte for byte."""
+        """Return whether the ids of each text decode to it, byte for byte."""
         for text in texts:
             ids, _ = self._tokenizer.encode_block(Block.of([text]), self._matcher, self._threads)
             if self._tokenizer.decode(ids) != text:
@@ -90,7 +90,7 @@ class Cutter:
 
 
 def _lengths(tokenizer: Tokenizer) -> array[int]:
-    """Give the length in bytes of every token by id."""
+    """Return the length in bytes of every token by id."""
     lengths = array("I", bytes(4 * tokenizer.vocab_size))
     start = 0
     for token_id, end in enumerate(tokenizer.model.vocabulary.ends):

@@ -1,4 +1,4 @@
-"""Say what has changed: since a comparison that was stored, or from the baseline to the other tokenizers."""
+"""Describe what has changed: since a comparison that was stored, or from the baseline to the other tokenizers."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def changes_since(
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Say by how much something may have become worse.
+    """State by how much something may have become worse.
 
     Attributes:
         most: As a part of the value before.
@@ -260,7 +260,7 @@ class Limit:
 
 
 def badness(change: Change) -> tuple[bool, float]:
-    """Give a key that sorts changes: values that are missing, then what has become worse, then the rest in order."""
+    """Return a key that sorts changes: values that are missing, then what has become worse, then the rest in order."""
     return not change.missing, -max(change.worsening, 0)
 
 
@@ -325,7 +325,7 @@ def _pairs(before: Sequence[_Key], now: Sequence[_Key]) -> _Pairs:
 
 
 def _numbered(rows: Iterable[_Named]) -> list[tuple[str, int]]:
-    """Tell inputs of the same name apart by how often it came before."""
+    """Distinguish inputs of the same name by how often it came before."""
     seen: dict[str, int] = {}
     keys = []
     for row in rows:

@@ -50,7 +50,7 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Tell where a check found what it was asked to find.
+    """State where a check found what it was asked to find.
 
     Attributes:
         tokenizer: The tokenizer's name.
@@ -134,7 +134,7 @@ class Condition:
         return f"{self.metric.name} {self.comparison} {number}"
 
     def holds(self, measure: Measure) -> bool:
-        """Tell whether it is true of a measure; of one without a value nothing is."""
+        """Return whether it is true of a measure; of one without a value nothing is."""
         value = self.metric.of(measure)
         return value is not None and _COMPARE[self.comparison](value, self.number)
 
@@ -191,12 +191,12 @@ def amount(value: float, percent: bool) -> str:
 
 
 def rows_of(report: Comparison) -> list[tuple[str | None, Row]]:
-    """Give all rows, each with its input's name; None for all together, which come last."""
+    """Return all rows, each with its input's name; None for all together, which come last."""
     return [*((row.name, row) for row in report.rows), (None, report.total)]
 
 
 def in_scope(scope: str, source: str | None) -> bool:
-    """Tell whether a scope means an input, or all together (None)."""
+    """Return whether a scope means an input, or all together (None)."""
     if scope in (ANY, TOTAL):
         return scope == ANY or source is None
     return scope == source

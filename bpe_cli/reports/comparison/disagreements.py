@@ -256,7 +256,7 @@ class _Tally:
                 known.times += 1
 
     def result(self, second: int, sample: Sample, unknown: tuple[int, int], shown: int) -> Disagreement:
-        """Give what was counted."""
+        """Return what was counted."""
         found = sorted(self._seen.items(), key=_by_cost)[:shown]
         return Disagreement(
             0,

@@ -22,7 +22,7 @@ _MOST_TYPES_BYTES = 1 << 30  # more than the words of WORD_BYTES can take
 
 
 class FanOut:
-    """Give the blocks of one source to several readers, each at its own pace.
+    """Hand the blocks of one source to several readers, each at its own pace.
 
     A block is kept until the last reader has it. Stepping always the reader for whom most wait keeps
     no more than what one reader takes at once (``itertools.tee`` would keep up to 57 blocks more).

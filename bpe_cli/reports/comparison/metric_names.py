@@ -19,7 +19,7 @@ USUAL = ("tokens", "bytes_per_token", "characters_per_token", "ratio")
 
 
 def metric_named(name: str) -> Metric:
-    """Give a metric by its name, or by its label as tables have it, in capitals or not.
+    """Return a metric by its name, or by its label as tables have it, in capitals or not.
 
     >>> metric_named("fertility").name, metric_named("tokens/word").name, metric_named("Failed round trips").name
     ('fertility', 'fertility', 'failed_round_trips')
@@ -39,7 +39,7 @@ def metric_named(name: str) -> Metric:
 
 
 def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
-    """Give metrics in the order in which they are asked for, each once; ``all`` is all but speed.
+    """Return metrics in the order in which they are asked for, each once; ``all`` is all but speed.
 
     Raises:
         UsageError: There is none of such a name.
@@ -53,7 +53,7 @@ def _without_speed() -> list[Metric]:
 
 
 def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
-    """Give the numbers of the tokenizers with the best value: none where nothing tells them apart.
+    """Return the numbers of the tokenizers with the best value: none where nothing tells them apart.
 
     One that loses text is no contender in what that flatters (``Metric.flattered``).
 
@@ -69,5 +69,5 @@ def best_of(row: Row, metric: Metric) -> tuple[int, ...]:
 
 
 def differences_of(row: Row) -> Sequence[Difference | None]:
-    """Give one for each tokenizer, also where a row was made without."""
+    """Return one for each tokenizer, also where a row was made without."""
     return row.differences or (None,) * len(row.measures)

@@ -33,7 +33,7 @@ class Metric:
     flattered: bool = False
 
     def doubtful(self, measure: Measure) -> bool:
-        """Tell whether its value is no merit: the text it is made of was lost."""
+        """Return whether its value is no merit: the text it is made of was lost."""
         return self.flattered and measure.loses_text
 
 

@@ -147,7 +147,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
 
 
 def merge_products(tokenizer: Tokenizer) -> list[bytes] | None:
-    """Give what the merges of byte pair encoding make, in their order; None for other models.
+    """Return what the merges of byte pair encoding make, in their order; None for other models.
 
     A token counts where it is made first: some files list every pair that makes it. Where there are ranks and no list
     of merges, the tokens of several bytes are their products, by rank.
@@ -164,7 +164,7 @@ def merge_products(tokenizer: Tokenizer) -> list[bytes] | None:
 
 
 def _meanings(tokenizer: Tokenizer) -> dict[bytes, int]:
-    """Give the lowest id for each text that ordinary tokens stand for."""
+    """Return the lowest id for each text that ordinary tokens stand for."""
     meaning = meaning_of(tokenizer)
     special = tokenizer.special_ids
     table: dict[bytes, int] = {}
@@ -175,7 +175,7 @@ def _meanings(tokenizer: Tokenizer) -> dict[bytes, int]:
 
 
 def _weighted(tokenizer: Tokenizer, frequencies: Sequence[int], other: Mapping[bytes, int]) -> float | None:
-    """Give the share of occurrences of ordinary tokens whose text another vocabulary has."""
+    """Return the share of occurrences of ordinary tokens whose text another vocabulary has."""
     meaning = meaning_of(tokenizer)
     special = tokenizer.special_ids
     known = total = 0

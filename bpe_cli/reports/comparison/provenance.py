@@ -1,4 +1,4 @@
-"""Say what was compared, so that a report that is stored can be held against another one later."""
+"""Describe what was compared, so that a report that is stored can be held against another one later."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Digests:
             yield block
 
     def hexdigests(self) -> list[str]:
-        """Give one per input, in order."""
+        """Return one per input, in order."""
         return [digest.hexdigest() for digest in self._digests]
 
 

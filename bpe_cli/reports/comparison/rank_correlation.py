@@ -1,4 +1,4 @@
-"""Tell how alike two orders are: Kendall's tau-b, by counting inversions (Knight 1966)."""
+"""Measure how alike two orders are: Kendall's tau-b, by counting inversions (Knight 1966)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WIDTH = 2048
 
 
 def kendall_tau_b(first: Sequence[int], second: Sequence[int]) -> float | None:
-    """Give Kendall's tau-b of pairs of values: 1 for the same order, -1 for the reverse; None without an order.
+    """Return Kendall's tau-b of pairs of values: 1 for the same order, -1 for the reverse; None without an order.
 
     >>> kendall_tau_b([1, 2, 3, 4], [1, 2, 4, 3])
     0.6666666666666666

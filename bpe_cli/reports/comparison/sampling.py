@@ -56,7 +56,7 @@ class Sample:
         return sum(len(excerpt.text) for excerpt in self.excerpts)
 
     def by_name(self) -> dict[str, bytes]:
-        """Give the documents by the names of their inputs, numbered where there are several."""
+        """Return the documents by the names of their inputs, numbered where there are several."""
         several = {excerpt.source for excerpt in self.excerpts if excerpt.document}
         return {
             f"{excerpt.source}:{excerpt.document + 1}" if excerpt.source in several else excerpt.source: excerpt.text

@@ -83,5 +83,5 @@ def stretches(segmentations: Sequence[Segmentation]) -> Iterator[Stretch]:
 
 
 def _group_ends(segmentation: Segmentation) -> dict[int, int]:
-    """Give, by the offset at which a group of tokens ends, how many groups have ended by then."""
+    """Return, by the offset at which a group of tokens ends, how many groups have ended by then."""
     return {segmentation.tokens[group.end - 1].end: number for number, group in enumerate(segmentation.groups(), 1)}

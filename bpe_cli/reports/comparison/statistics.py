@@ -1,4 +1,4 @@
-"""Tell how sure a difference between tokenizers is.
+"""Measure how sure a difference between tokenizers is.
 
 The unit is a document, never a token: tokens of one document are not independent. Of more than
 ``MOST_UNITS`` documents neighbours are taken together, two by two, until there are few enough, so memory

@@ -77,7 +77,7 @@ class StoredComparison:
 
     @classmethod
     def of(cls, report: Comparison) -> StoredComparison:
-        """Give what of a comparison is stored."""
+        """Return what of a comparison is stored."""
         fingerprints: Sequence[str | None] = report.fingerprints or (None,) * len(report.tokenizers)
         tokenizers = zip(report.tokenizers, report.vocab_sizes, fingerprints, strict=True)
         return cls(
@@ -108,7 +108,7 @@ class StoredComparison:
 
 
 def finite(value: float | None) -> float | None:
-    """Give a value that JSON can hold."""
+    """Return a value that JSON can hold."""
     return value if value is not None and math.isfinite(value) else None
 
 

@@ -25,7 +25,7 @@ _SPACES = (" ", "▁")
 
 
 def puts_space(tokenizer: Tokenizer) -> bool:
-    """Tell whether a tokenizer puts a space before any text, even one that begins with a space.
+    """Return whether a tokenizer puts a space before any text, even one that begins with a space.
 
     To these (SentencePiece's with a dummy prefix) ``word`` by itself is what it is in a sentence, and
     ``word`` with a space before it has two of them.
@@ -177,7 +177,7 @@ class InputTally:
         total._seconds += self._seconds
 
     def measure(self, documents: int, empty: int, size: int, characters: int, baseline_tokens: int) -> Measure:
-        """Give the measure of an input that was finished, or of all.
+        """Return the measure of an input that was finished, or of all.
 
         Args:
             documents: How many there are.

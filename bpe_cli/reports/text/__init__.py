@@ -1,1 +1,1 @@
-"""Say everything about one text and its tokens."""
+"""Report everything about one text and its tokens."""

@@ -61,7 +61,7 @@ class Ranking:
 
 
 def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()) -> Ranking:
-    """Give the best segmentations of one text. No token of any goes over the end of a piece.
+    """Return the best segmentations of one text. No token of any goes over the end of a piece.
 
     Args:
         tokenizer: A tokenizer with a unigram model.
@@ -88,7 +88,7 @@ def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()
 
 
 def runner_of(tokenizer: Tokenizer) -> StagedRunner:
-    """Give what runs a tokenizer that can rank segmentations.
+    """Return what runs a tokenizer that can rank segmentations.
 
     Raises:
         UsageError: Its model gives no scores, or added tokens are looked for in what it makes of the text.

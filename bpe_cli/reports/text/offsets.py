@@ -45,7 +45,7 @@ class CharacterOffsets:
         return self._begun
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Give the characters that bytes ``start`` to ``end`` are of."""
+        """Return the characters that bytes ``start`` to ``end`` are of."""
         begun = self._begun_before(start)
         inside = start < len(self._data) and 0x80 <= self._data[start] < 0xC0
         return begun - inside, self._begun_before(end)
@@ -56,7 +56,7 @@ class CharacterOffsets:
 
 
 def first_difference(one: bytes, other: bytes) -> int | None:
-    """Give the first offset at which two byte strings differ, or None.
+    """Return the first offset at which two byte strings differ, or None.
 
     >>> first_difference(b"abc", b"abd"), first_difference(b"ab", b"abc"), first_difference(b"", b"")
     (2, 2, None)

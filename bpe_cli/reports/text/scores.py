@@ -1,4 +1,4 @@
-"""Give the score that a model gave each token of a text.
+"""Find the score that a model gave each token of a text.
 
 Of a unigram model it is the natural logarithm of the token's probability (Kudo, arXiv:1804.10959); of
 SentencePiece's BPE, a number that only orders merges.
@@ -23,7 +23,7 @@ _NORMAL, _USER_DEFINED = 1, 4
 
 
 def scores_of(tokenizer: Tokenizer) -> Callable[[int], float | None] | None:
-    """Give what tells the score of an id; None for a model without scores.
+    """Return what tells the score of an id; None for a model without scores.
 
     The score is None for a token that no score decided on: special tokens, and bytes that a character
     fell back on. An unknown token has the score of one unknown character, however many it stands for.

@@ -1,4 +1,4 @@
-"""Say token by token what a tokenizer makes of one text.
+"""Describe token by token what a tokenizer makes of one text.
 
 Offsets are bytes of the text, and characters of the text as decoded with ``surrogateescape``: a byte
 that is not part of well-formed UTF-8 is a character of its own.
@@ -172,7 +172,7 @@ class Segmentation:
             yield Group(first, number, tuple(parts))
 
     def excerpt(self, limit: int | None) -> Excerpt:
-        """Give the first ``limit`` tokens, grouped; all that have details for None."""
+        """Return the first ``limit`` tokens, grouped; all that have details for None."""
         if limit is None or limit >= len(self.tokens):
             return Excerpt(self.tokens, tuple(self.groups()), self.token_count - len(self.tokens))
         groups = []
@@ -266,7 +266,7 @@ class TextReader:
         )
 
     def _shared(self, placed: Placed, wanted: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:
-        """Give the clusters that the first tokens share, and after how many tokens the group of the last one ends."""
+        """Return the clusters that the first tokens share, and after how many tokens the group of the last one ends."""
         if not self._joined:
             return [], wanted
         ahead = _AHEAD

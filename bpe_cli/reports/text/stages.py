@@ -1,4 +1,4 @@
-"""Say what each stage makes of one text: normalizers, pre-tokenizer, model, post-processor and decoder.
+"""Describe what each stage makes of one text: normalizers, pre-tokenizer, model, post-processor and decoder.
 
 Offsets are bytes of the text as it was given, whatever was made of it on the way.
 """
@@ -110,7 +110,7 @@ class StagesReport:
 
 
 def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()) -> StagesReport:
-    """Say what each stage makes of one text.
+    """Describe what each stage makes of one text.
 
     Args:
         tokenizer: What encoded it.
@@ -221,12 +221,12 @@ class _Origins:
         return _Origins(range(offset, end), range(offset + 1, end + 1), end)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Give what a range of bytes stands for."""
+        """Return what a range of bytes stands for."""
         begin = self.starts[start] if start < len(self.starts) else self.last
         return begin, max(begin, self.ends[end - 1]) if end > start else begin
 
     def through(self, starts: Sequence[int], ends: Sequence[int]) -> _Origins:
-        """Give the origins of what was made of these bytes."""
+        """Return the origins of what was made of these bytes."""
         spans = [self.span(start, end) for start, end in zip(starts, ends, strict=True)]
         return _Origins(array("Q", (start for start, _ in spans)), array("Q", (end for _, end in spans)), self.last)
 
@@ -344,15 +344,15 @@ class _Model:
         self._runner = StagedRunner(replace(tokenizer, normalizer=(), pre_tokenizer=(), decoder=()))
 
     def fuses(self, ids: Sequence[int]) -> bool:
-        """Tell whether tokens begin with an unknown one that may be one with the one before it."""
+        """Return whether tokens begin with an unknown one that may be one with the one before it."""
         return self._fused is not None and ids[:1] == [self._fused]
 
     def reads(self, piece: bytes) -> bytes:
-        """Give a piece as the model gets it."""
+        """Return a piece as the model gets it."""
         content = from_visible(piece.decode("utf-8", "surrogateescape")) if self._spelt else None
         return piece if content is None else content
 
     def encode(self, pieces: Sequence[bytes]) -> tuple[list[int], list[int]]:
-        """Give the ids of all pieces, and where those of each end."""
+        """Return the ids of all pieces, and where those of each end."""
         ids, ends = self._runner.encode(Block.of(pieces), None, 1)
         return ids.tolist(), ends.tolist()

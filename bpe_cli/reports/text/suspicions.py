@@ -1,4 +1,4 @@
-"""Say what is odd about a text whatever the tokenizer: its encoding, its white space, what cannot be seen."""
+"""Describe what is odd about a text whatever the tokenizer: its encoding, its white space, what cannot be seen."""
 
 from __future__ import annotations
 

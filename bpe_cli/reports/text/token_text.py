@@ -1,4 +1,4 @@
-"""Tell how a token is to be read: as its vocabulary spells it, but for bytes, which are given as bytes.
+"""Work out how a token is to be read: as its vocabulary spells it, but for bytes, which are given as bytes.
 
 Marks of words (``▁``, ``##``, ``</w>``) stay, for they tell one token from another. What only stands for a
 byte is read: the visible alphabet of byte-level vocabularies, and the names ``<0xE4>`` of byte fallback.
@@ -21,7 +21,7 @@ _NAMED_BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
 
 
 def reading_of(tokenizer: Tokenizer) -> Callable[[bytes], bytes]:
-    """Give what reads an ordinary token.
+    """Return what reads an ordinary token.
 
     >>> from array import array
     >>> from bpe_cli.stages import Unigram

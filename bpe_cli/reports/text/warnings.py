@@ -62,7 +62,7 @@ _LARGEST_GROUP = 3
 def warn(
     tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()
 ) -> tuple[TextWarning, ...]:
-    """Say what is odd about a text, for a tokenizer; for many texts see ``Watch``.
+    """Describe what is odd about a text, for a tokenizer; for many texts see ``Watch``.
 
     Args:
         tokenizer: What encoded it.
@@ -109,7 +109,7 @@ class Watch:
         return self._read(self._tokenizer.token_bytes(token_id))
 
     def warn(self, text: bytes, segmentation: Segmentation) -> tuple[TextWarning, ...]:
-        """Say what is odd about a text with these tokens."""
+        """Describe what is odd about a text with these tokens."""
         placed, string = segmentation.placed, text.decode("utf-8", "surrogateescape")
         found = [*suspicions(text, string)]
         if self._all is not None:
@@ -227,7 +227,7 @@ def _normalized(stages: _core.Stages, text: bytes, matcher: _core.SpecialMatcher
 def _first_change(
     text: bytes, normal: bytes, starts: Sequence[int], ends: Sequence[int], place: int
 ) -> tuple[int, int, bytes]:
-    """Give the span of the text that is changed first, and what it becomes; ``place`` is where bytes differ."""
+    """Return the span of the text that is changed first, and what it becomes; ``place`` is where bytes differ."""
     if place == len(normal):
         return place, len(text), b""
     if starts[place] > place:  # all before is as it was, so what lies between was left out
@@ -348,7 +348,7 @@ def _grouped(number: bytes, shape: Sequence[int]) -> str:
 
 
 def _is_regular(shape: Sequence[int]) -> bool:
-    """Tell whether digits are in one token, or in groups of one size counted from the left or the right.
+    """Return whether digits are in one token, or in groups of one size counted from the left or the right.
 
     >>> [_is_regular(shape) for shape in [(5,), (3, 2), (2, 3), (1, 1, 1), (4, 1), (2, 1, 2)]]
     [True, True, True, True, False, False]

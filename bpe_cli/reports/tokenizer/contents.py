@@ -32,11 +32,11 @@ class Contents:
     texts: dict[int, str]
 
     def example(self, token_id: int) -> NamedToken:
-        """Give a token as an example."""
+        """Return a token as an example."""
         return NamedToken(token_id, self.meanings[token_id])
 
     def examples(self, token_ids: list[int], limit: int) -> tuple[NamedToken, ...]:
-        """Give the first tokens of a list as examples."""
+        """Return the first tokens of a list as examples."""
         return tuple(map(self.example, token_ids[:limit]))
 
 

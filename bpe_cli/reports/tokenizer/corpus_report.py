@@ -190,7 +190,7 @@ def _rare(limit: float, counts: Iterable[int], total: int) -> RareTokens:
 
 
 def _coverage(ranked: list[int], total: int) -> tuple[tuple[float, int], ...]:
-    """Tell how many of the most frequent tokens make up at least each share of the corpus.
+    """Return how many of the most frequent tokens make up at least each share of the corpus.
 
     >>> _coverage([6, 3, 1], 10)
     ((0.5, 1), (0.8, 2), (0.9, 2), (0.95, 3), (0.99, 3), (1.0, 3))

@@ -83,7 +83,7 @@ def count_duplicates(contents: Contents) -> Duplicates:
 
 
 def variants_of(contents: Contents, text: str) -> list[int]:
-    """Give the tokens that are equal to a text but for case or a leading space, the text itself included."""
+    """Return the tokens that are equal to a text but for case or a leading space, the text itself included."""
     key = folded(text)
     return [token_id for token_id, other in contents.texts.items() if folded(other) == key]
 

@@ -1,4 +1,4 @@
-"""Tell which tokens a model falls back on: its unknown token, and tokens that are only a byte of a character."""
+"""Find which tokens a model falls back on: its unknown token, and tokens that are only a byte of a character."""
 
 from __future__ import annotations
 

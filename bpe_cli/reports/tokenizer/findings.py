@@ -1,4 +1,4 @@
-"""Say in sentences what is good about a vocabulary and what to look at, from what was measured."""
+"""Describe in sentences what is good about a vocabulary and what to look at, from what was measured."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _coverage(tokenizer: Tokenizer, report: VocabularyReport, structure: Structu
 
 
 def _spells_bytes(tokenizer: Tokenizer, structure: Structure) -> bool:
-    """Tell whether a model that is not over bytes has all of them as tokens, and is given text as bytes."""
+    """Return whether a model that is not over bytes has all of them as tokens, and is given text as bytes."""
     stages = (*tokenizer.normalizer, *tokenizer.pre_tokenizer)
     return structure.single_bytes == 256 and any(
         isinstance(stage, (ByteLevel, ByteLevelNormalizer)) for stage in stages

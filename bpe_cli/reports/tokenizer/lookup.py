@@ -120,7 +120,7 @@ class TokenCard:
 def look_up(
     anatomy: Anatomy, token_id: int, *, verdict: Verdict | None = None, frequencies: Frequencies | None = None
 ) -> TokenCard:
-    """Tell all about one token.
+    """Return all there is to know about one token.
 
     Args:
         anatomy: The tokenizer.

@@ -1,4 +1,4 @@
-"""Tell what text a token stands for, which is not how it is written: marks, prefixes, suffixes, names of bytes."""
+"""Work out what text a token stands for, which is not how it is written: marks, prefixes, suffixes, names of bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BLANK_MARK = "\u2581".encode()
 
 
 def meaning_of(tokenizer: Tokenizer) -> Step:
-    """Give what tells the bytes of text that an ordinary token stands for.
+    """Return what tells the bytes of text that an ordinary token stands for.
 
     That a blank is put before a text, or that text was folded, is not undone. A token that is nothing but a
     mark of the model's (an end of a word by itself) stands for no text, and is given as it is written.

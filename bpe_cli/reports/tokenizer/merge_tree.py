@@ -1,4 +1,4 @@
-"""Give the merge tree of a vocabulary: of which two tokens each token is made.
+"""Work out the merge tree of a vocabulary: of which two tokens each token is made.
 
 Whatever stands around a token's text while it is put together has no part in it, so it comes of the same two
 parts wherever it does (``rank_merges.py`` has the argument). Where only one merge makes a token, that is the
@@ -108,7 +108,7 @@ class MergeTree:
         self.depth[product] = 1 + max(self.depth[left], self.depth[right])
 
     def parts(self, token_id: int) -> tuple[int, int] | None:
-        """Give the two tokens of which one is made; None if no merge makes it."""
+        """Return the two tokens of which one is made; None if no merge makes it."""
         if token_id >= len(self.left) or self.left[token_id] == NO_PART:
             return None
         return self.left[token_id], self.right[token_id]
@@ -123,7 +123,7 @@ class MergeTree:
         return dict(found)
 
     def descendants(self, token_id: int) -> set[int]:
-        """Give every token that a token is a part of, directly or not."""
+        """Return every token that a token is a part of, directly or not."""
         found: set[int] = set()
         waiting = [token_id]
         while waiting:
@@ -203,7 +203,7 @@ def shape_of(tree: MergeTree, ordinary: Iterable[int]) -> MergeShape:
 
 
 def merge_tree(model: Model) -> MergeTree | None:
-    """Give the merge tree of a model; None if it does not merge.
+    """Return the merge tree of a model; None if it does not merge.
 
     Complexity: linear in the vocabulary's bytes, and for each token that several merges could make, the square
         of its symbols (at most ``LONGEST_MERGED``).
@@ -248,7 +248,7 @@ def _listed(model: MergeBpe | CharacterBpe) -> dict[int, tuple[int, int]]:
 
 
 def _symbols(model: MergeBpe | CharacterBpe, token_id: int) -> list[int] | None:
-    """Give the symbols that merging a token's text begins with; None if one of them is no token."""
+    """Return the symbols that merging a token's text begins with; None if one of them is no token."""
     vocabulary = model.vocabulary
     content = vocabulary.token(token_id)
     if isinstance(model, MergeBpe):

@@ -28,7 +28,7 @@ _ESCAPES = re.compile(r"\\x([0-9a-f]{2})|<U\+(10[0-9A-F]{4}|[0-9A-F]{4,5})>|\\(.
 
 
 def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
-    """Give the ids of the tokens that a name stands for.
+    """Return the ids of the tokens that a name stands for.
 
     Args:
         anatomy: The tokenizer.
@@ -118,7 +118,7 @@ def _of_content(anatomy: Anatomy, content: bytes) -> list[int]:
 
 
 def _hint(anatomy: Anatomy, content: bytes) -> str:
-    """Say what may have been meant, and of which tokens the text consists."""
+    """Describe what may have been meant, and of which tokens the text consists."""
     tokenizer = anatomy.tokenizer
     if not content:
         return "give an id or a text"

@@ -1,4 +1,4 @@
-"""Tell how tokens that are not UTF-8 cut characters."""
+"""Find how tokens that are not UTF-8 cut characters."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def count_cuts(contents: Contents) -> tuple[Cut, ...]:
 
 
 def kind_of_cut(content: bytes) -> str:
-    r"""Tell how bytes that are not UTF-8 cut characters.
+    r"""Return how bytes that are not UTF-8 cut characters.
 
     Up to three bytes that only go on end some character, whatever they are. What follows them has to be
     UTF-8 but for a character that is begun and not ended.

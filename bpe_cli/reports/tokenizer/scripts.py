@@ -107,7 +107,7 @@ def count_scripts(contents: Contents) -> Scripts:
 
 
 def scripts_of(characters: Iterable[str]) -> dict[str, str]:
-    """Give the script of each character that has one of its own (neither Common nor Inherited).
+    """Return the script of each character that has one of its own (neither Common nor Inherited).
 
     >>> scripts_of("aж谁1")
     {'a': 'Latin', 'ж': 'Cyrillic', '谁': 'Han'}

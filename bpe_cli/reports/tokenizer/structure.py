@@ -113,7 +113,7 @@ class Anatomy:
         return [each for each in found if all(vocabulary.token(token_id) for token_id in each[1])]
 
     def named(self, token_id: int) -> NamedToken:
-        """Give a token, special or not, with the text that it stands for."""
+        """Return a token, special or not, with the text that it stands for."""
         content = self.contents.meanings.get(token_id)
         return NamedToken(token_id, self.tokenizer.token_bytes(token_id) if content is None else content)
 

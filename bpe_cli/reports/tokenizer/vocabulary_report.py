@@ -195,7 +195,7 @@ def describe(
 
 
 def _usage(tokenizer: Tokenizer) -> Iterator[tuple[str, str]]:
-    """Say in words how a tokenizer is meant to be used."""
+    """Describe in words how a tokenizer is meant to be used."""
     usage = tokenizer.usage
     for role, token_id in usage.roles:
         yield role, f"{tokenizer.token_bytes(token_id).decode('utf-8', 'replace')} (id {token_id})"
@@ -209,7 +209,7 @@ def _usage(tokenizer: Tokenizer) -> Iterator[tuple[str, str]]:
 
 
 def _settings(tokenizer: Tokenizer) -> Iterator[tuple[str, str]]:
-    """Say in words what each stage and the model do."""
+    """Describe in words what each stage and the model do."""
     for what, stages in (
         ("normalizer", tokenizer.normalizer),
         ("pre-tokenizer", tokenizer.pre_tokenizer),

@@ -1,4 +1,4 @@
-r"""Give a comparison as CSV: RFC 4180, UTF-8, lines that end in CR LF.
+r"""Write a comparison as CSV: RFC 4180, UTF-8, lines that end in CR LF.
 
 A row per input and tokenizer and, last, a row of all inputs together per tokenizer, whose input is ``total``. Numbers
 are written as Python reads them back, and nothing where there is no value. A name is the one that the JSON form has,
@@ -31,7 +31,7 @@ _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\udc80-\udcff]")
 
 
 def comparison_csv(report: Comparison) -> str:
-    """Give a header and the rows."""
+    """Return a header and the rows."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow((*COUNTS, *METRICS, *INTERVAL))

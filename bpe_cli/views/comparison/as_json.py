@@ -1,4 +1,4 @@
-"""Give a comparison as plain JSON, with a ``schema`` field."""
+"""Write a comparison as plain JSON, with a ``schema`` field."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORD = "a stretch without white space (Unicode's White_Space)"
 def comparison_json(
     report: Comparison, *, changes: Changes | None = None, checks: Sequence[Check] = ()
 ) -> dict[str, Any]:
-    """Give a comparison.
+    """Return a comparison.
 
     Args:
         report: The comparison.

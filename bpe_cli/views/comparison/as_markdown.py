@@ -1,4 +1,4 @@
-"""Give a comparison as Markdown, for a comment on a pull request (GitHub's dialect).
+"""Write a comparison as Markdown, for a comment on a pull request (GitHub's dialect).
 
 Names are code, in which no link, mention, reference to an issue or markup works. One with a character that could end
 the code or a cell of the table is written as HTML code with that character by its number.
@@ -56,7 +56,7 @@ def comparison_markdown(
     changes: Changes | None = None,
     checks: Sequence[Check] = (),
 ) -> str:
-    """Give the checks, the table of tokenizers, what has changed, and the inputs folded in.
+    """Return the checks, the table of tokenizers, what has changed, and the inputs folded in.
 
     Args:
         report: The comparison.
@@ -165,7 +165,7 @@ def _escaped(text: str) -> str:
 
 
 def _remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
-    """Say what the values mean; in the lines only names are code, and all else is escaped."""
+    """Describe what the values mean; in the lines only names are code, and all else is escaped."""
     marker = "\0"  # no harmless name has one, so that names are told from words
     lines = remarks(report, metrics, [f"{marker}{number}{marker}" for number in range(len(names))])
     written = [re.sub(f"{marker}(\\d+){marker}", lambda match: names[int(match[1])], _escaped(line)) for line in lines]

@@ -19,7 +19,7 @@ class Adaptive(Protocol):
     """What looks different by the width of the console."""
 
     def whole(self) -> Table | Group:
-        """Give all of it, however wide, without colours."""
+        """Return all of it, however wide, without colours."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,28 +28,28 @@ _NAME_CELLS = 24  # a longer name is folded in a table
 
 
 def heading(changes: Changes, show: Callable[[str], str] = harmless) -> str:
-    """Say what the changes are from."""
+    """Describe what the changes are from."""
     return f"Changes {'since' if changes.stored else 'from'} {show(changes.reference)}"
 
 
 def listed(changes: Changes) -> list[Change]:
-    """Give what has changed or lost its value: the worst first, and the rest in the order of the inputs."""
+    """Return what has changed or lost its value: the worst first, and the rest in the order of the inputs."""
     differ = [change for change in changes.changes if change.missing or change.relative]
     return sorted(differ, key=badness)
 
 
 def verdict_text(change: Change) -> str:
-    """Say which way a change went."""
+    """State which way a change went."""
     return "cannot be compared" if change.verdict == "unknown" else change.verdict
 
 
 def is_bad(change: Change) -> bool:
-    """Tell whether a change is to be seen at once."""
+    """Return whether a change is to be seen at once."""
     return change.verdict in ("worse", "unknown")
 
 
 def notes(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
-    """Say what could not be compared, or was matched though its name differs.
+    """Describe what could not be compared, or was matched though its name differs.
 
     Args:
         changes: The changes.
@@ -69,7 +69,7 @@ def notes(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
 
 
 def not_compared(changes: Changes, show: Callable[[str], str] = harmless) -> list[str]:
-    """Say what has no counterpart, so that a check says nothing about it."""
+    """Describe what has no counterpart, so that a check says nothing about it."""
     lines = []
     for what, names in (
         ("not in the report", (*changes.new_tokenizers, *changes.new_inputs)),

@@ -91,7 +91,7 @@ class _Differences:
         yield from self._unknown()
 
     def whole(self) -> Group:
-        """Give all of it, however wide, without colours."""
+        """Return all of it, however wide, without colours."""
         found = self._disagreement
         return Group(*self._head(), *([self._table(())] if found.segments else []), *self._unknown())
 

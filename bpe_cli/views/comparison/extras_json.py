@@ -1,4 +1,4 @@
-"""Give what a comparison holds besides its measures as plain JSON."""
+"""Write what a comparison holds besides its measures as plain JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def extras_json(report: Comparison) -> dict[str, Any]:
-    """Give the fields of a comparison that are there only when they were asked for.
+    """Return the fields of a comparison that are there only when they were asked for.
 
     Fields:
         probes: An object with those that were asked of ``languages``, ``code``, ``data`` and ``numbers``: see
@@ -53,7 +53,7 @@ def _probes(probes: Probes) -> dict[str, Any]:
 
 
 def languages_json(probe: LanguageProbe) -> dict[str, Any]:
-    """Give what parallel lines cost.
+    """Return what parallel lines cost.
 
     Fields:
         source: Where the lines are from.
@@ -92,7 +92,7 @@ def languages_json(probe: LanguageProbe) -> dict[str, Any]:
 
 
 def code_json(probe: CodeProbe) -> dict[str, Any]:
-    """Give what code costs.
+    """Return what code costs.
 
     Fields:
         source: Where the files are from.
@@ -130,7 +130,7 @@ def code_json(probe: CodeProbe) -> dict[str, Any]:
 
 
 def data_json(probe: DataProbe) -> dict[str, Any]:
-    """Give what formats cost.
+    """Return what formats cost.
 
     Fields:
         source: Where the objects are from.
@@ -159,7 +159,7 @@ def data_json(probe: DataProbe) -> dict[str, Any]:
 
 
 def numbers_json(probe: NumberProbe) -> dict[str, Any]:
-    """Give how numbers are cut.
+    """Return how numbers are cut.
 
     Fields:
         results: Per tokenizer ``one_token`` and ``one_token_spaced`` (of 0 to 9999), ``grouping`` (``left to right``,
@@ -199,7 +199,7 @@ def numbers_json(probe: NumberProbe) -> dict[str, Any]:
 
 
 def overlap_json(overlap: Overlap) -> dict[str, Any]:
-    """Give what two vocabularies have in common. Lists of two are of the first tokenizer and of the other.
+    """Return what two vocabularies have in common. Lists of two are of the first tokenizer and of the other.
 
     Fields:
         first, second: Numbers of the tokenizers.
@@ -239,7 +239,7 @@ def _alone(alone: Alone) -> dict[str, Any]:
 
 
 def disagreement_json(found: Disagreement) -> dict[str, Any]:
-    """Give how differently two tokenizers cut the same texts. Lists of two are of the first and of the other.
+    """Return how differently two tokenizers cut the same texts. Lists of two are of the first and of the other.
 
     Fields:
         first, second: Numbers of the tokenizers.

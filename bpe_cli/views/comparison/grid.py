@@ -57,7 +57,7 @@ class Grid:
         self._most = most
 
     def whole(self) -> Table:
-        """Give one table of all columns, however wide."""
+        """Return one table of all columns, however wide."""
         return self._table(range(len(self._names)), None)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

@@ -153,7 +153,7 @@ def _values(row: Row, metric: Metric) -> list[str]:
 
 
 def _lines(row: Row, metrics: Sequence[Metric], vocabulary: _Column) -> list[_Column]:
-    """Give what a narrow table has as lines: there the ends of an interval have lines of their own."""
+    """Return what a narrow table has as lines: there the ends of an interval have lines of their own."""
     lines = [vocabulary]
     for metric in metrics:
         best = best_of(row, metric)
@@ -251,7 +251,7 @@ class _Matrix:
         yield from self._marks()
 
     def _marks(self) -> list[Text]:
-        """Say what the marks mean: the inputs are more comparisons than all together."""
+        """Describe what the marks mean: the inputs are more comparisons than all together."""
         rows = self._comparison.rows
         told = self._metric.name == "ratio" and any(each for row in rows for each in differences_of(row))
         return [Text(meaning_of_marks(rows))] if told else []

@@ -53,7 +53,7 @@ def share_text(share: float) -> str:
 
 
 def digits_of(rows: Iterable[Row]) -> int:
-    """Give the decimals that ratios need, so that no interval is narrower than the last one: two to four."""
+    """Return the decimals that ratios need, so that no interval is narrower than the last one: two to four."""
     found = (each for row in rows for each in differences_of(row) if each is not None)
     width = min((each.high - each.low for each in found if each.high > each.low), default=1.0)
     return next((digits for digits in (2, 3) if width >= 10**-digits), 4)
@@ -69,12 +69,12 @@ def interval_text(difference: Difference | None, digits: int = 2) -> str:
 
 
 def mark_of(difference: Difference | None) -> str:
-    """Give the mark of a ratio that is beyond noise, else nothing."""
+    """Return the mark of a ratio that is beyond noise, else nothing."""
     return MARK if difference is not None and difference.p_adjusted < SIGNIFICANT else ""
 
 
 def doubt_of(metric: Metric, measure: Measure) -> str:
-    """Give the mark of a value that unknown tokens flatter, else nothing."""
+    """Return the mark of a value that unknown tokens flatter, else nothing."""
     return DOUBT if metric.doubtful(measure) else ""
 
 
@@ -97,7 +97,7 @@ def change_text(change: Change) -> str:
 
 
 def sums(report: Comparison) -> str:
-    """Say how much was read."""
+    """Describe how much was read."""
     total = report.total
     documents = count(total.document_count, "document")
     if total.empty_count:
@@ -111,7 +111,7 @@ def sums(report: Comparison) -> str:
 
 
 def certainty(report: Comparison, names: Sequence[str]) -> list[str]:
-    """Say what the intervals and marks of all inputs together mean, or why there are none.
+    """Describe what the intervals and marks of all inputs together mean, or why there are none.
 
     Args:
         report: The comparison.
@@ -134,7 +134,7 @@ def certainty(report: Comparison, names: Sequence[str]) -> list[str]:
 
 
 def meaning_of_marks(rows: Sequence[Row]) -> str:
-    """Say what the mark of the ratios of some rows means, whose p were adjusted together."""
+    """Describe what the mark of the ratios of some rows means, whose p were adjusted together."""
     every = [each for row in rows for each in differences_of(row) if each is not None]
     meaning = f"more than chance among documents: p < {SIGNIFICANT} (sign-flip test"
     meaning += f", Holm over {count(len(every), 'comparison')})" if len(every) > 1 else ")"
@@ -142,7 +142,7 @@ def meaning_of_marks(rows: Sequence[Row]) -> str:
 
 
 def _no_interval(report: Comparison) -> list[str]:
-    """Say why there is no interval."""
+    """Explain why there is no interval."""
     total = report.total
     if not total.document_count or len({measure.token_count for measure in total.measures}) == 1:
         return []
@@ -153,7 +153,7 @@ def _no_interval(report: Comparison) -> list[str]:
 
 
 def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
-    """Say all that a reader of the values must know.
+    """List all that a reader of the values must know.
 
     Args:
         report: The comparison.
@@ -171,7 +171,7 @@ def remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str])
 
 
 def losses(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
-    """Say which tokenizers lose text, so that few tokens are no merit of theirs."""
+    """State which tokenizers lose text, so that few tokens are no merit of theirs."""
     lines = []
     shown = any(metric.flattered for metric in metrics)
     for number, name in enumerate(names):

@@ -78,7 +78,7 @@ def totals(segmentation: Segmentation) -> str:
 
 
 def _warning(warning: TextWarning) -> str:
-    """Say what is the matter and where, and the way out."""
+    """Describe what is the matter and where, and the way out."""
     where = f"{'first at ' if warning.count > 1 else ''}byte {whole(warning.start)}"
     return f"<li><strong>Warning:</strong> {name(warning.message)} ({where})<div>{name(warning.hint)}</div></li>"
 
@@ -229,7 +229,7 @@ def _ids(tokens: Sequence[PlacedToken], key: str, clipped: bool) -> Iterator[str
 
 
 def _details(number: int, token: PlacedToken, most: int | None = _TITLE_BYTES) -> str:
-    """Say what a row says, in one line of numbers and with so many bytes at most."""
+    """Describe what a row says, in one line of numbers and with so many bytes at most."""
     parts = [f"token {number}", f"id {token.token_id}", f"bytes {_hexadecimal(token.content, most)}"]
     parts.append(f"byte span {token.start}–{token.end}")
     parts.append(f"characters {token.character_start}–{token.character_end}")

@@ -1,4 +1,4 @@
-"""Give a text as tokens as plain JSON, with a ``schema`` field that says which version of which form."""
+"""Write a text as tokens as plain JSON, with a ``schema`` field that says which version of which form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXTS_SCHEMA = "bpe.inspect.texts/1"
 def segmentation_json(
     report: Segmentation, warnings: Sequence[TextWarning] | None = None, stages: StagesReport | None = None
 ) -> dict[str, Any]:
-    """Give a text as tokens.
+    """Return a text as tokens.
 
     Fields:
         schema: ``bpe.inspect.text/1``.
@@ -86,7 +86,7 @@ def segmentation_json(
 
 
 def stages_json(report: StagesReport) -> dict[str, Any]:
-    """Give what each stage makes of a text; offsets are [start, end) in bytes of the text as given.
+    """Return what each stage makes of a text; offsets are [start, end) in bytes of the text as given.
 
     Fields:
         normalizer: Each normalizer in order, with ``type``, ``text`` (what it made) and ``changes``, each

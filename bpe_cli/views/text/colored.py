@@ -39,7 +39,7 @@ class Notes:
     scores: bool = False
 
     def of(self, token: PlacedToken, digits: int | None) -> tuple[str, ...]:
-        """Give the notes of a token in rows; scores with ``digits`` decimals."""
+        """Return the notes of a token in rows; scores with ``digits`` decimals."""
         rows = (
             (self.ids, str(token.token_id)),
             (self.spans, span(token.start, token.end)),

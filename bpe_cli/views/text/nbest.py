@@ -52,7 +52,7 @@ class RankingView:
 
 
 def ranking_json(ranking: Ranking) -> dict[str, Any]:
-    """Give the best segmentations of a text.
+    """Return the best segmentations of a text.
 
     Fields:
         schema: ``bpe.inspect.nbest/1``.

@@ -19,7 +19,7 @@ ALL_STEPS_SCHEMA = "bpe.inspect.all-steps/1"
 
 
 def steps_json(steps: Steps) -> dict[str, Any]:
-    """Give how a tokenizer arrived at the tokens of a text.
+    """Return how a tokenizer arrived at the tokens of a text.
 
     Texts are strings, or ``{"bytes": "e8b0"}`` where they are no UTF-8. A token is ``{"id": 3, "token": "a"}``.
 

@@ -93,7 +93,7 @@ def span(start: int, end: int) -> str:
 
 
 def score_digits(tokens: tuple[PlacedToken, ...]) -> int | None:
-    """Give how many decimals the scores of tokens need; None if there are no scores."""
+    """Return how many decimals the scores of tokens need; None if there are no scores."""
     scores = [token.score for token in tokens if token.score is not None]
     return (0 if all(score == int(score) for score in scores) else 2) if scores else None
 

@@ -1,4 +1,4 @@
-"""Give the report on a tokenizer as plain JSON, with a ``schema`` field."""
+"""Write the report on a tokenizer as plain JSON, with a ``schema`` field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VOCABULARY_SCHEMA = "bpe.inspect.tokenizer/1"
 
 
 def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:
-    """Give a tokenizer's report.
+    """Return a tokenizer's report.
 
     Fields:
         schema: ``bpe.inspect.tokenizer/1``.
@@ -91,7 +91,7 @@ def vocabulary_json(report: VocabularyReport) -> dict[str, Any]:
 
 
 def _facts(facts: Sequence[tuple[str, Fact]]) -> dict[str, Any]:
-    """Give settings as an object.
+    """Return settings as an object.
 
     >>> _facts([("a", 1), ("b", "x"), ("b", "y")])
     {'a': 1, 'b': ['x', 'y']}

@@ -1,4 +1,4 @@
-"""Give the health report on a tokenizer, and what is known of single tokens, as plain JSON."""
+"""Write the health report on a tokenizer, and what is known of single tokens, as plain JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOKENS_SCHEMA = "bpe.inspect.tokens/1"
 
 
 def health_json(report: HealthReport, *, full: bool = False) -> dict[str, Any]:
-    """Give the report on a tokenizer.
+    """Return the report on a tokenizer.
 
     Fields:
         Those of ``vocabulary_json``, and ``findings``, ``structure``, ``reachability`` and ``corpus`` (null without a
@@ -39,12 +39,12 @@ def health_json(report: HealthReport, *, full: bool = False) -> dict[str, Any]:
 
 
 def findings_json(found: Sequence[Finding]) -> list[dict[str, Any]]:
-    """Give the summary: each finding with ``good`` (else it is to be looked at), ``about`` and ``text``."""
+    """Return the summary: each finding with ``good`` (else it is to be looked at), ``about`` and ``text``."""
     return [{"good": finding.good, "about": finding.about, "text": finding.text} for finding in found]
 
 
 def structure_json(structure: Structure) -> dict[str, Any]:
-    """Give how a vocabulary is built.
+    """Return how a vocabulary is built.
 
     A token is an object with ``id`` and ``text``, which is what it stands for. Shares are parts of all ordinary tokens.
 
@@ -144,7 +144,7 @@ def structure_json(structure: Structure) -> dict[str, Any]:
 
 
 def corpus_json(report: CorpusReport) -> dict[str, Any]:
-    """Give what a corpus uses of a vocabulary; tokens are ordinary ones, if nothing else is said.
+    """Return what a corpus uses of a vocabulary; tokens are ordinary ones, if nothing else is said.
 
     Fields:
         document_count, byte_count, token_count: Of the corpus; ``token_count`` includes special tokens.
@@ -198,7 +198,7 @@ def corpus_json(report: CorpusReport) -> dict[str, Any]:
 
 
 def cards_json(name: str | None, cards: Sequence[TokenCard]) -> dict[str, Any]:
-    """Give what is known of single tokens.
+    """Return what is known of single tokens.
 
     Fields:
         schema: ``bpe.inspect.tokens/1``.

@@ -90,7 +90,7 @@ class _Tokens:
 
 
 def _why(verdict: Verdict) -> str:
-    """Give the witness, the reason, or both."""
+    """Return the witness, the reason, or both."""
     witness = "" if verdict.witness is None else f"as in {_short(visible(verdict.witness))}"
     reason = "" if verdict.reason is None else harmless(verdict.reason)
     return "; ".join(part for part in (witness, reason) if part)
@@ -101,7 +101,7 @@ def _short(text: str) -> str:
 
 
 def reachability_json(reachability: Reachability, *, full: bool = False) -> dict[str, Any]:
-    """Give what is known of which tokens text can become, as plain JSON.
+    """Return what is known of which tokens text can become, as plain JSON.
 
     Fields:
         examined, reachable, unreachable, undecided: Numbers of tokens; special tokens that no text becomes

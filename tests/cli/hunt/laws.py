@@ -178,7 +178,7 @@ def only_what_was_named_is_written(done: Run) -> Iterator[str]:
 
 
 def _belongs(name: str, output: str) -> bool:
-    """Tell whether a path is an output, is inside it, is beside it by its name, or is the folder that it is in."""
+    """Return whether a path is an output, is inside it, is beside it by its name, or is the folder that it is in."""
     beside = name in (output, *(output + end for end in COMPANIONS))
     return beside or name.startswith(f"{output}/") or output.startswith(f"{name}/")
 
@@ -250,7 +250,7 @@ def stdin_is_as_good_as_a_file(done: Run) -> Iterator[str]:
 
 
 def kind_of(done: Run) -> str:
-    """Tell what encode writes: what the line says, else what the output's name says."""
+    """Return what encode writes: what the line says, else what the output's name says."""
     ending = Path(done.output() or "").suffix.removeprefix(".")
     return done.line.value("to") or (ending if ending in ("bin", "npy", "jsonl", "tokens") else "ids")
 

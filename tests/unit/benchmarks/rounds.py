@@ -9,14 +9,14 @@ from benchmarks.results import Cell
 
 
 def cell(operation: str, phase: str, library: str, wall: list[float], **more: Any) -> Cell:
-    """Give a measured cell: 10 MB of English in one thread, and the right ids, unless it says otherwise."""
+    """Return a measured cell: 10 MB of English in one thread, and the right ids, unless it says otherwise."""
     figures = {"text": "english", "tokenizer": "cl100k_base", "threads": 1, "status": "same", "bytes": 10_000_000}
     figures |= {"documents": 1000, "tokens": 2_000_000, "cpu": [*wall], "note": "equal to the ids of tiktoken"}
     return Cell(operation=operation, phase=phase, library=library, wall=wall, **(figures | more))
 
 
 def some_cells() -> list[Cell]:
-    """Give cells of all kinds: won, lost, level, wrong, failed and not installed."""
+    """Return cells of all kinds: won, lost, level, wrong, failed and not installed."""
     return [
         cell("encode", "cold", "bpe", [0.2, 0.1, 0.3], peak=[90_000_000]),
         cell("encode", "cold", "gigatoken", [0.1, 0.1, 0.1], way="buffers"),
@@ -48,7 +48,7 @@ def some_cells() -> list[Cell]:
 
 
 def some_round(**more: Any) -> dict[str, Any]:
-    """Give the contents of a results.json."""
+    """Return the contents of a results.json."""
     head = {
         "date": "2026-01-02", "mode": "default", "repetitions": 5, "load": {"start": 0.02, "end": 1.0},
         "free_cores": [1.99, 1.98], "seconds": {"encode": 60.0, "total": 90.0}, "core": "0123456789ab",

@@ -15,7 +15,7 @@ from tests.unit.benchmarks.rounds import some_round
 
 @pytest.fixture
 def files(tmp_path):
-    """Give the arguments that make the renderer work on files of the test."""
+    """Return the arguments that make the renderer work on files of the test."""
     results.save(some_round(), tmp_path / "results.json")
     (tmp_path / "README.md").write_text(f"before\n{render.BEGIN}\nold\n{render.END}\nafter\n", encoding="utf-8")
     return [f"--results={tmp_path / 'results.json'}", f"--readme={tmp_path / 'README.md'}",
@@ -23,7 +23,7 @@ def files(tmp_path):
 
 
 def rows_of(markdown: str) -> dict[str, list[str]]:
-    """Give the cells of each table row by the first of them."""
+    """Return the cells of each table row by the first of them."""
     rows = [line.strip("| ").split(" | ") for line in markdown.splitlines() if line.startswith("| ")]
     return {row[0].strip(): [entry.strip() for entry in row[1:]] for row in rows}
 
@@ -159,7 +159,7 @@ def test_no_round_is_an_error(files, tmp_path, capsys):
 
 @pytest.fixture
 def stored():
-    """Give the round that belongs to the repository."""
+    """Return the round that belongs to the repository."""
     return results.load(results.PATH)
 
 

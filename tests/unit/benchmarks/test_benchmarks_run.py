@@ -125,7 +125,7 @@ def test_a_file_has_the_digest_of_the_ids_in_it(tmp_path):
 
 
 def made_plan(text, folder: Path, repository: Path, **changes: object) -> plan.Plan:
-    """Give a plan on a made-up text."""
+    """Return a plan on a made-up text."""
     return plan.Plan(replace(QUICK, **changes), [text], folder, repository)
 
 

@@ -133,7 +133,7 @@ PARTS = st.lists(
 
 
 def has_token_across(parts: list[tuple[str, bytes]]) -> bool:
-    """Tell whether a message's text has a part in a special token: ``word`` is made of letters."""
+    """Return whether a message's text has a part in a special token: ``word`` is made of letters."""
     return any("word" in text for text, origin in parts if origin == MESSAGE) or "word" in "".join(
         text if origin == MESSAGE or text not in SPECIALS else "|" for text, origin in parts
     )

@@ -80,7 +80,7 @@ class Runs:
         return SimpleNamespace(run=run, EPILOG=module.EPILOG)
 
     def by_typer(self, name: str, words: list[str]) -> dict[str, object] | None:
-        """Give what typer calls a command with; None if it does not."""
+        """Return what typer calls a command with; None if it does not."""
         self.values = None
         try:
             self.application.main([name, *words], prog_name="bpe", standalone_mode=False)

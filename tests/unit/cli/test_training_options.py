@@ -17,7 +17,7 @@ from bpe_cli.trainers import TRAINERS, base, bpe, byte, ngram, sentencepiece, un
 
 @dataclass(frozen=True)
 class Example:
-    """Say what to do.
+    """Describe what to do.
 
     Attributes:
         size: How much; None for
@@ -150,7 +150,7 @@ def counts_of(*pieces: bytes) -> _core.Counts:
 
 
 def is_accepted(counts, pattern):
-    """Tell whether a pattern is said to cut the corpus, or left to itself."""
+    """Return whether a pattern is said to cut the corpus, or left to itself."""
     try:
         check_matches(counts, pattern)
     except UsageError:

@@ -11,7 +11,7 @@ library = needs("gguf")
 
 
 def written(path: Path, fill: Callable[[library.GGUFWriter], None], architecture: str = "llama", **options) -> bytes:
-    """Give the content of a file with what ``fill`` puts into it."""
+    """Return the content of a file with what ``fill`` puts into it."""
     writer = library.GGUFWriter(path, architecture, **options)
     fill(writer)
     writer.write_header_to_file()

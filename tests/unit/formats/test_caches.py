@@ -26,7 +26,7 @@ VARIABLES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME
 
 @pytest.fixture(autouse=True)
 def home(monkeypatch, tmp_path):
-    """Give a home with nothing in it, and no variables that lead elsewhere."""
+    """Return a home with nothing in it, and no variables that lead elsewhere."""
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))

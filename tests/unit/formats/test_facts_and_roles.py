@@ -61,7 +61,7 @@ def with_role(tokenizer, role, token):
 
 
 def check_roles(name, tmp_path):
-    """Give every special token that a file holds every role that it may have."""
+    """Return every special token that a file holds every role that it may have."""
     tokenizer = formats.load(put(files_of(name), tmp_path / "whole"), pattern_for(name))
     unknown = getattr(tokenizer.model, "unk_id", None)
     for number, role in enumerate(ROLES):

@@ -105,7 +105,7 @@ def places(value, path=()):
 
 
 def altered(value, path, new, *, drop=False):
-    """Give a copy in which the value at a path is another, or gone."""
+    """Return a copy in which the value at a path is another, or gone."""
     if not path:
         return new
     copy = value.copy()

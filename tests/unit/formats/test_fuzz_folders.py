@@ -36,7 +36,7 @@ def tokenizer(tiny):
 
 @pytest.fixture(scope="module")
 def files(tokenizer):
-    """Give a small folder with every companion."""
+    """Return a small folder with every companion."""
     files = formats.dump(tokenizer, "huggingface")
     config = json.loads(files["tokenizer_config.json"]) | {"additional_special_tokens": ["<s>"]}
     return files | {

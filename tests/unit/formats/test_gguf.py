@@ -204,7 +204,7 @@ def test_ids_of_roles_that_are_none_count_for_nothing(read):
 
 
 def rows_of_splits() -> list[str]:
-    """Give the table of docs/formats/gguf.md."""
+    """Return the table of docs/formats/gguf.md."""
     rows = ["| names | split | |", "|---|---|---|"]
     for pre in gguf_pre.TABLE:
         names = ", ".join(f"`{name}`" for name in pre.names)

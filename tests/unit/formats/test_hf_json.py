@@ -17,7 +17,7 @@ from tests.needs import needs
 
 
 def document(**changes):
-    """Give a small tokenizer.json as an object; a value for ``model`` is merged into the model's."""
+    """Return a small tokenizer.json as an object; a value for ``model`` is merged into the model's."""
     base = {
         "version": "1.0",
         "truncation": None,

@@ -27,7 +27,7 @@ PADDING = {
 
 
 def with_fields(make, **fields):
-    """Give a small document with other fields at its top."""
+    """Return a small document with other fields at its top."""
     return json.dumps(json.loads(hf_json.dump(make())[""]) | fields).encode()
 
 

@@ -18,7 +18,7 @@ from tests.every_format import trained
 
 
 def outcome(read, data: bytes) -> object:
-    """Give what reading comes to: all of the tokenizer, or the message and the hint."""
+    """Return what reading comes to: all of the tokenizer, or the message and the hint."""
     try:
         tokenizer = read(data, "t.json")
     except BpeError as error:
@@ -37,7 +37,7 @@ def both_agree(data: bytes) -> object:
 
 
 def small() -> dict:
-    """Give a byte-level model with all that is special about special tokens."""
+    """Return a byte-level model with all that is special about special tokens."""
     token = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     return {
         "version": "1.0",
@@ -65,7 +65,7 @@ def test_worked_example():
 
 
 def changed(vocab=(), merges=(), added=(), model=(), **others) -> dict:
-    """Give the same with more tokens, merges and added tokens, and with other members."""
+    """Return the same with more tokens, merges and added tokens, and with other members."""
     document = small() | others
     document["added_tokens"] += [{"id": token_id, "content": text} for text, token_id in dict(added).items()]
     document["model"]["vocab"] |= dict(vocab)

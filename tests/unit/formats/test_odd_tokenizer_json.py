@@ -47,7 +47,7 @@ def added(content: str, token_id: int, **flags) -> dict:
 
 
 def odd(**model) -> Tokenizer:
-    """Give a tokenizer that has U+200D spelt and unspelt, and a merge of the unspelt one."""
+    """Return a tokenizer that has U+200D spelt and unspelt, and a merge of the unspelt one."""
     vocab = ALPHABET | {JOINER: 256, "âĢ": 257, "âĢį": 258, "a" + JOINER: 259, "ab": 260}
     return loads(vocab, [["a", JOINER], ["â", "Ģ"], ["âĢ", "į"], ["a", "b"]], **model)
 

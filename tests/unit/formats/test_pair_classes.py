@@ -37,7 +37,7 @@ def lay(tmp_path):
 
 
 def pair_of(tokenizer_json):
-    """Give the pair that a tokenizer.json's model would be saved as."""
+    """Return the pair that a tokenizer.json's model would be saved as."""
     model = json.loads(tokenizer_json.read_bytes())["model"]
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
     return model["vocab"], "".join(f"{line}\n" for line in ["#version: 0.2", *merges])
@@ -164,7 +164,7 @@ def test_gpt1s_pair_as_the_library_trains_and_saves_it(lay, tmp_path):
 
 
 def without_frame(tokenizer):
-    """Give a tokenizer without what a pair does not say."""
+    """Return a tokenizer without what a pair does not say."""
     return replace(tokenizer, post_processor=None, usage=replace(tokenizer.usage, roles=(), chat_templates=()))
 
 

@@ -24,7 +24,7 @@ SMALL = "1 '\\x00' 1\n2 'a' 1\n3 b'\\xff' 1\n7 \"it's\" 4\n8 'é\\n' 3\n9 '\\u20
 
 
 def world(*words: bytes) -> dict[bytes, int]:
-    """Give ids for all bytes and some longer tokens, as RWKV's vocabularies have them."""
+    """Return ids for all bytes and some longer tokens, as RWKV's vocabularies have them."""
     return {token: number for number, token in enumerate([*(bytes([byte]) for byte in range(256)), *words], start=1)}
 
 

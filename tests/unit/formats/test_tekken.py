@@ -35,7 +35,7 @@ def entry(rank: int, token: bytes) -> dict:
 def document(
     *words: bytes, specials=("<unk>", "<s>", "</s>", "[X]"), room: int = 5, used: int | None = None, **more
 ) -> dict:
-    """Give a file: 256 bytes and words, and special tokens with room for some without a name."""
+    """Return a file: 256 bytes and words, and special tokens with room for some without a name."""
     tokens = [*(bytes([byte]) for byte in range(256)), *words]
     used = len(tokens) if used is None else used
     result = {

@@ -27,7 +27,7 @@ print(*imported)
 
 
 def imports(interrupted: str) -> list[str]:
-    """Give what is imported, up to an interrupt; a crash fails."""
+    """Return what is imported, up to an interrupt; a crash fails."""
     done = subprocess.run([sys.executable, "-c", SCRIPT, interrupted], capture_output=True, check=True, timeout=120)
     return done.stdout.decode().split()
 

@@ -27,7 +27,7 @@ TIES = {"hf": "lowest-ids", "rustbpe": "lowest-ids", "minbpe": "first-seen", "su
 
 
 def texts_of(tokenizer: Tokenizer) -> list[tuple[bytes, ...]]:
-    """Give the merges as texts: ids differ where special tokens stand between."""
+    """Return the merges as texts: ids differ where special tokens stand between."""
     return [tuple(map(tokenizer.model.vocabulary.token, merge)) for merge in tokenizer.model.merges]
 
 

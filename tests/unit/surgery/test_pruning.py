@@ -57,7 +57,7 @@ def by_brute_force(tokenizer: Tokenizer, counts, number: int) -> list[bytes]:
 
 
 def is_whole(operation: Operation) -> bool:
-    """Tell whether ids are closed up in their old order."""
+    """Return whether ids are closed up in their old order."""
     new = [each for _, each in sorted(operation.old_to_new.items()) if each is not None]
     return new == list(range(len(new))) == used_ids(operation.tokenizer)
 

@@ -25,7 +25,7 @@ TOKENS = st.lists(st.text("abc", min_size=2, max_size=5).map(str.encode), unique
 
 
 def ranked(*tokens: bytes) -> Tokenizer:
-    """Give ranks of all bytes and then of some tokens, cut into words."""
+    """Return ranks of all bytes and then of some tokens, cut into words."""
     return Tokenizer(RankBpe(Vocabulary.from_tokens([*ALPHABET, *tokens])), byte_level(["a"], 0).pre_tokenizer)
 
 

@@ -56,7 +56,7 @@ def text_of(ids, first_word=0) -> Encoding:
 
 
 def flat(encoding: Encoding) -> list[object]:
-    """Give all that is compared with theirs."""
+    """Return all that is compared with theirs."""
     return [
         list(encoding.ids),
         list(encoding.tokens),
@@ -256,7 +256,7 @@ def stored(shared):
 
 @pytest.fixture(scope="module")
 def encode(shared, stored):
-    """Give what makes an encoding of a text: with the rival, whose own operations are left out."""
+    """Return what makes an encoding of a text: with the rival, whose own operations are left out."""
     tokenizers = needs("tokenizers")
 
     @cache

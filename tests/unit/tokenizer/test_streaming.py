@@ -31,7 +31,7 @@ def stream(decoders, errors="replace") -> StreamDecoder:
 
 
 def steps(going: StreamDecoder, ids: Iterable[int]) -> list[str | None]:
-    """Give the text of each step as Hugging Face does: None for none."""
+    """Return the text of each step as Hugging Face does: None for none."""
     return [going.feed([token_id]) or None for token_id in ids]
 
 

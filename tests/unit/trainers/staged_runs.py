@@ -47,7 +47,7 @@ def pipeline_of(tokenizer: Tokenizer, *, stages: bool = True) -> _core.Pipeline:
 
 
 def spans(pipeline: _core.Pipeline, text: str | bytes) -> list[tuple[int, bytes]]:
-    """Give the id of each token and what part of the text it stands for."""
+    """Return the id of each token and what part of the text it stands for."""
     data = bytes_of(text)
     ids, starts, ends = map(memoryview, pipeline.spans(data, None))
     return [(token_id, data[start:end]) for token_id, start, end in zip(ids, starts, ends, strict=True)]
@@ -70,7 +70,7 @@ def decode(pipeline: _core.Pipeline, tokenizer: Tokenizer, ids: Iterable[int]) -
 
 
 def tokens(tokenizer: Tokenizer) -> dict[str, int]:
-    """Give the ids of all ordinary tokens."""
+    """Return the ids of all ordinary tokens."""
     return {
         token.decode("utf-8", "surrogateescape"): token_id for token_id, token in tokenizer.model.vocabulary.items()
     }

@@ -146,7 +146,7 @@ def test_lines_are_passed_over_wherever_blocks_are_cut(lines: list[bytes], cuts:
 
 
 def cut(lines: list[bytes], places: list[int]) -> list[Block]:
-    """Give lines in blocks that end at some places of the text, inside lines or not."""
+    """Return lines in blocks that end at some places of the text, inside lines or not."""
     blocks, parts, continued, position = [], [], False, 0
     for line in lines:
         inside = sorted({place - position for place in places if 0 < place - position < len(line)})

@@ -52,7 +52,7 @@ def by_likelihood(
     min_frequency: int = 1,
     prefix: str = "##",
 ) -> tuple[list[tuple[str, str]], list[str], list[int]]:
-    """Give merges, tokens and counts; special tokens among the initial ones stand in brackets."""
+    """Return merges, tokens and counts; special tokens among the initial ones stand in brackets."""
     training = _core.train_by_likelihood(
         counted(words),
         initial=[token.encode() for token in initial],

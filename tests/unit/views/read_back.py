@@ -25,7 +25,7 @@ def read_units(shown):
 
 
 def read_tokens(shown):
-    """Give (bytes, special) of each token. Real line breaks say nothing: those of the text have a mark."""
+    """Return (bytes, special) of each token. Real line breaks say nothing: those of the text have a mark."""
     found = UNIT.findall(shown.replace("\n", ""))
     tokens, current, special = [], [], False  # current: visible units, or bytes of split characters
     place = 0

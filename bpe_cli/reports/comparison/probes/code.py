@@ -192,7 +192,7 @@ def indent_of(text: bytes) -> int | None:
 
 
 def _level(indent: bytes, own: int) -> tuple[int, int]:
-    """Give the level of a line, and the spaces that are alignment."""
+    """Return the level of a line, and the spaces that are alignment."""
     tabs = indent.count(b"\t")
     spaces = len(indent) - tabs
     if not own:

@@ -162,7 +162,7 @@ def _sums(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def _written(pair: Pair) -> list[bytes]:
-    """Give an object in each of ``LAYOUTS``."""
+    """Return an object in each of ``LAYOUTS``."""
     text = _text(pair.json, f"{pair.name}.json")
     _check_json(text, f"{pair.name}.json")
     laid_out = (lay_out(text, indent).encode() for indent in (None, "  ", "    ", "\t"))

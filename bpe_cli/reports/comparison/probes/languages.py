@@ -139,7 +139,7 @@ def _result(counts: list[list[int]], unknown: list[int], pivot: int) -> Language
 
 
 def gini(values: Sequence[int]) -> float | None:
-    """Give Gini's coefficient: the sum of all differences by 2 n² times the mean; None where all are 0.
+    """Return Gini's coefficient: the sum of all differences by 2 n² times the mean; None where all are 0.
 
     Of tokens per parallel line, not per byte: a script whose characters have more bytes would look cheap.
 

@@ -98,7 +98,7 @@ def probe_numbers(tokenizers: Sequence[Tokenizer], *, threads: int = 1) -> Numbe
 
 
 def sampled(digits: int) -> list[bytes]:
-    """Give numbers of a length, without leading zeros: all up to four digits, else ``SAMPLED`` spread evenly.
+    """Return numbers of a length, without leading zeros: all up to four digits, else ``SAMPLED`` spread evenly.
 
     >>> sampled(1)[:3], len(sampled(4)), sampled(5)[:2]
     ([b'0', b'1', b'2'], 9000, [b'10000', b'65623'])
@@ -138,7 +138,7 @@ def _result(cutter: Cutter) -> NumberResult:
 
 
 def groups(ends: Sequence[int]) -> tuple[int, ...]:
-    """Give how many bytes each token covers; those that cover none are left out.
+    """Return how many bytes each token covers; those that cover none are left out.
 
     >>> groups([0, 3, 4])
     (3, 1)
@@ -152,7 +152,7 @@ def groups(ends: Sequence[int]) -> tuple[int, ...]:
 
 
 def grouping_of(cuts: Sequence[tuple[int, ...]]) -> tuple[Grouping, int | None]:
-    """Tell the rule by which numbers of growing length are cut, if there is one.
+    """Return the rule by which numbers of growing length are cut, if there is one.
 
     >>> grouping_of([(1,), (2,), (3,), (3, 1), (3, 2)])
     ('left to right', 3)

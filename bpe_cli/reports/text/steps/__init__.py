@@ -1,4 +1,4 @@
-"""Say how a tokenizer arrived at the tokens of one text: merge by merge, match by match, or over the lattice.
+"""Describe how a tokenizer arrived at the tokens of one text: merge by merge, match by match, or over the lattice.
 
 The steps are those of the textbook algorithms in ``teaching``, run on the tokenizer's own tables; the
 tokens they end at are compared with what the tokenizer makes of the text.

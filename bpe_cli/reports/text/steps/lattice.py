@@ -1,4 +1,4 @@
-"""Tell Viterbi's algorithm over the lattice of a unigram model, and the best segmentations."""
+"""Record Viterbi's algorithm over the lattice of a unigram model, and the best segmentations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SMALLEST = float.fromhex("0x1p-126")
 
 
 class OverLattice:
-    """Tell ``Unigram``."""
+    """Record the steps of ``Unigram``."""
 
     def __init__(self, model: Unigram, names: Names, limits: Limits) -> None:
         self._model = model
@@ -71,7 +71,7 @@ class OverLattice:
         self._all_bytes = all(byte_token(byte).encode() in self._byte_ids for byte in range(256))
 
     def walk(self, piece: bytes) -> LatticeWalk:
-        """Tell the steps of one piece.
+        """Return the steps of one piece.
 
         Raises:
             TooMuchToTell: Too many tokens fit in it.
@@ -114,7 +114,7 @@ class OverLattice:
         return self._model.kinds[token_id] if self._model.kinds else NORMAL
 
     def _user_defined(self, length: int, highest: float) -> float:
-        """Give what a piece of a user's own scores: above all that could stand in its place."""
+        """Return what a piece of a user's own scores: above all that could stand in its place."""
         highest = max(highest, _SMALLEST)
         if self._model.single_precision:
             return _single(length * _single(highest)) - 0.1

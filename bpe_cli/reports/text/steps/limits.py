@@ -42,7 +42,7 @@ class Limits:
 
 
 class TooMuchToTell(Exception):
-    """Say that the steps of a piece are too many; no error, for the sentence is what is told instead."""
+    """State that the steps of a piece are too many; no error, for the sentence is what is told instead."""
 
 
 def check_length(piece: bytes) -> None:
@@ -69,7 +69,7 @@ class Walker(Protocol):
     """Tells how a model comes to the tokens of a piece."""
 
     def walk(self, piece: bytes) -> Walk:
-        """Tell the steps of one piece, which the model can encode.
+        """Return the steps of one piece, which the model can encode.
 
         Raises:
             TooMuchToTell: There are too many.
@@ -84,7 +84,7 @@ class Names:
         self._known: dict[int, StepToken] = {}
 
     def token(self, token_id: int) -> StepToken:
-        """Give a token; one without a text (an unknown one can be so) has none."""
+        """Return a token; one without a text (an unknown one can be so) has none."""
         found = self._known.get(token_id)
         if found is None:
             try:
@@ -112,7 +112,7 @@ def collected(spellings: Iterable[Spelling]) -> tuple[Spelling, ...]:
 
 
 def window(symbols: Sequence[bytes], at: int | None = None) -> Symbols:
-    """Give symbols, or those around one of them where there are many.
+    """Return symbols, or those around one of them where there are many.
 
     >>> window([b"a", b"b"], 1)
     Symbols(contents=(b'a', b'b'), before=0, after=0, at=1)

@@ -1,4 +1,4 @@
-"""Tell how a piece is cut by its longest tokens: from the left, or wherever they stand."""
+"""Record how a piece is cut by its longest tokens: from the left, or wherever they stand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Way = Literal["token", "unknown", "fused", "left out"]
 
 
 class WordPieces:
-    """Tell WordPiece: the longest token again and again, or the whole piece is unknown."""
+    """Record the steps of WordPiece: the longest token again and again, or the whole piece is unknown."""
 
     def __init__(self, model: WordPiece, names: Names, limits: Limits) -> None:
         self._model = model
@@ -37,7 +37,7 @@ class WordPieces:
         self._lengths = lengths_of(self._ids, model.continuing_subword_prefix)
 
     def walk(self, piece: bytes) -> MatchWalk:
-        """Tell the steps of one piece.
+        """Return the steps of one piece.
 
         Raises:
             TooMuchToTell: There are too many.
@@ -72,14 +72,14 @@ class WordPieces:
 
 
 def marks_of(model: MaxMatch | LongestMatch) -> Marks:
-    """Give what a model writes around words: a dictionary writes nothing."""
+    """Return what a model writes around words: a dictionary writes nothing."""
     if model.kind == "max-match":
         return Marks("")
     return Marks(model.end_of_word_suffix, not model.separate_suffix, model.continuing_subword_prefix)
 
 
 class FromLeft:
-    """Tell the longest token at each place: ``MaxMatch``, and ``LongestMatch`` from the left."""
+    """Record the longest token at each place: ``MaxMatch``, and ``LongestMatch`` from the left."""
 
     def __init__(self, model: MaxMatch | LongestMatch, names: Names, limits: Limits) -> None:
         self._names = names
@@ -96,7 +96,7 @@ class FromLeft:
         self._longest = max(self._lengths.first, default=1)
 
     def walk(self, piece: bytes) -> MatchWalk:
-        """Tell the steps of one piece.
+        """Return the steps of one piece.
 
         Raises:
             TooMuchToTell: It is too long.
@@ -131,7 +131,7 @@ class FromLeft:
 
 
 class Anywhere:
-    """Tell ``LongestMatch`` that is not from the left: tokens are cut out, the longest first."""
+    """Record the steps of ``LongestMatch`` that is not from the left: tokens are cut out, the longest first."""
 
     def __init__(self, model: LongestMatch, names: Names, limits: Limits) -> None:
         self._names = names
@@ -151,7 +151,7 @@ class Anywhere:
         self._longest = max(map(len, self._ids), default=1)
 
     def walk(self, piece: bytes) -> CutWalk:
-        """Tell the steps of one piece.
+        """Return the steps of one piece.
 
         Raises:
             TooMuchToTell: It is too long.

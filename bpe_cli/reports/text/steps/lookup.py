@@ -1,4 +1,4 @@
-"""Tell what is looked up as it is: whole pieces, and n-grams."""
+"""Record what is looked up as it is: whole pieces, and n-grams."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class WholePieces:
-    """Tell ``WordLevel``: a piece is a token, or unknown."""
+    """Record the steps of ``WordLevel``: a piece is a token, or unknown."""
 
     def __init__(self, model: WordLevel, names: Names, limits: Limits) -> None:
         self._model = model
         self._names = names
 
     def walk(self, piece: bytes) -> LookUpWalk:
-        """Tell the one step of a piece."""
+        """Return the one step of a piece."""
         found = self._model.vocabulary.id_of(piece)
         token_id = self._model.unk_id if found is None else found
         steps = () if token_id is None else (LookUp(piece, self._names.token(token_id), found is not None),)
@@ -29,7 +29,7 @@ class WholePieces:
 
 
 class NGrams:
-    """Tell ``NGram``: every n neighbouring characters are looked up."""
+    """Record the steps of ``NGram``: every n neighbouring characters are looked up."""
 
     def __init__(self, model: NGram, names: Names, limits: Limits) -> None:
         self._n = model.n
@@ -41,7 +41,7 @@ class NGrams:
             self._ids.setdefault(token, token_id)  # of equal ones the first counts
 
     def walk(self, piece: bytes) -> LookUpWalk:
-        """Tell the steps of one piece.
+        """Return the steps of one piece.
 
         Raises:
             TooMuchToTell: There are too many.

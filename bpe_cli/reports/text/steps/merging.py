@@ -1,4 +1,4 @@
-"""Tell the merges of a piece: by ranks, by a list of pairs, over characters, by scores."""
+"""Record the merges of a piece: by ranks, by a list of pairs, over characters, by scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NORMAL, USER_DEFINED, UNUSED, BYTE = 1, 4, 5, 6
 
 
 class ByRanks:
-    """Tell merging by the rank of the concatenation (``RankBpe``)."""
+    """Record merging by the rank of the concatenation (``RankBpe``)."""
 
     def __init__(self, model: RankBpe, names: Names, limits: Limits) -> None:
         self._ranks = model.vocabulary.id_of
@@ -31,7 +31,7 @@ class ByRanks:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Tell the steps of one piece.
+        """Return the steps of one piece.
 
         Raises:
             TooMuchToTell: It is too long.
@@ -49,7 +49,7 @@ class ByRanks:
 
 
 class ByList:
-    """Tell merging by a list of pairs of bytes (``MergeBpe``)."""
+    """Record merging by a list of pairs of bytes (``MergeBpe``)."""
 
     def __init__(self, model: MergeBpe, names: Names, limits: Limits) -> None:
         self._order = order_of(model.merges)
@@ -59,7 +59,7 @@ class ByList:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Tell the steps of one piece.
+        """Return the steps of one piece.
 
         Raises:
             TooMuchToTell: It is too long.
@@ -75,7 +75,7 @@ class ByList:
 
 
 class OverCharacters:
-    """Tell merging of characters by a list of pairs (``CharacterBpe``)."""
+    """Record merging of characters by a list of pairs (``CharacterBpe``)."""
 
     def __init__(self, model: CharacterBpe, names: Names, limits: Limits) -> None:
         self._model = model
@@ -85,7 +85,7 @@ class OverCharacters:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Tell the steps of one piece.
+        """Return the steps of one piece.
 
         Raises:
             TooMuchToTell: It is too long.
@@ -126,7 +126,7 @@ class OverCharacters:
 
 
 class ByScores:
-    """Tell merging by the scores of pieces (``ScoredBpe``)."""
+    """Record merging by the scores of pieces (``ScoredBpe``)."""
 
     def __init__(self, model: ScoredBpe, names: Names, limits: Limits) -> None:
         self._model = model
@@ -154,7 +154,7 @@ class ByScores:
         self._order = scored_merging.order_of_scores(scores)
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Tell the steps of one piece.
+        """Return the steps of one piece.
 
         Raises:
             TooMuchToTell: It is too long.
@@ -183,7 +183,7 @@ class ByScores:
         return MergeWalk(None, (), start, told, len(done) - len(told), collected(ends), merged, merged)
 
     def _end(self, part: str, after_unknown: bool) -> Spelling | None:
-        """Say what an unknown part becomes; None for a token."""
+        """Describe what an unknown part becomes; None for a token."""
         if part in self._ids:
             return None
         content = bytes_of(part)
@@ -211,7 +211,7 @@ def _tell(
     *,
     scored: bool = False,
 ) -> tuple[tuple[MergeStep, ...], list[Symbol]]:
-    """Tell the first merges, and give what all of them leave."""
+    """Return the first merges, and give what all of them leave."""
     told = []
     after = states(symbols, done)
     left = list(symbols)

@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 
 
 def readable(steps: Steps) -> Steps:
-    """Give steps whose texts are the bytes that they stand for; as they are where they are written so already."""
+    """Return steps whose texts are the bytes that they stand for; as they are where they are written so already."""
     if not steps.spelt:
         return steps
     return replace(steps, spelt=False, rows=tuple(map(_read_row, steps.rows)))

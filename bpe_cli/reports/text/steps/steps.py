@@ -1,4 +1,4 @@
-"""Tell a text from piece to piece, and check that the steps end at the tokens that the tokenizer makes."""
+"""Record a text from piece to piece, and check that the steps end at the tokens that the tokenizer makes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WALKERS = {
 
 
 def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Limits | None = None) -> Steps:
-    """Tell how a tokenizer arrives at the tokens of one text; ``teller_of`` is for several.
+    """Return how a tokenizer arrives at the tokens of one text; ``teller_of`` is for several.
 
     Args:
         tokenizer: Any tokenizer.
@@ -59,7 +59,7 @@ def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Lim
 
 
 def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | None = None) -> Callable[[bytes], Steps]:
-    """Give what tells the steps of texts, as ``tell`` does, with its tables laid out once."""
+    """Return what tells the steps of texts, as ``tell`` does, with its tables laid out once."""
     limits = limits or Limits()
     pieces = Pieces(tokenizer, specials)
     names = Names(tokenizer)
@@ -112,7 +112,7 @@ class _Teller:
         self._last: StepToken | None = None
 
     def row(self, number: int | None, part: Part) -> Row:
-        """Tell one part of a text; parts come in order."""
+        """Record one part of a text; parts come in order."""
         if part.special_id is not None:
             token = self._names.token(part.special_id)
             self._last = None

@@ -23,7 +23,7 @@ _CONTINUING = range(0x80, 0xC0)
 
 
 def is_text(content: bytes) -> bool:
-    """Tell whether bytes are well-formed UTF-8."""
+    """Return whether bytes are well-formed UTF-8."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -32,7 +32,7 @@ def is_text(content: bytes) -> bool:
 
 
 def completions(token: bytes) -> list[bytes]:
-    r"""Give well-formed texts that hold a token, at most ``MOST`` of them, those spread widest first.
+    r"""Return well-formed texts that hold a token, at most ``MOST`` of them, those spread widest first.
 
     Empty if there is none: a byte of it is in no text, or parts of characters stand in its middle.
 
@@ -72,7 +72,7 @@ def completions(token: bytes) -> list[bytes]:
 
 @lru_cache(maxsize=64)
 def _paired(before: int, after: int) -> Sequence[tuple[int, int]]:
-    """Give the numbers of what goes before and of what follows, in an order of ``_spread``."""
+    """Return the numbers of what goes before and of what follows, in an order of ``_spread``."""
     if before == 1 or after == 1:
         return [divmod(number, after) for number in _spread(range(before * after))]
     # Both at once: each goes on at its own pace.
@@ -92,7 +92,7 @@ def _spread(texts: Sequence[Each]) -> list[Each]:
 
 @cache
 def _characters(lead: int) -> tuple[bytes, ...]:
-    """Give the characters that begin with a byte: all of two or three bytes, of four each seventh."""
+    """Return the characters that begin with a byte: all of two or three bytes, of four each seventh."""
     if 0xC2 <= lead <= 0xDF:
         first, last = (lead & 0x1F) << 6, ((lead & 0x1F) << 6) + 0x40
     elif 0xE0 <= lead <= 0xEF:
@@ -107,7 +107,7 @@ def _characters(lead: int) -> tuple[bytes, ...]:
 
 @cache
 def _tails(beginning: bytes) -> tuple[bytes, ...]:
-    """Give what follows the beginning of a character up to its end."""
+    """Return what follows the beginning of a character up to its end."""
     length = 2 if beginning[0] < 0xE0 else 3 if beginning[0] < 0xF0 else 4
     missing = length - len(beginning)
     if missing <= 0 or beginning[0] > 0xF4:
@@ -120,7 +120,7 @@ def _tails(beginning: bytes) -> tuple[bytes, ...]:
 
 @cache
 def _heads(ending: bytes) -> tuple[bytes, ...]:
-    """Give what goes before the end of a character, from its beginning."""
+    """Return what goes before the end of a character, from its beginning."""
     heads: list[bytes] = []
     for length in (2, 3, 4):
         missing = length - len(ending)

@@ -47,7 +47,7 @@ def in_contexts(texts: Mapping[int, bytes], contexts: tuple[tuple[bytes, bytes],
 
 
 def beginnings(tokenizer: Tokenizer) -> tuple[tuple[bytes, bytes], ...]:
-    """Give beginnings of words that are likely to be cut off by longest match: single characters with a token.
+    """Return beginnings of words that are likely to be cut off by longest match: single characters with a token.
 
     ASCII letters first, and of them and the others those that the fewest tokens begin with.
     """

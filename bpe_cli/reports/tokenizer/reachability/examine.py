@@ -136,7 +136,7 @@ class _Examination:
             self._leave_open(token_id)
 
     def _ordinary(self, token_ids: Collection[int]) -> list[int]:
-        """Give those that the live model's vocabulary has as they are."""
+        """Return those that the live model's vocabulary has as they are."""
         vocabulary = self.tokenizer.live_model.vocabulary
         return [
             token_id
@@ -361,7 +361,7 @@ class _Examination:
         return self._still(suspects)
 
     def _normalized(self, token_id: int) -> bytes:
-        """Give what of normalized text a token stands for, without what the pre-tokenizer writes."""
+        """Return what of normalized text a token stands for, without what the pre-tokenizer writes."""
         model, text = self.tokenizer.model, self.tokens[token_id]
         if self.tokenizer.has_bytes:
             return text

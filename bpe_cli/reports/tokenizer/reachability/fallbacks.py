@@ -25,7 +25,7 @@ _SAMPLES = 64
 
 
 def names_byte(tokenizer: Tokenizer, token: bytes) -> int | None:
-    """Give the byte that a token stands for where the model falls back to bytes."""
+    """Return the byte that a token stands for where the model falls back to bytes."""
     if getattr(tokenizer.model, "byte_fallback", False) and BYTE_TEXT.fullmatch(token):
         return int(token[3:5], 16)
     return None
@@ -68,7 +68,7 @@ def byte_texts(byte: int) -> Iterator[bytes]:
 
 
 def why_no_byte(tokenizer: Tokenizer, token_id: int, byte: int, normal: Normal) -> Verdict:
-    """Say why nothing falls back to a byte, or that it is open."""
+    """Explain why nothing falls back to a byte, or that it is open."""
     model = tokenizer.live_model
     vocabulary = model.vocabulary
     decorated = isinstance(model, CharacterBpe) and (model.continuing_subword_prefix or model.end_of_word_suffix)
@@ -91,12 +91,12 @@ def why_no_byte(tokenizer: Tokenizer, token_id: int, byte: int, normal: Normal) 
 
 
 def _is_matched(kinds: bytes, token_id: int) -> bool:
-    """Tell whether text becomes a token of its type at once."""
+    """Return whether text becomes a token of its type at once."""
     return token_id >= len(kinds) or kinds[token_id] in (NORMAL, USER_DEFINED)
 
 
 def spells_all_bytes(tokenizer: Tokenizer) -> bool:
-    """Tell whether a model over characters sees bytes as they are spelt, and has a token for each."""
+    """Return whether a model over characters sees bytes as they are spelt, and has a token for each."""
     model = tokenizer.live_model
     if not isinstance(model, CharacterBpe) or not any(isinstance(each, ByteLevel) for each in tokenizer.pre_tokenizer):
         return False
@@ -109,7 +109,7 @@ def spells_all_bytes(tokenizer: Tokenizer) -> bool:
 
 
 def why_nothing_unknown(tokenizer: Tokenizer, token_id: int) -> Verdict:
-    """Say why nothing is unknown, or that it is open."""
+    """Explain why nothing is unknown, or that it is open."""
     model = tokenizer.model
     if isinstance(model, (CharacterBpe, ScoredBpe, Unigram)) and model.byte_fallback:
         texts = {token for _, token in model.vocabulary.items() if BYTE_TEXT.fullmatch(token)}

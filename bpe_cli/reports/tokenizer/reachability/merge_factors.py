@@ -171,7 +171,7 @@ class Factors:
     # -- running it
 
     def _closure(self, number: int) -> frozenset[int]:
-        """Give the states reached without reading."""
+        """Return the states reached without reading."""
         seen = {number}
         waiting = [number]
         while waiting:
@@ -193,19 +193,19 @@ class Factors:
         return reached
 
     def may_hold(self, text: str) -> bool:
-        """Tell whether some match may hold a text; when this is false, none does."""
+        """Return whether some match may hold a text; when this is false, none does."""
         return bool(self._read(self._everywhere, text))
 
     def may_go_on(self, text: str) -> bool:
-        """Tell whether some match may hold a text and something behind it; when this is false, none does."""
+        """Return whether some match may hold a text and something behind it; when this is false, none does."""
         return any(self._states[state].reads for state in self._read(self._everywhere, text))
 
     def matches_somehow(self, text: str) -> bool:
-        """Tell whether a text may be a whole match; when this is false, it is none."""
+        """Return whether a text may be a whole match; when this is false, it is none."""
         return self._accept in self._read(self._closures[self._start], text)
 
     def beginning_with(self, text: str) -> list[str] | None:
-        """Give all matches that may hold a text, if they are few and it stands at their beginning.
+        """Return all matches that may hold a text, if they are few and it stands at their beginning.
 
         None where it may stand elsewhere, or too many texts may follow.
         """
@@ -240,7 +240,7 @@ class Factors:
         return found
 
     def always_begins(self, character: str) -> bool:
-        """Tell whether, wherever a character stands, a match can begin with it: it stands between no matches.
+        """Return whether, wherever a character stands, a match can begin with it: it stands between no matches.
 
         So it is if a way through the automaton reads it alone and looks at nothing else.
         """
@@ -269,7 +269,7 @@ class Factors:
 
 @cache
 def factors_of(pattern: str) -> Factors | None:
-    """Give a pattern's automaton; None if the pattern is not judged."""
+    """Return a pattern's automaton; None if the pattern is not judged."""
     try:
         check_size([pattern])
         return Factors(pattern)
@@ -286,7 +286,7 @@ def _expression(source: str) -> object:
 
 @cache
 def _members(source: str) -> tuple[str, ...] | None:
-    """Give the characters of a class, if they are few."""
+    """Return the characters of a class, if they are few."""
     members = []
     for match in _expression(source).finditer(_all_characters()):  # type: ignore[attr-defined]
         members.append(match.group())
@@ -302,10 +302,10 @@ def _all_characters() -> str:
 
 @cache
 def _is_in(source: str, character: str) -> bool:
-    """Tell whether a class holds a character."""
+    """Return whether a class holds a character."""
     return bool(_expression(source).match(character))  # type: ignore[attr-defined]  # regex ships no types
 
 
 def is_settled(text: str) -> bool:
-    """Tell whether all characters are older than any Unicode table in use, so that all tables agree on them."""
+    """Return whether all characters are older than any Unicode table in use, so that all tables agree on them."""
     return all(unicodedata.category(character) not in ("Cn", "Co") for character in text)

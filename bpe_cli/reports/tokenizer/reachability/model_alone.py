@@ -75,7 +75,7 @@ class Alone:
         return Counter(product for _, (_, _, product) in dead_merges(*self._dead))
 
     def why_special(self, token_id: int) -> str:
-        """Say why no text becomes a special token, and that merges that would make it are dead."""
+        """Explain why no text becomes a special token, and that merges that would make it are dead."""
         makers = self._makers[token_id]
         if makers:
             verb = "is" if makers == 1 else "are"
@@ -92,7 +92,7 @@ class Alone:
         return self._search.encoded(tokens)
 
     def unmerged(self, tokens: Mapping[int, bytes]) -> set[int]:
-        """Give those of some tokens that merging does not come to; what is not known is not among them."""
+        """Return those of some tokens that merging does not come to; what is not known is not among them."""
         model = self.model
         if isinstance(model, RankBpe):
             try:
@@ -105,7 +105,7 @@ class Alone:
         return {token_id for token_id, ids in found if ids is not None and ids != [token_id]}
 
     def refuted(self, token_ids: Sequence[int]) -> dict[int, Verdict]:
-        """Give verdicts on those of some ordinary tokens that the model can make in no piece, looked up or not."""
+        """Return verdicts on those of some ordinary tokens that the model can make in no piece, looked up or not."""
         model = self.model
         kinds = getattr(model, "kinds", b"")
         verdicts: dict[int, Verdict] = {}
@@ -128,7 +128,7 @@ class Alone:
         return verdicts | {verdict.token_id: verdict for verdict in refute}
 
     def _is_taken_apart(self, token_id: int) -> bool:
-        """Tell whether an unused token never stays: merged from others, or not matched at all."""
+        """Return whether an unused token never stays: merged from others, or not matched at all."""
         return isinstance(self.model, Unigram) or len(self.model.vocabulary.token(token_id).decode()) > 1
 
     def _by_merges(self, token_ids: Sequence[int]) -> Iterator[Verdict]:
@@ -160,7 +160,7 @@ class Alone:
         return self._quotes[token_id]
 
     def _by_merges_of_characters(self, model: CharacterBpe, token_ids: Sequence[int]) -> Iterator[Verdict]:
-        """Say so as for bytes, where a token's text tells the symbols that it is merged of.
+        """Explain it as for bytes, where a token's text tells the symbols that it is merged of.
 
         Names of bytes and the unknown token can be symbols, too: tokens whose text holds such a name
         are left open.
@@ -182,7 +182,7 @@ class Alone:
                 yield Verdict(token_id, False, "merges", None, self._merging_reason(token, shortest))
 
     def holds_name(self, token: bytes) -> bool:
-        """Tell whether a token may be merged of what stands for other text: the unknown token, a byte's name."""
+        """Return whether a token may be merged of what stands for other text: the unknown token, a byte's name."""
         model = self.model
         if not isinstance(model, CharacterBpe):
             return False

@@ -73,7 +73,7 @@ class Normal:
         return [_written(stage) for stage in self._stages]
 
     def why_none(self, text: bytes) -> str | None:
-        """Say why no normalized text holds a text; None where that is not proven."""
+        """Explain why no normalized text holds a text; None where that is not proven."""
         if not self._stages or not is_text(text):
             return None
         decoded = text.decode()
@@ -95,7 +95,7 @@ class Normal:
         return None
 
     def _never(self, number: int, character: str, behind: Sequence[Normalizer]) -> str | None:
-        """Say why a stage and those behind it never leave a character."""
+        """Explain why a stage and those behind it never leave a character."""
         stage = self._stages[number]
         if any(character in written for written in self._written[number:]):
             return None
@@ -120,7 +120,7 @@ class Normal:
         return self._runs[number].normalize(text)[0]
 
     def leaves_no_stray_bytes(self) -> bool:
-        """Tell whether bytes that no UTF-8 has are rewritten."""
+        """Return whether bytes that no UTF-8 has are rewritten."""
         tables = [number for number, stage in enumerate(self._stages) if isinstance(stage, (Charsmap, Precompiled))]
         return any(is_text(self._run(number, b"\xff")) for number in tables)
 
@@ -137,7 +137,7 @@ def _points(text: bytes) -> str:
 
 
 def _written(stage: Normalizer) -> frozenset[str]:
-    """Give the characters that a stage may put in on its own account."""
+    """Return the characters that a stage may put in on its own account."""
     if isinstance(stage, (Charsmap, Precompiled)):
         table = base64.b64decode(stage.precompiled_charsmap)
         if len(table) < 4:

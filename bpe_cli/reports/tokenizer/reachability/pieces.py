@@ -82,7 +82,7 @@ class Pieces:
         return _core.Stages(core_spec((normalizer,), ())) if cuts and spaces else None
 
     def why_none(self, symbols: bytes, text: bytes, *, whole: bool) -> str | None:
-        """Say why no piece holds a token's text; None where that is not proven.
+        """Explain why no piece holds a token's text; None where that is not proven.
 
         Args:
             symbols: The token as the model writes it.
@@ -118,7 +118,7 @@ class Pieces:
         return None
 
     def holding(self, text: bytes) -> list[bytes]:
-        """Give all pieces that can hold a text, if they are few and known; else none."""
+        """Return all pieces that can hold a text, if they are few and known; else none."""
         stages = [stage for stage in self._tokenizer.pre_tokenizer if not isinstance(stage, PrefixSpace)]
         if len(self._splits) != 1 or len(stages) != 1 or not is_text(text) or not is_settled(text.decode()):
             return []
@@ -128,7 +128,7 @@ class Pieces:
         return [piece.encode() for piece in factors.beginning_with(text.decode()) or ()]
 
     def why_not_kept(self, token_id: int, pieces: list[bytes]) -> str | None:
-        """Say that the model gives a token for none of all the pieces that can hold it."""
+        """State that the model gives a token for none of all the pieces that can hold it."""
         found = list(self._bare.encoded(pieces))
         if not pieces or any(ids is None or token_id in ids for ids in found):
             return None
@@ -139,7 +139,7 @@ class Pieces:
         return Search(Tokenizer(self._tokenizer.live_model))
 
     def _why_cut(self, text: str, inside: bool) -> str | None:
-        """Say where stages that look at neighbours only cut a text, or before it when it stands inside a word."""
+        """State where stages that look at neighbours only cut a text, or before it when it stands inside a word."""
         if self._spaces_chinese is not None and (inside or len(text) > 1):
             for character in text:
                 spaced, _, _ = self._spaces_chinese.normalize(character.encode())
@@ -162,13 +162,13 @@ class Pieces:
 
     @staticmethod
     def _covered(factors: Factors, inner: list[str], invert: bool) -> bool:
-        """Tell whether pieces that hold these characters are matches: no gap between matches holds them."""
+        """Return whether pieces that hold these characters are matches: no gap between matches holds them."""
         first = next((part[0] for part in inner if part), None)
         return first is not None and (invert or (is_settled(first) and factors.always_begins(first)))
 
 
 def cuts_between_characters(tokenizer: Tokenizer) -> bool:
-    """Tell whether pieces of well-formed text hold whole characters.
+    """Return whether pieces of well-formed text hold whole characters.
 
     They may not where an added token begins or ends within one, or where a stage cuts text whose bytes are spelt
     as characters.
@@ -180,7 +180,7 @@ def cuts_between_characters(tokenizer: Tokenizer) -> bool:
 
 
 def _inner(text: bytes) -> list[str]:
-    r"""Give the stretches of whole characters, without bytes that others may complete.
+    r"""Return the stretches of whole characters, without bytes that others may complete.
 
     >>> _inner(b"\x80ab\xe4c"), _inner(b"ab")
     (['ab', 'c'], ['ab'])

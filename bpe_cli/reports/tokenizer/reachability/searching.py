@@ -73,7 +73,7 @@ class Search:
             start = end
 
     def witnesses(self, candidates: Iterable[Candidate]) -> dict[int, bytes]:
-        """Give, for each token that some text becomes, the first such text."""
+        """Return, for each token that some text becomes, the first such text."""
         found: dict[int, bytes] = {}
         waiting = iter(candidates)
         while batch := list(islice(waiting, _TEXTS_AT_ONCE)):

@@ -1,4 +1,4 @@
-"""Say what is known of a token: whether any text becomes it, with a proof either way."""
+"""Describe what is known of a token: whether any text becomes it, with a proof either way."""
 
 from __future__ import annotations
 

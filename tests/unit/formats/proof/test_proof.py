@@ -34,7 +34,7 @@ T5_TOKENS = ("<pad>", "</s>", "▁the", "<unk>", "▁", "t", "h", "e", "c", "a",
 
 
 def t5(unknown: int | None) -> Tokenizer:
-    """Give a model of T5's kind whose unknown token is missing in the file, or an ordinary piece."""
+    """Return a model of T5's kind whose unknown token is missing in the file, or an ordinary piece."""
     count = len(T5_TOKENS)
     fields = [
         ("general.architecture", encode(STRING, b"t5")),

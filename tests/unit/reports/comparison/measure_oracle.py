@@ -14,7 +14,7 @@ WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3
 
 
 def words_of(document):
-    """Give the byte range of each word."""
+    """Return the byte range of each word."""
     text = document.decode("utf-8", "surrogateescape")
     for match in re.finditer(f"[^{WHITE_SPACE}]+", text):
         start, end = (len(text[:at].encode("utf-8", "surrogateescape")) for at in match.span())
@@ -22,7 +22,7 @@ def words_of(document):
 
 
 def measured(tokenizer, documents):
-    """Give the fields of a measure, by name."""
+    """Return the fields of a measure, by name."""
     fallback = fallback_ids(tokenizer)
     spans = [tokenizer.tokens(document) for document in documents]
     counts = Counter(token.token_id for tokens in spans for token in tokens)

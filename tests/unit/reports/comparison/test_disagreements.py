@@ -76,7 +76,7 @@ def test_the_other_way_round(texts):
 
 
 def brute_force(texts):
-    """Give (boundaries, common, words alike, Counter of segments), from sets of offsets."""
+    """Return (boundaries, common, words alike, Counter of segments), from sets of offsets."""
     sizes, common, alike, segments = [0, 0], 0, 0, Counter()
     for text in texts:
         cuts = [{token.end for token in each.tokens(text)} - {0, len(text)} for each in (FIRST, SECOND)]

@@ -154,7 +154,7 @@ def tokens_of(text):
 
 
 def codes_of(text):
-    """Give what an independent renderer makes of all code in a text."""
+    """Return what an independent renderer makes of all code in a text."""
     found, inside = [], None
     for token in tokens_of(text):
         if token.type == "code_inline":

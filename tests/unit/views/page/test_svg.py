@@ -24,7 +24,7 @@ def texts_of(drawn):
 
 
 def lines_of(drawn):
-    """Give what stands on each line, ids apart."""
+    """Return what stands on each line, ids apart."""
     lines = {}
     for element in texts_of(drawn):
         if element.get("class") != "id":

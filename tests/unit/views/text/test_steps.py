@@ -45,7 +45,7 @@ def vocabulary(*tokens: str) -> Vocabulary:
 
 
 def tokenizers():
-    """Give a small tokenizer of every family, and a text."""
+    """Return a small tokenizer of every family, and a text."""
     scores = array("d", [0.0, *(math.log(count / 210) for count in HUG.values())])
     codes = subword_nmt.load_codes(b"#version: 0.2\ne s\nes t</w>\nl o\nlo w\nn e\nne w\nw e\ne r</w>\n")
     in_bytes = [f"<0x{byte:02X}>" for byte in range(256)]
