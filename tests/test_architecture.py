@@ -22,6 +22,8 @@ LAYERS = (
     {"stages"},
     {"tokenizer"},
     {"views", "reports", "trainers", "surgery", "formats", "corpus", "sinks", "chat"},
+    {"jobs", "engines"},
+    {"compat"},
     {"cli"},
 )
 LAYER_OF = {unit: layer for layer, units in enumerate(LAYERS) for unit in units}

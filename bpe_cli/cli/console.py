@@ -191,6 +191,30 @@ def progress(
             _bar = None
 
 
+class ConsoleListener:
+    """Show how a job goes on: bars and notes on stderr.
+
+    Attributes:
+        quiet: Whether to show nothing.
+        printing: Whether the job writes to the terminal that stderr is, where a bar would lie among its lines.
+    """
+
+    def __init__(self, *, quiet: bool, printing: bool = False) -> None:
+        """Show it, or nothing."""
+        self.quiet = quiet
+        self.printing = printing
+
+    def task(
+        self, what: str, total: int | None, unit: str = "B"
+    ) -> contextlib.AbstractContextManager[Callable[[int], None]]:
+        """Show a bar; see ``Listener.task``."""
+        return progress(total, what, quiet=self.quiet, printing=self.printing, unit=unit)
+
+    def note(self, message: str) -> None:
+        """Write a note."""
+        note(f"note: {message}", quiet=self.quiet)
+
+
 def on_terminal(output: str | None) -> bool:
     """Return whether what is written goes to the terminal that stderr is.
 

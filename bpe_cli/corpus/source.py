@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import select
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
@@ -13,6 +15,7 @@ from bpe_cli.corpus.opening import SNIFF_BYTES, read_chunks
 from bpe_cli.errors import UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     import hashlib
@@ -144,6 +147,43 @@ def read_blocks(
     """
     found = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
     return _read(source, found, stdin, on_note, on_bytes, on_input, hashes, on_wait)
+
+
+@contextmanager
+def reading(
+    source: Source,
+    inputs: Inputs,
+    what: str,
+    listener: Listener = SILENCE,
+    *,
+    stdin: BinaryIO | None = None,
+    on_input: Callable[[str, int], None] | None = None,
+    hashes: list[InputHash] | None = None,
+    on_wait: Callable[[], None] | None = None,
+) -> Iterator[Iterator[Block]]:
+    """Open the inputs of a job as one task: its listener hears how many bytes were read, and every note.
+
+    Args:
+        source: What to read.
+        inputs: What ``source.inputs()`` gave.
+        what: What is done with it, as in ``encoding``.
+        listener: Who hears of it.
+        stdin: What ``-`` stands for; None for the process's own.
+        on_input: As for ``read_blocks``.
+        hashes: As for ``read_blocks``.
+        on_wait: As for ``read_blocks``.
+
+    Yields:
+        The blocks.
+
+    Raises:
+        InputError: An input cannot be read, while its blocks are iterated over.
+    """
+    with listener.task(what, inputs.total_bytes) as advance:
+        yield read_blocks(
+            source, stdin=stdin or sys.stdin.buffer, inputs=inputs, on_bytes=advance, on_note=listener.note,
+            on_input=on_input, hashes=hashes, on_wait=on_wait,
+        )  # fmt: skip
 
 
 def _read(

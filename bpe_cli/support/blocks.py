@@ -5,8 +5,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from bpe_cli.support.fast_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from bpe_cli.errors import BpeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,46 @@ class Block:
         for end in self.ends:
             yield view[start:end]
             start = end
+
+
+def whole_documents(
+    blocks: Iterable[Block], largest: int | None = None, too_large: Callable[[], BpeError] | None = None
+) -> Iterator[list[bytes]]:
+    """Yield the documents that end in each block, each whole; nothing for a block in which none ends.
+
+    Args:
+        blocks: Blocks whose documents may be spread over several.
+        largest: The most bytes of one document that are held; None for any number.
+        too_large: Makes the error for a document with more.
+
+    Raises:
+        BpeError: A document is larger: what ``too_large`` makes.
+
+    >>> parts = [Block(b"abc", array("Q", [1, 3]), unfinished=True), Block(b"d", array("Q", [1]), continued=True)]
+    >>> list(whole_documents(parts))
+    [[b'a'], [b'bcd']]
+    """
+    held = bytearray()
+    is_open = False
+    for block in blocks:
+        documents = [bytes(document) for document in block.documents()]
+        if is_open and documents:
+            held += documents[0]
+            documents[0] = bytes(held) if len(documents) > 1 or not block.unfinished else b""
+        if block.unfinished and documents:
+            last = documents.pop()
+            if len(documents) or not is_open:
+                held = bytearray(last)
+            is_open = True
+        elif documents:
+            held.clear()
+            is_open = False
+        if largest is not None and too_large is not None and max(map(len, (held, *documents)), default=0) > largest:
+            raise too_large()
+        if documents:
+            yield documents
+    if is_open:
+        yield [bytes(held)]
 
 
 def settle(blocks: Iterable[Block], safe_cut: Callable[[bytes | memoryview], int]) -> Iterator[Block]:

@@ -1,0 +1,44 @@
+"""Hear how a job goes on, without a terminal: what is being done, how far it is, what the caller should know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+
+class Listener(Protocol):
+    """Hear of a job; the command line draws bars and writes notes of it."""
+
+    def task(self, what: str, total: int | None, unit: str = "B") -> AbstractContextManager[Callable[[int], None]]:
+        """Follow a task while the context is open.
+
+        Args:
+            what: What is being done, as in ``encoding``.
+            total: How much there is to do, or None when that is unknown.
+            unit: What is counted: bytes, unless it says otherwise.
+
+        Returns:
+            A context whose value is to be called with each further amount.
+        """
+        ...
+
+    def note(self, message: str) -> None:
+        """Hear a sentence that the caller might not expect."""
+        ...
+
+
+class Silence:
+    """Hear nothing."""
+
+    @contextmanager
+    def task(self, what: str, total: int | None, unit: str = "B") -> Iterator[Callable[[int], None]]:
+        """Follow nothing."""
+        yield lambda _: None
+
+    def note(self, message: str) -> None:
+        """Hear nothing."""
+
+
+SILENCE = Silence()
+"""The listener of callers who want none."""

@@ -1,0 +1,58 @@
+"""Documents are made whole in one place: held to a plain join over every way to cut them into blocks."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli.errors import InputError
+from bpe_cli.support.blocks import Block, whole_documents
+
+
+def cut(documents: list[bytes], cuts: list[int]) -> list[Block]:
+    """Lay documents into blocks that end at some offsets of all their bytes, inside of documents or not."""
+    text = b"".join(documents)
+    borders = sorted({cut % (len(text) + 1) for cut in cuts} | {len(text)})
+    blocks, parts, ends = [], bytearray(), array("Q")
+    offset, is_open, continued = 0, False, False
+    for document in documents:
+        begin = 0
+        while inside := [b for b in borders if offset + begin < b < offset + len(document)]:
+            parts += document[begin : inside[0] - offset]
+            ends.append(len(parts))
+            blocks.append(Block(bytes(parts), ends, continued, unfinished=True))
+            parts, ends, continued = bytearray(), array("Q"), True
+            begin = inside[0] - offset
+        parts += document[begin:]
+        ends.append(len(parts))
+        offset += len(document)
+        if offset in borders:
+            blocks.append(Block(bytes(parts), ends, continued))
+            parts, ends, continued = bytearray(), array("Q"), False
+        elif continued:
+            is_open = False
+    if ends:
+        blocks.append(Block(bytes(parts), ends, continued))
+    assert not is_open
+    return blocks
+
+
+@given(st.lists(st.binary(max_size=6), max_size=6), st.lists(st.integers(0, 60), max_size=8))
+def test_documents_come_back_whole(documents, cuts):
+    assert [each for batch in whole_documents(cut(documents, cuts)) for each in batch] == documents
+
+
+def test_a_document_of_many_blocks_is_one():
+    blocks = [Block(b"ab", array("Q", [2]), continued=n > 0, unfinished=n < 3) for n in range(4)]
+    assert list(whole_documents(blocks)) == [[b"abababab"]]
+
+
+@pytest.mark.parametrize("size", [5, 100])
+def test_a_document_that_is_too_large_is_refused_before_it_is_whole(size):
+    blocks = (Block(b"abc", array("Q", [3]), continued=n > 0, unfinished=True) for n in range(size))
+    with pytest.raises(InputError, match="too large"):
+        list(whole_documents(blocks, 5, lambda: InputError("too large")))
+    assert next(blocks, None) is not None
