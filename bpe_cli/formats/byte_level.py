@@ -190,7 +190,7 @@ def write_vocabulary(
         FormatError: Two tokens would be written alike, or a special token is not UTF-8.
     """
     vocabulary = tokenizer.model.vocabulary
-    unk_id = getattr(tokenizer.model, "unk_id", None)
+    unk_id = tokenizer.model.unk_id
     size = max(vocabulary.size, -1 if unk_id is None else unk_id + 1)  # a model names its unknown token by its text
     entries: dict[int, str] = {}
     owner: dict[str, int] = {}
@@ -200,7 +200,7 @@ def write_vocabulary(
                 raise FormatError(f"the tokens {owner[token]} and {token_id} are the same bytes: {quote(token)}")
             owner[token] = token_id
             entries[token_id] = token
-    for token_id, content in getattr(tokenizer.model, "texts", ()):
+    for token_id, content in tokenizer.model.texts:
         text = special_text(SpecialToken(content, token_id))
         if token_id in entries or owner.setdefault(text, token_id) != token_id:
             raise FormatError(

@@ -213,7 +213,7 @@ class StagedRunner:
         self._skipped = None
         if any(isinstance(stage, SpaceMarksDecoder) for stage in tokenizer.decoder):
             # SentencePiece's control pieces read as nothing, its unknown one as a text of its own.
-            unk_id = getattr(tokenizer.model, "unk_id", None)
+            unk_id = tokenizer.model.unk_id
             self._skipped = bytes(
                 2 if token.token_id == unk_id else int(token.special) for token in tokenizer.special_tokens
             )
@@ -224,7 +224,7 @@ class StagedRunner:
         from bpe_cli.stages.component_json import core_model
 
         model, vocabulary = self._model, self._model.vocabulary
-        merges = getattr(model, "merges", None)
+        merges = model.merges
         try:
             return _core.Pipeline(
                 self.stages,
@@ -232,8 +232,8 @@ class StagedRunner:
                 blob=vocabulary.blob,
                 ends=vocabulary.ends,
                 merges=None if merges is None else merges.triples,
-                scores=getattr(model, "scores", getattr(model, "frequencies", None)),
-                kinds=getattr(model, "kinds", None) or None,
+                scores=model.frequencies if model.scores is None else model.scores,
+                kinds=model.kinds or None,
             )
         except ValueError as error:
             raise FormatError(f"the tokenizer contradicts itself: {error}") from error

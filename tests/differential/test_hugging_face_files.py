@@ -142,7 +142,7 @@ def test_tokens(case):
     together are the text as it is normalized here, but for blanks and marks in their place.
     """
     tokenizer, reference, texts = case
-    unknown = getattr(tokenizer.model, "unk_id", None)
+    unknown = tokenizer.model.unk_id
     folder = reference["tokenizer"].split("/")[1]
     compared = 0
     for name, result in reference["cases"].items():

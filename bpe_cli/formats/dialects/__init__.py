@@ -183,9 +183,9 @@ def _refuse_bytes(tokenizer: Tokenizer) -> None:
 def _texts(tokenizer: Tokenizer) -> tuple[str | None, list[str]]:
     """Return the text of the unknown token, if encoding can give it, and those of the ordinary ones."""
     model = tokenizer.model
-    unk_id = getattr(model, "unk_id", None)
+    unk_id = model.unk_id
     texts = [token.decode("utf-8", "replace") for token_id, token in model.vocabulary.items() if token_id != unk_id]
-    if unk_id is None or getattr(model, "byte_fallback", False):
+    if unk_id is None or model.byte_fallback:
         return None, texts
     return tokenizer.token_bytes(unk_id).decode("utf-8", "replace"), texts
 

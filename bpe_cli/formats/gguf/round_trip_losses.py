@@ -33,7 +33,7 @@ def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
         lost[EDGES] = "in which precision scores are added (llama.cpp adds in double, SentencePiece in single)"
     if _around(tokenizer) != _around(again):
         lost["post-processor"] = "the post-processor (llama.cpp puts at most one token on each side of a text)"
-    kinds = getattr(tokenizer.model, "kinds", b"")
+    kinds = tokenizer.model.kinds
     flags = _flags(tokenizer, again)
     if flags is not None:
         lost["token-flags"] = flags

@@ -166,7 +166,7 @@ class _Out:
             FormatError: Two tokens would be written alike, or a special one is not UTF-8.
         """
         types = dict.fromkeys(texts, NORMAL) | kinds
-        unk_id = getattr(self.tokenizer.model, "unk_id", None)
+        unk_id = self.tokenizer.model.unk_id
         for special in self.tokenizer.special_tokens:
             texts[special.token_id] = byte_level.special_text(special).encode()
             types[special.token_id] = CONTROL if special.special else USER_DEFINED

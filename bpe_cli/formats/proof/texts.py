@@ -122,8 +122,8 @@ def own_texts(tokenizer: Tokenizer) -> list[bytes]:
     tokens = [blob[start:end] for start, end in zip(chain((0,), ends), ends, strict=False) if start < end]
     if isinstance(model, (RankBpe, MergeBpe)) and not tokenizer.decoder:
         return tokens
-    prefix = getattr(model, "continuing_subword_prefix", "").encode()
-    suffix = getattr(model, "end_of_word_suffix", "").encode()
+    prefix = model.continuing_subword_prefix.encode()
+    suffix = model.end_of_word_suffix.encode()
     inner = [token.removeprefix(prefix).removesuffix(suffix) for token in tokens] if prefix or suffix else []
     return list(dict.fromkeys((*readings(tokenizer), *inner, *tokens[:_WRITTEN_AS])))
 
