@@ -183,10 +183,10 @@ def _reports(
 
 
 def _rank(model: Tokenizer, documents: Iterator[Document], best: int, specials: Specials, wanted: Wanted) -> None:
-    from bpe_cli.reports.text.nbest import rank, runner_of
+    from bpe_cli.reports.text.nbest import check_rankable, rank
     from bpe_cli.views.text.nbest import RankingView, rankings_json
 
-    runner_of(model)  # it is refused whether there are documents or not
+    check_rankable(model)  # it is refused whether there are documents or not
     rankings = ((document, rank(model, document.content, best, specials)) for document in documents)
     if wanted.json:
         kept = list(rankings)

@@ -18,7 +18,6 @@ from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.engine import is_plain
 from bpe_cli.tokenizer.rank_merges import as_merges, of_ranks
 
 TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
@@ -253,7 +252,7 @@ def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
     """
     stages = tuple(stage for stage in tokenizer.pre_tokenizer if not cuts_otherwise(stage))
     left = replace(tokenizer, normalizer=(), pre_tokenizer=stages, decoder=())
-    if not is_plain(left):
+    if not left.is_plain:
         names = ", ".join(type(stage).__name__ for stage in stages)
         raise FormatError(f"{holder} says how text is split, and at most once to put a space before it, not {names}")
     return left

@@ -134,8 +134,8 @@ def readings(tokenizer: Tokenizer) -> list[bytes]:
     Raises:
         FormatError: The decoder cannot be run.
     """
-    decode, special = tokenizer.runner.decode, tokenizer.special_table
-    return [decode(array("I", (token_id,)), special) for token_id, _ in tokenizer.model.vocabulary.items()]
+    decode = tokenizer.engine.decode
+    return [decode(array("I", (token_id,))) for token_id, _ in tokenizer.model.vocabulary.items()]
 
 
 def _by(number: int, parts: Iterable[str] | Sequence[bytes]) -> Iterator[list]:  # type: ignore[type-arg]

@@ -202,12 +202,7 @@ class Alone:
                 yield Verdict(token_id, False, "scores", None, reason)
 
     def _best_score(self, piece: bytes) -> float | None:
-        from bpe_cli.tokenizer.engine import StagedRunner
-
-        runner = self._tokenizer.runner if self._tokenizer else None
-        if not isinstance(runner, StagedRunner):
-            return None
-        best = runner.pipeline.nbest(piece, 1)
+        best = self._tokenizer.engine.nbest(piece, 1) if self._tokenizer else None
         return best[0][1] if best else None
 
     def _by_length(self, model: WordPiece, token_ids: Sequence[int]) -> Iterator[Verdict]:
