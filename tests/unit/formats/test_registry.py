@@ -43,7 +43,8 @@ def test_format_is_found_by_content_not_by_name(tmp_path, name):
 def test_no_other_format_claims_the_file(name):
     contents = formats.dump(sample(name), name, LOSSES)
     for content in [content for file, content in contents.items() if not file.endswith(("_config.json", "_map.json"))]:
-        claiming = [other for other, module in formats.FORMATS.items() if module.sniff(content[: unknown_file.HEAD_BYTES])]
+        head = content[: unknown_file.HEAD_BYTES]
+        claiming = [other for other, module in formats.FORMATS.items() if module.sniff(head)]
         same = set(SAME_LAYOUT) if name in SAME_LAYOUT else {name}
         assert set(claiming) <= same | {"vocab-merges"}, "a list of merges with a header may be of subword-nmt, too"
         assert claiming[0] in same or name == "vocab-merges"

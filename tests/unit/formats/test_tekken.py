@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import tekken, unknown_file
 from bpe_cli.formats.features import LOSSES, left_behind
