@@ -137,6 +137,9 @@ class Unigram:
         fuse_unk: Whether neighbouring unknown characters become one token.
         single_precision: Whether scores are added as f32 (SentencePiece), or as f64 (Hugging Face).
         kinds: As in ``ScoredBpe``.
+        fixed_point: Whether scores are rounded to ten-thousandths and added exactly, from the end of a piece
+            (PLaMo 2): of equal sums the segmentation wins that begins with the longest token, an unknown
+            character scores -1,000, and a user-defined token no more than its score.
     """
 
     vocabulary: Vocabulary
@@ -146,6 +149,7 @@ class Unigram:
     fuse_unk: bool = True
     single_precision: bool = False
     kinds: bytes = b""
+    fixed_point: bool = False
     kind: Literal["unigram"] = "unigram"
 
 

@@ -27,6 +27,7 @@ from bpe_cli.stages import (
     Charsmap,
     LongestMatch,
     MaxMatch,
+    Model,
     NGram,
     ScoredBpe,
     SpaceMarks,
@@ -37,6 +38,7 @@ from bpe_cli.stages import (
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
+FIXED_POINT = "Unigram that adds rounded scores from the end of a text"
 HINT = "it holds what --compat sentencepiece trains"
 
 
@@ -68,7 +70,7 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
     Raises:
         FormatError: There is no exact form, and nobody agreed; or none at all. Names the part.
     """
-    if not is_sentencepiece(tokenizer):
+    if not is_sentencepiece(tokenizer) or _is_fixed_point(tokenizer.model):
         _refuse_own(tokenizer)
         return tokenizer
     _refuse_bytes(tokenizer)
@@ -112,11 +114,17 @@ def _refuse_own(tokenizer: Tokenizer) -> None:
         own = "Unigram that leaves unknown characters apart"
     elif isinstance(model, Unigram) and model.unk_id is not None and _is_ordinary(model, model.unk_id):
         own = "Unigram whose unknown token is an ordinary piece too"
+    elif isinstance(model, Unigram) and model.fixed_point:
+        own = FIXED_POINT
     if own:
         raise FormatError(
             f"Hugging Face's library has no {own}",
             hint="write bpe.json, which holds everything (--format bpe.json)",
         )
+
+
+def _is_fixed_point(model: Model) -> bool:
+    return isinstance(model, Unigram) and model.fixed_point
 
 
 def _is_ordinary(model: Unigram, unk_id: int) -> bool:
@@ -139,6 +147,11 @@ def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tu
     """
     *before, marks = tokenizer.normalizer or (None,)
     model = tokenizer.model
+    if _is_fixed_point(model):
+        raise FormatError(
+            f"{reader.holder} cannot hold a {FIXED_POINT}",
+            hint="write bpe.json, which holds everything (--format bpe.json)",
+        )
     tables = all(isinstance(stage, Charsmap) for stage in before) and len(before) < 2
     if isinstance(marks, SpaceMarks) and tables and not isinstance(model, CharacterBpe):
         if isinstance(model, Unigram) and reader.single_precision and not model.single_precision:
