@@ -27,6 +27,7 @@ class AnyModel:
     byte_fallback: bool = False
     fuse_unk: bool = False
     ignore_merges: bool = False
+    fixed_point: bool = False
     continuing_subword_prefix: str = ""
     end_of_word_suffix: str = ""
 
@@ -159,6 +160,9 @@ class Unigram(AnyModel):
         fuse_unk: Whether neighbouring unknown characters become one token.
         single_precision: Whether scores are added as f32 (SentencePiece), or as f64 (Hugging Face).
         kinds: As in ``ScoredBpe``.
+        fixed_point: Whether scores are rounded to ten-thousandths and added exactly, from the end of a piece
+            (PLaMo 2): of equal sums the segmentation wins that begins with the longest token, an unknown
+            character scores -1,000, and a user-defined token no more than its score.
     """
 
     vocabulary: Vocabulary
@@ -168,6 +172,7 @@ class Unigram(AnyModel):
     fuse_unk: bool = True
     single_precision: bool = False
     kinds: bytes = b""
+    fixed_point: bool = False
     kind: Literal["unigram"] = "unigram"
 
 
