@@ -20,7 +20,7 @@ from bpe_cli.formats.unknown_file import HEAD_BYTES, describe, hint_of, is_meant
 from bpe_cli.stages.patterns import ALIASES, PATTERNS, resolve
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.lazy_modules import Modules
-from bpe_cli.support.messages import listed
+from bpe_cli.support.messages import cannot_read, did_you_mean, listed, nearest
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 FORMATS: Mapping[str, Format] = Modules(
@@ -125,11 +125,8 @@ def locate(path: Path) -> tuple[Path, str]:
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is not a regular file", hint="save it to disk first")
         head = _head(path)
-    except FileNotFoundError:
-        raise InputError(f"cannot read {path}: no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+        raise cannot_read(path, error) from error
     fitting = next((name for name, module in FORMATS.items() if module.sniff(head)), None)
     if fitting is None:
         raise FormatError(
@@ -198,15 +195,13 @@ def format_of_name(output: str) -> str:
     Raises:
         UsageError: No format has such names.
     """
-    import difflib
-
     name = Path(output).name
     usual = [(format_name, pattern) for format_name, module in FORMATS.items() for pattern in module.FILES]
     for format_name, pattern in sorted(usual, key=lambda each: "*" in each[1]):  # whole names first
         if fnmatchcase(name, pattern):
             return format_name
     endings = [pattern[1:] for module in FORMATS.values() for pattern in module.FILES if pattern.startswith("*.")]
-    near = difflib.get_close_matches(Path(output).suffix, endings, n=1)
+    near = nearest(Path(output).suffix, endings, most=1)
     raise UsageError(
         f"the name {output!r} does not say which format to write",
         hint=f"did you mean {Path(output).stem}{near[0]}? or give --format"
@@ -245,11 +240,8 @@ def rehearse(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str]
     Raises:
         FormatError, UsageError: As for ``dump``.
     """
-    import difflib
-
     if format_name not in FORMATS:
-        near = difflib.get_close_matches(format_name, FORMATS, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"formats are {', '.join(FORMATS)}"
+        hint = did_you_mean(nearest(format_name, FORMATS), f"formats are {', '.join(FORMATS)}")
         raise UsageError(f"unknown format {format_name!r}", hint=hint)
     from bpe_cli.formats.features import LOSSES
 

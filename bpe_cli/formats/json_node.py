@@ -13,7 +13,8 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.messages import quote as quote  # readers of files take it from here
+from bpe_cli.support.messages import cannot_read  # readers of files take it from here
+from bpe_cli.support.messages import quote as quote
 from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer.usage import Fact
 
@@ -42,13 +43,10 @@ def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
             shown = f"{limit >> 30} GiB" if limit >> 30 else f"{limit >> 20} MiB"
             raise FormatError(f"{path} has {status.st_size:,} bytes; a tokenizer file may have {limit:,} ({shown})")
         return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"cannot read {path}: no such file") from None
     except MemoryError:
         raise InputError(f"{path} does not fit into memory") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+        raise cannot_read(path, error) from error
 
 
 def lies(path: Path, *, folder: bool = False) -> bool:
@@ -71,8 +69,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
             raise InputError(
                 f"{path} is a link to what is not there", hint="the file has been fetched by half: fetch it again"
             ) from None
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+        raise cannot_read(path, error) from error
     if not wanted(mode):
         raise InputError(
             f"{path} is not {what}, and its name says that it belongs to the tokenizer",
