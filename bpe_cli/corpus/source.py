@@ -196,7 +196,7 @@ def reading_each(
     r"""Open the inputs of a job as one task, as ``reading`` does, and keep them apart.
 
     Yields:
-        For each input its path, as it is, and its blocks; ``text`` for a text, ``<stdin>`` for stdin.
+        For each input its path, as it is, and its blocks; ``text`` for a text, ``stdin`` for stdin.
 
     Raises:
         InputError: If an input cannot be read, while its blocks are iterated over.
