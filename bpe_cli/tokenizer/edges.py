@@ -9,7 +9,7 @@ from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:
-    from bpe_cli.tokenizer.tokenizer import Tokenizer
+    from bpe_cli.tokenizer.interface import AnyTokenizer
 
 Side = Literal["bos", "eot"]
 
@@ -50,7 +50,7 @@ NO_EDGES = Edges()
 
 
 def edges_of(
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     *,
     add_special_tokens: bool = False,
     bos: str | int | None = None,
@@ -95,7 +95,7 @@ def edges_of(
     return Edges(before if begin is None else (begin, *before), after if end is None else (*after, end), begin, end)
 
 
-def token_named(tokenizer: Tokenizer, name: str | int, side: Side) -> int:
+def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
     """Return the id of what begins or ends a text.
 
     Args:
@@ -122,7 +122,7 @@ def token_named(tokenizer: Tokenizer, name: str | int, side: Side) -> int:
     )
 
 
-def _own(tokenizer: Tokenizer, side: Side) -> int:
+def _own(tokenizer: AnyTokenizer, side: Side) -> int:
     """Return what the tokenizer itself says.
 
     Raises:
@@ -138,7 +138,7 @@ def _own(tokenizer: Tokenizer, side: Side) -> int:
     )
 
 
-def _found(tokenizer: Tokenizer, side: Side) -> int | None:
+def _found(tokenizer: AnyTokenizer, side: Side) -> int | None:
     for content in _SAYS[side]:
         for token in tokenizer.special_tokens:
             if token.content == content:
@@ -146,7 +146,7 @@ def _found(tokenizer: Tokenizer, side: Side) -> int | None:
     return tokenizer.usage.role(_ROLE[side])
 
 
-def _instead(tokenizer: Tokenizer) -> str:
+def _instead(tokenizer: AnyTokenizer) -> str:
     """Describe what can be asked for where the post-processor is empty."""
     sides: tuple[Side, ...] = ("bos", "eot")
     found = {side: _found(tokenizer, side) for side in sides}
@@ -161,9 +161,9 @@ def _instead(tokenizer: Tokenizer) -> str:
     return "--bos NAME and --eot NAME put a special token before and after each document"
 
 
-def _show(tokenizer: Tokenizer, token_id: int) -> str:
+def _show(tokenizer: AnyTokenizer, token_id: int) -> str:
     return quote(tokenizer.token_bytes(token_id)).strip('"')
 
 
-def _some(tokenizer: Tokenizer) -> str:
+def _some(tokenizer: AnyTokenizer) -> str:
     return ", ".join(token.content.decode("utf-8", "replace") for token in tokenizer.special_tokens[:5])
