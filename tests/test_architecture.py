@@ -190,8 +190,8 @@ def modules_imported(path: Path, known: Collection[str]) -> set[str]:
 def circles_of(imports: Mapping[str, Collection[str]]) -> list[set[str]]:
     """Return the largest sets of modules each of which leads to all others of its set.
 
-    >>> circles_of({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}})
-    [{'b', 'c'}]
+    >>> [sorted(circle) for circle in circles_of({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}})]
+    [['b', 'c']]
     """
     reached = {}
     for module in imports:

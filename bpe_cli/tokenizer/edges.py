@@ -16,14 +16,14 @@ Side = Literal["bos", "eot"]
 AUTO = "auto"
 """Stands for the token that the tokenizer itself says begins or ends a text."""
 
-# What says by its own text that it is that; it goes before the roles, since what a file for chats calls its end is
+# Tokens whose texts say what they are; they goes before the roles, since what a file for chats calls its end is
 # often the end of a turn.
-_SAYS: dict[Side, tuple[bytes, ...]] = {
+_CONTENTS: dict[Side, tuple[bytes, ...]] = {
     "bos": (b"<|begin_of_text|>", b"<|beginoftext|>", b"<|startoftext|>"),
     "eot": (b"<|end_of_text|>", b"<|endoftext|>"),
 }
 _ROLE: dict[Side, str] = {"bos": "bos", "eot": "eos"}
-_DOES = {"bos": "begins", "eot": "ends"}
+_VERBS = {"bos": "begins", "eot": "ends"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,35 +111,35 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
             if token.content == name.encode("utf-8", "surrogateescape"):
                 return token.token_id
         if name == AUTO:
-            return _own(tokenizer, side)
+            return _declared_or_refused(tokenizer, side)
     digits = str(name)
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) < tokenizer.vocab_size:
         return int(digits)
-    known = _some(tokenizer)
+    known = _first_special_tokens(tokenizer)
     raise UsageError(
         f"--{side} {name!r} is neither a special token of this tokenizer nor one of its ids",
         hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
     )
 
 
-def _own(tokenizer: AnyTokenizer, side: Side) -> int:
-    """Return what the tokenizer itself says.
+def _declared_or_refused(tokenizer: AnyTokenizer, side: Side) -> int:
+    """Return the id of the token that the tokenizer itself declares.
 
     Raises:
-        UsageError: It says nothing.
+        UsageError: if it declares none.
     """
-    found = _found(tokenizer, side)
-    if found is not None:
-        return found
-    known = _some(tokenizer)
+    token_id = _declared(tokenizer, side)
+    if token_id is not None:
+        return token_id
+    known = _first_special_tokens(tokenizer)
     raise UsageError(
-        f"nothing in this tokenizer says which token {_DOES[side]} a text",
+        f"nothing in this tokenizer says which token {_VERBS[side]} a text",
         hint=f"--{side} NAME says it; its special tokens begin with {known}" if known else f"--{side} ID says it",
     )
 
 
-def _found(tokenizer: AnyTokenizer, side: Side) -> int | None:
-    for content in _SAYS[side]:
+def _declared(tokenizer: AnyTokenizer, side: Side) -> int | None:
+    for content in _CONTENTS[side]:
         for token in tokenizer.special_tokens:
             if token.content == content:
                 return token.token_id
@@ -149,15 +149,15 @@ def _found(tokenizer: AnyTokenizer, side: Side) -> int | None:
 def _instead(tokenizer: AnyTokenizer) -> str:
     """Describe what can be asked for where the post-processor is empty."""
     sides: tuple[Side, ...] = ("bos", "eot")
-    found = {side: _found(tokenizer, side) for side in sides}
+    declared = {side: _declared(tokenizer, side) for side in sides}
     where = {"bos": "before", "eot": "after"}
-    told = [
-        f"--{side} auto puts {_show(tokenizer, number)} {where[side]} each document"
-        for side, number in found.items()
-        if number is not None
+    ways = [
+        f"--{side} auto puts {_show(tokenizer, token_id)} {where[side]} each document"
+        for side, token_id in declared.items()
+        if token_id is not None
     ]
-    if told:
-        return " and ".join(told)
+    if ways:
+        return " and ".join(ways)
     return "--bos NAME and --eot NAME put a special token before and after each document"
 
 
@@ -165,5 +165,5 @@ def _show(tokenizer: AnyTokenizer, token_id: int) -> str:
     return quote(tokenizer.token_bytes(token_id)).strip('"')
 
 
-def _some(tokenizer: AnyTokenizer) -> str:
+def _first_special_tokens(tokenizer: AnyTokenizer) -> str:
     return ", ".join(token.content.decode("utf-8", "replace") for token in tokenizer.special_tokens[:5])
