@@ -248,7 +248,7 @@ def _folder(path: str) -> dict[str, bytes]:
         InputError: It cannot be read.
     """
     from bpe_cli.cli.options import contents_of
-    from bpe_cli.corpus.opening import cannot_read
+    from bpe_cli.support.messages import cannot_read
 
     try:
         names = sorted(name for name in os.listdir(path) if name.lower().endswith((".json", ".yaml", ".yml")))

@@ -221,8 +221,8 @@ class Wanted:
 
 def _stored(path: str) -> tuple[str, StoredComparison]:
     """Read a stored report; give its name for messages, and what is in it."""
-    from bpe_cli.corpus.opening import show_path
     from bpe_cli.reports.comparison.stored import StoredComparison
+    from bpe_cli.support.messages import show_path
 
     name = show_path(path)
     return name, StoredComparison.parse(options.contents_of(path, _LARGEST_REPORT), name)

@@ -248,7 +248,7 @@ def contents_of(path: str, most: int = _LARGEST) -> bytes:
         InputError: It cannot be read, or has more than ``most`` bytes.
     """
     from bpe_cli.corpus import open_stream
-    from bpe_cli.corpus.opening import show_path
+    from bpe_cli.support.messages import show_path
 
     with open_stream(path, stdin=sys.stdin.buffer) as stream:
         data = stream.read(most + 1)

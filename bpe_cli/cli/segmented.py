@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.cli.console import note, on_terminal, progress
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.messages import cannot_read
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
@@ -200,8 +201,7 @@ def _read(path: str) -> bytes:
         with open(path, "rb") as file:
             data = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+        raise cannot_read(path, error) from error
     if len(data) > _MOST_BYTES:
         raise InputError(f"{path} is no vocabulary: it has more than {_MOST_BYTES:,} bytes")
     return data

@@ -257,11 +257,11 @@ def run(
     """
     from bpe_cli.cli.tokenizer_names import check_tokenizer_name, format_asked_for
     from bpe_cli.cli.train_options import help_of, options_of
-    from bpe_cli.formats import resolve_pattern
     from bpe_cli.jobs.train import TrainJob, train_file
     from bpe_cli.jobs.train_options import check_compat
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.stages import named_normalizers, named_pre_tokenizers
+    from bpe_cli.stages.patterns import resolve_pattern
     from bpe_cli.trainers import trainer_of
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
 

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import cuts_otherwise, other_model
-from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.formats.json_node import Node
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.engine import is_plain
 from bpe_cli.tokenizer.rank_merges import as_merges, of_ranks

@@ -8,6 +8,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, Literal
 
 from bpe_cli.errors import UsageError
+from bpe_cli.support.messages import did_you_mean, nearest
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
 from bpe_cli.trainers.base import Options, check_numbers
 
@@ -49,10 +50,7 @@ def options_for(algorithm: str, given: dict[str, Any]) -> Options:
         UsageError: if there is no such algorithm or option, or a value is not of its kind.
     """
     if algorithm not in TRAINERS:
-        import difflib
-
-        near = difflib.get_close_matches(str(algorithm), TRAINERS, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(TRAINERS)}"
+        hint = did_you_mean(nearest(str(algorithm), TRAINERS), f"there are {', '.join(TRAINERS)}")
         raise UsageError(f"there is no algorithm {algorithm!r} to train", hint=hint)
     compat = given.get("compat")
     if compat is not None:
@@ -99,7 +97,7 @@ def _of_kind(name: str, value: object, kind: Any) -> object:
 
         return (named_normalizers if name == "normalizer" else named_pre_tokenizers).named(value)
     if isinstance(value, str) and name == "pattern":
-        from bpe_cli.formats import resolve_pattern
+        from bpe_cli.stages.patterns import resolve_pattern
 
         return "" if value in ("", "none") else resolve_pattern(value)
     if not _fits(value, kind):

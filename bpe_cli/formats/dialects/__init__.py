@@ -21,7 +21,6 @@ from bpe_cli.formats.dialects import models as dialect_models
 from bpe_cli.formats.dialects import text as dialect_text
 from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
 from bpe_cli.formats.features import EDGES, refuse_losses
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
@@ -35,6 +34,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 HINT = "it holds what --compat sentencepiece trains"

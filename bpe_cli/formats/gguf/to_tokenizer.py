@@ -17,7 +17,6 @@ from bpe_cli.formats.gguf import character_merges
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.container import I8, U8, Metadata
 from bpe_cli.formats.gguf.tokens import LIMIT_KEY, MARK, Vocab, template
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import (
     BertNormalizer,
     BertPreTokenizer,
@@ -34,6 +33,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 NOT_READ = {

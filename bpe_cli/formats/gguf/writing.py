@@ -22,7 +22,6 @@ from bpe_cli.formats.gguf.parse import parse
 from bpe_cli.formats.gguf.round_trip_losses import changed
 from bpe_cli.formats.gguf.to_tokenizer import NO_LIMIT, tokenizer_of
 from bpe_cli.formats.gguf.tokens import DEFAULT_ROLES, LIMIT_KEY, MARK, ROLE_KEYS, UNDEFINED, padding
-from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.scores import check_order
 from bpe_cli.stages import (
     BertNormalizer,
@@ -39,6 +38,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.post_processor import affixes
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from bpe_cli import _core
 from bpe_cli.formats import byte_level
 from bpe_cli.formats import scores as score_checks
-from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.formats.json_node import Node
 from bpe_cli.stages import (
     CharacterBpe,
     LongestMatch,
@@ -28,6 +28,7 @@ from bpe_cli.stages import (
 from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, CONTROL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 LONGEST_NGRAM = 64

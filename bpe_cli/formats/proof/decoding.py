@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from bpe_cli.errors import InputError
-from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.proof import texts
 from bpe_cli.formats.proof.comparing import Ids, Law, encode, numbers_of
 from bpe_cli.stages import SpaceMarksDecoder
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 TOGETHER = 32

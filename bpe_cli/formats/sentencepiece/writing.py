@@ -11,13 +11,13 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.scores import check_order
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece.settings import PREFIXES, ROLES, fields_of, number, roles, text
 from bpe_cli.stages import ALGORITHMS, Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
 from bpe_cli.stages.sentencepiece_kinds import CONTROL, NORMAL, UNKNOWN
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Fact
 
