@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
-import sys
-import typing
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from bpe_cli.errors import UsageError
+from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.train_options import options_for
-from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import plural
 from bpe_cli.trainers import trainer_for
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, SplittingOptions, Trained, new_counts
+from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, Trained, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
+    from bpe_cli.jobs.count import FindInputs
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
 
@@ -96,7 +92,7 @@ def train_file(
     job: TrainJob,
     output: str | BinaryIO | None = None,
     *,
-    inputs: Callable[[Source], Inputs] | None = None,
+    inputs: FindInputs | None = None,
     listener: Listener = SILENCE,
     stdin: BinaryIO | None = None,
     on_counted: Callable[[TrainedFile], None] | None = None,
@@ -118,6 +114,8 @@ def train_file(
         InputError: if an input cannot be read.
         OutputError: if a file cannot be written.
     """
+    from bpe_cli.corpus import Source
+
     options, trainer = job.options, trainer_for(job.options)
     if job.file_format is not None:
         from bpe_cli.formats import rehearse
@@ -126,7 +124,10 @@ def train_file(
     if job.from_counts:
         counts, options = load_counts(job.from_counts, options, job.max_memory)
     else:
-        counts = count_corpus(job, inputs, listener, stdin)
+        counts = count_corpus(
+            job.source or Source(), options, max_memory=job.max_memory, threads=job.threads, inputs=inputs,
+            listener=listener, stdin=stdin,
+        )  # fmt: skip
         if job.pattern and job.file_format is not None:  # a shard may have nothing for it
             check_matches(counts, job.pattern)
     counted = TrainedFile(counts.total, counts.unique)
@@ -162,100 +163,10 @@ def _train(
         signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), path)
         content = dump(signed, job.file_format or "bpe.json", ["ids"])[""]  # ids: nobody knows them yet
         told = tuple(told)
-        with open_output(path) if path is not None else open_stdout(typing.cast("BinaryIO", output)) as out:
+        with open_output(output) if isinstance(output, str) else open_stdout(output) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
     return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, tuple(told))
-
-
-# -- counts ----------------------------------------------------------------------------------------
-
-
-def count_corpus(
-    job: TrainJob,
-    inputs: Callable[[Source], Inputs] | None = None,
-    listener: Listener = SILENCE,
-    stdin: BinaryIO | None = None,
-) -> _core.Counts:
-    """Count the pieces of a corpus as its trainer cuts it; arguments and errors as for ``train_file``."""
-    from bpe_cli.corpus import Source, reading
-
-    trainer, source = trainer_for(job.options), job.source or Source()
-    if trainer.takes_lines(job.options) and source.documents == "whole":
-        source = replace(source, documents="lines")
-    stdin = stdin or sys.stdin.buffer
-    found = inputs(source) if inputs is not None else source.inputs(stdin=stdin, on_skip=listener.note)
-    for note in slow_patterns_notes(trainer.slow_patterns(job.options)):
-        listener.note(note)
-    counts = new_counts(job.max_memory)
-    with reading(source, found, "counting", listener, stdin=stdin) as blocks:
-        trainer.count(blocks, job.options, counts, job.threads)
-    return counts
-
-
-def save_counts(counts: _core.Counts, options: Options, path: str) -> None:
-    """Write counts, with how their text was cut.
-
-    Raises:
-        OutputError: if the file cannot be written.
-    """
-    from bpe_cli.formats import counts_file
-    from bpe_cli.sinks.atomic import open_output
-
-    with open_output(path) as out:
-        for part in counts_file.dump(counts, trainer_for(options).cutting(options)):
-            out.write(part)
-
-
-def load_counts(paths: Iterable[str], options: Options, max_memory: int) -> tuple[_core.Counts, Options]:
-    """Add up saved counts; how their text was cut is part of what is trained.
-
-    Raises:
-        UsageError: if an option says that it was cut otherwise.
-        InputError, FormatError, TrainingError: As for ``counts_file.load_all``.
-    """
-    from bpe_cli.formats import counts_file
-
-    cutting, counts = counts_file.load_all(map(Path, paths), max_memory)
-    splits = isinstance(options, SplittingOptions) and options.split_special
-    if splits and set(options.special_tokens) != set(cutting.special_tokens):
-        made = " ".join(f"--special {token}" for token in cutting.special_tokens)
-        raise UsageError(
-            f"the counts were made with {f'--split-special {made}' if made else 'no --split-special'}",
-            hint="count again with the special tokens that are to be split off",
-        )
-    return counts, trainer_for(options).adopt(options, cutting)
-
-
-_LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[bBAZzGKmM]|\$|(?<!\[)\^")
-
-
-def check_matches(counts: _core.Counts, pattern: str) -> None:
-    """Make sure that a pattern, which was to cut the corpus, matched anything in it.
-
-    A pattern that looks around itself can match in a text and not in what it cut out, so nothing is
-    said of such a one.
-
-    Raises:
-        UsageError: if it cuts nothing.
-    """
-    import regex
-
-    if not counts.unique or _LOOKS_AROUND.search(pattern):
-        return
-    try:
-        expression = regex.compile(pattern)
-    except (regex.error, ValueError):  # another dialect, which the core knows
-        return
-    step = 1 << 12
-    for start in range(0, counts.unique, step):
-        for piece, _ in counts.items(start, step):
-            if expression.search(piece.decode("utf-8", "surrogateescape")) is not None:
-                return
-    raise UsageError(
-        f"the pattern {show_pattern(pattern)} matches nothing in the corpus, so that nothing is cut",
-        hint="--pattern none is the way to leave documents whole",
-    )
 
 
 # -- the library's call ----------------------------------------------------------------------------
@@ -307,10 +218,8 @@ def train(
         from bpe_cli.corpus import Source
 
         paths = tuple(_path(item) for item in items)
-        job = TrainJob(
-            made, Source(paths, documents=documents or "whole", field=field), max_memory=max_memory, threads=threads
-        )
-        counts = count_corpus(job, listener=listener)
+        source = Source(paths, documents=documents or "whole", field=field)
+        counts = count_corpus(source, made, max_memory=max_memory, threads=threads, listener=listener)
     else:
         counts = new_counts(max_memory)
         trainer.count(_blocks(items, trainer.takes_lines(made)), made, counts, threads)

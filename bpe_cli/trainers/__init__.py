@@ -53,8 +53,15 @@ def trainer_of(algorithm: str, compat: str | None = None) -> Trainer[Any]:
 
 
 def trainer_for(options: Options) -> Trainer[Any]:
-    """Return whose options these are."""
-    return next(trainer for trainer in TRAINERS.values() if isinstance(options, trainer.Options))
+    """Return whose options these are.
+
+    Raises:
+        TypeError: if they are nobody's.
+    """
+    for trainer in TRAINERS.values():
+        if isinstance(options, trainer.Options):
+            return trainer
+    raise TypeError(f"options are made by a trainer's module, as bbpe.Options(...), and not a {type(options).__name__}")
 
 
 def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
@@ -70,8 +77,8 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
     """
     from bpe_cli.support.blocks import Block
 
-    base.check_numbers(options)
     trainer = trainer_for(options)
+    base.check_numbers(options)
     documents = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts]
     if trainer.takes_lines(options):
         documents = [line for document in documents for line in document.splitlines()]
