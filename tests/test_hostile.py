@@ -16,12 +16,12 @@ from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.teaching import bpe
-from bpe_cli.teaching.encode import encode_by_merges
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.tokenizer.streaming import StreamDecoder
 from bpe_cli.trainers import bbpe
 from tests.differential.rivals import assert_equal_ids, tiktoken_encoding
 from tests.differential.texts import more
+from tests.oracle.encode import encode_by_merges
 
 UNITS = {
     "letters": "a",

@@ -21,11 +21,11 @@ from bpe_cli.stages import PrefixSpace, SpecialToken, Split
 from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.support.blocks import Block
-from bpe_cli.teaching.utf8 import recover
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.tokenizer.streaming import StreamDecoder
 from bpe_cli.trainers import base, bbpe
 from tests.differential.texts import MIXED, RAW, corpus, more
+from tests.oracle.utf8 import recover
 
 NAMES = list(named_encodings.ENCODINGS)
 SPECIAL = ("<|endoftext|>", "<s>", "<| a b |>", " x", "\n\n", "<s>1", "日!")

@@ -15,8 +15,8 @@ from bpe_cli.reports.text.steps.values import (
     StepToken,
     Way,
 )
-from bpe_cli.teaching.character_bpe import byte_token
 from bpe_cli.teaching.lattice import Arrival, Edge, arrivals, best, best_path, best_segmentations, log_total
+from bpe_cli.teaching.spelling import byte_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
