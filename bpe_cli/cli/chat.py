@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, on_terminal, progress, say_slow, say_unspelt
-from bpe_cli.cli.documents import Budget, Origins, Places
 from bpe_cli.cli.inputs import find_inputs
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.documents import Budget, Origins, Places
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.views.numbers import count
 

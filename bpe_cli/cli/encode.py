@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 from bpe_cli.cli import chat as chats
 from bpe_cli.cli import options
 from bpe_cli.cli.console import note, on_terminal, progress, say_slow, say_unspelt
-from bpe_cli.cli.documents import Budget, Origins, Places, refusing
 from bpe_cli.cli.inputs import inputs_of
 from bpe_cli.cli.output_checks import check_kept, check_text_output
 from bpe_cli.cli.parameters import Option
 from bpe_cli.cli.sampling import DropoutMode, check_sampling, sampling_of
 from bpe_cli.cli.segmented import Segmenting, check_options, read_counts, write_segmented
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.documents import Budget, Origins, Places, refusing
 from bpe_cli.support.messages import listed
 from bpe_cli.views.numbers import count
 

@@ -10,7 +10,7 @@ from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.cli.documents import Budget
+    from bpe_cli.jobs.documents import Budget
     from bpe_cli.sinks import Sink
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli.parameters import Argument, Option
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 DEFAULT_TOKENIZER = "o200k_base"
-
-_LARGEST = 1 << 24
-"""Bytes that a file of tools, a template or a list of tokens may have."""
 
 _MOST_THREADS = 1 << 16
 """More change nothing: there is never work for so many at a time."""
@@ -241,20 +238,15 @@ def specials_of(special: list[str] | None) -> tuple[Specials, bool]:
     return ("all" if "all" in names else tuple(names)), False
 
 
-def contents_of(path: str, most: int = _LARGEST) -> bytes:
+def contents_of(path: str) -> bytes:
     """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin.
 
     Raises:
-        InputError: It cannot be read, or has more than ``most`` bytes.
+        InputError: If it cannot be read, or is large.
     """
-    from bpe_cli.corpus import open_stream
-    from bpe_cli.support.messages import show_path
+    from bpe_cli.corpus.opening import read_whole
 
-    with open_stream(path, stdin=sys.stdin.buffer) as stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
-        raise InputError(f"{show_path(path)} has more than {most:,} bytes")
-    return data
+    return read_whole(path, stdin=sys.stdin.buffer)
 
 
 def threads_of(threads: int | None) -> int:

@@ -42,6 +42,11 @@ class Input:
         """What messages call it."""
         return show_path(self.path)
 
+    @property
+    def plain_name(self) -> str:
+        """Its path as it is, for what writes it harmlessly itself or keeps its bytes."""
+        return self.name if self.path == "-" else self.path
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:

@@ -191,3 +191,19 @@ def open_stream(
     finally:
         stream.close()
         chunks.close()
+
+
+LARGEST_WHOLE = 1 << 24
+
+
+def read_whole(path: str, *, stdin: BinaryIO, most: int = LARGEST_WHOLE) -> bytes:
+    """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin; decompressed.
+
+    Raises:
+        InputError: If it cannot be read, or has more than ``most`` bytes.
+    """
+    with open_stream(path, stdin=stdin) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"{show_path(path)} has more than {most:,} bytes")
+    return data

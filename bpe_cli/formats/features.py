@@ -45,7 +45,7 @@ def _special_tokens(tokenizer: Tokenizer) -> bool | str:
 
 
 def _unspelt_tokens(tokenizer: Tokenizer) -> bool | str:
-    texts = getattr(tokenizer.model, "texts", ())
+    texts = tokenizer.model.texts
     shown = ", ".join(f"{quote(text)} (id {token_id})" for token_id, text in texts[:3])
     return f"entries that no text becomes, and that are only decoded ({len(texts)}: {shown})" if texts else False
 

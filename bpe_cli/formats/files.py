@@ -83,7 +83,7 @@ def rehearse(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str]
             f"no format loses {listed(list(map(repr, unknown)), separator=', ')}",
             hint=f"losses are {', '.join(sorted(LOSSES))}",
         )
-    listed_merges = hasattr(tokenizer.model, "merges") and format_name in LISTS_DEAD_MERGES
+    listed_merges = tokenizer.model.merges is not None and format_name in LISTS_DEAD_MERGES
     if not listed_merges:  # what reads it, or what is made of scores and ranks, would take a dead merge for any other
         tokenizer = tokenizer.without_dead_merges()
     with _with_way_out(format_name):

@@ -226,7 +226,7 @@ def refuse_other_words(tokenizer: Tokenizer, allow_loss: frozenset[str]) -> None
         FormatError: Something would be lost that may not be.
     """
     normalizer, pre_tokenizer = word_stages(is_by_byte(tokenizer))
-    unknown = getattr(tokenizer.model, "unk_id", None)
+    unknown = tokenizer.model.unk_id
     others = tuple(token for token in tokenizer.special_tokens if token.token_id != unknown)
     lost = losses(replace(tokenizer, special_tokens=others), HOLDS)
     for name, found, held in (

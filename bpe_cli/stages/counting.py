@@ -32,13 +32,15 @@ class Cutting:
 
 
 class Cutter(Protocol):
-    """Cut text into pieces."""
+    """Cut text into pieces, as a tokenizer's engine does."""
 
     def safe_cut(self, data: bytes | memoryview, /) -> int:
         """Return the last offset at which the text can be cut, whatever follows; 0 for none."""
         ...
 
-    def add(self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int) -> None:
+    def count_pieces(
+        self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int
+    ) -> None:
         """Add the pieces of a block to counts, without the special tokens that are found."""
         ...
 
@@ -59,7 +61,9 @@ class SplitText:
         """Return the last offset at which the text can be cut, whatever follows; 0 for none."""
         return self.splitter.safe_cut(data)
 
-    def add(self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int) -> None:
+    def count_pieces(
+        self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int
+    ) -> None:
         """Add the pieces of a block to counts, without the special tokens that are found."""
         if isinstance(self.splitter, _core.Splitter):
             counts.add_block(
@@ -90,7 +94,9 @@ class StagedText:
         """Return the last offset at which the text can be cut, whatever follows; 0 for none."""
         return self.stages.safe_cut(data)
 
-    def add(self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int) -> None:
+    def count_pieces(
+        self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int
+    ) -> None:
         """Add the pieces of a block to counts, without the special tokens that are found."""
         counts.add_staged(self.stages, matcher, block.data, block.ends, threads, block.continued)
 
@@ -121,7 +127,7 @@ def count_blocks(
     """
     try:
         for block in settle(blocks, safe_cutter(cutter, matcher)):
-            cutter.add(counts, block, matcher, threads)
+            cutter.count_pieces(counts, block, matcher, threads)
     except ValueError as error:  # an expression that takes too long, a text that is too long
         raise TrainingError(
             f"the text cannot be cut: {error}", hint="cut it in another way, or into lines: --lines"

@@ -8,10 +8,9 @@ from itertools import accumulate
 
 from bpe_cli import _core
 from bpe_cli.stages import Model
-from bpe_cli.stages.counting import Cutter, SplitText, StagedText, count_blocks
+from bpe_cli.stages.counting import count_blocks
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Specials, Tokenizer
-from bpe_cli.tokenizer.engine import PlainRunner
 
 _CHUNK = 1 << 16
 
@@ -32,14 +31,8 @@ def count_pieces(
         TrainingError: if there are more different pieces than the counts' memory holds, or text cannot be cut.
         UsageError: if a name in ``specials`` is unknown.
     """
-    runner = tokenizer.runner
-    cutter: Cutter
-    if isinstance(runner, PlainRunner):
-        cutter = SplitText(runner.splitter, tokenizer.prefix_space)
-    else:
-        cutter = StagedText(runner.stages)
     count_blocks(
-        blocks, cutter, counts, threads, tokenizer.matcher(specials), smaller="count a sample of the corpus"
+        blocks, tokenizer.engine, counts, threads, tokenizer.matcher(specials), smaller="count a sample of the corpus"
     )  # fmt: skip
 
 

@@ -90,9 +90,7 @@ class TextMethods:
 
     def place(self, text: str | bytes, specials: Specials = ()) -> Placed:
         """Encode one text and say where its tokens lie, as ``tokens`` does, in columns: for long texts."""
-        from bpe_cli.tokenizer.token_spans import place
-
-        return place(self._tokenizer, bytes_of(text), self._tokenizer.matcher(specials))
+        return self._tokenizer.engine.place(bytes_of(text), self._tokenizer.matcher(specials))
 
     # -- ids to text ---------------------------------------------------------------------------
 
@@ -106,7 +104,7 @@ class TextMethods:
         """
         packed = pack(ids)
         try:
-            return self._tokenizer.runner.decode(packed, self._tokenizer.special_table)
+            return self._tokenizer.engine.decode(packed)
         except ValueError as error:
             raise InputError(
                 f"{error.args[0]} in this tokenizer, whose ids run to {self._tokenizer.vocab_size - 1}",

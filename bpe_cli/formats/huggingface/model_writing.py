@@ -128,4 +128,6 @@ def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str,
             content["fuse_unk"] = False
         if model.single_precision:
             content["single_precision"] = True
+        if model.fixed_point:
+            content["fixed_point"] = True
     return content

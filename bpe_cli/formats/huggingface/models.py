@@ -262,7 +262,7 @@ SCORED = ("Unigram", "ScoredBpe")
 
 def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[str, int]]:
     """Read a model whose vocabulary is a list of [text, score]."""
-    own = ("fuse_unk", "single_precision") if name == "Unigram" else ()
+    own = ("fuse_unk", "single_precision", "fixed_point") if name == "Unigram" else ()
     node.only("type", "unk_id", "vocab", "byte_fallback", "kinds", "unicode_version", *own)
     entries = node.get("vocab")
     ids: dict[str, int] = {}
@@ -294,6 +294,9 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
     vocabulary = Vocabulary.from_tokens(tokens)
     byte_fallback = node.get("byte_fallback").boolean(default=False)
     if name == "Unigram":
+        fixed = node.get("fixed_point").boolean(default=False)
+        if fixed and single:
+            raise node.get("fixed_point").error("is true, and single_precision too")
         return Unigram(
             vocabulary,
             scores,
@@ -302,6 +305,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
             fuse_unk=node.get("fuse_unk").boolean(default=True),
             single_precision=single,
             kinds=numbers,
+            fixed_point=fixed,
         ), ids
     if unk_id is None:
         raise unk.error("is to be an id")
@@ -313,7 +317,7 @@ def with_unknown(tokenizer: Tokenizer, ids: Mapping[str, int]) -> Tokenizer:
 
     Such a token is in no vocabulary that is matched; as a special token it can be decoded.
     """
-    unk_id = getattr(tokenizer.model, "unk_id", None)
+    unk_id = tokenizer.model.unk_id
     if unk_id is None or unk_id in tokenizer.special_ids or tokenizer.model.vocabulary.token(unk_id):
         return tokenizer
     text = next(token for token, token_id in ids.items() if token_id == unk_id)

@@ -32,7 +32,6 @@ from bpe_cli.stages.word_stages import word_decoder
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.engine import is_plain
 
 SUFFIX = "</w>"
 """What marks the end of a word in pairs that mark it."""
@@ -155,7 +154,7 @@ def name_of(tokenizer: Tokenizer) -> str | None:
 
     Such a class says also how text is normalized.
     """
-    if not is_plain(replace(tokenizer, normalizer=())):
+    if not replace(tokenizer, normalizer=()).is_plain:
         return None
     cuts = tuple(stage for stage in tokenizer.pre_tokenizer if not isinstance(stage, PrefixSpace))
     wanted = replace(_GPT2, pre_tokenizer=cuts, normalizer=tokenizer.normalizer)
