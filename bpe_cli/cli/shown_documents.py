@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, stdout_console
-from bpe_cli.cli.documents import Origins
+from bpe_cli.cli.console import ConsoleListener, stdout_console
 from bpe_cli.errors import InputError
+from bpe_cli.jobs.documents import Origins
+from bpe_cli.support.blocks import whole_documents
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -74,24 +75,17 @@ def _named(contents: Iterable[bytes], origins: Origins, whole: bool) -> Iterator
 def _whole(source: Source, found: Inputs, quiet: bool, origins: Origins) -> Iterator[bytes]:
     from bpe_cli.corpus import read_blocks
 
-    held = bytearray()
+    listener = ConsoleListener(quiet=quiet)
+    blocks = read_blocks(source, stdin=sys.stdin.buffer, inputs=found, on_note=listener.note, on_input=origins.begin)
+    for documents in whole_documents(blocks, LARGEST_TEXT, _too_long):
+        yield from documents
 
-    def tell(message: str) -> None:
-        note(f"note: {message}", quiet=quiet)
 
-    blocks = read_blocks(source, stdin=sys.stdin.buffer, inputs=found, on_note=tell, on_input=origins.begin)
-    for block in blocks:
-        last = len(block.ends) - 1
-        for number, part in enumerate(block.documents()):
-            held += part
-            if len(held) > LARGEST_TEXT:
-                raise InputError(
-                    f"the text is longer than the {LARGEST_TEXT >> 20} MiB that can be shown",
-                    hint="show a part of it (head -c 100000), or use bpe encode or bpe compare",
-                )
-            if not (block.unfinished and number == last):
-                yield bytes(held)
-                held.clear()
+def _too_long() -> InputError:
+    return InputError(
+        f"the text is longer than the {LARGEST_TEXT >> 20} MiB that can be shown",
+        hint="show a part of it (head -c 100000), or use bpe encode or bpe compare",
+    )
 
 
 Shown = TypeVar("Shown")
