@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli.parameters import Argument, Option
 from bpe_cli.errors import UsageError
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -242,10 +242,13 @@ def choice_of(name: str | None, pattern: str | None = None, add_special: list[st
         UsageError: If a special token is not TEXT=ID.
     """
     from bpe_cli.jobs.tokenizers import TokenizerChoice
+
+    choice = TokenizerChoice(name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER, pattern)
+    if not add_special:
+        return choice
     from bpe_cli.support.failures import every
 
-    added = tuple(every(_addition, add_special)) if add_special else ()
-    return TokenizerChoice(name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER, pattern, added)
+    return replace(choice, added=tuple(every(_addition, add_special)))
 
 
 def _addition(text: str) -> "SpecialToken":
