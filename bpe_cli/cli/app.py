@@ -11,6 +11,7 @@ from bpe_cli.cli import commands
 from bpe_cli.cli.console import drop, report, tell
 from bpe_cli.cli.parameters import call, parameters_of
 from bpe_cli.errors import BpeError
+from bpe_cli.support.messages import cannot_write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _told(error: BaseException, words: list[str]) -> BpeError:
         return BpeError("there is not enough memory", hint=_way_out_of_memory(words))
     if isinstance(error, OSError):
         # What has no name is stdout: files are opened by code that names them.
-        return BpeError(f"cannot write {error.filename or 'stdout'}: {(error.strerror or str(error)).lower()}")
+        return cannot_write(str(error.filename or "stdout"), error)
     from bpe_cli.cli.unforeseen import unforeseen
 
     return unforeseen(error, words)

@@ -15,6 +15,7 @@ import typer
 from bpe_cli.cli import commands
 from bpe_cli.cli.parameters import Argument, Option, call, defaults_of, parameters_of
 from bpe_cli.errors import UsageError
+from bpe_cli.support.messages import nearest
 
 if TYPE_CHECKING:
     from typing import Any
@@ -106,9 +107,7 @@ def _usage_error(error: Exception, words: list[str]) -> UsageError:
         message = message.partition(" (Possible options")[0]
         near = " or ".join(sorted(options)) + "?"
     if chosen := re.search(r"'([^']*)' is not one of (.*)", message):
-        import difflib
-
-        choices = difflib.get_close_matches(chosen[1], re.findall(r"'([^']*)'", chosen[2]), n=3)
+        choices = nearest(chosen[1], re.findall(r"'([^']*)'", chosen[2]))
         if choices:
             message = f"{message[: chosen.start()]}there is no '{chosen[1]}'"
             near = " or ".join(choices) + "?"

@@ -166,8 +166,8 @@ class Change:
             BpeError: As the operations of ``bpe_cli.surgery`` do.
         """
         from bpe_cli import surgery
-        from bpe_cli.corpus.opening import show_path
         from bpe_cli.formats import token_list
+        from bpe_cli.support.messages import show_path
 
         if self.add_tokens is not None:
             given = token_list.loads(options.contents_of(self.add_tokens), show_path(self.add_tokens))

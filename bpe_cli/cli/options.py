@@ -283,11 +283,15 @@ def specials_of(special: list[str] | None) -> "tuple[Specials, bool]":
     return ("all" if "all" in names else tuple(names)), False
 
 
-def contents_of(path: str, most: int = 1 << 24) -> bytes:
-    """Read a small file that is needed once; see ``jobs.inputs``."""
-    from bpe_cli.jobs import inputs
+def contents_of(path: str) -> bytes:
+    """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin.
 
-    return inputs.contents_of(path, most)
+    Raises:
+        InputError: If it cannot be read, or is large.
+    """
+    from bpe_cli.corpus.opening import read_whole
+
+    return read_whole(path, stdin=sys.stdin.buffer)
 
 
 def threads_of(threads: int | None) -> int:

@@ -11,9 +11,10 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import UsageError
 from bpe_cli.stages import Split
 from bpe_cli.support.failures import every
+from bpe_cli.support.messages import cannot_read
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -235,8 +236,7 @@ def _lines_of(path: str) -> tuple[str, ...]:
         with open(path, encoding="utf-8") as file:
             return tuple(line for line in file.read().splitlines() if line)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+        raise cannot_read(path, error) from error
 
 
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}

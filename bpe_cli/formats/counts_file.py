@@ -16,7 +16,8 @@ from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError
-from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.formats.json_node import Node
+from bpe_cli.support.messages import cannot_read, quote
 from bpe_cli.support.safe_orjson import orjson
 
 MAGIC = b'{"format":"bpe-counts"'
@@ -103,11 +104,8 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
             payload = file.read()
     except MemoryError:
         raise InputError(f"{path} does not fit into memory") from None
-    except FileNotFoundError:
-        raise InputError(f"cannot read {path}: no such file") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+        raise cannot_read(path, error) from error
     node = Node.parse(line, str(path))
     node.only(*_KEYS)
     if node.get("version").value != 1:

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.chat.messages import MAX_BYTES
+from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.documents import Budget, Origins, Places
 from bpe_cli.jobs.encode import Encoded, EncodeOptions, check_output, encoded, kind_written, outputs_of
-from bpe_cli.jobs.inputs import FIELD, contents_of, find_inputs
+from bpe_cli.jobs.inputs import FIELD, find_inputs
 from bpe_cli.jobs.outputs import Streams, Target, check_kept
 from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
 from bpe_cli.support.blocks import Block, whole_documents
@@ -226,7 +227,7 @@ def _renderer(work: _Work, model: Tokenizer, named: str) -> tuple[_Renders, Toke
         known = ", ".join((*own, *LAYOUTS))
         raise UsageError(f"there is no chat template {name!r}", hint=f"there are {known}; or give a file")
     try:
-        text = contents_of(name, streams=work.streams).decode()
+        text = read_whole(name, stdin=work.streams.read).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is not UTF-8 (byte {error.start:,})") from error
     return ChatTemplate(text, name, special_names(model), date), model
@@ -243,7 +244,7 @@ class _Reader:
         self._listener = listener
         self._streams = streams
         tools = chat.tools
-        self._tools = None if tools is None else read_tools(contents_of(tools, streams=streams), tools)
+        self._tools = None if tools is None else read_tools(read_whole(tools, stdin=streams.read), tools)
         self._lines = Origins(whole=source.documents == "whole")
         self._number = 0
         self._numbers = array("Q")

@@ -1,4 +1,4 @@
-"""Find what a job reads, and read what is small: a list of tools, a template, counts of tokens."""
+"""Find what a job reads, and make sure that it is not what it writes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.outputs import Streams, Target, check_kept, read_inputs
 from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.messages import cannot_read
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
 
 FIELD = "text"
 """The field that holds the text if no other is named."""
-
-_LARGEST = 1 << 24
-"""Bytes that a file of tools, a template or a list of tokens may have."""
 
 _LARGEST_COUNTS = 1 << 27
 """Bytes that a vocabulary with counts may have."""
@@ -78,22 +76,6 @@ def find_documents(
     return found
 
 
-def contents_of(path: str, most: int = _LARGEST, streams: Streams | None = None) -> bytes:
-    """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin.
-
-    Raises:
-        InputError: If it cannot be read, or has more than ``most`` bytes.
-    """
-    from bpe_cli.corpus import open_stream
-    from bpe_cli.corpus.opening import show_path
-
-    with open_stream(path, stdin=(streams or Streams()).read) as stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
-        raise InputError(f"{show_path(path)} has more than {most:,} bytes")
-    return data
-
-
 def read_counts(path: str) -> dict[str, int]:
     """Read lines of a token and its count: from a file, or a pipe such as the shell's ``<(...)``.
 
@@ -106,8 +88,7 @@ def read_counts(path: str) -> dict[str, int]:
         with open(path, "rb") as file:
             data = file.read(_LARGEST_COUNTS + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+        raise cannot_read(path, error) from error
     if len(data) > _LARGEST_COUNTS:
         raise InputError(f"{path} is no vocabulary: it has more than {_LARGEST_COUNTS:,} bytes")
     return load_vocabulary(data, path)

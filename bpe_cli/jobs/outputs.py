@@ -84,8 +84,8 @@ def check_outputs(outputs: Sequence[tuple[str, str | None]], *, stdout_taken: st
         UsageError: If two outputs would be one.
         OutputError: If a file cannot be written.
     """
-    from bpe_cli.corpus.opening import show_path
     from bpe_cli.sinks.atomic import check_writable
+    from bpe_cli.support.messages import show_path
 
     taken: dict[object, str] = {STDOUT: stdout_taken} if stdout_taken else {}
     for option, path in outputs:

@@ -14,6 +14,7 @@ from bpe_cli.stages import NFC, Normalizer, RankBpe, SpecialToken, Split
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import did_you_mean, nearest
 from bpe_cli.tokenizer.tokenizer import Tokenizer
 
 
@@ -215,20 +216,14 @@ def unknown(name: str) -> UsageError:
     from bpe_cli.tokenizer.families import hint_of_family
 
     near = _near(name)
-    hint = (
-        hint_of_family(name)
-        or (f"did you mean {' or '.join(near)}?" if near else None)
-        or f"encodings are {', '.join(ENCODINGS)}; or give a path"
-    )
+    hint = hint_of_family(name) or did_you_mean(near) or f"encodings are {', '.join(ENCODINGS)}; or give a path"
     return UsageError(f'unknown tokenizer "{name}"', hint=hint)
 
 
 def _near(name: str) -> list[str]:
     """Return the names that are most like one: the one that is the same but for signs, or up to three."""
-    import difflib
-
     from bpe_cli.tokenizer.families import squeezed
 
     names = [*ENCODINGS, *(model for model in MODELS if model not in ENCODINGS)]
     same = [each for each in names if squeezed(each) == squeezed(name)]
-    return same[:1] or difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+    return same[:1] or nearest(name.lower(), names, cutoff=0.5)

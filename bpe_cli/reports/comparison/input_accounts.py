@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import itertools
 import operator
 from array import array
@@ -167,9 +168,12 @@ class Reading:
         characters: Counts the characters.
         head: Its first ``WORD_BYTES``.
         short: The documents themselves while they are short together, else None.
+        digest: The sha256 of all bytes, if it is taken.
     """
 
-    def __init__(self, blocks: Iterable[Block], limit: int, progress: Callable[[int], None] | None) -> None:
+    def __init__(
+        self, blocks: Iterable[Block], limit: int, progress: Callable[[int], None] | None, *, hashed: bool = False
+    ) -> None:
         self._blocks = blocks
         self._limit = limit
         self._progress = progress
@@ -178,6 +182,7 @@ class Reading:
         self.characters = CharacterCounter()
         self.head = Head(WORD_BYTES)
         self.short: list[bytearray] | None = []
+        self.digest = hashlib.sha256() if hashed else None
 
     def __iter__(self) -> Iterator[Block]:
         for block in self._blocks:
@@ -185,6 +190,8 @@ class Reading:
             self.documents += block.begun
             self._count_filled(block)
             self.bytes_read += size
+            if self.digest is not None:
+                self.digest.update(block.data)
             self.characters.feed(block)
             self.head.feed(block)
             if self.short is not None and self.bytes_read > self._limit:

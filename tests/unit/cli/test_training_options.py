@@ -95,7 +95,7 @@ def test_lists_in_files(tmp_path):
     (tmp_path / "words.txt").write_text("un|do\n\nre|do\n")
     assert parse("words", f"@{tmp_path / 'words.txt'}", tuple[str, ...]) == ("un|do", "re|do")
     (tmp_path / "bytes").write_bytes(b"\xff")
-    for name, reason in (("nosuch", "no such file or directory"), ("bytes", "it is not utf-8")):
+    for name, reason in (("nosuch", "no such file"), ("bytes", "it is not UTF-8")):
         path = tmp_path / name
         with pytest.raises(InputError) as caught:
             parse("words", f"@{path}", tuple[str, ...])
