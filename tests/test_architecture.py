@@ -159,6 +159,20 @@ def test_only_the_app_turns_an_error_into_a_message(path):
     assert wrong == []
 
 
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_what_a_model_may_have_is_declared(path):
+    """``stages.models.AnyModel`` has a default for it: types do not see what ``getattr`` and ``hasattr`` ask for."""
+    wrong = [
+        (node.lineno, ast.unparse(node))
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"getattr", "hasattr"}
+        and ast.unparse(node.args[0]).endswith("model")
+        and isinstance(node.args[1], ast.Constant)
+    ]
+    assert wrong == []
+
+
 # -- the Rust core ---------------------------------------------------------------------------------
 
 RUST = sorted(path for path in (ROOT / "core").rglob("*.rs") if "target" not in path.relative_to(ROOT).parts)

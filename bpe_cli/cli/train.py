@@ -262,9 +262,9 @@ def run(
     """
     from bpe_cli.cli.tokenizer_names import check_tokenizer_name, format_asked_for
     from bpe_cli.cli.train_options import check_compat, check_matches, help_of, options_of
-    from bpe_cli.formats import resolve_pattern
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.stages import named_normalizers, named_pre_tokenizers
+    from bpe_cli.stages.patterns import resolve_pattern
     from bpe_cli.trainers import TRAINERS, sentencepiece
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
 

@@ -25,8 +25,8 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import tiktoken_ranks
-from bpe_cli.formats.json_node import quote, read
-from bpe_cli.support.messages import did_you_mean
+from bpe_cli.formats.read_file import read
+from bpe_cli.support.messages import did_you_mean, quote
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 HUGGING_FACE = "hf:"

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError
-from bpe_cli.formats.json_node import Node, quote
-from bpe_cli.support.messages import cannot_read
+from bpe_cli.formats.json_node import Node
+from bpe_cli.support.messages import cannot_read, quote
 from bpe_cli.support.safe_orjson import orjson
 
 MAGIC = b'{"format":"bpe-counts"'

@@ -151,9 +151,9 @@ def rank_texts(
         UsageError: If the model gives no scores, or a name in ``specials`` is unknown.
         InputError: As ``inspect_texts``.
     """
-    from bpe_cli.reports.text.nbest import rank, runner_of
+    from bpe_cli.reports.text.nbest import check_rankable, rank
 
-    runner_of(tokenizer)  # it is refused whether there are documents or not
+    check_rankable(tokenizer)  # it is refused whether there are documents or not
     return _each(lambda text: rank(tokenizer, text, best, specials), source, inputs, listener, stdin)
 
 

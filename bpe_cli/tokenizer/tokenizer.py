@@ -6,9 +6,9 @@ It compares by value, has no ``train()``, and compiles itself for the core when 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
@@ -25,32 +25,20 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.splitters import safe_cutter
 from bpe_cli.support.blocks import Block, settle
-from bpe_cli.support.core_arguments import bytes_of, no_special_tokens, pack
+from bpe_cli.support.core_arguments import no_special_tokens
 from bpe_cli.support.fast_dataclass import dataclass, field
-from bpe_cli.tokenizer.engine import Place, PlainRunner, Sampling, SpecialTable, StagedRunner, is_plain
+from bpe_cli.tokenizer.engine import Engine, EngineParts, Place, Sampling, SpecialTable
+from bpe_cli.tokenizer.plain_engine import PlainEngine, can_run
+from bpe_cli.tokenizer.text_methods import Specials, TextMethods
 from bpe_cli.tokenizer.usage import NO_USAGE, Origin, Usage
 from bpe_cli.tokenizer.withholding import Withheld, live, looked_for, withheld
 
 if TYPE_CHECKING:
-    from bpe_cli.tokenizer.token_spans import Placed
-
-Specials = Literal["all"] | Collection[str]
-"""Which special tokens are looked for in text: all of them, or those with these contents."""
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A token in a text: id, its bytes, and its byte span in the text (end exclusive)."""
-
-    token_id: int
-    content: bytes
-    start: int
-    end: int
-    special: bool = False
+    pass
 
 
 @dataclass(frozen=True)
-class Tokenizer:
+class Tokenizer(TextMethods):
     """Turn bytes into ids and ids into bytes.
 
     Attributes:
@@ -96,19 +84,38 @@ class Tokenizer:
         """Whether a space is put before text that does not begin with one."""
         return any(isinstance(stage, PrefixSpace) for stage in self.pre_tokenizer)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is byte-level BPE whose text is only split: no stage rewrites it, none has to be undone."""
+        return can_run(self.model, self.normalizer, self.pre_tokenizer, self.decoder)
+
     @cached_property
-    def runner(self) -> PlainRunner | StagedRunner:
+    def engine(self) -> Engine:
         """What runs it, compiled.
 
         Raises:
-            FormatError: The tables contradict each other, or a stage cannot be run.
+            FormatError: If a stage cannot be run.
+            UsageError: If a pattern does not compile.
         """
-        return PlainRunner(self) if is_plain(self) else StagedRunner(self)
+        parts = EngineParts(
+            self.live_model,
+            self.model.vocabulary,
+            self.normalizer,
+            self.pre_tokenizer,
+            self.decoder,
+            self.special_tokens,
+            self.special_table,
+        )
+        if self.is_plain:
+            return PlainEngine(parts)
+        from bpe_cli.tokenizer.staged_engine import StagedEngine
+
+        return StagedEngine(parts)
 
     @property
     def slow_patterns(self) -> tuple[str, ...]:
         """The patterns that the core has no scanner for; empty when all is fast."""
-        return self.runner.slow_patterns
+        return self.engine.slow_patterns
 
     @property
     def has_bytes(self) -> bool:
@@ -118,8 +125,7 @@ class Tokenizer:
     @property
     def has_spans(self) -> bool:
         """Whether tokens' bytes, one after the other, are those of the text (but for a space put before)."""
-        plain = isinstance(self.runner, PlainRunner)
-        return plain and not any(token.lstrip or token.rstrip for token in self.special_tokens)
+        return self.engine.has_spans
 
     def spans(
         self, data: bytes, matcher: _core.SpecialMatcher | None, *, continued: bool = False
@@ -129,16 +135,14 @@ class Tokenizer:
         Yields:
             (id, start, end) of each token, in bytes of ``data``.
         """
-        return zip(*self.staged_runner.spans(data, matcher, continued=continued), strict=True)
+        return zip(*self.engine.spans(data, matcher, continued=continued), strict=True)
 
     def piece_ends(self, data: bytes) -> memoryview | None:
         """Return the end offset of every piece of a text without special tokens.
 
         None where stages rewrite text before it becomes tokens: then pieces are no parts of it.
         """
-        if isinstance(self.runner, StagedRunner):
-            return None
-        return memoryview(self.runner.splitter.split(data))
+        return self.engine.piece_ends(data)
 
     @cached_property
     def special_ids(self) -> dict[int, SpecialToken]:
@@ -259,18 +263,17 @@ class Tokenizer:
         flags = bytes(
             token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in ordered
         )
-        return _core.SpecialMatcher(
+        return self.engine.matcher(
             [token.content for token in ordered],
             [token.token_id for token in ordered],
             flags if any(flags) else None,
-            self.runner.stages if isinstance(self.runner, StagedRunner) else None,
         )
 
     # -- text to ids ---------------------------------------------------------------------------
 
     def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
         """Cut long documents only where neither pieces nor special tokens change."""
-        return settle(blocks, safe_cutter(self.runner, matcher))
+        return settle(blocks, safe_cutter(self.engine, matcher))
 
     def encode_block(
         self,
@@ -295,14 +298,7 @@ class Tokenizer:
         Raises:
             InputError: A byte of the text has no token, or the model cannot be varied so.
         """
-        if sampling is not None:
-            return self.staged_runner.encode(block, matcher, threads, sampling, place)
-        return self.runner.encode(block, matcher, threads)
-
-    @cached_property
-    def staged_runner(self) -> StagedRunner:
-        """What runs it through all stages, also where there is a short way."""
-        return self.runner if isinstance(self.runner, StagedRunner) else StagedRunner(self)
+        return self.engine.encode(block, matcher, threads, sampling, place)
 
     def count_block(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
         """Count the tokens of each document of a block (u64), without making ids.
@@ -310,88 +306,4 @@ class Tokenizer:
         Raises:
             InputError: A byte of the text has no token.
         """
-        return self.runner.count(block, matcher, threads)
-
-    def encode(
-        self,
-        text: str | bytes,
-        specials: Specials = (),
-        threads: int = 1,
-        *,
-        add_special_tokens: bool = False,
-        bos: str | int | None = None,
-        eot: str | int | None = None,
-    ) -> list[int]:
-        """Encode one text; special tokens in it are plain text unless asked for.
-
-        Args:
-            text: The text.
-            specials: Which special tokens are looked for in it.
-            threads: How many to use; changes no result.
-            add_special_tokens: Whether to put around it what the post-processor puts there.
-            bos: What begins it: the text of a special token, an id, or ``auto`` for what the tokenizer says begins one.
-            eot: What ends it, likewise.
-
-        Raises:
-            UsageError: A name in ``specials`` is unknown, or there is nothing to put around the text.
-            InputError: A byte of the text has no token.
-        """
-        data = bytes_of(text)
-        ids, _ = self.encode_block(Block.of([data]), self.matcher(specials), threads)
-        if not add_special_tokens and bos is None and eot is None:
-            return ids.tolist()
-        from bpe_cli.tokenizer.edges import edges_of
-
-        edges = edges_of(self, add_special_tokens=add_special_tokens, bos=bos, eot=eot)
-        return [*edges.before, *ids.tolist(), *edges.after]
-
-    def tokens(self, text: str | bytes, specials: Specials = ()) -> list[Token]:
-        """Encode one text and say where each token lies in it.
-
-        Spans are byte offsets into ``text`` as it was given, whatever normalizers made of it; with
-        ``add_prefix_space`` the space that was put before belongs to no byte, so the first token's span is
-        one shorter than its content.
-        """
-        placed = self.place(text, specials)
-        content = {token_id: self.token_bytes(token_id) for token_id in set(placed.ids)}
-        columns = zip(placed.ids, placed.starts, placed.ends, placed.special, strict=True)
-        return [Token(each, content[each], start, end, bool(special)) for each, start, end, special in columns]
-
-    def place(self, text: str | bytes, specials: Specials = ()) -> Placed:
-        """Encode one text and say where its tokens lie, as ``tokens`` does, in columns: for long texts."""
-        from bpe_cli.tokenizer.token_spans import place
-
-        return place(self, bytes_of(text), self.matcher(specials))
-
-    # -- ids to text ---------------------------------------------------------------------------
-
-    def decode(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
-        """Return the bytes that ids stand for: exactly what was encoded, for any bytes.
-
-        An array of u32 (NumPy's too) is fastest, and one that nobody can write to is not even copied.
-
-        Raises:
-            InputError: An id has no token.
-        """
-        packed = pack(ids)
-        try:
-            return self.runner.decode(packed, self.special_table)
-        except ValueError as error:
-            raise InputError(
-                f"{error.args[0]} in this tokenizer, whose ids run to {self.vocab_size - 1}",
-                hint="are these the ids of another tokenizer?",
-            ) from error
-
-    def decode_text(self, ids: Iterable[int], errors: Literal["strict", "replace", "ignore"] = "replace") -> str:
-        """Return the text that ids stand for.
-
-        ``ignore`` keeps the most valid characters that any reading of the bytes gives (the optimum
-        of the byte-level BPE paper, arXiv:1909.03341; ``teaching.utf8`` holds its dynamic programme).
-
-        Raises:
-            InputError: The bytes are not UTF-8 and ``errors`` is ``strict``.
-        """
-        from bpe_cli.tokenizer.streaming import CharacterStream
-
-        characters = CharacterStream(errors)
-        return characters.feed(self.decode(ids)) + characters.finish()
+        return self.engine.count(block, matcher, threads)

@@ -16,8 +16,7 @@ from typing import BinaryIO, Literal
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.gguf.container import ARRAY, CODES, MAGIC, STRING, VERSION, Field, Metadata
-from bpe_cli.formats.json_node import quote
-from bpe_cli.support.messages import cannot_read
+from bpe_cli.support.messages import cannot_read, quote
 
 MAX_METADATA_BYTES = 64 << 20
 """Most metadata that is read (64 MiB; the largest in use have about 20 MB)."""

@@ -166,7 +166,7 @@ def _is_known(token: bytes, tokenizer: Tokenizer) -> bool:
 
 def _odd_ids(tokenizer: Tokenizer) -> frozenset[int]:
     """Return the ids of special and added tokens, and of pieces that are not ordinary ones."""
-    kinds = getattr(tokenizer.model, "kinds", b"")
+    kinds = tokenizer.model.kinds
     return frozenset(tokenizer.special_ids) | {token_id for token_id, kind in enumerate(kinds) if kind != NORMAL}
 
 

@@ -71,6 +71,5 @@ class RoundTrips:
         self._held, self._ids = None, array("I")
 
     def _check(self, block: Block, ids: memoryview | array[int], ends: array[int]) -> None:
-        runner = self._tokenizer.staged_runner
         self.checked += len(block.ends)
-        self.failed += len(runner.failures(block, ids, ends, self._tokenizer.special_table, self._threads))
+        self.failed += len(self._tokenizer.engine.failures(block, ids, ends, self._threads))

@@ -218,6 +218,9 @@ pub enum Spec {
         fuse_unk: bool,
         /// Whether scores are added in f32 (SentencePiece) instead of f64 (Hugging Face).
         single_precision: bool,
+        /// Whether scores are rounded to ten-thousandths and added from the end of a piece.
+        #[serde(default)]
+        fixed_point: bool,
     },
     /// Cut at the longest tokens first, or at the longest token from the left (the seeds' two).
     LongestMatch {
@@ -321,12 +324,14 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
             byte_fallback,
             fuse_unk,
             single_precision,
+            fixed_point,
         } => {
             let settings = unigram::Settings {
                 unk_id,
                 byte_fallback,
                 fuse_unk,
                 single_precision,
+                fixed_point,
             };
             Box::new(Unigram::new(settings, tables)?)
         }

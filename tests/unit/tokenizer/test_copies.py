@@ -45,7 +45,7 @@ def check(tokenizer: Tokenizer) -> None:
             other = way(tokenizer)
             assert other == tokenizer
             assert (other.name, other.origin) == (tokenizer.name, tokenizer.origin)
-            assert not {"runner", "staged_runner", "special_ids", "special_table"} & vars(other).keys()
+            assert not {"engine", "live_model", "special_ids", "special_table"} & vars(other).keys()
             if used:
                 assert (use(other), hash(other)) == (expected, hash(tokenizer))
                 assert way(other) == tokenizer

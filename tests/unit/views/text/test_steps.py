@@ -74,6 +74,10 @@ def tokenizers():
             "unaffable unaffe x " + "una" * 9,
         ),
         "unigram": (Tokenizer(Unigram(vocabulary("<unk>", *HUG), scores, unk_id=0), SPLIT), "hug pug hüüg"),
+        "unigram-from-end": (
+            Tokenizer(Unigram(vocabulary("<unk>", *HUG), scores, unk_id=0, fixed_point=True), SPLIT),
+            "hug pug hüüg",
+        ),
         "words": (Tokenizer(WordLevel(vocabulary("<unk>", "a"), 0, fuse_unk=True), SPLIT), "a x y a"),
         "max-match": (Tokenizer(MaxMatch(vocabulary("ab", "abc", "c"), 9)), "abcx|c"),
         "n-gram": (Tokenizer(NGram(vocabulary("<unk>", "ab", "c"), 2, 0)), "abc"),
