@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli import __version__
-from bpe_cli.reports.comparison.changes import Changes
-from bpe_cli.reports.comparison.checks import Check
-from bpe_cli.reports.comparison.comparison import Comparison, Settings
+from bpe_cli.reports.comparison.comparison import Settings
 from bpe_cli.reports.comparison.metric_names import differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS
 from bpe_cli.reports.comparison.probes.data import LAYOUTS
-from bpe_cli.reports.comparison.probes.languages import LanguageProbe
 from bpe_cli.reports.comparison.probes.numbers import EXAMPLES
 from bpe_cli.reports.comparison.stored import SCHEMA
 from bpe_cli.views.json_values import JsonWalker, Shape
@@ -20,6 +17,12 @@ from bpe_cli.views.text.as_json import SHAPES as TEXT_SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from bpe_cli.reports.comparison.changes import Changes
+    from bpe_cli.reports.comparison.checks import Check
+    from bpe_cli.reports.comparison.comparison import Comparison
+    from bpe_cli.reports.comparison.measures import Measure
+    from bpe_cli.reports.comparison.probes.languages import LanguageProbe
 
 WORD = "a stretch without white space (Unicode's White_Space)"
 """What a word is, in every metric that counts words."""
