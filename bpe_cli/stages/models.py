@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, field
+
+if TYPE_CHECKING:
+    from bpe_cli.stages.codebook import Codebook
 
 
 class AnyModel:
@@ -24,6 +27,7 @@ class AnyModel:
     frequencies: array[float] | None = None
     kinds: bytes = b""
     texts: tuple[tuple[int, bytes], ...] = ()
+    codebook: Codebook | None = None
     byte_fallback: bool = False
     fuse_unk: bool = False
     ignore_merges: bool = False
@@ -53,12 +57,14 @@ class MergeBpe(AnyModel):
         ignore_merges: Whether a piece that is itself a token becomes that token before any merging.
         texts: (id, text) of entries of a file that are not spelt in its byte alphabet, ascending: no text
             becomes such an id, and it is decoded to its text.
+        codebook: What finds some of these in text all the same, between tags; None for nothing.
     """
 
     vocabulary: Vocabulary
     merges: Merges
     ignore_merges: bool = False
     texts: tuple[tuple[int, bytes], ...] = ()
+    codebook: Codebook | None = None
     kind: Literal["bpe-merges"] = "bpe-merges"
 
 

@@ -133,6 +133,12 @@ def _refuse_other_kind(ours: _Merging, theirs: _Merging) -> None:
             "of one kind",
             hint="train a new tokenizer on both corpora, or add tokens with --add-tokens",
         )
+    if theirs.codebook is not None:
+        raise FormatError(
+            f"the second tokenizer finds words between {quote(theirs.codebook.open)} and "
+            f"{quote(theirs.codebook.close)}, and they cannot be taken over",
+            hint="name it first",
+        )
     if isinstance(ours, CharacterBpe) and isinstance(theirs, CharacterBpe):
         for name in ("continuing_subword_prefix", "end_of_word_suffix", "separate_suffix", "whole_runs_of"):
             if getattr(ours, name) != getattr(theirs, name):

@@ -107,7 +107,8 @@ class StepsView:
 def _row(row: Row, noun: str, width: int, most: int | None) -> Iterator[RenderableType]:
     """Show a piece or a special token."""
     if row.special is not None:
-        said = f"  a special or added token, id {row.special.token_id}"
+        what = f"looked up as {_brief(row.special.content)}" if row.between_tags else "a special or added token"
+        said = f"  {what}, id {row.special.token_id}"
         yield _Line("", Text.assemble((f"token ⟦{_brief(row.text)}⟧", _HEADING), said), 0)
         return
     shown, walk = _brief(row.text), row.walk

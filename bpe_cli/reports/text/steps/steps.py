@@ -113,7 +113,8 @@ class _Teller:
         if part.special_id is not None:
             token = self._names.token(part.special_id)
             self._last = None
-            return Row(number, part.text, token, None, None, False, (token,))
+            found = part.special_id not in self._tokenizer.special_ids
+            return Row(number, part.text, token, None, None, False, (token,), between_tags=found)
         walk: Walk | None = None
         told = self._told.get(part.text)
         if told is None:
