@@ -63,15 +63,15 @@ def between_tags(model: Model, token_ids: Collection[int]) -> Iterator[tuple[int
         return
     begin, end = book.open.encode(), book.close.encode()
     words = words_of(model)
-    for token_id in words.keys() & token_ids:
+    for token_id in words.keys() & set(token_ids):
         yield token_id, begin + words[token_id] + end
     absent = (
         word for number in range(len(words) + 1) if (word := b"%0*d" % (book.width, number)) not in words.values()
     )
     for text, stretch in ((end, b""), (book.unknown.encode(), next(absent))):
-        token_id = model.vocabulary.id_of(text)
-        if token_id is not None and token_id in token_ids:
-            yield token_id, begin + stretch + end
+        tag_id = model.vocabulary.id_of(text)
+        if tag_id is not None and tag_id in token_ids:
+            yield tag_id, begin + stretch + end
 
 
 def compiled(model: Model, special_tokens: Iterable[SpecialToken]) -> _core.Codebook | None:

@@ -15,7 +15,7 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.support.messages import plural
+from bpe_cli.support.messages import plural, quote
 from bpe_cli.surgery.merge_rules import MergeRules, made_of
 from bpe_cli.surgery.operation import Operation, kept, used_ids
 from bpe_cli.surgery.symbols import composite, textless

@@ -99,7 +99,9 @@ class StepsView:
             yield _Line("", Text(f"{wrong}: this is an error of bpe, please report it", style="bold"), 0)
         parts = [count(steps.piece_count, noun)]
         if steps.row_count > steps.piece_count:
-            parts.append(count(steps.row_count - steps.piece_count, "special or added token"))
+            between_tags = any(row.between_tags for row in steps.rows)
+            other = "other token" if between_tags else "special or added token"
+            parts.append(count(steps.row_count - steps.piece_count, other))
         parts += [count(steps.token_count, "token"), count(steps.byte_count, "byte")]
         yield _Line("", Text(", ".join(parts)), 0)
 

@@ -144,7 +144,7 @@ def test_where_no_token_reaches_a_cut_both_sides_stand_alone(left, right, tokens
     matcher = compile_tokens(tokens)
     data, cut = (left + right).encode(), len(left.encode())
     # Also as long as what follows is not known.
-    for known in (len(data), (len(data) + cut) // 2, cut):
+    for known in (len(data), (len(data) + cut) // 2, min(cut + 1, len(data)), cut):
         if matcher.moves_cut(data[:known], cut) is None:
             apart = matcher.find_all(data[:cut]) + [
                 (start + cut, end + cut, token_id) for start, end, token_id in matcher.find_all(data[cut:])
