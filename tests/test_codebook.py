@@ -20,9 +20,9 @@ from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.gguf.hybrid_dna import DNA
 from bpe_cli.reports.tokenizer.reachability import examine
-from bpe_cli.stages import MergeBpe, PrefixSpace, SpecialToken, Split
+from bpe_cli.stages import Codebook, MergeBpe, PrefixSpace, SpecialToken, Split
 from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
-from bpe_cli.stages.codebook import Codebook, words_of
+from bpe_cli.stages.codebook import words_of
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.support.blocks import Block
 from bpe_cli.surgery import merge, prune

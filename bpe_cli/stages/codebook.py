@@ -1,4 +1,4 @@
-"""Words of a fixed width between two tags, looked up as they are: DNA in text."""
+"""Find the words of a model's codebook, and compile it."""
 
 from __future__ import annotations
 
@@ -6,36 +6,9 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
-from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli.stages.models import Model, SpecialToken
-
-
-@dataclass(frozen=True, slots=True)
-class Codebook:
-    """Cut what stands between two tags into words of a fixed width, each of which is a token or unknown.
-
-    A stretch begins behind ``open`` and ends before the first ``close``, or with the text between special tokens.
-    Its ASCII letters count as capitals, and its last word is filled up. The tags are tokens too; what stands around
-    is ordinary text. Words are the entries of ``MergeBpe.texts`` that have the width, no small letters, and ``mark``
-    behind: so they are told from ordinary tokens of the same text. They are decoded without the mark.
-
-    Attributes:
-        open: The text of the token before a stretch.
-        close: The text of the token behind it.
-        unknown: The text of the token that a word becomes which is not there.
-        width: How many bytes a word has.
-        fill: The character, of ASCII, that the last word is filled up with.
-        mark: What the words of the vocabulary end with.
-    """
-
-    open: str
-    close: str
-    unknown: str
-    width: int
-    fill: str
-    mark: str
 
 
 def words_of(model: Model) -> dict[int, bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from bpe_cli.stages.codebook import Codebook
+from bpe_cli.stages import Codebook
 
 
 def segments(

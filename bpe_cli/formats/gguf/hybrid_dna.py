@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.gguf.tokens import Vocab
-from bpe_cli.stages import MergeBpe
-from bpe_cli.stages.codebook import Codebook
+from bpe_cli.stages import Codebook, MergeBpe
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
@@ -24,16 +24,13 @@ from bpe_cli.formats.huggingface import usage as hf_usage
 from bpe_cli.formats.huggingface.listed import Cut, Listed, Plain, Unusual
 from bpe_cli.formats.json_node import Node, NotJsonError, facts_of
 from bpe_cli.formats.read_file import reader_of
-from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
+from bpe_cli.stages import ByteLevel, ByteLevelDecoder, Codebook, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
 from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import MAX_ID
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin, Usage
-
-if TYPE_CHECKING:
-    from bpe_cli.stages.codebook import Codebook
 
 NAME = "tokenizer.json"
 FILES = ("tokenizer.json", "*.json")
@@ -190,8 +187,6 @@ def _is_harmless(node: Node, fields: Mapping[str, tuple[object, ...]]) -> bool:
 
 def _read_codebook(node: Node) -> Codebook:
     """Read what is found between tags; it stands in files of our own only."""
-    from bpe_cli.stages.codebook import Codebook
-
     node.only("open", "close", "unknown", "width", "fill", "mark")
     texts = {name: node.get(name).text() for name in ("open", "close", "unknown", "mark")}
     for name, text in texts.items():

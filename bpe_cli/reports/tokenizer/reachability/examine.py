@@ -78,15 +78,13 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     verdicts = examination.verdicts
     verdicts |= {token_id: Verdict(token_id, False, "pieces", None, _UNSPELT) for token_id in unspelt}
     tokens |= unspelt
-    for token_id, text in examination.search.witnesses(between_tags(tokenizer.model, tokens)).items():
-        if token_id in verdicts and not verdicts[token_id].reachable:
-            verdicts[token_id] = Verdict(token_id, True, "context", text)
+    found = examination.search.witnesses(between_tags(tokenizer.model, verdicts.keys()))
+    verdicts |= {each: Verdict(each, True, "context", text) for each, text in found.items()}
     counts = Counter(verdict.layer for verdict in verdicts.values())
     counts["plain"] += len(tokens) - len(verdicts)
     if token_ids is not None:
-        for token_id in tokens:
-            if token_id not in verdicts:
-                verdicts[token_id] = Verdict(token_id, True, "plain", examination.texts[token_id])
+        for token_id in tokens.keys() - verdicts.keys():
+            verdicts[token_id] = Verdict(token_id, True, "plain", examination.texts[token_id])
     kept = {
         token_id: verdict
         for token_id, verdict in sorted(verdicts.items())
