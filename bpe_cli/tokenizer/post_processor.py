@@ -206,7 +206,7 @@ def trims(post_processor: str | None) -> tuple[bool, ...]:
 
 def _trims(component: dict[str, Any]) -> tuple[bool, ...]:
     if component["type"] == "Sequence":
-        return tuple(found for processor in component["processors"] for found in _trims(processor))
+        return tuple(trims for processor in component["processors"] for trims in _trims(processor))
     if component["type"] in ("ByteLevel", "RobertaProcessing") and component.get("trim_offsets", True):
         return (bool(component.get("add_prefix_space", True)),)
     return ()
