@@ -318,8 +318,11 @@ def run(
         listener=ConsoleListener(quiet=quiet),
         on_counted=lambda counted: note(f"{_pieces(counted)} -> {counts_out}", quiet=quiet),
     )
-    for line in done.steps:
-        print(line)
+    if done.steps is not None:
+        from bpe_cli.views.training_steps import training_lines
+
+        for line in training_lines(done.steps):
+            print(line)
     if done.trained is not None:
         size = count(done.trained.tokenizer.vocab_size, "token")
         note(f"{_pieces(done)} -> {size}: {', '.join(done.trained.summary)}", quiet=quiet)

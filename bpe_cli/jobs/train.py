@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bpe_cli.corpus.source import Documents
     from bpe_cli.jobs.count import FindInputs
     from bpe_cli.support.blocks import Block
+    from bpe_cli.teaching.steps import Steps
     from bpe_cli.tokenizer import Tokenizer
 
 
@@ -61,7 +62,7 @@ class TrainedFile:
         trained: The tokenizer, with what it is made of; None if only counting was asked for.
         wanted: How many tokens it was to have; None for any number.
         dead_merges: How many merges make or use a special token, so that no text is merged by them.
-        steps: The textbook's training as lines, if it was asked for.
+        steps: The textbook's training, if it was asked for; ``views.training_steps`` writes it out.
     """
 
     pieces: int
@@ -69,7 +70,7 @@ class TrainedFile:
     trained: Trained | None = None
     wanted: int | None = None
     dead_merges: int = 0
-    steps: tuple[str, ...] = ()
+    steps: Steps | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -148,7 +149,7 @@ def _train(
     from bpe_cli.tokenizer.withholding import dead_merges
 
     trainer = trainer_for(options)
-    told: Iterable[str] = trainer.steps(counts, options) if job.steps else ()
+    steps = trainer.steps(counts, options) if job.steps else None
     with listener.task("training", options.vocab_size or 0, "token") as advance:
         done = 0
 
@@ -162,11 +163,10 @@ def _train(
     if output is not None:
         signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), path)
         content = dump(signed, job.file_format or "bpe.json", ["ids"])[""]  # ids: nobody knows them yet
-        told = tuple(told)
         with open_output(output) if isinstance(output, str) else open_stdout(output) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
-    return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, tuple(told))
+    return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, steps)
 
 
 # -- the library's call ----------------------------------------------------------------------------
