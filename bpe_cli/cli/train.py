@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note
-from bpe_cli.cli.inputs import inputs_of
-from bpe_cli.cli.output_checks import check_kept, check_outputs
+from bpe_cli.cli.output_checks import process_streams
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
@@ -293,9 +292,6 @@ def run(
     if from_counts and (inputs or text is not None):
         raise UsageError("--from-counts takes the place of text: give one or the other")
     check_name("--counts-out", counts_out, "counts", (".counts",))
-    outputs = [("-o", output), ("--counts-out", counts_out)]
-    check_outputs(outputs)
-    check_kept(outputs, (("the counts", path) for path in from_counts or ()))
     codes = algorithm == Algorithm.bpe and compat == Compat.subword_nmt
     usual = "subword-nmt" if codes else "bpe.json"
     file_format = format_.value if format_ else format_asked_for(output, [each.value for each in Format], usual)
@@ -314,8 +310,8 @@ def run(
     done = train_file(
         job,
         output if output is not None or steps else sys.stdout.buffer,
-        inputs=lambda source: inputs_of(source, quiet, outputs),
         listener=ConsoleListener(quiet=quiet),
+        streams=process_streams(),
         on_counted=lambda counted: note(f"{_pieces(counted)} -> {counts_out}", quiet=quiet),
     )
     if done.steps is not None:

@@ -140,7 +140,7 @@ def test_steps() -> None:
         "start: 7 tokens in use",
         "      10  h ##u ##g",
         "       5  p ##u ##g",
-        "          and 3 more",
+        "          and 3 words more",
         "  tokens  h:15  ##u:36  and 5 more",
     ]
     assert list(score_lines(training))[8:10] == ["step 1: ##g + ##s -> ##gs, score 1/20 = 5 / (20 * 5)",
