@@ -204,7 +204,7 @@ class PlainEngine:
     def pieces(self, text: bytes, *, first: bool = True) -> PieceSpans:
         from bpe_cli.tokenizer.token_spans import PieceSpans
 
-        spaced = self._prefix_space and not text.startswith(b" ")
+        spaced = self._prefix_space and text[:1] not in (b"", b" ")
         data = b" " + text if spaced else text
         ends = memoryview(self._splitter.split(data)).tolist()
         starts = [0, *ends[:-1]] if ends else []
