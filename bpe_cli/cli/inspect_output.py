@@ -100,8 +100,8 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Tex
     found = inputs_of(source, quiet, wanted.outputs)
     listener = ConsoleListener(quiet=quiet, printing=True)
     if wanted.steps:
+        from bpe_cli.views.text.as_json import all_steps_json
         from bpe_cli.views.text.steps import StepsView
-        from bpe_cli.views.text.steps_json import all_steps_json
 
         steps = explain_texts(
             model, source, best=wanted.nbest, full=wanted.full, specials=specials, inputs=found, listener=listener
@@ -112,7 +112,8 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Tex
             print_each(steps, lambda each: StepsView(each, full=wanted.full), wanted.color)
         return
     if wanted.nbest is not None:
-        from bpe_cli.views.text.nbest import RankingView, rankings_json
+        from bpe_cli.views.text.as_json import rankings_json
+        from bpe_cli.views.text.nbest import RankingView
 
         ranked = rank_texts(model, source, wanted.nbest, specials=specials, inputs=found, listener=listener)
         if wanted.json:
@@ -213,7 +214,7 @@ def print_each(
 def show_tokenizer(report: HealthReport, *, json: bool, full: bool, color: options.Color) -> None:
     """Print the health report on a tokenizer."""
     if json:
-        from bpe_cli.views.tokenizer.health_json import health_json
+        from bpe_cli.views.tokenizer.as_json import health_json
 
         print_json(health_json(report, full=full))
     else:
@@ -229,7 +230,7 @@ def show_tokens(found: TokenCards, *, json: bool, full: bool, color: options.Col
         UsageError, InputError: If a token is not there.
     """
     if found.cards and json:
-        from bpe_cli.views.tokenizer.health_json import cards_json
+        from bpe_cli.views.tokenizer.as_json import cards_json
 
         print_json(cards_json(found.tokenizer, found.cards))
     elif found.cards:

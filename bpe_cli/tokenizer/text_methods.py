@@ -115,7 +115,7 @@ class TextMethods:
         """Return the text that ids stand for.
 
         ``ignore`` keeps the most valid characters that any reading of the bytes gives (the optimum
-        of the byte-level BPE paper, arXiv:1909.03341; ``teaching.utf8`` holds its dynamic programme).
+        of the byte-level BPE paper, arXiv:1909.03341; ``tests/oracle/utf8.py`` holds its dynamic programme).
 
         Raises:
             InputError: The bytes are not UTF-8 and ``errors`` is ``strict``.
