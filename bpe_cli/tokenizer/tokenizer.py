@@ -28,7 +28,7 @@ from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.core_arguments import no_special_tokens
 from bpe_cli.support.fast_dataclass import dataclass, field, replace
 from bpe_cli.tokenizer.engine import Engine, EngineParts, Place, Sampling, SpecialTable
-from bpe_cli.tokenizer.plain_engine import PlainEngine, can_run
+from bpe_cli.tokenizer.engine.plain import PlainEngine, can_run
 from bpe_cli.tokenizer.text_methods import Specials, TextMethods
 from bpe_cli.tokenizer.usage import NO_USAGE, Origin, Usage
 from bpe_cli.tokenizer.withholding import Withheld, live, looked_for, withheld
@@ -108,7 +108,7 @@ class Tokenizer(TextMethods):
         )
         if self.is_plain:
             return PlainEngine(parts)
-        from bpe_cli.tokenizer.staged_engine import StagedEngine
+        from bpe_cli.tokenizer.engine.staged import StagedEngine
 
         return StagedEngine(parts)
 

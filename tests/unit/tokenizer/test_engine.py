@@ -17,8 +17,8 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.engine import Engine, EngineParts, Sampling
-from bpe_cli.tokenizer.plain_engine import PlainEngine, can_run
-from bpe_cli.tokenizer.staged_engine import StagedEngine
+from bpe_cli.tokenizer.engine.plain import PlainEngine, can_run
+from bpe_cli.tokenizer.engine.staged import StagedEngine
 
 BYTES = [bytes([byte]) for byte in range(256)]
 LOW = Vocabulary.from_tokens([*BYTES, b"lo", b"low", b" low", b"er"])

@@ -3,7 +3,7 @@
 What it does not do itself (sampling, spans of tokens that take white space along) goes through all stages.
 """
 
-# ruff: noqa: D102  # ``engine.Engine`` says what each method does
+# ruff: noqa: D102  # ``Engine`` says what each method does
 from __future__ import annotations
 
 from array import array
@@ -24,7 +24,7 @@ from bpe_cli.support.fast_dataclass import replace
 if TYPE_CHECKING:
     from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer
     from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling
-    from bpe_cli.tokenizer.staged_engine import StagedEngine
+    from bpe_cli.tokenizer.engine.staged import StagedEngine
     from bpe_cli.tokenizer.token_spans import PieceSpans, Placed
 
 
@@ -47,7 +47,7 @@ def can_run(
 
 
 class PlainEngine:
-    """Run byte-level BPE; ``engine.Engine`` says what the methods do.
+    """Run byte-level BPE; ``Engine`` says what the methods do.
 
     Raises:
         UsageError: If a pattern does not compile.
@@ -85,7 +85,7 @@ class PlainEngine:
 
     @cached_property
     def _staged(self) -> StagedEngine:
-        from bpe_cli.tokenizer.staged_engine import StagedEngine
+        from bpe_cli.tokenizer.engine.staged import StagedEngine
 
         return StagedEngine(self._parts)
 

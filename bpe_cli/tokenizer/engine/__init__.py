@@ -1,6 +1,6 @@
 """What runs a tokenizer: one interface, and the values that go through it.
 
-There are two engines: ``plain_engine`` for byte-level BPE whose text is only split, and ``staged_engine`` for all
+There are two engines: ``plain`` for byte-level BPE whose text is only split, and ``staged`` for all
 others. Both are compiled of the parts of a tokenizer, know no ``Tokenizer``, and answer in the same words, so nobody
 outside this folder asks which of them it has.
 """
