@@ -50,7 +50,7 @@ class PlainEngine:
     """Run byte-level BPE; ``Engine`` says what the methods do.
 
     Raises:
-        UsageError: If a pattern does not compile.
+        UsageError: if a pattern does not compile.
     """
 
     def __init__(self, parts: EngineParts) -> None:

@@ -27,7 +27,7 @@ class StagedEngine:
     """Run any tokenizer; ``Engine`` says what the methods do.
 
     Raises:
-        FormatError: If a stage cannot be.
+        FormatError: if a stage cannot be.
     """
 
     slow_patterns: tuple[str, ...] = ()
