@@ -232,12 +232,12 @@ def _metrics(wanted: CompareOutput, report: Comparison) -> tuple[Metric, ...]:
 def _tables(wanted: CompareOutput, report: Comparison, changes: Changes | None) -> RenderableType:
     from rich.console import Group
 
-    from bpe_cli.views.comparison.extras import extras_view
+    from bpe_cli.views.comparison.additions import additions_view
     from bpe_cli.views.comparison.tables import comparison_view
 
-    extras = extras_view(report)
-    parts: list[RenderableType] = [] if extras is None else [extras]
-    if report.rows or extras is None:
+    additions = additions_view(report)
+    parts: list[RenderableType] = [] if additions is None else [additions]
+    if report.rows or additions is None:
         passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
         measures = comparison_view(
             report,
