@@ -8,7 +8,7 @@ Shown elsewhere, and not again here:
 - scores of pairs in WordPiece, and where the course's third merge of hug, pug, pun, bun, hugs is not the best:
   tests/unit/teaching/test_wordpiece.py
 - pre-tokenizations of the four sentences with offsets, by GPT-2, BERT and XLNet:
-  tests/unit/teaching/test_pre_tokenize.py
+  tests/oracle/test_pre_tokenize.py
 - max-match's joining and its punctuation: tests/unit/trainers/test_train_maxmatch.py
 - ChatGLM's model as a whole: tests/differential/test_sentencepiece_models.py
 """

@@ -9,6 +9,7 @@ import sys
 from bpe_cli.cli import argv_fast as clear_words
 from bpe_cli.cli import commands
 from bpe_cli.cli.console import drop, report, tell
+from bpe_cli.cli.parameters import call, parameters_of
 from bpe_cli.errors import BpeError
 from bpe_cli.support.messages import cannot_write
 
@@ -112,7 +113,7 @@ def _clear_call(words: list[str]) -> Callable[[], object]:
     if name in commands.NAMES:
         run = commands.load(name).run
         values = clear_words.read(run, rest, os.environ)
-        return lambda: run(**values)
+        return lambda: call(run, values)
     answer = None if rest else clear_words.answer(commands.root, name)
     if answer is None:
         raise clear_words.Unclear(name)
@@ -146,7 +147,7 @@ def _drop_wild_sizes() -> None:
 def _way_out_of_memory(words: list[str]) -> str:
     """Name the options that the command has for it."""
     command = next((word for word in words if word in commands.NAMES), None)
-    if command and "block_size" in commands.load(command).run.__annotations__:
+    if command and "block_size" in parameters_of(commands.load(command).run):
         return "try a smaller --block-size, or fewer --threads"
     return "try smaller inputs, or one at a time"
 

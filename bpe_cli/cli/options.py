@@ -1,7 +1,5 @@
 """The options that several commands share, each defined once: name, help, check and place in the help."""
 
-from __future__ import annotations
-
 import os
 import sys
 from enum import StrEnum
@@ -9,16 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli.parameters import Argument, Option
 from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
+    from bpe_cli.jobs.tokenizers import TokenizerChoice
     from bpe_cli.stages import SpecialToken
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 DEFAULT_TOKENIZER = "o200k_base"
-
-_MOST_THREADS = 1 << 16
-"""More change nothing: there is never work for so many at a time."""
 
 _INPUT = "Input"
 _TOKENIZER = "Tokenizer"
@@ -149,16 +146,61 @@ Json = Annotated[bool, Option("--json", help="Print one JSON object with a schem
 BLOCK_BYTES = 8 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The options that say what is read, and what a document is."""
+
+    inputs: Inputs = None
+    text: Text = None
+    lines: Lines = False
+    jsonl: Jsonl = False
+    plain: Plain = False
+    field: Field = "text"
+
+    def source(self, block_size: int = BLOCK_BYTES, *, lines: bool = False) -> "Source":
+        """Build the description of a corpus; ``lines`` says what a document is where no option does.
+
+        Raises:
+            UsageError: If options exclude each other, or nobody would ever type the input.
+        """
+        each_line = self.lines or (lines and not self.jsonl)
+        return source_of(self.inputs, self.text, each_line, self.jsonl, self.plain, self.field, block_size)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The options that change no result."""
+
+    threads: Threads = None
+    block_size: BlockSize = BLOCK_BYTES
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTokenizer:
+    """The options that say which tokenizer is used."""
+
+    tokenizer: TokenizerName = None
+    add_special: AddSpecial = None
+    pattern: PatternName = None
+
+    def choice(self) -> "TokenizerChoice":
+        """Return which it is, without loading it.
+
+        Raises:
+            UsageError: If a special token is not TEXT=ID.
+        """
+        return choice_of(self.tokenizer, self.pattern, self.add_special)
+
+
 def source_of(
     inputs: list[str] | None, text: str | None, lines: bool, jsonl: bool, plain: bool, field: str, block_size: int
-) -> Source:
+) -> "Source":
     """Build the description of a corpus.
 
     Raises:
         UsageError: Options exclude each other, or nobody would ever type the input.
     """
-    import sys
-
     from bpe_cli.corpus import Source, waits_for_keyboard
 
     if lines and jsonl:
@@ -183,30 +225,33 @@ def source_of(
     return source
 
 
-def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> Tokenizer:
+def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> "Tokenizer":
     """Load the tokenizer that the options ask for.
 
     Raises:
         UsageError: It is unknown, or a special token is not TEXT=ID.
         InputError, FormatError: Its file cannot be read.
     """
-    from bpe_cli.tokenizer import named_encodings
+    return choice_of(name, pattern, add_special).load()
 
-    name = name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER
-    # The formats of files are loaded only if one may be meant: a named encoding starts without them.
-    tokenizer = None if pattern is not None or os.path.lexists(name) else named_encodings.find(name)
-    if tokenizer is None:
-        from bpe_cli.formats import find_tokenizer
 
-        tokenizer = find_tokenizer(name, pattern)
+def choice_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> "TokenizerChoice":
+    """Return which tokenizer the options ask for, without loading it.
+
+    Raises:
+        UsageError: If a special token is not TEXT=ID.
+    """
+    from bpe_cli.jobs.tokenizers import TokenizerChoice
+
+    choice = TokenizerChoice(name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER, pattern)
     if not add_special:
-        return tokenizer
+        return choice
     from bpe_cli.support.failures import every
 
-    return tokenizer.with_special_tokens(every(_addition, add_special))
+    return replace(choice, added=tuple(every(_addition, add_special)))
 
 
-def _addition(text: str) -> SpecialToken:
+def _addition(text: str) -> "SpecialToken":
     from bpe_cli.stages import SpecialToken
 
     content, _, number = text.rpartition("=")
@@ -223,7 +268,7 @@ def _id(text: str) -> int | None:
     return int(text) if int(text) < 1 << 32 else None
 
 
-def specials_of(special: list[str] | None) -> tuple[Specials, bool]:
+def specials_of(special: list[str] | None) -> "tuple[Specials, bool]":
     """Return which special tokens to find, and whether to refuse them instead.
 
     Raises:
@@ -250,26 +295,7 @@ def contents_of(path: str) -> bytes:
 
 
 def threads_of(threads: int | None) -> int:
-    """Return the number of threads: as asked, else the processors that this process may use.
+    """Return the number of threads to use; see ``usable_threads``."""
+    from bpe_cli.support.ordered_threads import usable_threads
 
-    Counts the CPU limit of a container (cgroup v2's ``cpu.max``, or v1's quota).
-    """
-    if threads is not None:
-        return min(threads, _MOST_THREADS)
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    for quota_file, period_file in (
-        ("/sys/fs/cgroup/cpu.max", None),
-        ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
-    ):
-        try:
-            with open(quota_file, encoding="ascii") as file:
-                words = file.read().split()
-            if period_file is not None:
-                with open(period_file, encoding="ascii") as file:
-                    words += file.read().split()
-            quota, period = int(words[0]), int(words[1])
-        except (OSError, ValueError, IndexError):  # no such file, or "max": no limit
-            continue
-        if quota > 0 and period > 0:
-            usable = min(usable, max(1, -(-quota // period)))
-    return max(1, usable)
+    return usable_threads(threads)

@@ -63,14 +63,8 @@ class Places:
         from bpe_cli.tokenizer.engine import Place
 
         place = Place(self._document, self._offset)
-        if block.unfinished:
-            begins = block.ends[-2] if len(block.ends) > 1 else 0
-            before = self._offset if len(block.ends) == 1 else 0
-            self._offset = before + len(block.data) - begins
-            self._document += len(block.ends) - 1
-        else:
-            self._offset = 0
-            self._document += len(block.ends)
+        self._offset = block.open_bytes + (0 if block.ended or not block.ends else self._offset)
+        self._document += block.ended
         return place
 
 
@@ -78,12 +72,12 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
     """Pass blocks on, and refuse the first special token in a document.
 
     Raises:
-        InputError: There is one; the message says where.
+        InputError: If there is one; the message says where.
     """
     number, offset = 0, 0
     for block in blocks:
-        for place, document in enumerate(block.documents()):
-            if not (block.continued and place == 0):
+        for document, begins, _ in block.parts():
+            if begins:
                 number, offset = number + 1, 0
             found = None if matcher is None else matcher.find(document)
             if found is not None:
@@ -125,10 +119,9 @@ class Budget:
         """Count the tokens of a block's documents."""
         if self._limit is None:
             return
-        last = len(counts) - 1
         for place, tokens in enumerate(counts):
             self._open += tokens
-            if block.unfinished and place == last:
+            if place == block.ended:
                 return
             self._number += 1
             if self._open > self._limit:
@@ -141,7 +134,7 @@ class Budget:
         """Fail if a document had more; name the first that had.
 
         Raises:
-            CheckFailed: One had.
+            CheckFailed: If one had.
         """
         if not self._first:
             return

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from bpe_cli import _core
-from bpe_cli.errors import TrainingError
 from bpe_cli.stages import Model
+from bpe_cli.stages.counting import count_blocks
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -20,8 +20,6 @@ def count_pieces(
 ) -> None:
     """Send documents through a tokenizer's stages and add the pieces that come out to counts.
 
-    The result depends on the documents and their order alone, not on blocks or threads.
-
     Args:
         tokenizer: Whose stages.
         blocks: The documents.
@@ -30,19 +28,12 @@ def count_pieces(
         specials: Which special tokens are found in the text; those, and added tokens, are taken out.
 
     Raises:
-        TrainingError: There are more different pieces than the counts' memory holds, or text cannot be cut.
-        UsageError: A name in ``specials`` is unknown.
+        TrainingError: if there are more different pieces than the counts' memory holds, or text cannot be cut.
+        UsageError: if a name in ``specials`` is unknown.
     """
-    matcher = tokenizer.matcher(specials)
-    try:
-        for block in tokenizer.settle(blocks, matcher):
-            tokenizer.engine.count_pieces(counts, block, matcher, threads)
-    except ValueError as error:  # an expression that takes too long, a text that is too long
-        raise TrainingError(f"the text cannot be cut: {error}", hint="cut it into lines: --lines") from error
-    except MemoryError as error:
-        raise TrainingError(
-            f"the corpus has too many different pieces: {error}", hint="count a sample of the corpus"
-        ) from error
+    count_blocks(
+        blocks, tokenizer.engine, counts, threads, tokenizer.matcher(specials), smaller="count a sample of the corpus"
+    )  # fmt: skip
 
 
 def segmented(model: Model, counts: _core.Counts) -> Iterator[tuple[list[bytes], array[int], memoryview, memoryview]]:

@@ -117,7 +117,7 @@ def departures(
 
     >>> found = list(departures("ab", {"a": -1, "b": -1, "ab": -2}, -9))
     >>> [[(way.edge.token, way.total) for way in ways] for ways in found]
-    [[('b', -1)], [('ab', -2), ('a', -2)]]
+    [[('b', -1.0)], [('ab', -2.0), ('a', -2.0)]]
     """
     lengths = lengths or sorted({len(token) for token in scores})
     totals = [0.0] * (len(piece) + 1)

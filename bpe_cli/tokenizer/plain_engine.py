@@ -216,14 +216,9 @@ class PlainEngine:
     def count_pieces(
         self, counts: _core.Counts, block: Block, matcher: _core.SpecialMatcher | None, threads: int
     ) -> None:
-        if isinstance(self._splitter, _core.Splitter):
-            counts.add_block(
-                self._splitter, matcher, self._prefix_space, block.data, block.ends, threads, block.continued
-            )
-            return
-        for _, text, special_id, _ in self._stretches(block, matcher):
-            if special_id is None:
-                counts.add_pieces(text, self._splitter.split(text), None)
+        from bpe_cli.stages.counting import SplitText
+
+        SplitText(self._splitter, self._prefix_space).count_pieces(counts, block, matcher, threads)
 
     def tally(
         self, tally: _core.Tally, block: Block, matcher: _core.SpecialMatcher | None, threads: int, *, tiled: bool

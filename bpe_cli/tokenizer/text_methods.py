@@ -15,8 +15,8 @@ from bpe_cli.support.core_arguments import bytes_of, pack
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from bpe_cli.tokenizer.interface import AnyTokenizer
     from bpe_cli.tokenizer.token_spans import Placed
-    from bpe_cli.tokenizer.tokenizer import Tokenizer
 
 Specials = Literal["all"] | Collection[str]
 """Which special tokens are looked for in text: all of them, or those with these contents."""
@@ -39,9 +39,9 @@ class TextMethods:
     __slots__ = ()
 
     @property
-    def _tokenizer(self) -> Tokenizer:
+    def _tokenizer(self) -> AnyTokenizer:
         """This tokenizer, as type checkers know it."""
-        return cast("Tokenizer", self)
+        return cast("AnyTokenizer", self)
 
     def encode(
         self,
@@ -115,7 +115,7 @@ class TextMethods:
         """Return the text that ids stand for.
 
         ``ignore`` keeps the most valid characters that any reading of the bytes gives (the optimum
-        of the byte-level BPE paper, arXiv:1909.03341; ``teaching.utf8`` holds its dynamic programme).
+        of the byte-level BPE paper, arXiv:1909.03341; ``tests/oracle/utf8.py`` holds its dynamic programme).
 
         Raises:
             InputError: The bytes are not UTF-8 and ``errors`` is ``strict``.

@@ -26,7 +26,7 @@ from bpe_cli.stages import (
 from bpe_cli.stages.splitters import safe_cutter
 from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.core_arguments import no_special_tokens
-from bpe_cli.support.fast_dataclass import dataclass, field
+from bpe_cli.support.fast_dataclass import dataclass, field, replace
 from bpe_cli.tokenizer.engine import Engine, EngineParts, Place, Sampling, SpecialTable
 from bpe_cli.tokenizer.plain_engine import PlainEngine, can_run
 from bpe_cli.tokenizer.text_methods import Specials, TextMethods
@@ -166,8 +166,6 @@ class Tokenizer(TextMethods):
         """
         if not self.withheld:
             return self
-        from bpe_cli.support.fast_dataclass import replace
-
         vocabulary = self.model.vocabulary.without(self.withheld.ids & self.special_ids.keys())
         return replace(self, model=replace(self.live_model, vocabulary=vocabulary))
 
@@ -223,9 +221,10 @@ class Tokenizer(TextMethods):
         Raises:
             UsageError: An id is taken, or a content stands for another id.
         """
-        from bpe_cli.tokenizer.variants import with_special_tokens
+        from bpe_cli.tokenizer.variants import joined_special_tokens
 
-        return with_special_tokens(self, tokens)
+        joined = joined_special_tokens(self.model.vocabulary, self.special_tokens, tokens)
+        return replace(self, special_tokens=joined)
 
     def with_longest_match(self, *, left_to_right: bool, frequencies: Mapping[bytes, int] | None = None) -> Tokenizer:
         """Return a tokenizer that applies a BPE vocabulary by its longest tokens instead of by merges.
@@ -238,9 +237,9 @@ class Tokenizer(TextMethods):
         Raises:
             UsageError: This is no BPE tokenizer over characters, or it lacks a token that has a frequency.
         """
-        from bpe_cli.tokenizer.variants import with_longest_match
+        from bpe_cli.tokenizer.variants import longest_match
 
-        return with_longest_match(self, left_to_right, frequencies)
+        return replace(self, model=longest_match(self.model, self.special_tokens, left_to_right, frequencies))
 
     # -- special tokens ------------------------------------------------------------------------
 

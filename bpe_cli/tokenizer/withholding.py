@@ -64,12 +64,12 @@ def withheld(model: Model, special_tokens: Iterable[SpecialToken], before: Itera
     # A file may say that the unknown token is an ordinary piece besides: then text becomes it, as in llama.cpp.
     if unk_id is not None and (not kinds or kinds[unk_id] in (UNKNOWN, CONTROL)):
         reserved.add(unk_id)
-    found = model.vocabulary.among(reserved)
-    if not found:
+    present = model.vocabulary.among(reserved)
+    if not present:
         return NOTHING
     spelt_in_bytes = any(isinstance(stage, (ByteLevel, ByteLevelNormalizer)) for stage in before)
-    spelling = frozenset(token_id for token_id in found if _is_spelt_with(model, token_id, spelt_in_bytes))
-    return Withheld(frozenset(found) - spelling, spelling)
+    spelling = frozenset(token_id for token_id in present if _is_spelt_with(model, token_id, spelt_in_bytes))
+    return Withheld(frozenset(present) - spelling, spelling)
 
 
 def _is_spelt_with(model: Model, token_id: int, spelt_in_bytes: bool) -> bool:

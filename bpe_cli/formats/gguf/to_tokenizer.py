@@ -37,7 +37,7 @@ from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 NOT_READ = {
-    "hybriddna": "BPE beside fixed words of DNA",
+    "hybriddna": "BPE beside fixed words of DNA, six letters each",
     "test": "no tokenizer, and for tests of its own",
 }
 """Models that llama.cpp knows and that are not read, with what they are."""

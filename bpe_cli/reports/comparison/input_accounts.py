@@ -187,7 +187,7 @@ class Reading:
     def __iter__(self) -> Iterator[Block]:
         for block in self._blocks:
             size = len(block.data)
-            self.documents += len(block.ends) - block.continued
+            self.documents += block.begun
             self._count_filled(block)
             self.bytes_read += size
             if self.digest is not None:
@@ -219,8 +219,8 @@ class Reading:
         self._open_is_filled = block.unfinished and (last_is_filled or (went_on and len(ends) == 1))
 
     def _remember(self, block: Block, short: list[bytearray]) -> None:
-        for number, document in enumerate(block.documents()):
-            if number == 0 and block.continued and short:
-                short[-1] += document
-            else:
+        for document, begins, _ in block.parts():
+            if begins or not short:
                 short.append(bytearray(document))
+            else:
+                short[-1] += document

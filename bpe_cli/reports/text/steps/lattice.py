@@ -16,7 +16,6 @@ from bpe_cli.reports.text.steps.values import (
     StepToken,
     Way,
 )
-from bpe_cli.teaching.character_bpe import byte_token
 from bpe_cli.teaching.lattice import (
     Arrival,
     Edge,
@@ -29,6 +28,7 @@ from bpe_cli.teaching.lattice import (
     onward_path,
     ten_thousandths,
 )
+from bpe_cli.teaching.spelling import byte_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

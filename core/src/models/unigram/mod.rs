@@ -21,6 +21,7 @@ mod tables;
 mod tests;
 
 use bpe_tables::TokenTable;
+use serde::Deserialize;
 
 use self::lattice::{Lattice, Node, UNKNOWN};
 use self::real::Real;
@@ -44,7 +45,8 @@ mod kind {
 }
 
 /// What the specification says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The token for unknown characters; without one they are an error.
     pub unk_id: Option<u32>,
@@ -52,9 +54,10 @@ pub struct Settings {
     pub byte_fallback: bool,
     /// Whether neighbouring unknown characters become one token.
     pub fuse_unk: bool,
-    /// Whether scores are added in f32.
+    /// Whether scores are added in f32 (SentencePiece) instead of f64 (Hugging Face).
     pub single_precision: bool,
     /// Whether scores are whole numbers of ten-thousandths, see [`backward`].
+    #[serde(default)]
     pub fixed_point: bool,
 }
 

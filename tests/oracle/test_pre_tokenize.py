@@ -7,9 +7,9 @@ import pytest
 from bpe_cli.stages import ByteLevel, PreTokenizer, Split
 from bpe_cli.stages.named_pre_tokenizers import named
 from bpe_cli.stages.patterns import PATTERNS
-from bpe_cli.teaching import pre_tokenize
-from bpe_cli.teaching.pre_tokenize import Piece
 from tests.differential.pieces import pieces_with_spans, stages_of
+from tests.oracle import pre_tokenize
+from tests.oracle.pre_tokenize import Piece
 
 GPT2 = (Split(PATTERNS["gpt2"].regex), ByteLevel())
 BERT, T5, XLNET = named("bert"), named("t5"), named("xlnet")

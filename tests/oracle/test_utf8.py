@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bpe_cli.teaching.utf8 import character_of, recover, recoverable
+from tests.oracle.utf8 import character_of, recover, recoverable
 
 # Beginnings, continuations and the bytes at the edges of what is valid, so that characters do occur
 EDGES = st.lists(

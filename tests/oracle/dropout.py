@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from bpe_cli.teaching.character_bpe import Order, candidates
+from tests.oracle.merging import Order, candidates
 
 
-def merge_with_dropout(symbols: Sequence[str], order: Order, probability: float, draw: Random) -> list[str]:
-    """Merge as ``character_bpe.merge`` does, but drop each candidate of each step with a probability.
+def merge_with_dropout(symbols: Sequence[str], order: Order[str], probability: float, draw: Random) -> list[str]:
+    """Merge as ``merging.merge`` does, but drop each candidate of each step with a probability.
 
     It ends when no candidate is left, or all are dropped in one step.
 
-    >>> from bpe_cli.teaching.character_bpe import order_of_merges
+    >>> from tests.oracle.character_bpe import order_of_merges
     >>> order = order_of_merges([("a", "b"), ("ab", "c")])
     >>> [merge_with_dropout("abc", order, probability, Random(1)) for probability in (0, 0.5, 1)]
     [['abc'], ['a', 'b', 'c'], ['a', 'b', 'c']]
@@ -29,13 +29,15 @@ def merge_with_dropout(symbols: Sequence[str], order: Order, probability: float,
     return parts
 
 
-def merge_with_lasting_dropout(symbols: Sequence[str], order: Order, probability: float, draw: Random) -> list[str]:
+def merge_with_lasting_dropout(
+    symbols: Sequence[str], order: Order[str], probability: float, draw: Random
+) -> list[str]:
     """Merge, drawing once for each candidate when its turn comes (SentencePiece).
 
     One that is dropped stays dropped while its two neighbours stay the same, so both of two merges that
     have nothing to do with each other are done with (1 - p)^2, while the paper gives them more.
 
-    >>> from bpe_cli.teaching.character_bpe import order_of_merges
+    >>> from tests.oracle.character_bpe import order_of_merges
     >>> order = order_of_merges([("a", "b"), ("ab", "c")])
     >>> [merge_with_lasting_dropout("abc", order, probability, Random(1)) for probability in (0, 1)]
     [['abc'], ['a', 'b', 'c']]

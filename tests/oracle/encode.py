@@ -13,21 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from bpe_cli.teaching.bpe import Symbol, merge_word
+from tests.oracle.merging import Order, merge
 
 
-def _merge_lowest(symbols: Sequence[Symbol], rank: Callable[[Symbol, Symbol], int | None]) -> list[Symbol]:
-    """Merge the neighbours with the lowest rank, the leftmost of equals, one pair at a time."""
-    parts = list(symbols)
-    while True:
-        ranked = [
-            (number, place)
-            for place in range(len(parts) - 1)
-            if (number := rank(parts[place], parts[place + 1])) is not None
-        ]
-        if not ranked:
-            return parts
-        _, place = min(ranked)
-        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+def _by_rank(rank: Callable[[Symbol, Symbol], int | None]) -> Order[Symbol]:
+    def order(left: Symbol, right: Symbol) -> tuple[float, Symbol] | None:
+        number = rank(left, right)
+        return None if number is None else (number, left + right)
+
+    return order
 
 
 def _single_bytes(piece: bytes) -> list[bytes]:
@@ -45,7 +39,7 @@ def encode_by_ranks(piece: bytes, ranks: Mapping[bytes, int]) -> list[bytes]:
     """
     if piece in ranks:
         return [piece]
-    return _merge_lowest(_single_bytes(piece), lambda left, right: ranks.get(left + right))
+    return merge(_single_bytes(piece), _by_rank(lambda left, right: ranks.get(left + right)))
 
 
 def encode_by_merges(
@@ -75,7 +69,7 @@ def encode_by_merges(
     ranks: dict[tuple[Symbol, Symbol], int] = {}
     for number, pair in enumerate(merges):
         ranks.setdefault(pair, number)
-    return _merge_lowest(symbols, lambda left, right: ranks.get((left, right)))
+    return merge(symbols, _by_rank(lambda left, right: ranks.get((left, right))))
 
 
 def live_merges(merges: Sequence[tuple[Symbol, Symbol]], special: Collection[Symbol]) -> list[tuple[Symbol, Symbol]]:
@@ -117,7 +111,7 @@ def recover_merges(ranks: Mapping[bytes, int]) -> tuple[list[tuple[bytes, bytes]
     lower: dict[bytes, int] = {}
     for token, token_rank in sorted(ranks.items(), key=lambda item: item[1]):
         if len(token) > 1:
-            parts = _merge_lowest(_single_bytes(token), lambda left, right: lower.get(left + right))
+            parts = merge(_single_bytes(token), _by_rank(lambda left, right: lower.get(left + right)))
             if len(parts) == 2:
                 merges.append((parts[0], parts[1]))
             else:

@@ -1,4 +1,4 @@
-"""Merge by the scores of pieces, told step by step: what ``character_bpe.encode_by_scores`` does.
+"""Merge by the scores of pieces, and take unused ones apart again.
 
 Source: google/sentencepiece ``bpe_model.cc``.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from bpe_cli.teaching.merging import Merge, Order
+from bpe_cli.tokenizer.merging import Merge, Order
 
 
 class UserDefined(str):
@@ -53,7 +53,7 @@ def take_back(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what merging left, each with what it becomes: itself, or the parts of an unused piece, and of theirs.
 
-    >>> from bpe_cli.teaching.merging import merges
+    >>> from bpe_cli.tokenizer.merging import merges
     >>> done = merges("abc", order_of_scores({"ab": -1.0, "abc": -2.0}))
     >>> list(take_back("abc", done, {"abc", "ab"}))
     [('abc', ('a', 'b', 'c'))]

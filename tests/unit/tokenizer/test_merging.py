@@ -1,12 +1,15 @@
-"""Both ways to tell merges, and what they leave, against the encoders that tell nothing."""
+"""The one loop that merges in Python, and what is told of it, against the textbooks' way."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.teaching import character_bpe, encode, scored_merging
-from bpe_cli.teaching.merging import merges, merges_by_queue, states
+from bpe_cli.reports.text.steps import scored_merging
+from bpe_cli.reports.text.steps.merging import states
+from bpe_cli.tokenizer.merging import merged, merges
+from tests.oracle import character_bpe, encode
+from tests.oracle import merging as oracle
 
 letters = st.text("abc", max_size=24)
 pairs = st.lists(st.tuples(st.text("abc", min_size=1, max_size=3), st.text("abc", min_size=1, max_size=3)), max_size=12)
@@ -27,11 +30,11 @@ def test_the_paper_s_word():
 def test_both_tell_what_merging_by_a_list_does(word, learnt):
     order = character_bpe.order_of_merges(learnt)
     told = list(merges(word, order))
-    assert list(merges_by_queue(word, order)) == told
+    assert list(oracle.merges(word, order)) == told
     left = list(word)
     for (at, left), step in zip(states(word, told), told, strict=True):
         assert left[at] == step.product == step.left + step.right
-    assert left == character_bpe.merge(word, order) == encode.encode_by_merges(word, learnt)
+    assert left == merged(word, order) == oracle.merge(word, order) == encode.encode_by_merges(word, learnt)
 
 
 @given(
@@ -46,7 +49,7 @@ def test_scores_pieces_of_one_s_own_and_unused_ones(word, scores, own, unused):
     symbols = scored_merging.spell(word, own)
     order = scored_merging.order_of_scores(scores)
     told = list(merges(symbols, order))
-    assert list(merges_by_queue(symbols, order)) == told
+    assert list(oracle.merges(symbols, order)) == told
     known = scores.keys() | own
     found = []
     for _, parts in scored_merging.take_back(symbols, told, unused):
@@ -60,9 +63,9 @@ def test_scores_pieces_of_one_s_own_and_unused_ones(word, scores, own, unused):
 
 def test_a_long_piece_and_a_deep_one():
     order = {("a", "a"): (0, "aa"), ("aa", "aa"): (1, "aaaa")}
-    told = list(merges_by_queue("a" * 20_000, lambda *pair: order.get(pair)))
+    told = list(merges("a" * 20_000, lambda *pair: order.get(pair)))
     assert len(told) == 15_000
     # Each merge takes one more: without recursion it is taken back.
     scores = {"a" * length: float(length) for length in range(2, 3000)}
-    done = list(merges_by_queue("a" * 2999, scored_merging.order_of_scores(scores)))
+    done = list(merges("a" * 2999, scored_merging.order_of_scores(scores)))
     assert list(scored_merging.take_back("a" * 2999, done, scores.keys())) == [("a" * 2999, ("a",) * 2999)]

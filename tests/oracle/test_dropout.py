@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from bpe_cli.teaching.character_bpe import merge, order_of_merges
-from bpe_cli.teaching.dropout import merge_with_dropout, merge_with_lasting_dropout
+from tests.oracle.character_bpe import merge, order_of_merges
+from tests.oracle.dropout import merge_with_dropout, merge_with_lasting_dropout
 
 INDEPENDENT = order_of_merges([("a", "b"), ("c", "d")])
 OVERLAPPING = order_of_merges([("b", "c"), ("a", "b"), ("ab", "c")])

@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.teaching.bpe import character_words, train
-from bpe_cli.teaching.character_bpe import byte_token, encode_by_scores, merge, order_of_merges, spell
-from bpe_cli.teaching.encode import encode_by_merges
 from tests.needs import needs
-
-from .strategies import TEXT_WORDS
+from tests.oracle.character_bpe import byte_token, encode_by_scores, merge, order_of_merges, spell
+from tests.oracle.encode import encode_by_merges
+from tests.oracle.strategies import TEXT_WORDS
 
 # -- worked examples -------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What becomes of each block of documents under ``bpe encode``: encoded on some thread, written in order."""
+"""Encode blocks of documents on any thread, and write what comes out in order."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def with_edges_counted(block: Block, counts: memoryview, edges: Edges) -> memory
     if not len(edges) or not len(counts):
         return counts
     more = array("Q", (count + len(edges) for count in counts))
-    if block.continued:
+    if block.begun < len(more):
         more[0] -= len(edges.before)
-    if block.unfinished:
+    if block.ended < len(more):
         more[-1] -= len(edges.after)
     return memoryview(more)
 
@@ -52,7 +52,7 @@ def counts_of(block: Block, ends: memoryview, edges: Edges, sink: Sink) -> list[
     """Return how many ids each document of a block has in the output."""
     own = int(_puts_eot(edges, sink))
     counts = [end - start + own for start, end in zip([0, *ends], ends, strict=False)]
-    if own and block.unfinished and counts:
+    if own and block.ended < len(counts):
         counts[-1] -= own
     return counts
 
@@ -86,7 +86,7 @@ class BlockEncoding:
         """Encode or count a block; several threads may do so at a time.
 
         Raises:
-            InputError: A byte of the text has no token.
+            InputError: If a byte of the text has no token.
         """
         block, place = item
         if isinstance(self.sink, CountSink) and self.sampling is None:
@@ -98,7 +98,7 @@ class BlockEncoding:
         """Write the result of a block; blocks come in order.
 
         Raises:
-            OutputError: It cannot be written.
+            OutputError: If it cannot be written.
         """
         block, _ = item
         ids, ends = result

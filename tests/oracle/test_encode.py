@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, to_visible
 from bpe_cli.teaching.bpe import byte_words, train
-from bpe_cli.teaching.encode import encode_by_merges, encode_by_ranks, recover_merges, replay_merges
 from tests.needs import needs
-
-from .strategies import BYTE_PIECES
+from tests.oracle.encode import encode_by_merges, encode_by_ranks, recover_merges, replay_merges
+from tests.oracle.strategies import BYTE_PIECES
 
 ALPHABET = tuple(bytes([byte]) for byte in ALPHABET_ORDER)
 

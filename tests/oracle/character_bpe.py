@@ -1,19 +1,16 @@
 """Encode one piece with models over characters: by merges, and by the scores of pieces.
 
-Sources: Sennrich, Haddow and Birch, arXiv:1508.07909 (merges of characters); huggingface/tokenizers
-``models/bpe`` (unknown characters, bytes, what is written before and after characters);
-google/sentencepiece ``bpe_model.cc`` (scores).
+Sources: Sennrich, Haddow and Birch, arXiv:1508.07909 (merges of characters); google/sentencepiece
+``bpe_model.cc`` (scores).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal
 
-Order = Callable[[str, str], tuple[int, str] | None]
-"""Gives the number of two neighbours' merge, of which the lowest comes first, and what it makes."""
+from bpe_cli.teaching.spelling import byte_token, decorate, spellings
+from tests.oracle.merging import Order, merge
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +26,6 @@ class _Node:
         if self.text not in unused or not self.parts:
             return [self]
         return [leaf for part in self.parts for leaf in part.without(unused)]
-
-
-def byte_token(byte: int) -> str:
-    """Name the token of a byte.
-
-    >>> byte_token(10)
-    '<0x0A>'
-    """
-    return f"<0x{byte:02X}>"
 
 
 def spell(
@@ -73,95 +61,7 @@ def spell(
     return [token for spelling in spelt for token in spelling.tokens]
 
 
-def decorate(piece: str, *, prefix: str = "", suffix: str = "", separate_suffix: bool = False) -> list[str]:
-    """Write a piece as symbols: characters with what is written before and after them.
-
-    >>> decorate("abc", prefix="##", suffix="</w>"), decorate("ab", suffix="</w>", separate_suffix=True)
-    (['a', '##b', '##c</w>'], ['a', 'b', '</w>'])
-    """
-    symbols = [prefix * (place > 0) + character for place, character in enumerate(piece)]
-    if separate_suffix and suffix:
-        symbols.append(suffix)
-    elif symbols:
-        symbols[-1] += suffix
-    return symbols
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """How a symbol is spelt.
-
-    Attributes:
-        symbol: The symbol.
-        tokens: What it becomes: itself, its bytes, the unknown token, or nothing.
-        way: Which of these it is; "fused" if the unknown token before it stands for this one, too.
-    """
-
-    symbol: str
-    tokens: tuple[str, ...]
-    way: Literal["token", "bytes", "unknown", "fused", "left out"]
-
-
-def spellings(
-    symbols: Sequence[str],
-    vocabulary: Collection[str],
-    *,
-    unknown: str | None = None,
-    fuse_unknown: bool = False,
-    byte_fallback: bool = False,
-) -> Iterator[Spelling]:
-    """Yield how each symbol is spelt; arguments as for ``spell``.
-
-    >>> [spelling.way for spelling in spellings("axy", {"a"}, unknown="?", fuse_unknown=True)]
-    ['token', 'unknown', 'fused']
-    """
-    after_unknown = False
-    for symbol in symbols:
-        in_bytes = tuple(byte_token(byte) for byte in symbol.encode("utf-8", "surrogateescape"))
-        if symbol in vocabulary:
-            yield Spelling(symbol, (symbol,), "token")
-        elif byte_fallback and all(token in vocabulary for token in in_bytes):
-            yield Spelling(symbol, in_bytes, "bytes")
-        elif unknown is None:
-            yield Spelling(symbol, (), "left out")
-        elif fuse_unknown and after_unknown:
-            yield Spelling(symbol, (), "fused")
-            continue
-        else:
-            yield Spelling(symbol, (unknown,), "unknown")
-            after_unknown = True
-            continue
-        after_unknown = False
-
-
-def candidates(symbols: Sequence[str], order: Order) -> list[tuple[int, int, str]]:
-    """Return all merges that can be done, first to last: (number, place, product).
-
-    >>> candidates("bab", order_of_merges([("a", "b"), ("b", "a")]))
-    [(0, 1, 'ab'), (1, 0, 'ba')]
-    """
-    found = []
-    for place, (left, right) in enumerate(pairwise(symbols)):
-        merged = order(left, right)
-        if merged is not None:
-            found.append((merged[0], place, merged[1]))
-    return sorted(found)
-
-
-def merge(symbols: Sequence[str], order: Order) -> list[str]:
-    """Merge the neighbours that come first, the leftmost of equals, one pair at a time.
-
-    >>> merge("abcab", order_of_merges([("b", "c"), ("a", "b")]))
-    ['a', 'bc', 'ab']
-    """
-    parts = list(symbols)
-    while possible := candidates(parts, order):
-        _, place, product = possible[0]
-        parts[place : place + 2] = [product]
-    return parts
-
-
-def order_of_merges(merges: Sequence[tuple[str, str]], prefix: str = "") -> Order:
+def order_of_merges(merges: Sequence[tuple[str, str]], prefix: str = "") -> Order[str]:
     """Order merges as they stand in a list; a product leaves out the right part's prefix.
 
     >>> order_of_merges([("a", "##b"), ("##b", "##c")], prefix="##")("##b", "##c")
@@ -211,17 +111,14 @@ def encode_by_scores(
         own = max((token for token in user_defined if piece.startswith(token, place)), key=len, default="")
         nodes.append(_Node(own or piece[place], frozen=bool(own)))
         place += len(nodes[-1].text)
-    while True:
-        candidates = [
-            (-scores[left.text + right.text], place)
-            for place, (left, right) in enumerate(pairwise(nodes))
-            if left.text + right.text in scores and not left.frozen and not right.frozen
-        ]
-        if not candidates:
-            break
-        _, place = min(candidates)
-        left, right = nodes[place : place + 2]
-        nodes[place : place + 2] = [_Node(left.text + right.text, (left, right))]
+
+    def order(left: _Node, right: _Node) -> tuple[float, _Node] | None:
+        score = scores.get(left.text + right.text)
+        if score is None or left.frozen or right.frozen:
+            return None
+        return -score, _Node(left.text + right.text, (left, right))
+
+    nodes = merge(nodes, order)
     found: list[str] = []
     after_unknown = False
     for node in [leaf for tree in nodes for leaf in tree.without(unused)]:
