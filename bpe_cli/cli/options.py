@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli.parameters import Argument, Option
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.support.processors import threads_of as threads_of
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
@@ -19,9 +20,6 @@ DEFAULT_TOKENIZER = "o200k_base"
 
 _LARGEST = 1 << 24
 """Bytes that a file of tools, a template or a list of tokens may have."""
-
-_MOST_THREADS = 1 << 16
-"""More change nothing: there is never work for so many at a time."""
 
 _INPUT = "Input"
 _TOKENIZER = "Tokenizer"
@@ -193,15 +191,9 @@ def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list
         UsageError: It is unknown, or a special token is not TEXT=ID.
         InputError, FormatError: Its file cannot be read.
     """
-    from bpe_cli.tokenizer import named_encodings
+    from bpe_cli.jobs.load import load
 
-    name = name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER
-    # The formats of files are loaded only if one may be meant: a named encoding starts without them.
-    tokenizer = None if pattern is not None or os.path.lexists(name) else named_encodings.find(name)
-    if tokenizer is None:
-        from bpe_cli.formats import find_tokenizer
-
-        tokenizer = find_tokenizer(name, pattern)
+    tokenizer = load(name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER, pattern)
     if not add_special:
         return tokenizer
     from bpe_cli.support.failures import every
@@ -255,29 +247,3 @@ def contents_of(path: str, most: int = _LARGEST) -> bytes:
     if len(data) > most:
         raise InputError(f"{show_path(path)} has more than {most:,} bytes")
     return data
-
-
-def threads_of(threads: int | None) -> int:
-    """Return the number of threads: as asked, else the processors that this process may use.
-
-    Counts the CPU limit of a container (cgroup v2's ``cpu.max``, or v1's quota).
-    """
-    if threads is not None:
-        return min(threads, _MOST_THREADS)
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    for quota_file, period_file in (
-        ("/sys/fs/cgroup/cpu.max", None),
-        ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
-    ):
-        try:
-            with open(quota_file, encoding="ascii") as file:
-                words = file.read().split()
-            if period_file is not None:
-                with open(period_file, encoding="ascii") as file:
-                    words += file.read().split()
-            quota, period = int(words[0]), int(words[1])
-        except (OSError, ValueError, IndexError):  # no such file, or "max": no limit
-            continue
-        if quota > 0 and period > 0:
-            usable = min(usable, max(1, -(-quota // period)))
-    return max(1, usable)

@@ -137,7 +137,7 @@ class InputTally:
         ids, ends, starts, stops = array("I"), array("Q"), array("Q"), array("Q")
         begin = 0
         for document in block.documents():
-            for token in self._owner.tokenizer.tokens(bytes(document), self._owner.specials):
+            for token in self._owner.tokenizer.tokens(bytes(document), specials=self._owner.specials):
                 ids.append(token.token_id)
                 starts.append(begin + token.start)
                 stops.append(begin + token.end)

@@ -30,8 +30,8 @@ def test_an_added_token_of_plain_text_whose_letters_spell_bytes(read):
     ids = {text: number for number, text in enumerate(("a", "b", "Ġ", "ab", "õ", "é", "ļ", "£", "Ã", "µ"))}
     assert tokenizer.encode("õab é") == [ids["õ"], ids["ab"], ids["Ġ"], ids["é"]]
     assert tokenizer.encode("隣") == [ids["é"], ids["ļ"], ids["£"]]
-    assert tokenizer.decode([ids["õ"]]).decode() == "õ"
-    assert tokenizer.decode(tokenizer.encode("隣")).decode() == "隣"
+    assert tokenizer.decode_bytes([ids["õ"]]).decode() == "õ"
+    assert tokenizer.decode_bytes(tokenizer.encode("隣")).decode() == "隣"
     with pytest.raises(InputError, match="byte 0xF5"):
         tokenizer.encode(b"\xf5")
 
@@ -64,7 +64,7 @@ def test_blanks_become_marks_and_lines_are_pieces(read, model, pre):
     assert tokenizer.encode("a<own>b<eos>") == [ids[each] for each in ("a", "<own>", "b", *("<0x3C>", "<0x65>"))] + [
         ids[f"<0x{byte:02X}>"] for byte in b"os>"
     ]
-    assert tokenizer.decode(tokenizer.encode("ab  é\n\na")).decode() == "ab  é\n\na"
+    assert tokenizer.decode_bytes(tokenizer.encode("ab  é\n\na")).decode() == "ab  é\n\na"
     assert (tokenizer.post_processor is not None) == (pre != "sarvam-moe")
 
 
@@ -110,7 +110,7 @@ def test_words_of_characters(read):
     """White space is left out, and so is a character without a token; what is on its sides does not merge."""
     tokenizer = read(fill_whitespace)
     assert tokenizer.encode("ab a\tbéab aéb") == [3, 1, 2, 3, 1, 2]
-    assert tokenizer.decode([3, 1]) == b"aba"
+    assert tokenizer.decode_bytes([3, 1]) == b"aba"
     with pytest.raises(FormatError, match="stops, with the whole program"):
         read(fill_whitespace, model="gpt2")
 
@@ -122,10 +122,10 @@ def test_longest_match_over_bytes(read):
     end = 256 + 1
     assert tokenizer.encode("abc ab\n\\") == [end, 1 + ord("c"), end + 1, 1 + ord("\n"), 1 + ord("\\")]
     assert tokenizer.encode("<s>") == [1 + byte for byte in b"<s>"]
-    assert tokenizer.encode("<s>", "all") == [0]
+    assert tokenizer.encode("<s>", specials="all") == [0]
     assert tokenizer.encode("é") == [end + 2]
     assert tokenizer.encode(b"\xc3") == [1 + 0xC3]
-    assert tokenizer.decode(tokenizer.encode("ab é\x00\xff")).decode() == "ab é\x00\xff"
+    assert tokenizer.decode_bytes(tokenizer.encode("ab é\x00\xff")).decode() == "ab é\x00\xff"
 
 
 def test_an_escape_that_is_none(read):
