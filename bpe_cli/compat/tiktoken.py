@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from bpe_cli import _core
-from bpe_cli.errors import BpeError
+from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import RankBpe, SpecialToken, Split
 from bpe_cli.stages.patterns import scanner_for
 from bpe_cli.stages.vocabulary import Vocabulary
@@ -104,7 +104,7 @@ class Encoding:
             split = Split(pat_str) if covers else Split(pat_str, behavior="Removed", invert=True)
             tokenizer = Tokenizer(RankBpe(Vocabulary.from_ids(mergeable_ranks)), (split,), name=name)
             tokenizer.encode_block(Block.of([]))  # compiles it
-        except (BpeError, ValueError) as error:
+        except (FormatError, UsageError, ValueError) as error:
             raise ValueError(str(error)) from error
         self._set(name, pat_str, special_tokens, max_token_value, tokenizer)
         self.__dict__["_mergeable_ranks"] = mergeable_ranks
@@ -242,7 +242,7 @@ class Encoding:
         packed = _packed(tokens)
         try:
             return self._decoder.decode_bytes(packed)
-        except BpeError:
+        except InputError:
             for token in packed:
                 if self._content(token) is None:
                     raise KeyError(f"Invalid token for decoding: {token}") from None
@@ -368,7 +368,7 @@ class Encoding:
     def _content(self, token: int) -> bytes | None:
         try:
             return self._decoder.token_bytes(token)
-        except BpeError:
+        except InputError:
             return None
 
     def _meant(self, allowed: Any, disallowed: Any) -> tuple[Any, Any]:
@@ -422,7 +422,7 @@ class Encoding:
     def _ids(self, data: bytes, matcher: _core.SpecialMatcher | None) -> memoryview:
         try:
             return self._tokenizer.encode_block(Block.of([data]), matcher)[0]
-        except BpeError as error:
+        except InputError as error:
             raise ValueError(str(error)) from error
 
     def _batch(self, documents: list[bytes], matcher: _core.SpecialMatcher | None, threads: int) -> list[list[int]]:
@@ -430,7 +430,7 @@ class Encoding:
 
         try:
             return EncodedBatch.of(*self._tokenizer.encode_block(Block.of(documents), matcher, threads)).to_lists()
-        except BpeError as error:
+        except InputError as error:
             raise ValueError(str(error)) from error
 
 
