@@ -16,15 +16,15 @@ class CoreModel:
     """A model behind no stages; every document is one piece (unless the model can cut it unnoticed)."""
 
     def __init__(self, model: Model) -> None:
-        merges = getattr(model, "merges", None)
+        merges = model.merges
         self.pipeline = _core.Pipeline(
             _core.Stages(core_spec((), ())),
             core_model(model),
             blob=model.vocabulary.blob,
             ends=model.vocabulary.ends,
             merges=None if merges is None else merges.triples,
-            scores=getattr(model, "scores", getattr(model, "frequencies", None)),
-            kinds=getattr(model, "kinds", None) or None,
+            scores=model.frequencies if model.scores is None else model.scores,
+            kinds=model.kinds or None,
         )
 
     def spans(self, piece: bytes) -> list[tuple[int, int, int]]:

@@ -294,7 +294,7 @@ def staged(random: Random, model: Any, ids: dict[str, int], specials: list[Speci
     tokens = specials
     if tokens is None:
         tokens = special_tokens(random, ids, max(model.vocabulary.size, max(ids.values()) + 1))
-        unk = next((text for text, number in ids.items() if number == getattr(model, "unk_id", None)), None)
+        unk = next((text for text, number in ids.items() if number == model.unk_id), None)
         there = {token.content.decode() for token in tokens} | {token.token_id for token in tokens}
         if unk is not None and unk not in there and ids[unk] not in there and chance(random, 0.7):
             tokens = sorted([*tokens, SpecialToken(unk.encode(), ids[unk])], key=lambda token: token.token_id)
@@ -312,9 +312,9 @@ def staged(random: Random, model: Any, ids: dict[str, int], specials: list[Speci
 
 def without(model: Any, hidden: set[int]) -> Any:
     """Leave tokens out of a vocabulary that no merge uses."""
-    used = set(getattr(model, "merges", Merges(array("I"))).triples)
+    used = set(() if model.merges is None else model.merges.triples)
     ids = {token: token_id for token_id, token in model.vocabulary.items() if token_id not in hidden - used}
-    texts = [b""] * model.vocabulary.size if hasattr(model, "scores") else [b""] * (max(ids.values(), default=-1) + 1)
+    texts = [b""] * model.vocabulary.size if model.scores is not None else [b""] * (max(ids.values(), default=-1) + 1)
     for token, token_id in ids.items():
         texts[token_id] = token
     return replace(model, vocabulary=Vocabulary.from_tokens(texts))

@@ -182,7 +182,7 @@ def case(random, model_name, *, plain=False) -> Case:
     """A tokenizer of a kind of model, with stages unless it is ``plain``."""
     tokens, make = MODELS[model_name](random)
     on_bytes = model_name in ("rank_bpe", "merge_bpe")
-    unknown = getattr(make(set()), "unk_id", None)
+    unknown = make(set()).unk_id
     names = {token for token in tokens if token.startswith("<0x")}
     # What text is spelt with is no special token of a byte-level tokenizer.
     able = [token for number, token in enumerate(tokens)

@@ -6,6 +6,7 @@ import ast
 import re
 import shutil
 import subprocess
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,82 @@ def test_only_the_app_turns_an_error_into_a_message(path):
             passes_on = isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None
             if names & too_wide and not passes_on:
                 wrong.append((node.lineno, sorted(names)))
+    assert wrong == []
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def modules_imported(path: Path, known: Collection[str]) -> set[str]:
+    """Return the modules of the package that a file imports, for type checkers only and within functions too.
+
+    ``from bpe_cli.tokenizer import engine`` imports the module, and not what its package's ``__init__`` holds besides.
+    """
+    modules = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports are absolute"
+            for name in (f"{node.module}.{alias.name}" for alias in node.names):
+                modules.add(name if name in known else str(node.module))
+    return modules & set(known)
+
+
+def circles_of(imports: Mapping[str, Collection[str]]) -> list[set[str]]:
+    """Return the largest sets of modules each of which leads to all others of its set.
+
+    >>> [sorted(circle) for circle in circles_of({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}})]
+    [['b', 'c']]
+    """
+    reached = {}
+    for module in imports:
+        reached[module], waiting = set(), [module]
+        while waiting:
+            new = set(imports[waiting.pop()]) - reached[module]
+            reached[module] |= new
+            waiting += new
+    sets = {frozenset(other for other in reached[each] if each in reached[other]) for each in imports}
+    return sorted((set(members) for members in sets if members), key=sorted)
+
+
+def test_circles_are_found():
+    assert circles_of({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"e"}}) == [{"b", "c"}, {"e"}]
+
+
+def test_no_imports_go_in_a_circle():
+    paths = {module_of(path): path for path in MODULES} | {"bpe_cli._core": PACKAGE / "_core.pyi"}
+    imports = {module: modules_imported(path, paths) for module, path in paths.items()}
+    assert len(imports["bpe_cli.tokenizer.tokenizer"]) > 8
+    assert circles_of(imports) == []
+
+
+ENGINES = {"PlainEngine", "StagedEngine", "plain_engine", "staged_engine"}
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if unit_of(path) != "tokenizer"], ids=name_of)
+def test_nobody_asks_which_engine_it_is(path):
+    """Whoever needs to know gets an answer from ``tokenizer.engine.Engine``."""
+    names = {part for name in imports_of(path) if name.startswith("bpe_cli.tokenizer") for part in name.split(".")}
+    assert not names & ENGINES
+    asked = [ast.unparse(node) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)
+             and ast.unparse(node.func) in {"isinstance", "type", "hasattr", "getattr"}
+             and "engine" in ast.unparse(node.args[0]).split(".")]  # fmt: skip
+    assert asked == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_what_a_model_may_have_is_declared(path):
+    """``stages.models.AnyModel`` has a default for it: types do not see what ``getattr`` and ``hasattr`` ask for."""
+    wrong = [
+        (node.lineno, ast.unparse(node))
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"getattr", "hasattr"}
+        and ast.unparse(node.args[0]).endswith("model")
+        and isinstance(node.args[1], ast.Constant)
+    ]
     assert wrong == []
 
 

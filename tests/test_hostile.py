@@ -16,12 +16,12 @@ from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.teaching import bpe
-from bpe_cli.teaching.encode import encode_by_merges
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.tokenizer.streaming import StreamDecoder
 from bpe_cli.trainers import bbpe
 from tests.differential.rivals import assert_equal_ids, tiktoken_encoding
 from tests.differential.texts import more
+from tests.oracle.encode import encode_by_merges
 
 UNITS = {
     "letters": "a",
@@ -176,8 +176,8 @@ def test_many_empty_documents():
 
 def trained(documents: list[bytes], options: bbpe.BbpeOptions, threads: int = 2) -> bbpe.BbpeResult:
     counts = bbpe.new_counts()
-    bbpe.count([Block.of(documents)], options, counts, threads)
-    return bbpe.train(counts, options)
+    bbpe.TRAINER.count([Block.of(documents)], options, counts, threads)
+    return bbpe.TRAINER.train(counts, options)
 
 
 @pytest.mark.parametrize("pattern", ["", "o200k"])
@@ -226,7 +226,7 @@ def test_counts_beyond_32_bits():
     counts = bbpe.new_counts()
     pieces = {b"ab": 2**31 + 5, b"cd": 2**33, b"ef": 10, b"cde": 2**32 - 1}
     counts.add_pieces(b"".join(pieces), Block.of(pieces).ends, array("Q", pieces.values()))
-    result = bbpe.train(counts, bbpe.BbpeOptions(260, ""))
+    result = bbpe.TRAINER.train(counts, bbpe.BbpeOptions(260, ""))
     tokens = [token for token_id, token in result.tokenizer.model.vocabulary.items() if token_id >= 256]
     assert tokens == [b"cd", b"cde", b"ab", b"ef"]
     assert result.merge_counts.tolist() == [2**33 + 2**32 - 1, 2**32 - 1, 2**31 + 5, 10]
@@ -250,15 +250,15 @@ def test_counts_stay_within_their_memory(threads, pattern):
     data = " ".join("".join(chance.choices("abcdefgh", k=12)) for _ in range(100_000)).encode()
     counts = bbpe.new_counts(2 << 20)
     with pytest.raises(TrainingError) as caught:
-        bbpe.count([Block.of([data])], options, counts, threads)
+        bbpe.TRAINER.count([Block.of([data])], options, counts, threads)
     assert "different pieces take more than 2 MiB of memory" in caught.value.message
     assert "--max-memory" in caught.value.hint
     assert counts.unique * 12 < 2 << 20
     # One long piece is refused likewise.
     with pytest.raises(TrainingError):
-        bbpe.count([Block.of([b"a" * (3 << 20)])], options, bbpe.new_counts(2 << 20), threads)
+        bbpe.TRAINER.count([Block.of([b"a" * (3 << 20)])], options, bbpe.new_counts(2 << 20), threads)
     # And what fits is counted.
-    bbpe.count([Block.of([data[: 1 << 17]])], options, bbpe.new_counts(2 << 20), threads)
+    bbpe.TRAINER.count([Block.of([data[: 1 << 17]])], options, bbpe.new_counts(2 << 20), threads)
 
 
 def test_nothing_to_train_on():

@@ -51,9 +51,9 @@ def outcome(kind: Kind, chosen: dict[str, Any], tmp_path) -> str | None:
     """Train, save, load and encode; give the refusal, or None."""
     try:
         options = kind.make(chosen)
-        kind.module.untrained(options)
+        kind.trainer.untrained(options)
         texts = [b"low 5\nlower 2\nnewest 6\n" if chosen.get("dictionary") else WORDS.encode()]
-        trained = kind.module.train(counted(kind, options, texts), options).tokenizer
+        trained = kind.trainer.train(counted(kind, options, texts), options).tokenizer
         (tmp_path / "t.json").write_bytes(formats.dump(trained, "bpe.json", ["ids"])[""])
         saved = formats.load(tmp_path / "t.json")
     except BpeError as error:

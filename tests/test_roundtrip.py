@@ -21,11 +21,11 @@ from bpe_cli.stages import PrefixSpace, SpecialToken, Split
 from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.support.blocks import Block
-from bpe_cli.teaching.utf8 import recover
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.tokenizer.streaming import StreamDecoder
 from bpe_cli.trainers import base, bbpe
 from tests.differential.texts import MIXED, RAW, corpus, more
+from tests.oracle.utf8 import recover
 
 NAMES = list(named_encodings.ENCODINGS)
 SPECIAL = ("<|endoftext|>", "<s>", "<| a b |>", " x", "\n\n", "<s>1", "日!")
@@ -35,7 +35,7 @@ SPECIAL = ("<|endoftext|>", "<s>", "<| a b |>", " x", "\n\n", "<s>1", "日!")
 @cache
 def counted() -> _core.Counts:
     counts = bbpe.new_counts()
-    bbpe.count([Block.of(text.encode() for text in corpus().values())], bbpe.BbpeOptions(256), counts)
+    bbpe.TRAINER.count([Block.of(text.encode() for text in corpus().values())], bbpe.BbpeOptions(256), counts)
     return counts
 
 
@@ -44,7 +44,7 @@ def made(name: str) -> Tokenizer:
     """Make a tokenizer: trained on the repository's texts, with other stages before its model."""
     if name in named_encodings.ENCODINGS:
         return named_encodings.named(name)
-    trained = bbpe.train(counted(), bbpe.BbpeOptions(1500)).tokenizer
+    trained = bbpe.TRAINER.train(counted(), bbpe.BbpeOptions(1500)).tokenizer
     model, size = trained.model, trained.vocab_size
     special = tuple(SpecialToken(text.encode(), size + place) for place, text in enumerate(SPECIAL))
     return Tokenizer(model, STAGES[name], special)
@@ -226,7 +226,8 @@ def test_cuts_inside_long_documents_change_no_id(name, glue):
 def by_pieces(tokenizer: Tokenizer, data: bytes) -> list[int]:
     """Encode plain text as pieces that were cut beforehand."""
     data = b" " + data if tokenizer.prefix_space and not data.startswith(b" ") else data
-    return memoryview(tokenizer.runner.engine.encode_pieces(data, tokenizer.runner.splitter.split(data))).tolist()
+    ids, _ = tokenizer.engine.bare.encode(Block.of(tokenizer.engine.pieces(data).contents()))
+    return ids.tolist()
 
 
 @pytest.mark.parametrize("name", ["gpt2", "o200k_base", "trained", "prefix-space", "custom"])
@@ -300,7 +301,7 @@ def countings(draw) -> bbpe.BbpeOptions:
 
 def count(blocks: Iterable[Block], options: bbpe.BbpeOptions, threads: int = 1) -> _core.Counts:
     counts = bbpe.new_counts()
-    bbpe.count(blocks, options, counts, threads)
+    bbpe.TRAINER.count(blocks, options, counts, threads)
     return counts
 
 
@@ -324,14 +325,16 @@ def test_training_from_shards_threads_and_files_gives_the_same_bytes(tmp_path):
     for compat in bbpe.COMPAT:
         options = bbpe.BbpeOptions(1200, PATTERNS["o200k"].regex, special_tokens=("<|a b|>",), compat=compat)
         cutting = counts_file.Cutting(PATTERNS["o200k"].regex)
-        expected = formats.dump(bbpe.train(count([Block.of(texts)], options), options).tokenizer, "tokenizer.json")
+        expected = formats.dump(
+            bbpe.TRAINER.train(count([Block.of(texts)], options), options).tokenizer, "tokenizer.json"
+        )
         paths = []
         for number in range(3):
             own = count([Block.of(texts[number * 25 : (number + 1) * 25 if number < 2 else None])], options, threads=2)
             paths.append(tmp_path / f"{compat}.{number}")
             paths[-1].write_bytes(b"".join(counts_file.dump(own, cutting)))
         _, merged = counts_file.load_all(paths, base.DEFAULT_MAX_MEMORY)
-        assert formats.dump(bbpe.train(merged, options).tokenizer, "tokenizer.json") == expected
+        assert formats.dump(bbpe.TRAINER.train(merged, options).tokenizer, "tokenizer.json") == expected
         for threads in (2, 3, 4):
             # One document of all texts is long enough to be cut for the threads.
             joined = count([Block.of([b"".join(texts)])], options, threads)

@@ -8,7 +8,7 @@ Shown elsewhere, and not again here:
 - scores of pairs in WordPiece, and where the course's third merge of hug, pug, pun, bun, hugs is not the best:
   tests/unit/teaching/test_wordpiece.py
 - pre-tokenizations of the four sentences with offsets, by GPT-2, BERT and XLNet:
-  tests/unit/teaching/test_pre_tokenize.py
+  tests/oracle/test_pre_tokenize.py
 - max-match's joining and its punctuation: tests/unit/trainers/test_train_maxmatch.py
 - ChatGLM's model as a whole: tests/differential/test_sentencepiece_models.py
 """
@@ -337,10 +337,10 @@ def test_unigram_begins_with_300(tmp_path):
     for token, count in INITIAL_COUNTS.items():
         assert isclose(found["several"] - found[token], log(count), rel_tol=0, abs_tol=1e-9), token
     # The document's scores begin at 1 instead of 0.
-    pipeline = load(file).runner.pipeline
+    engine = load(file).engine
     for word, tokens, score in [("This", ["This"], 6.288267030694535), ("this", ["t", "his"], 10.03608902044192)]:
-        ids, found_score = pipeline.nbest(word.encode(), 1)[0]
-        assert [load(file).token_bytes(token_id).decode() for token_id in memoryview(ids)] == tokens
+        ids, found_score = engine.nbest(word.encode(), 1)[0]
+        assert [load(file).token_bytes(token_id).decode() for token_id in ids] == tokens
         assert isclose(1 - found_score, score, rel_tol=0, abs_tol=1e-9)
 
 

@@ -36,7 +36,7 @@ def reserved(found: Case) -> set[int]:
     model = tokenizer.model
     fallback = {token.token_id for token in tokenizer.special_tokens if token.content == b"<0x61>"}
     special = {token.token_id for token in tokenizer.special_tokens if token.special}
-    return special - {getattr(model, "unk_id", None)} - fallback
+    return special - {model.unk_id} - fallback
 
 
 def ids_or_none(tokenizer, text, specials=()):
@@ -139,7 +139,7 @@ def test_changed_tokenizers_keep_to_it(name, seed):
     random = Random(seed)
     found = case(random, name)
     tokenizer = found.with_special.without_dead_merges()
-    assert tokenizer.withheld.ids <= {getattr(tokenizer.model, "unk_id", None)}
+    assert tokenizer.withheld.ids <= {tokenizer.model.unk_id}
     assert not list(dead_merges(tokenizer.model, tokenizer.withheld))
     for _ in range(3):
         text = text_of(random, found).encode()
@@ -167,7 +167,7 @@ def test_real_tokenizers(shared):
         except BpeError:
             continue
         special = [token for token in tokenizer.special_tokens if token.special]
-        never = {token.token_id for token in special} - {getattr(tokenizer.model, "unk_id", None)}
+        never = {token.token_id for token in special} - {tokenizer.model.unk_id}
         texts = [token.content for token in special]
         ids, _ = tokenizer.encode_block(Block.of([*texts, b" ".join(texts)]), tokenizer.matcher())
         assert never.isdisjoint(ids.tolist())

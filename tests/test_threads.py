@@ -31,9 +31,9 @@ def test_counts_are_added_to_by_several():
     options = bbpe.BbpeOptions(300)
     texts = [text.encode() for text in corpus().values()]
     alone, shared = bbpe.new_counts(), bbpe.new_counts()
-    bbpe.count([Block.of(texts)], options, alone)
+    bbpe.TRAINER.count([Block.of(texts)], options, alone)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda text: bbpe.count([Block.of([text])], options, shared, 2), texts))
+        list(pool.map(lambda text: bbpe.TRAINER.count([Block.of([text])], options, shared, 2), texts))
     assert sorted(shared.items(0, 1 << 30)) == sorted(alone.items(0, 1 << 30))
 
 
@@ -49,16 +49,16 @@ options = bbpe.BbpeOptions(1000)
 def counted(letters):
     counts = bbpe.new_counts()
     words = " ".join("".join(chance.choices(letters, k=8)) for _ in range(20_000))
-    bbpe.count([Block.of([words.encode()])], options, counts)
+    bbpe.TRAINER.count([Block.of([words.encode()])], options, counts)
     return counts
 
 counts = counted("abcdefghij")
 """
 ASKED_IN_PROGRESS = """
-bbpe.train(counts, options, progress=lambda *_: counts.unique)
+bbpe.TRAINER.train(counts, options, progress=lambda *_: counts.unique)
 """
 ASKED_BY_ANOTHER = """
-training = threading.Thread(target=bbpe.train, args=(counts, options))
+training = threading.Thread(target=bbpe.TRAINER.train, args=(counts, options))
 training.start()
 while training.is_alive():
     counts.total

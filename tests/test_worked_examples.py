@@ -17,7 +17,7 @@ from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.teaching import longest_match
 from bpe_cli.teaching.bpe import Training, character_words, count_pairs, count_symbols, train
-from bpe_cli.teaching.encode import encode_by_merges, replay_merges
+from tests.oracle.encode import encode_by_merges, replay_merges
 
 # -- the walk-through of Sennrich et al. -----------------------------------------------------------
 

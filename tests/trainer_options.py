@@ -7,13 +7,11 @@ import typing
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from itertools import chain
-from types import ModuleType
 from typing import Any, Literal
 
-from bpe_cli import trainers
 from bpe_cli.stages import named_normalizers, named_pre_tokenizers
 from bpe_cli.support.blocks import Block
-from bpe_cli.trainers import TRAINERS, sentencepiece
+from bpe_cli.trainers import ALGORITHMS, TRAINERS, Trainer
 from bpe_cli.trainers.base import new_counts
 from bpe_cli.trainers.sentencepiece_options import OF_MODELS
 
@@ -68,7 +66,7 @@ class Kind:
     """A trainer, and what of its options is fixed."""
 
     name: str
-    module: ModuleType
+    trainer: Trainer[Any]
     fixed: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
@@ -81,31 +79,35 @@ class Kind:
         model = fixed.get("model", "")
         return [
             each.name
-            for each in fields(self.module.Options)
+            for each in fields(self.trainer.Options)
             if each.name not in fixed and (not model or model in OF_MODELS.get(each.name, (model,)))
         ]
 
     def make(self, chosen: dict[str, Any]) -> Any:
         """Make options: those chosen; what is needed besides has its first value."""
-        needed = {each.name for each in fields(self.module.Options) if each.default is MISSING}
+        needed = {each.name for each in fields(self.trainer.Options) if each.default is MISSING}
         usual = {name: self.values(name)[-1] for name in needed - dict(self.fixed).keys()}
         if self.name == "bpe" and "vocab_size" not in chosen and "merges" not in chosen:
             usual["vocab_size"] = 700
-        return self.module.Options(**{**dict(self.fixed), **usual, **chosen})
+        return self.trainer.Options(**{**dict(self.fixed), **usual, **chosen})
 
     @cache  # noqa: B019  # kinds live as long as the tests
     def values(self, name: str) -> tuple[Any, ...]:
         """Return values of a field other than its default."""
         if (self.name, name) == ("byte", "vocab_size"):
             return (256,)  # it is no choice
-        default = next(each.default for each in fields(self.module.Options) if each.name == name)
-        found = _values(name, typing.get_type_hints(self.module.Options)[name])
+        default = next(each.default for each in fields(self.trainer.Options) if each.name == name)
+        found = _values(name, typing.get_type_hints(self.trainer.Options)[name])
         return tuple(value for value in found if value != default)
 
 
 KINDS = [
-    *(Kind(name, module) for name, module in TRAINERS.items()),
-    *(Kind(f"sentencepiece {model}", sentencepiece, (("model", model),)) for model in sentencepiece.MODELS),
+    *(Kind(name, TRAINERS[name]) for name in ALGORITHMS),
+    *(
+        Kind(f"{name} {model}", trainer, (("model", model),))
+        for name, trainer in TRAINERS.items()
+        for model in trainer.follows
+    ),
 ]
 
 
@@ -131,11 +133,8 @@ def _values(name: str, kind: Any) -> list[Any]:
 
 def counted(kind: Kind, options: Any, texts: list[bytes]) -> Any:
     """Count texts as ``bpe train`` does."""
-    if kind.module.documents(options) == "lines":
+    if kind.trainer.takes_lines(options):
         texts = [line for text in texts for line in text.splitlines()]
-    blocks = [Block.of(texts)]
-    if hasattr(kind.module, "chosen"):
-        blocks = kind.module.chosen(blocks, options)
     counts = new_counts()
-    trainers.count(kind.module, blocks, options, counts)
+    kind.trainer.count([Block.of(texts)], options, counts)
     return counts

@@ -71,8 +71,8 @@ class Bpe:
 
         def run() -> Any:
             counts = bbpe.new_counts()
-            bbpe.count([block], options, counts, job.threads)
-            return bbpe.train(counts, options)
+            bbpe.TRAINER.count([block], options, counts, job.threads)
+            return bbpe.TRAINER.train(counts, options)
 
         return Task(run, lambda trained: [token for _, token in trained.tokenizer.model.vocabulary.items()])
 

@@ -130,7 +130,7 @@ def quality(tokenizer: Any, documents: Sequence[bytes]) -> float:
 
     A token without a score (what is unknown) gets ten less than the lowest, as SentencePiece gives it.
     """
-    scores = tokenizer.model.scores if hasattr(tokenizer.model, "scores") else None
+    scores = tokenizer.model.scores
     size = sum(map(len, documents))
     ids = [token_id for document in documents for token_id in tokenizer.encode(document)]
     if not scores:

@@ -7,15 +7,12 @@ other templates that one could include. The code calls the methods of ``sandbox.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jinja2 import nodes
+from jinja2 import Environment, nodes
 from jinja2.compiler import CodeGenerator, Frame, operators
 from jinja2.ext import Extension
 from jinja2.parser import Parser
-
-if TYPE_CHECKING:
-    from bpe_cli.chat.sandbox import Sandbox
 
 
 class Generation(Extension):
@@ -30,10 +27,18 @@ class Generation(Extension):
         return nodes.Scope(body, lineno=line)
 
 
+class LiteralKeeper(Environment):
+    """An environment that keeps the literals of a template, traced."""
+
+    def literal(self, text: str) -> str:
+        """Keep a literal, and return the code for it."""
+        raise NotImplementedError
+
+
 class Tracing(CodeGenerator):
     """Write code in which literals are traced, and loops and what is put together are metered."""
 
-    environment: Sandbox
+    environment: LiteralKeeper
 
     def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802  # Jinja's names, here and below
         """Write a literal."""

@@ -19,7 +19,6 @@ from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, Traced
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Specials, Tokenizer
-from bpe_cli.tokenizer.engine import StagedRunner
 from bpe_cli.tokenizer.withholding import looked_for
 
 _RUN = re.compile(b"t+|m+|[?]+")
@@ -59,7 +58,6 @@ class ChatEncoder:
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials = (), *, refuse: bool = False) -> None:
         tokenizer.matcher(specials)  # checks the names
-        stages = tokenizer.runner.stages if isinstance(tokenizer.runner, StagedRunner) else None
         everything = {token.content for token in tokenizer.special_tokens}
         names = everything if specials == "all" else {name.encode() for name in specials}
         self._specials = {token.content: token for token in tokenizer.special_tokens if token.special}
@@ -81,11 +79,10 @@ class ChatEncoder:
             ]
         )
         self.matcher = (
-            _core.SpecialMatcher(
+            tokenizer.engine.matcher(
                 [*(token.content for token in found), *(mark for mark, _ in marks)],
                 [*(token.token_id for token in found), *(token.token_id for _, token in marks)],
                 flags if any(flags) else None,
-                stages,
             )
             if flags
             else None

@@ -25,7 +25,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
 from jinja2.tests import TESTS
 from jinja2.utils import Cycler, Joiner, Namespace
 
-from bpe_cli.chat.compiler import Generation, Tracing
+from bpe_cli.chat.compiler import Generation, LiteralKeeper, Tracing
 from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, UNKNOWN, Meter, TooMuch, Traced, expanded, formatted, joined
 
 
@@ -70,7 +70,7 @@ class RefusedByTemplateError(TemplateError):
     """Carry what a template said with ``raise_exception``."""
 
 
-class Sandbox(ImmutableSandboxedEnvironment):
+class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
     """Jinja's immutable sandbox with traced strings and a meter; for one template, one rendering at a time."""
 
     code_generator_class = Tracing
@@ -117,7 +117,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     # -- what the compiled code calls ------------------------------------------------------------
 
     def literal(self, text: str) -> str:
-        """Keep a literal of the template, and give the code for it."""
+        """Keep a literal of the template, and return the code for it."""
         place = self._places.setdefault(text, len(self.literals))
         if place == len(self.literals):
             self.literals.append(Traced.of(text, TEMPLATE, self.meter))

@@ -9,7 +9,9 @@ import sys
 from bpe_cli.cli import argv_fast as clear_words
 from bpe_cli.cli import commands
 from bpe_cli.cli.console import drop, report, tell
+from bpe_cli.cli.parameters import call, parameters_of
 from bpe_cli.errors import BpeError
+from bpe_cli.support.messages import cannot_write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def _told(error: BaseException, words: list[str]) -> BpeError:
         return BpeError("there is not enough memory", hint=_way_out_of_memory(words))
     if isinstance(error, OSError):
         # What has no name is stdout: files are opened by code that names them.
-        return BpeError(f"cannot write {error.filename or 'stdout'}: {(error.strerror or str(error)).lower()}")
+        return cannot_write(str(error.filename or "stdout"), error)
     from bpe_cli.cli.unforeseen import unforeseen
 
     return unforeseen(error, words)
@@ -111,7 +113,7 @@ def _clear_call(words: list[str]) -> Callable[[], object]:
     if name in commands.NAMES:
         run = commands.load(name).run
         values = clear_words.read(run, rest, os.environ)
-        return lambda: run(**values)
+        return lambda: call(run, values)
     answer = None if rest else clear_words.answer(commands.root, name)
     if answer is None:
         raise clear_words.Unclear(name)
@@ -145,7 +147,7 @@ def _drop_wild_sizes() -> None:
 def _way_out_of_memory(words: list[str]) -> str:
     """Name the options that the command has for it."""
     command = next((word for word in words if word in commands.NAMES), None)
-    if command and "block_size" in commands.load(command).run.__annotations__:
+    if command and "block_size" in parameters_of(commands.load(command).run):
         return "try a smaller --block-size, or fewer --threads"
     return "try smaller inputs, or one at a time"
 

@@ -12,7 +12,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, get_args, get_origin
 
-from bpe_cli.cli.parameters import Argument, Option, parameters_of
+from bpe_cli.cli.parameters import Argument, Option, defaults_of, parameters_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,7 +25,7 @@ class Unclear(Exception):
 
 
 def read(function: Callable[..., object], words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments with which a command is to be called.
+    """Return the values of a command's parameters, with which ``call`` calls it.
 
     Args:
         function: The command.
@@ -36,7 +36,7 @@ def read(function: Callable[..., object], words: Sequence[str], environment: Map
         Unclear: The words are not clear enough for this.
     """
     parameters = parameters_of(function)
-    defaults = _defaults(function)
+    defaults = defaults_of(function)
     texts, flags = _sort(words, parameters)
     values: dict[str, Any] = {}
     for name, (kind, each) in parameters.items():
@@ -98,11 +98,6 @@ def answer(function: Callable[..., object], word: str) -> Callable[[], None] | N
     """Return what a single flag is answered by instead of running the function; None if it is no such flag."""
     options = (each for _, each in parameters_of(function).values() if isinstance(each, Option))
     return next((each.answer for each in options if each.answer and word in each.names), None)
-
-
-def _defaults(function: Callable[..., object]) -> dict[str, object]:
-    code, defaults = function.__code__, function.__defaults__ or ()
-    return dict(zip(code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True))
 
 
 def _switches(name: str, declared: Option | Argument) -> list[tuple[str, tuple[str, bool]]]:

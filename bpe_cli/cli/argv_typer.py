@@ -1,4 +1,4 @@
-"""Run command lines by typer: for help, completion and errors, and for what ``words`` leaves to it.
+"""Run command lines by typer: for help, completion and errors, and for what ``argv_fast`` leaves to it.
 
 typer reads the same declarations, see ``parameters``.
 """
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bpe_cli.cli import commands
-from bpe_cli.cli.parameters import Argument, Option, parameters_of
+from bpe_cli.cli.parameters import Argument, Option, call, defaults_of, parameters_of
 from bpe_cli.errors import UsageError
+from bpe_cli.support.messages import nearest
 
 if TYPE_CHECKING:
     from typing import Any
@@ -57,15 +58,22 @@ def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
     """Return a command with typer's declarations in the place of ours."""
 
     def command(**values: object) -> object:
-        return function(**values)
+        return call(function, values)
 
     annotations = {name: Annotated[kind, _declared(each)] for name, (kind, each) in parameters_of(function).items()}
-    signature = inspect.signature(function)
+    defaults = defaults_of(inspect.unwrap(function))
     command.__doc__ = function.__doc__
     command.__annotations__ = annotations
-    command.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[each.replace(annotation=annotations[name]) for name, each in signature.parameters.items()],
-        return_annotation=None,
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=defaults.get(name, inspect.Parameter.empty),
+                annotation=each,
+            )
+            for name, each in annotations.items()
+        ]
     )
     return command
 
@@ -99,9 +107,7 @@ def _usage_error(error: Exception, words: list[str]) -> UsageError:
         message = message.partition(" (Possible options")[0]
         near = " or ".join(sorted(options)) + "?"
     if chosen := re.search(r"'([^']*)' is not one of (.*)", message):
-        import difflib
-
-        choices = difflib.get_close_matches(chosen[1], re.findall(r"'([^']*)'", chosen[2]), n=3)
+        choices = nearest(chosen[1], re.findall(r"'([^']*)'", chosen[2]))
         if choices:
             message = f"{message[: chosen.start()]}there is no '{chosen[1]}'"
             near = " or ".join(choices) + "?"

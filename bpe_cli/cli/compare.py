@@ -1,31 +1,24 @@
 """``bpe compare``: tokenizers side by side on the same texts."""
 
-import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from bpe_cli.cli import compare_extras, compare_options, options, write_page
-from bpe_cli.cli.compare_output import finish
-from bpe_cli.cli.console import note, progress, say_slow, say_unspelt
+from bpe_cli.cli import compare_options, options, write_page
+from bpe_cli.cli.compare_output import CompareOutput, finish
+from bpe_cli.cli.console import ConsoleListener, say_slow, say_unspelt
 from bpe_cli.cli.inputs import inputs_of
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.failures import every
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bpe_cli.corpus import Input, Inputs, Source
-    from bpe_cli.support.blocks import Block
+    from bpe_cli.jobs.compare import Probe
     from bpe_cli.tokenizer import Tokenizer
 
 EPILOG = "Ratios are ratios of sums. Exit status: 0 fine, 1 a check fails, 2 bad usage or input."
 
 DEFAULT_TOKENIZERS = ["gpt2", "cl100k_base", "o200k_base"]
-
-_TEXT = "text"
-"""What the text of -T is called."""
 
 
 def run(
@@ -44,13 +37,13 @@ def run(
     baseline: compare_options.Baseline = None,
     metric: compare_options.Metrics = None,
     speed: compare_options.Speed = False,
-    probe: compare_extras.ProbeNames = None,
-    parallel: compare_extras.Parallel = None,
-    pivot: compare_extras.Pivot = None,
-    pairs: compare_extras.Pairs = None,
-    overlap: compare_extras.OverlapFlag = False,
-    diff: compare_extras.Diff = False,
-    diff_limit: compare_extras.DiffLimit = None,
+    probe: compare_options.ProbeNames = None,
+    parallel: compare_options.Parallel = None,
+    pivot: compare_options.Pivot = None,
+    pairs: compare_options.Pairs = None,
+    overlap: compare_options.OverlapFlag = False,
+    diff: compare_options.Diff = False,
+    diff_limit: compare_options.DiffLimit = None,
     json: compare_options.Json = False,
     markdown: compare_options.Markdown = False,
     csv: compare_options.Csv = False,
@@ -89,49 +82,82 @@ def run(
 
         bpe compare corpus/ -t tokenizer.json --against report.json --max-regression 1% --markdown
     """
-    from bpe_cli.reports.comparison.compare import compare
-    from bpe_cli.reports.comparison.provenance import Digests, Settings, identified
+    from bpe_cli.corpus.source import TEXT_NAME
+    from bpe_cli.jobs.compare import CompareOptions, compare
+    from bpe_cli.reports.comparison.disagreements import SHOWN
 
-    wanted = compare_options.Wanted.of(
+    wanted = CompareOutput.of(
         json=json, markdown=markdown, csv=csv, html=html, output=output, metric=metric or (), speed=speed,
         fail_if=fail_if or (), against=against, max_regression=max_regression or (),
     )  # fmt: skip
-    extras = compare_extras.Extras.of(probe, parallel, pivot, pairs, overlap, diff, diff_limit, plain)
-    if csv and extras.asked:
-        raise UsageError(f"--csv holds what is measured of inputs, and {extras.asked} is not", hint="--json holds both")
+    probes = _probes_of(probe, parallel, pairs, pivot)
+    if diff_limit is not None and not diff:
+        raise UsageError("--diff-limit is for --diff")
+    besides = {
+        "--parallel": parallel,
+        "--pairs": pairs is not None,
+        "--probe": probes,
+        "--overlap": overlap,
+        "--diff": diff,
+    }
+    asked = next((option for option, value in besides.items() if value), None)
+    if csv and asked:
+        raise UsageError(f"--csv holds what is measured of inputs, and {asked} is not", hint="--json holds both")
     if against == "-" and text is None and (not inputs or "-" in inputs):
         raise UsageError("--against - and the input would both read stdin")
-    idle = extras.is_enough(inputs, text)
+    idle = not inputs and text is None and bool(probes or overlap) and not diff
     if idle and wanted.checked:
         raise UsageError(f"{wanted.checked} asks about inputs, and there is none", hint="name files, or - for stdin")
     source = None if idle else options.source_of(inputs, text, lines, jsonl, plain, field, block_size)
-    wanted.check_kept((*(("a tokenizer", name) for name in tokenizer or ()), *extras.read_files))
+    wanted.check_kept((*(("a tokenizer", name) for name in tokenizer or ()), *_read_besides(parallel or (), pairs)))
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: compare counts special tokens as text, or with --special all")
     models = _models(tokenizer or DEFAULT_TOKENIZERS, baseline, pattern)
+    if (overlap or diff) and len(models) < 2:
+        option = "--diff" if diff else "--overlap"
+        raise UsageError(f"{option} compares tokenizers with the first, and there is one", hint="add -t TOKENIZER")
     for model in models:
         say_slow(model.slow_patterns, quiet)
         say_unspelt(model, specials, quiet)
-    digests = Digests()
-    if source is None:
-        report = compare(models, (), specials=specials)
-    else:
-        resolved = inputs_of(source, quiet, wanted.outputs)
-        wanted.check_inputs([_TEXT] if text is not None else [_name_of(item) for item in resolved.items])
-        with progress(resolved.total_bytes, "comparing", quiet=quiet, printing=False) as advance:
-            entries = digests.watch(_each_input(source, resolved, quiet, advance))
-            report = compare(
-                models,
-                extras.watched(entries, len(resolved.items)),
-                specials=specials,
-                threads=options.threads_of(threads),
-                speed=wanted.timed,
-            )
-    report = extras.added(report, models, specials, options.threads_of(threads))
-    documents = source.documents if source else "whole"
-    settings = Settings(documents, field if jsonl else None, specials if specials == "all" else tuple(specials))
-    finish(wanted, identified(report, models, digests, settings), color, quiet)
+    found = None if source is None else inputs_of(source, quiet, wanted.outputs)
+    if found is not None:
+        wanted.check_inputs([TEXT_NAME] if text is not None else [item.plain_name for item in found.items])
+    asked_for = CompareOptions(
+        specials, options.threads_of(threads), wanted.timed, probes, tuple(parallel or ()), pivot, pairs, overlap,
+        (diff_limit or SHOWN) if diff else None, plain,
+    )  # fmt: skip
+    finish(
+        wanted, compare(models, source, asked_for, inputs=found, listener=ConsoleListener(quiet=quiet)), color, quiet
+    )
+
+
+def _probes_of(
+    named: "list[compare_options.Probe] | None", parallel: list[str] | None, pairs: str | None, pivot: str | None
+) -> "frozenset[Probe]":
+    """Return the probes that are asked for; texts for a probe ask for it.
+
+    Raises:
+        UsageError: If there is a pivot, and no probe that it is for.
+    """
+    from bpe_cli.jobs.compare import PROBES
+
+    words = (
+        {each.value for each in named or ()}
+        | ({"languages"} if parallel else set())
+        | ({"data"} if pairs is not None else set())
+    )
+    probes = frozenset(each for each in PROBES if each in words or "all" in words)
+    if pivot is not None and "languages" not in probes:
+        raise UsageError("--pivot is for --probe languages and --parallel")
+    return probes
+
+
+def _read_besides(parallel: Sequence[str], pairs: str | None) -> list[tuple[str, str]]:
+    """Return what messages call the files that are read besides the inputs, and their paths."""
+    texts = [("the parallel texts", path) for each in parallel for path in {each, each.partition("=")[2]}]
+    objects = os.listdir(pairs) if pairs is not None and os.path.isdir(pairs) else []
+    return [*texts, *(("an object of --pairs", os.path.join(pairs or "", each)) for each in objects)]
 
 
 def _models(names: list[str], baseline: str | None, pattern: str | None) -> "list[Tokenizer]":
@@ -142,26 +168,3 @@ def _models(names: list[str], baseline: str | None, pattern: str | None) -> "lis
     first = models[names.index(baseline)] if baseline in names else options.tokenizer_of(baseline, pattern)
     place = next((number for number, model in enumerate(models) if model == first), None)
     return [first, *(model for number, model in enumerate(models) if number != place)]
-
-
-def _name_of(item: "Input") -> str:
-    """Name an input by its path as it is: the views write it harmlessly, and JSON keeps its bytes."""
-    return item.name if item.path == "-" else item.path
-
-
-def _each_input(
-    source: "Source", found: "Inputs", quiet: bool, advance: "Callable[[int], None]"
-) -> "Iterator[tuple[str, Iterable[Block]]]":
-    """Yield the name and the blocks of each input."""
-    from bpe_cli.corpus import Inputs, read_blocks
-
-    def blocks(part: "Source", items: "Inputs") -> "Iterator[Block]":
-        return read_blocks(
-            part, stdin=sys.stdin.buffer, inputs=items, on_bytes=advance,
-            on_note=lambda message: note(f"note: {message}", quiet=quiet),
-        )  # fmt: skip
-
-    if source.text is not None:
-        yield _TEXT, blocks(source, found)
-    for item in found.items:
-        yield _name_of(item), blocks(replace(source, paths=(item.path,)), Inputs((item,)))

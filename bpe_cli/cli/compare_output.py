@@ -1,27 +1,44 @@
-"""Show what ``bpe compare`` found as it was asked for, write its files, and fail if a check does."""
+"""What of a comparison is shown and checked, in which form and where: read, carried out, and failed on."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, json_text, note, stdout_console
-from bpe_cli.cli.output_checks import STDOUT
-from bpe_cli.cli.write_page import write_page
-from bpe_cli.errors import CheckFailed
+from bpe_cli.cli.output_checks import STDOUT, check_kept, check_outputs
+from bpe_cli.cli.write_page import check_page_names, write_page
+from bpe_cli.errors import CheckFailed, UsageError
+from bpe_cli.sinks.naming import TEXT, check_name, read_name
+from bpe_cli.support.failures import every
 from bpe_cli.support.messages import listed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from bpe_cli.cli.compare_options import Wanted
-    from bpe_cli.reports.comparison.changes import Changes
-    from bpe_cli.reports.comparison.checks import Check
+    from bpe_cli.reports.comparison.changes import Changes, Limit
+    from bpe_cli.reports.comparison.checks import Check, Condition
     from bpe_cli.reports.comparison.comparison import Comparison
     from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.stored import StoredComparison
+
+Form = Literal["tables", "json", "markdown", "csv"]
+
+_ENDINGS: dict[Form, tuple[str, ...]] = {
+    "json": (".json",),
+    "csv": (".csv",),
+    "markdown": (".md",),
+    "tables": TEXT,
+}
+"""How files of each form are called; a name that says one asks for it."""
+
+_CALLED: dict[Form, str] = {"json": "JSON", "csv": "CSV", "markdown": "Markdown", "tables": "tables as text"}
+
+_LARGEST_REPORT = 1 << 28
 
 SEGMENTED_INPUTS = 4
 """Short texts are shown token by token when there are at most so many inputs: a folder's would bury the table."""
@@ -30,7 +47,139 @@ NAMED_FAILURES = 5
 """How many failures a message names."""
 
 
-def finish(wanted: Wanted, report: Comparison, color: options.Color, quiet: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class CompareOutput:
+    """What is asked for, read and checked before the work begins.
+
+    Attributes:
+        form: How the report is written.
+        output: The file it goes to; None or ``-`` for stdout, where ``-`` asks for it beside a page.
+        html: The file of a page, ``-`` for stdout; None for no page.
+        metrics: What is shown of each tokenizer.
+        by_input: What is shown of each input; empty for the first of ``metrics``.
+        conditions: What must not be true.
+        limits: By how much nothing may have become worse.
+        against: The name of a stored report, and what is in it.
+        judged: What is compared with that report, or with the baseline.
+    """
+
+    form: Form
+    output: str | None
+    html: str | None
+    metrics: tuple[Metric, ...]
+    by_input: tuple[Metric, ...]
+    conditions: tuple[Condition, ...]
+    limits: tuple[Limit, ...]
+    against: tuple[str, StoredComparison] | None
+    judged: tuple[Metric, ...]
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        json: bool,
+        markdown: bool,
+        csv: bool,
+        html: str | None,
+        output: str | None,
+        metric: Sequence[str],
+        speed: bool,
+        fail_if: Sequence[str],
+        against: str | None,
+        max_regression: Sequence[str],
+    ) -> CompareOutput:
+        """Read the options.
+
+        Raises:
+            UsageError: They exclude each other, or one says nothing that can be asked.
+            InputError: The stored report is none.
+            OutputError: The output cannot be written.
+        """
+        from bpe_cli.reports.comparison.changes import Limit
+        from bpe_cli.reports.comparison.checks import Condition
+        from bpe_cli.reports.comparison.metric_names import ALL, USUAL, metrics_named
+        from bpe_cli.reports.comparison.metrics import METRICS
+
+        forms: dict[Form, bool] = {"json": json, "markdown": markdown, "csv": csv}
+        chosen = [form for form, wanted in forms.items() if wanted]
+        if len(chosen) > 1:
+            raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
+        if not chosen:
+            chosen = [form for form, endings in _ENDINGS.items() if read_name(output).ending in endings]
+        form = chosen[0] if chosen else "tables"
+        check_name("-o", output, _CALLED[form], (*_ENDINGS[form], *TEXT))
+        check_page_names(html=html)
+        named = [name for name in metric if name != ALL]
+        timed = [each.name for each in METRICS.values() if each.kind == "speed"] if speed else []
+        limits = tuple(every(Limit.parse, max_regression))
+        wanted = cls(
+            form,
+            output,
+            html,
+            metrics_named([*(metric or USUAL), *timed]),
+            metrics_named(named),
+            tuple(every(Condition.parse, fail_if)),
+            limits,
+            None if against is None else _stored(against),
+            tuple(each for each in metrics_named(metric or ["tokens"]) if each.better or each.name in named),
+        )
+        wanted.check_kept([] if against is None else [("the report of --against", against)])
+        taken = f"--{chosen[0]}" if chosen and output is None else None
+        check_outputs([("-o", output), ("--html", html)], stdout_taken=taken)
+        return wanted
+
+    @property
+    def outputs(self) -> list[tuple[str, str | None]]:
+        """The options that name files to write, and the files."""
+        return [("-o", self.output), ("--html", self.html)]
+
+    @property
+    def checked(self) -> str:
+        """An option that asks something of inputs; empty if there is none."""
+        asked = {"--fail-if": self.conditions, "--against": self.against, "--max-regression": self.limits}
+        return next((option for option, value in asked.items() if value), "")
+
+    @property
+    def timed(self) -> bool:
+        """Whether something asks for speed."""
+        asked = (*self.metrics, *(condition.metric for condition in self.conditions))
+        return any(metric.kind == "speed" for metric in asked)
+
+    def check_kept(self, read: Iterable[tuple[str, str]]) -> None:
+        """Make sure that no output replaces what is read.
+
+        Args:
+            read: What a message calls it, and its path.
+
+        Raises:
+            UsageError: One would.
+        """
+        check_kept(self.outputs, read)
+
+    def check_inputs(self, names: Sequence[str]) -> None:
+        """Make sure that there are the inputs that are named.
+
+        Raises:
+            UsageError: One is not.
+        """
+        from bpe_cli.reports.comparison.checks import check_scope
+
+        scopes = [(each.scope, each.text) for each in self.conditions]
+        scopes += [(each.scope, each.text) for each in self.limits]
+        every(lambda scoped: check_scope(*scoped, names), scopes)
+
+
+def _stored(path: str) -> tuple[str, StoredComparison]:
+    """Read a stored report; give its name for messages, and what is in it."""
+    from bpe_cli.corpus.opening import read_whole
+    from bpe_cli.reports.comparison.stored import StoredComparison
+    from bpe_cli.support.messages import show_path
+
+    name = show_path(path)
+    return name, StoredComparison.parse(read_whole(path, stdin=sys.stdin.buffer, most=_LARGEST_REPORT), name)
+
+
+def finish(wanted: CompareOutput, report: Comparison, color: options.Color, quiet: bool) -> None:
     """Show a report, and fail if a check does.
 
     Raises:
@@ -61,7 +210,7 @@ def finish(wanted: Wanted, report: Comparison, color: options.Color, quiet: bool
         raise CheckFailed(listed(failures, NAMED_FAILURES))
 
 
-def _changes(wanted: Wanted, report: Comparison) -> Changes | None:
+def _changes(wanted: CompareOutput, report: Comparison) -> Changes | None:
     from bpe_cli.reports.comparison.changes import changes_from_baseline, changes_since
     from bpe_cli.reports.comparison.stored import StoredComparison
 
@@ -71,7 +220,7 @@ def _changes(wanted: Wanted, report: Comparison) -> Changes | None:
     return changes_from_baseline(report, wanted.judged) if wanted.limits else None
 
 
-def _metrics(wanted: Wanted, report: Comparison) -> tuple[Metric, ...]:
+def _metrics(wanted: CompareOutput, report: Comparison) -> tuple[Metric, ...]:
     """Return what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
     from bpe_cli.reports.comparison.metric_names import USUAL
 
@@ -80,15 +229,15 @@ def _metrics(wanted: Wanted, report: Comparison) -> tuple[Metric, ...]:
     return tuple(metric for metric in wanted.metrics if not alone or metric.name != "ratio")
 
 
-def _tables(wanted: Wanted, report: Comparison, changes: Changes | None) -> RenderableType:
+def _tables(wanted: CompareOutput, report: Comparison, changes: Changes | None) -> RenderableType:
     from rich.console import Group
 
-    from bpe_cli.views.comparison.extras import extras_view
+    from bpe_cli.views.comparison.additions import additions_view
     from bpe_cli.views.comparison.tables import comparison_view
 
-    extras = extras_view(report)
-    parts: list[RenderableType] = [] if extras is None else [extras]
-    if report.rows or extras is None:
+    additions = additions_view(report)
+    parts: list[RenderableType] = [] if additions is None else [additions]
+    if report.rows or additions is None:
         passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
         measures = comparison_view(
             report,
@@ -102,7 +251,7 @@ def _tables(wanted: Wanted, report: Comparison, changes: Changes | None) -> Rend
 
 
 def _text(
-    wanted: Wanted, report: Comparison, changes: Changes | None, checks: Sequence[Check], color: options.Color
+    wanted: CompareOutput, report: Comparison, changes: Changes | None, checks: Sequence[Check], color: options.Color
 ) -> str:
     """Write the report as it goes to a file or a program; in colour only if that was asked for."""
     if wanted.form == "json":
@@ -130,7 +279,7 @@ def _text(
     return file.getvalue()
 
 
-def _write(wanted: Wanted, text: str) -> None:
+def _write(wanted: CompareOutput, text: str) -> None:
     from bpe_cli.sinks.atomic import open_stdout, write_file
 
     if wanted.output not in (None, STDOUT):

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 PLAIN_WIDTH = 100
 """Columns of output that goes to no terminal, so that it does not depend on one."""
 
-SHOWN_PATTERNS = 3
-"""How many patterns a note names: a file may have a thousand."""
-
-
 _TERMINAL = "/dev/tty"
 _bar: Any = None
 """The bar that stands at the end of stderr, if there is one."""
@@ -41,33 +37,18 @@ def note(message: str, *, quiet: bool = False) -> None:
 def say_slow(patterns: Sequence[str], quiet: bool) -> None:
     """Note that patterns take the slow way."""
     if patterns:
-        from bpe_cli.stages.splitters import show_pattern
+        from bpe_cli.jobs.tokenizers import slow_patterns_notes
 
-        shown = ", ".join(map(show_pattern, patterns[:SHOWN_PATTERNS]))
-        if len(patterns) > SHOWN_PATTERNS:
-            shown += f" and {len(patterns) - SHOWN_PATTERNS:,} more"
-        note(
-            f"note: the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
-            "many times slower",
-            quiet=quiet,
-        )
+        for each in slow_patterns_notes(patterns):
+            note(f"note: {each}", quiet=quiet)
 
 
 def say_unspelt(tokenizer: Tokenizer, specials: Specials, quiet: bool) -> None:
     """Note that a character has no token but a special one, which nobody asks for."""
-    if specials == "all" or not tokenizer.withheld:
-        return
-    import shlex
+    from bpe_cli.jobs.tokenizers import unspelt_notes
 
-    from bpe_cli.tokenizer.withholding import unspelt
-
-    texts = (tokenizer.token_bytes(each).decode() for each in unspelt(tokenizer.model, tokenizer.withheld))
-    for text in (text for text in texts if text not in specials):
-        note(
-            f"note: the special token {text!r} is all that spells this character, which is unknown without "
-            f"--special {shlex.quote(text)}",
-            quiet=quiet,
-        )
+    for each in unspelt_notes(tokenizer, specials):
+        note(f"note: {each}", quiet=quiet)
 
 
 def report(error: BpeError) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, progress, say_slow
+from bpe_cli.cli.console import ConsoleListener, note, progress
 from bpe_cli.cli.inputs import inputs_of
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
@@ -166,8 +165,8 @@ class Change:
             BpeError: As the operations of ``bpe_cli.surgery`` do.
         """
         from bpe_cli import surgery
-        from bpe_cli.corpus.opening import show_path
         from bpe_cli.formats import token_list
+        from bpe_cli.support.messages import show_path
 
         if self.add_tokens is not None:
             given = token_list.loads(options.contents_of(self.add_tokens), show_path(self.add_tokens))
@@ -209,21 +208,16 @@ class Change:
     def _count(
         self, tokenizer: Tokenizer, paths: list[str], specials: Specials, outputs: Sequence[tuple[str, str | None]]
     ) -> _core.Counts:
-        from bpe_cli.corpus import read_blocks
-        from bpe_cli.surgery import count_pieces
-        from bpe_cli.trainers.base import new_counts
+        from bpe_cli.jobs.count import count_by_tokenizer
 
-        source = options.source_of(paths, None, self.lines, self.jsonl, self.plain, self.field, self.block_size)
-        say_slow(tokenizer.slow_patterns, self.quiet)
-        found = inputs_of(source, self.quiet, outputs)
-        counts = new_counts()
-        with progress(found.total_bytes, "counting", quiet=self.quiet, printing=False) as advance:
-            blocks = read_blocks(
-                source, stdin=sys.stdin.buffer, inputs=found, on_bytes=advance,
-                on_note=lambda message: note(f"note: {message}", quiet=self.quiet),
-            )  # fmt: skip
-            count_pieces(tokenizer, blocks, counts, options.threads_of(self.threads), specials)
-        return counts
+        return count_by_tokenizer(
+            options.source_of(paths, None, self.lines, self.jsonl, self.plain, self.field, self.block_size),
+            tokenizer,
+            specials,
+            threads=options.threads_of(self.threads),
+            inputs=lambda source: inputs_of(source, self.quiet, outputs),
+            listener=ConsoleListener(quiet=self.quiet),
+        )
 
     def tell(self, operation: Operation, map_path: str) -> None:
         """Describe what was done, where the map of ids is, and what the user might not expect."""

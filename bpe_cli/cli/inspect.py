@@ -7,15 +7,16 @@ import sys
 from typing import Annotated
 
 from bpe_cli.cli import options, write_page
-from bpe_cli.cli.console import say_slow
-from bpe_cli.cli.inputs import FIELD
-from bpe_cli.cli.inspect_text import Wanted, show_texts
-from bpe_cli.cli.inspect_tokenizer import CorpusWanted, report_tokenizer
+from bpe_cli.cli.console import ConsoleListener, say_slow
+from bpe_cli.cli.inputs import FIELD, inputs_of
+from bpe_cli.cli.inspect_output import TextOptions, show_texts, show_tokenizer, show_tokens
 from bpe_cli.cli.output_checks import check_kept
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import FormatError, UsageError
 
 EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
+
+_NO_CORPUS = "--corpus takes a file, a folder, a pattern, or - for stdin"
 
 
 def run(
@@ -121,7 +122,7 @@ def run(
         way_out = "to see it as text, name a tokenizer with -t"
         raise FormatError(error.message, hint=f"{error.hint}; {way_out}" if error.hint else way_out) from error
     say_slow(model.slow_patterns, quiet)
-    wanted = Wanted(
+    wanted = TextOptions(
         ids=ids, spans=spans, scores=scores, table=table, stages=stages, nbest=nbest, steps=steps,
         full=full, json=json, color=color, html=html, svg=svg,
     )  # fmt: skip
@@ -136,10 +137,22 @@ def run(
         idle = wanted.of_a_text or (None if corpus else next((name for name, given in reading.items() if given), None))
         if idle:
             raise UsageError(f"{idle} is about a text, and there is none", hint="give one with -T TEXT")
-        report_tokenizer(
-            model, json=json, full=full, color=color, tokens=token,
-            corpus=_corpus_of(corpus, lines, jsonl, plain, field, special, threads, quiet) if corpus else None,
-        )  # fmt: skip
+        from bpe_cli.jobs.inspect import inspect_tokenizer, look_up_tokens
+
+        specials, refuse = options.specials_of(special if corpus else None)
+        if refuse:
+            raise UsageError("--special error is for encode: with --corpus, special tokens are text, or --special all")
+        texts = options.source_of(corpus, None, lines, jsonl, plain, field, options.BLOCK_BYTES) if corpus else None
+        found = inputs_of(texts, quiet, (), _NO_CORPUS) if texts else None
+        listener, used = ConsoleListener(quiet=quiet), options.threads_of(threads)
+        if token:
+            cards = look_up_tokens(
+                model, token, texts, specials=specials, threads=used, inputs=found, listener=listener
+            )
+            show_tokens(cards, json=json, full=full, color=color)
+        else:
+            report = inspect_tokenizer(model, texts, specials=specials, threads=used, inputs=found, listener=listener)
+            show_tokenizer(report, json=json, full=full, color=color)
         return
     source = options.source_of(inputs, text, lines, jsonl, plain, field, options.BLOCK_BYTES)
     specials, refuse = options.specials_of(special)
@@ -191,23 +204,6 @@ def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str 
             hint="give the text with --corpus, or look at it without them",
         )
     return inputs[0] if inputs else tokenizer
-
-
-def _corpus_of(
-    corpus: list[str],
-    lines: bool,
-    jsonl: bool,
-    plain: bool,
-    field: str,
-    special: list[str] | None,
-    threads: int | None,
-    quiet: bool,
-) -> CorpusWanted:
-    specials, refuse = options.specials_of(special)
-    if refuse:
-        raise UsageError("--special error is for encode: with --corpus, special tokens are text, or --special all")
-    source = options.source_of(corpus, None, lines, jsonl, plain, field, options.BLOCK_BYTES)
-    return CorpusWanted(source, specials, threads, quiet)
 
 
 def _stdin_has_text() -> bool:

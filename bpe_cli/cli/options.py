@@ -1,25 +1,21 @@
 """The options that several commands share, each defined once: name, help, check and place in the help."""
 
-from __future__ import annotations
-
 import os
 import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli.parameters import Argument, Option
-from bpe_cli.errors import InputError, UsageError
-from bpe_cli.support.processors import threads_of as threads_of
+from bpe_cli.errors import UsageError
+from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
+    from bpe_cli.jobs.tokenizers import TokenizerChoice
     from bpe_cli.stages import SpecialToken
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 DEFAULT_TOKENIZER = "o200k_base"
-
-_LARGEST = 1 << 24
-"""Bytes that a file of tools, a template or a list of tokens may have."""
 
 _INPUT = "Input"
 _TOKENIZER = "Tokenizer"
@@ -150,16 +146,61 @@ Json = Annotated[bool, Option("--json", help="Print one JSON object with a schem
 BLOCK_BYTES = 8 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The options that say what is read, and what a document is."""
+
+    inputs: Inputs = None
+    text: Text = None
+    lines: Lines = False
+    jsonl: Jsonl = False
+    plain: Plain = False
+    field: Field = "text"
+
+    def source(self, block_size: int = BLOCK_BYTES, *, lines: bool = False) -> "Source":
+        """Build the description of a corpus; ``lines`` says what a document is where no option does.
+
+        Raises:
+            UsageError: If options exclude each other, or nobody would ever type the input.
+        """
+        each_line = self.lines or (lines and not self.jsonl)
+        return source_of(self.inputs, self.text, each_line, self.jsonl, self.plain, self.field, block_size)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The options that change no result."""
+
+    threads: Threads = None
+    block_size: BlockSize = BLOCK_BYTES
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTokenizer:
+    """The options that say which tokenizer is used."""
+
+    tokenizer: TokenizerName = None
+    add_special: AddSpecial = None
+    pattern: PatternName = None
+
+    def choice(self) -> "TokenizerChoice":
+        """Return which it is, without loading it.
+
+        Raises:
+            UsageError: If a special token is not TEXT=ID.
+        """
+        return choice_of(self.tokenizer, self.pattern, self.add_special)
+
+
 def source_of(
     inputs: list[str] | None, text: str | None, lines: bool, jsonl: bool, plain: bool, field: str, block_size: int
-) -> Source:
+) -> "Source":
     """Build the description of a corpus.
 
     Raises:
         UsageError: Options exclude each other, or nobody would ever type the input.
     """
-    import sys
-
     from bpe_cli.corpus import Source, waits_for_keyboard
 
     if lines and jsonl:
@@ -184,24 +225,33 @@ def source_of(
     return source
 
 
-def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> Tokenizer:
+def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> "Tokenizer":
     """Load the tokenizer that the options ask for.
 
     Raises:
         UsageError: It is unknown, or a special token is not TEXT=ID.
         InputError, FormatError: Its file cannot be read.
     """
-    from bpe_cli.jobs.load import load
+    return choice_of(name, pattern, add_special).load()
 
-    tokenizer = load(name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER, pattern)
+
+def choice_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> "TokenizerChoice":
+    """Return which tokenizer the options ask for, without loading it.
+
+    Raises:
+        UsageError: If a special token is not TEXT=ID.
+    """
+    from bpe_cli.jobs.tokenizers import TokenizerChoice
+
+    choice = TokenizerChoice(name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER, pattern)
     if not add_special:
-        return tokenizer
+        return choice
     from bpe_cli.support.failures import every
 
-    return tokenizer.with_special_tokens(every(_addition, add_special))
+    return replace(choice, added=tuple(every(_addition, add_special)))
 
 
-def _addition(text: str) -> SpecialToken:
+def _addition(text: str) -> "SpecialToken":
     from bpe_cli.stages import SpecialToken
 
     content, _, number = text.rpartition("=")
@@ -218,7 +268,7 @@ def _id(text: str) -> int | None:
     return int(text) if int(text) < 1 << 32 else None
 
 
-def specials_of(special: list[str] | None) -> tuple[Specials, bool]:
+def specials_of(special: list[str] | None) -> "tuple[Specials, bool]":
     """Return which special tokens to find, and whether to refuse them instead.
 
     Raises:
@@ -233,17 +283,19 @@ def specials_of(special: list[str] | None) -> tuple[Specials, bool]:
     return ("all" if "all" in names else tuple(names)), False
 
 
-def contents_of(path: str, most: int = _LARGEST) -> bytes:
+def contents_of(path: str) -> bytes:
     """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin.
 
     Raises:
-        InputError: It cannot be read, or has more than ``most`` bytes.
+        InputError: If it cannot be read, or is large.
     """
-    from bpe_cli.corpus import open_stream
-    from bpe_cli.corpus.opening import show_path
+    from bpe_cli.corpus.opening import read_whole
 
-    with open_stream(path, stdin=sys.stdin.buffer) as stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
-        raise InputError(f"{show_path(path)} has more than {most:,} bytes")
-    return data
+    return read_whole(path, stdin=sys.stdin.buffer)
+
+
+def threads_of(threads: int | None) -> int:
+    """Return the number of threads to use; see ``usable_threads``."""
+    from bpe_cli.support.ordered_threads import usable_threads
+
+    return usable_threads(threads)

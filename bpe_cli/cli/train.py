@@ -2,12 +2,10 @@
 
 import sys
 from enum import StrEnum
-from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import note, progress
-from bpe_cli.cli.counts import count_corpus, load_counts, save_counts
+from bpe_cli.cli.console import ConsoleListener, note
 from bpe_cli.cli.inputs import inputs_of
 from bpe_cli.cli.output_checks import check_kept, check_outputs
 from bpe_cli.cli.parameters import Option
@@ -15,10 +13,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from bpe_cli import _core
-    from bpe_cli.trainers.base import Trained
+    from bpe_cli.jobs.train import TrainedFile
 
 EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one does."
 
@@ -261,21 +256,24 @@ def run(
         bpe train -T "low low lower newest" -s 262 --steps
     """
     from bpe_cli.cli.tokenizer_names import check_tokenizer_name, format_asked_for
-    from bpe_cli.cli.train_options import check_compat, check_matches, help_of, options_of
-    from bpe_cli.formats import resolve_pattern
+    from bpe_cli.cli.train_options import help_of, options_of
+    from bpe_cli.jobs.train import TrainJob, train_file
+    from bpe_cli.jobs.train_options import check_compat
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.stages import named_normalizers, named_pre_tokenizers
-    from bpe_cli.trainers import TRAINERS, sentencepiece
+    from bpe_cli.stages.patterns import resolve_pattern
+    from bpe_cli.trainers import trainer_of
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
 
     check_compat(algorithm, compat)
-    by_sentencepiece = compat == Compat.sentencepiece and algorithm.value in sentencepiece.MODELS
-    trainer = sentencepiece if by_sentencepiece else TRAINERS[algorithm]
+    trainer = trainer_of(algorithm, compat)
+    named = f"{algorithm} --compat {compat}" if trainer.follows else algorithm.value
     if help_algorithm:
-        print(help_of(algorithm, trainer))
+        print(help_of(named, trainer))
         return
     counting_only = vocab_size is None and counts_out is not None and not steps and output is None
     any_size = counting_only and algorithm != Algorithm.byte  # whose size is no choice
+    expression = "" if pattern == "none" else None if pattern is None else resolve_pattern(pattern)
     given: dict[str, object] = {
         "vocab_size": _ANY_SIZE if any_size else vocab_size,
         "special_tokens": tuple(special) if special else None,
@@ -283,14 +281,12 @@ def run(
         "min_frequency": min_frequency,
         "initial_alphabet": initial_alphabet and initial_alphabet.value,
         "max_token_length": max_token_length,
-        "compat": None if by_sentencepiece else compat and compat.value,
-        "model": algorithm.value if by_sentencepiece else None,
         "normalizer": None if normalizer is None else named_normalizers.named(normalizer),
         "pre_tokenizer": None if pre_tokenizer is None else named_pre_tokenizers.named(pre_tokenizer),
-        "pattern": "" if pattern == "none" else None if pattern is None else resolve_pattern(pattern),
+        "pattern": expression,
         "prefix_space": prefix_space or None,
+        **trainer.chosen_by(algorithm.value, compat and compat.value),
     }
-    named = f"{algorithm} --compat {compat}" if by_sentencepiece else algorithm
     settings = options_of(named, trainer, given, set_ or ())
     if output is None and not counting_only and not steps and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
@@ -304,87 +300,34 @@ def run(
     usual = "subword-nmt" if codes else "bpe.json"
     file_format = format_.value if format_ else format_asked_for(output, [each.value for each in Format], usual)
     check_tokenizer_name(output, file_format)
-    if not counting_only:
-        _rehearse(trainer, settings, file_format)
-    memory = DEFAULT_MAX_MEMORY if max_memory is None else max_memory << 20
-    number = options.threads_of(threads)
-    if from_counts:
-        counts, settings = load_counts(from_counts, trainer, settings, memory)
-    else:
-        lines = lines or (trainer.documents(settings) == "lines" and not jsonl)
-        source = options.source_of(inputs, text, lines, jsonl, plain, field, block_size)
-        found = inputs_of(source, quiet, outputs)
-        counts = count_corpus(source, found, trainer, settings, memory, number, quiet)
-        if given["pattern"] and not counting_only:  # a shard may have nothing for it
-            check_matches(counts, str(given["pattern"]))
-    if counts_out is not None:
-        save_counts(counts, trainer, settings, counts_out)
-        note(f"{_pieces(counts)} -> {counts_out}", quiet=quiet)
-    if not counting_only:
-        _train(trainer, counts, settings, inputs or (), output, file_format, steps, number, quiet)
-
-
-def _rehearse(trainer: ModuleType, settings: Any, file_format: str) -> None:
-    """Make sure, before the work begins, that its result can be written.
-
-    Raises:
-        FormatError: The file cannot hold such a pattern, or a special token that is no text.
-    """
-    from bpe_cli.formats import rehearse
-
-    rehearse(trainer.untrained(settings), file_format, ["ids"])
-
-
-def _train(
-    trainer: ModuleType,
-    counts: "_core.Counts",
-    settings: Any,
-    paths: "Sequence[str]",
-    output: str | None,
-    file_format: str,
-    steps: bool,
-    threads: int,
-    quiet: bool,
-) -> None:
-    from bpe_cli.formats import dump
-    from bpe_cli.sinks.atomic import open_output, open_stdout
-    from bpe_cli.tokenizer.withholding import dead_merges
-
-    told = trainer.steps(counts, settings) if steps else ()
-    with progress(
-        getattr(settings, "vocab_size", None) or 0, "training", quiet=quiet, printing=False, unit="token"
-    ) as advance:
-        done = 0
-
-        def on_progress(reached: int, _: int) -> None:
-            nonlocal done
-            advance(reached - done)
-            done = reached
-
-        trained: Trained = trainer.train(counts, settings, on_progress, threads)
-    name = getattr(trainer, "named", None)
-    tokenizer = name(trained.tokenizer, paths, output) if name else trained.tokenizer
-    content = None
-    if output is not None or not steps:
-        content = dump(tokenizer, file_format, ["ids"])[""]  # ids: nobody knows them yet
-    for line in told:
+    job = TrainJob(
+        settings,
+        None if from_counts else options.source_of(inputs, text, lines, jsonl, plain, field, block_size),
+        tuple(from_counts or ()),
+        counts_out,
+        None if counting_only else file_format,
+        steps,
+        expression,
+        DEFAULT_MAX_MEMORY if max_memory is None else max_memory << 20,
+        options.threads_of(threads),
+    )
+    done = train_file(
+        job,
+        output if output is not None or steps else sys.stdout.buffer,
+        inputs=lambda source: inputs_of(source, quiet, outputs),
+        listener=ConsoleListener(quiet=quiet),
+        on_counted=lambda counted: note(f"{_pieces(counted)} -> {counts_out}", quiet=quiet),
+    )
+    for line in done.steps:
         print(line)
-    if content is not None:
-        with open_stdout(sys.stdout.buffer) if output is None else open_output(output) as out:
-            out.write(content)
-    size = trained.tokenizer.vocab_size
-    note(f"{_pieces(counts)} -> {count(size, 'token')}: {', '.join(trained.summary)}", quiet=quiet)
-    if trained.shortfall is not None:
-        wanted = getattr(settings, "vocab_size", None)
-        asked = f", not {wanted:,}" if wanted else ""
-        note(f"note: the vocabulary has {count(size, 'token')}{asked}: {trained.shortfall}", quiet=quiet)
-    dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
-    if dead:
-        verb = "makes or uses a special token and is" if dead == 1 else "make or use a special token and are"
-        note(f"note: {count(dead, 'merge')} {verb} dead; --split-special keeps its text out of training", quiet=quiet)
-    if output is not None:
-        note(f"-> {output}", quiet=quiet)
+    if done.trained is not None:
+        size = count(done.trained.tokenizer.vocab_size, "token")
+        note(f"{_pieces(done)} -> {size}: {', '.join(done.trained.summary)}", quiet=quiet)
+        for sentence in done.notes:
+            note(f"note: {sentence}", quiet=quiet)
+        if output is not None:
+            note(f"-> {output}", quiet=quiet)
 
 
-def _pieces(counts: "_core.Counts") -> str:
-    return f"{count(counts.total, 'piece')}, {counts.unique:,} different"
+def _pieces(done: "TrainedFile") -> str:
+    return f"{count(done.pieces, 'piece')}, {done.different:,} different"

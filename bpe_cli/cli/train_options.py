@@ -8,15 +8,15 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from bpe_cli.errors import InputError, UsageError
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.train_options import checked, is_needed
 from bpe_cli.stages import Split
 from bpe_cli.support.failures import every
-
-if TYPE_CHECKING:
-    from bpe_cli import _core
+from bpe_cli.support.messages import cannot_read
+from bpe_cli.trainers import TRAINERS, Trainer
+from bpe_cli.trainers.base import Options
 
 FLAGS = {
     "vocab_size": "--vocab-size",
@@ -35,51 +35,20 @@ FLAGS = {
 """Options that have a flag of their own, where an algorithm has them; all others go through --set."""
 
 _NOT_GIVEN = "not given"
-_LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[bBAZzGKmM]|\$|(?<!\[)\^")
 
 
-def check_compat(algorithm: str, compat: str | None) -> None:
-    """Make sure that an algorithm can follow somebody's rules.
-
-    Raises:
-        UsageError: It cannot; the hint names whose it can follow, and which algorithms can follow these.
-    """
-    from bpe_cli.trainers import TRAINERS
-
-    known = compats_of(algorithm)
-    if compat is not None and compat not in known:
-        own = f"it has {', '.join(known)}" if known else "there are no other rules for it"
-        others = ", ".join(f"-a {other}" for other in TRAINERS if compat in compats_of(other))
-        raise UsageError(f"-a {algorithm} has no --compat {compat}", hint=f"{own}; {others} can follow {compat}")
-
-
-def compats_of(algorithm: str) -> tuple[str, ...]:
-    """Name whose rules an algorithm can follow.
-
-    >>> compats_of("char"), compats_of("byte")
-    (('sentencepiece',), ())
-    """
-    from bpe_cli.trainers import TRAINERS, sentencepiece
-
-    kind = typing.get_type_hints(TRAINERS[algorithm].Options).get("compat")
-    own = [name for each in (kind, *typing.get_args(kind)) for name in typing.get_args(each) if isinstance(name, str)]
-    return tuple(dict.fromkeys([*own, *(["sentencepiece"] if algorithm in sentencepiece.MODELS else [])]))
-
-
-def options_of(algorithm: str, trainer: ModuleType, flags: Mapping[str, Any], settings: Iterable[str]) -> Any:
+def options_of(algorithm: str, trainer: Trainer[Any], flags: Mapping[str, Any], settings: Iterable[str]) -> Options:
     """Make an algorithm's options.
 
     Args:
         algorithm: Its name.
-        trainer: Its module.
+        trainer: Who trains it.
         flags: What was given by flags, by the option's name; None for what was not given.
         settings: What was given by --set, as ``NAME=VALUE``.
 
     Raises:
-        UsageError: The algorithm has no such option, or a value is not of its kind or too large.
+        UsageError: if the algorithm has no such option, or a value is not of its kind or too large.
     """
-    from bpe_cli.trainers.base import check_numbers
-
     known = {each.name: each for each in fields(trainer.Options)}
     values: dict[str, Any] = {}
     for name, value in flags.items():
@@ -115,72 +84,12 @@ def options_of(algorithm: str, trainer: ModuleType, flags: Mapping[str, Any], se
         return name, parse(name, text, kinds[name])
 
     values.update(every(setting_of, settings))
-    needed = [each.name for each in known.values() if _is_needed(each) and each.name not in values]
+    needed = [each.name for each in known.values() if is_needed(each) and each.name not in values]
     if needed == ["vocab_size"]:
         raise UsageError("how many tokens? --vocab-size is missing", hint="32000 is usual for one language: -s 32000")
     if needed:
         raise UsageError(f"-a {algorithm} needs {', '.join(FLAGS.get(each, f'--set {each}=...') for each in needed)}")
-    made = trainer.Options(**values)
-    check_numbers(made)
-    _compile(trainer, made)
-    return made
-
-
-def _compile(trainer: ModuleType, made: Any) -> None:
-    """Make sure, before any text is read, that its stages can be run.
-
-    Raises:
-        UsageError: An expression does not compile.
-    """
-    from bpe_cli.trainers import bbpe
-
-    if trainer is bbpe:
-        from bpe_cli.stages.splitters import compile_splitter
-
-        compile_splitter(made.patterns)
-        return
-    try:
-        trainer.front(made).compile()
-    except ValueError as error:
-        raise UsageError(
-            str(error),
-            hint="the core's regular expressions are those of Hugging Face's files; names: see `bpe train --help`",
-        ) from error
-
-
-def check_matches(counts: _core.Counts, pattern: str) -> None:
-    """Make sure that a pattern, which was to cut the corpus, matched anything in it.
-
-    A pattern that looks around itself can match in a text and not in what it cut out, so nothing is
-    said of such a one.
-
-    Raises:
-        UsageError: It cuts nothing.
-    """
-    import regex
-
-    from bpe_cli.stages.splitters import show_pattern
-
-    if not counts.unique or _LOOKS_AROUND.search(pattern):
-        return
-    try:
-        expression = regex.compile(pattern)
-    except (regex.error, ValueError):  # another dialect, which the core knows
-        return
-    step = 1 << 12
-    for start in range(0, counts.unique, step):
-        for piece, _ in counts.items(start, step):
-            found = expression.search(piece.decode("utf-8", "surrogateescape"))
-            if found is not None:
-                return
-    raise UsageError(
-        f"the pattern {show_pattern(pattern)} matches nothing in the corpus, so that nothing is cut",
-        hint="--pattern none is the way to leave documents whole",
-    )
-
-
-def _is_needed(each: Field[Any]) -> bool:
-    return each.default is MISSING and each.default_factory is MISSING
+    return checked(trainer.Options(**values))
 
 
 def parse(name: str, text: str, kind: Any) -> Any:
@@ -190,7 +99,7 @@ def parse(name: str, text: str, kind: Any) -> Any:
     (3, None, ('a', 'b'))
 
     Raises:
-        UsageError: It is not of that type.
+        UsageError: if it is not of that type.
     """
     is_union = isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union
     kinds = typing.get_args(kind) if is_union else (kind,)
@@ -235,8 +144,7 @@ def _lines_of(path: str) -> tuple[str, ...]:
         with open(path, encoding="utf-8") as file:
             return tuple(line for line in file.read().splitlines() if line)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+        raise cannot_read(path, error) from error
 
 
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
@@ -251,26 +159,30 @@ def _describe(kind: Any) -> str:
     return names.get(kind, "a list with commas")
 
 
-def help_of(algorithm: str, trainer: ModuleType) -> str:
-    """List an algorithm's options with their defaults, from the docstring of its options."""
+def help_of(algorithm: str, trainer: Trainer[Any]) -> str:
+    """List an algorithm's options with their defaults, from the docstring of its options.
+
+    Args:
+        algorithm: Its name, and whose rules it follows, as they are given.
+        trainer: Who trains it.
+    """
     from inspect import cleandoc
 
     doc = cleandoc(trainer.Options.__doc__ or "")
     described = dict(re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", doc, re.MULTILINE))
     known = {each.name: each for each in fields(trainer.Options)}
-    by_sentencepiece = "model" in known  # the algorithm's name says which
-    title = f"-a {algorithm} --compat sentencepiece" if by_sentencepiece else f"-a {algorithm}"
-    lines = [f"Options of {title}: flags, and NAME=VALUE for --set", ""]
+    lines = [f"Options of -a {algorithm}: flags, and NAME=VALUE for --set", ""]
     for name, each in known.items():
-        if name == "model":
+        if name == "model":  # the algorithm's name says which
             continue
         label = FLAGS.get(name, f"--set {name}=...")
-        default = "needed" if _is_needed(each) else f"default: {_show_default(each)}"
+        default = "needed" if is_needed(each) else f"default: {_show_default(each)}"
         text = _in_words(" ".join(described.get(name, "").split()), is_flag=name in FLAGS)
         wrapped = textwrap.wrap(text, 94, break_long_words=False, break_on_hyphens=False)
         lines += [f"  {label}  ({default})", *(f"      {line}" for line in wrapped), ""]
-    if not by_sentencepiece and "sentencepiece" in compats_of(algorithm):
-        lines += [f"`bpe train -a {algorithm} --compat sentencepiece --help-algorithm` lists what it has there.", ""]
+    for name, other in TRAINERS.items():
+        if algorithm in other.follows:
+            lines += [f"`bpe train -a {algorithm} --compat {name} --help-algorithm` lists what it has there.", ""]
     return "\n".join(lines[:-1])
 
 

@@ -14,7 +14,6 @@ from threading import Lock
 from typing import Any
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.support.processors import threads_of
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.model_inputs import Encoding, Truncation, join, truncate
 
@@ -143,7 +142,7 @@ class Backend:
         if self.theirs.encode_special_tokens or not all(map(_is_whole, texts)):
             return None  # their vocabulary may have special tokens among ordinary ones
         tokenizer = self.ours()
-        batch = iter(tokenizer.encode_batch(texts, specials="all", threads=threads_of(None)))
+        batch = iter(tokenizer.encode_batch(texts, specials="all"))
         cut = None
         if call.truncation is not None:
             wanted = call.truncation

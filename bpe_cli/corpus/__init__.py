@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.corpus.opening import open_stream
-from bpe_cli.corpus.source import InputHash, Source, read_blocks, reading, waits_for_keyboard
+from bpe_cli.corpus.source import InputHash, Source, read_blocks, reading, reading_each, waits_for_keyboard
 
-__all__ = ["Input", "InputHash", "Inputs", "Source", "open_stream", "read_blocks", "reading", "waits_for_keyboard"]
+__all__ = [
+    "Input", "InputHash", "Inputs", "Source", "open_stream", "read_blocks", "reading", "reading_each",
+    "waits_for_keyboard",
+]  # fmt: skip

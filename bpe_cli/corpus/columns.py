@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from bpe_cli.corpus.opening import cannot_read, show_path
 from bpe_cli.errors import InputError
 from bpe_cli.support.lazy_modules import optional
+from bpe_cli.support.messages import cannot_read, show_path
 
 ROWS = 1024
 """As many rows are made into documents at a time."""

@@ -9,9 +9,10 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
-from bpe_cli.corpus.opening import SNIFF_BYTES, cannot_read, head_of, show_path
+from bpe_cli.corpus.opening import SNIFF_BYTES, head_of
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import cannot_read, did_you_mean, nearest, show_path
 
 if TYPE_CHECKING:
     from bpe_cli.corpus.kinds import Kind
@@ -40,6 +41,11 @@ class Input:
     def name(self) -> str:
         """What messages call it."""
         return show_path(self.path)
+
+    @property
+    def plain_name(self) -> str:
+        """Its path as it is, for what writes it harmlessly itself or keeps its bytes."""
+        return self.name if self.path == "-" else self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +167,13 @@ def _not_a_file(path: str) -> str | None:
 
 def _advice(path: str, otherwise: str | None) -> str | None:
     """Describe what may have been meant by the name of a file that is not there."""
-    import difflib
-
     folder, name = os.path.split(path)
     try:
         present = sorted(os.listdir(folder or "."))
     except (OSError, ValueError):
         return f"there is no folder {show_path(folder)}"
-    near = difflib.get_close_matches(name, present, n=3, cutoff=0.7)
-    if near:
-        return "did you mean " + " or ".join(show_path(os.path.join(folder, other)) for other in near) + "?"
-    return otherwise
+    near = nearest(name, present, cutoff=0.7)
+    return did_you_mean([show_path(os.path.join(folder, other)) for other in near], otherwise)
 
 
 def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:

@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from bpe_cli.corpus.compressed import MAGIC_BYTES
-from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, cannot_read, first_bytes, read_chunks
+from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, first_bytes, read_chunks
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import cannot_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bpe_cli.corpus.compressed import MAGIC_BYTES, codec_of, decompress, may_be_compressed
 from bpe_cli.errors import InputError
+from bpe_cli.support.messages import cannot_read, show_path
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -23,28 +24,6 @@ SNIFF_BYTES = 8192
 
 NO_STDIN: BinaryIO = io.BytesIO()
 """What ``-`` stands for where it is no file."""
-
-
-def show_path(path: str) -> str:
-    """Write a path for a message: as it is when it can be printed, else escaped.
-
-    >>> show_path("a.txt"), show_path("tab\\t.txt")
-    ('a.txt', "'tab\\\\t.txt'")
-    """
-    if path == "-":
-        return "stdin"
-    return path if path.isprintable() and path else ascii(path)
-
-
-def cannot_read(path: str, error: OSError | ValueError, hint: str | None = None) -> InputError:
-    """Make the error of an input that cannot be read."""
-    if isinstance(error, FileNotFoundError):
-        reason = "no such file"
-    elif isinstance(error, OSError) and error.strerror:
-        reason = error.strerror[0].lower() + error.strerror[1:]
-    else:
-        reason = str(error)
-    return InputError(f"cannot read {show_path(path)}: {reason}", hint=hint)
 
 
 def open_raw(path: str, stdin: BinaryIO) -> BinaryIO:
@@ -212,3 +191,19 @@ def open_stream(
     finally:
         stream.close()
         chunks.close()
+
+
+LARGEST_WHOLE = 1 << 24
+
+
+def read_whole(path: str, *, stdin: BinaryIO, most: int = LARGEST_WHOLE) -> bytes:
+    """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin; decompressed.
+
+    Raises:
+        InputError: If it cannot be read, or has more than ``most`` bytes.
+    """
+    with open_stream(path, stdin=stdin) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"{show_path(path)} has more than {most:,} bytes")
+    return data

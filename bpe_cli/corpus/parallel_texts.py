@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.corpus.kinds import JSONL, MAGIC_ENOUGH, kind_of_head, kind_of_name, may_be_json_lines
-from bpe_cli.corpus.opening import SNIFF_BYTES, open_stream, show_path
+from bpe_cli.corpus.opening import SNIFF_BYTES, open_stream
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.support.messages import show_path
 
 if TYPE_CHECKING:
     from typing import Any

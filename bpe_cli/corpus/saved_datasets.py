@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bpe_cli.corpus.opening import cannot_read, show_path
 from bpe_cli.errors import InputError
+from bpe_cli.support.messages import cannot_read, show_path
 
 _STATE = "state.json"
 _MOST_BYTES = 16 << 20

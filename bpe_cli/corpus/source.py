@@ -14,7 +14,7 @@ from bpe_cli.corpus.inputs import Input, Inputs
 from bpe_cli.corpus.opening import SNIFF_BYTES, read_chunks
 from bpe_cli.errors import UsageError
 from bpe_cli.support.blocks import Block
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Documents = Literal["whole", "lines", "jsonl"]
 """What a document is: a whole input, a line, or a field of a line of JSON."""
+
+TEXT_NAME = "text"
+"""What a comparison calls a text that is no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,36 @@ def reading(
             source, stdin=stdin or sys.stdin.buffer, inputs=inputs, on_bytes=advance, on_note=listener.note,
             on_input=on_input, hashes=hashes, on_wait=on_wait,
         )  # fmt: skip
+
+
+@contextmanager
+def reading_each(
+    source: Source, inputs: Inputs, what: str, listener: Listener = SILENCE, *, stdin: BinaryIO | None = None
+) -> Iterator[Iterator[tuple[str, Iterator[Block]]]]:
+    r"""Open the inputs of a job as one task, as ``reading`` does, and keep them apart.
+
+    Yields:
+        For each input its path, as it is, and its blocks; ``text`` for a text, ``stdin`` for stdin.
+
+    Raises:
+        InputError: If an input cannot be read, while its blocks are iterated over.
+
+    >>> with reading_each(Source(text="one"), Inputs(()), "reading") as each:
+    ...     [(name, [bytes(block.data) for block in blocks]) for name, blocks in each]
+    [('text', [b'one'])]
+    """
+
+    def blocks(part: Source, items: Inputs) -> Iterator[Block]:
+        return read_blocks(part, stdin=stdin or sys.stdin.buffer, inputs=items, on_bytes=advance, on_note=listener.note)
+
+    def each() -> Iterator[tuple[str, Iterator[Block]]]:
+        if source.text is not None:
+            yield TEXT_NAME, blocks(source, inputs)
+        for item in inputs.items:
+            yield item.plain_name, blocks(replace(source, paths=(item.path,)), Inputs((item,)))
+
+    with listener.task(what, inputs.total_bytes) as advance:
+        yield each()
 
 
 def _read(

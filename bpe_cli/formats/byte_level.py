@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import cuts_otherwise, other_model
-from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.formats.json_node import Node
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.engine import is_plain
 from bpe_cli.tokenizer.rank_merges import as_merges, of_ranks
 
 TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
@@ -190,7 +190,7 @@ def write_vocabulary(
         FormatError: Two tokens would be written alike, or a special token is not UTF-8.
     """
     vocabulary = tokenizer.model.vocabulary
-    unk_id = getattr(tokenizer.model, "unk_id", None)
+    unk_id = tokenizer.model.unk_id
     size = max(vocabulary.size, -1 if unk_id is None else unk_id + 1)  # a model names its unknown token by its text
     entries: dict[int, str] = {}
     owner: dict[str, int] = {}
@@ -200,7 +200,7 @@ def write_vocabulary(
                 raise FormatError(f"the tokens {owner[token]} and {token_id} are the same bytes: {quote(token)}")
             owner[token] = token_id
             entries[token_id] = token
-    for token_id, content in getattr(tokenizer.model, "texts", ()):
+    for token_id, content in tokenizer.model.texts:
         text = special_text(SpecialToken(content, token_id))
         if token_id in entries or owner.setdefault(text, token_id) != token_id:
             raise FormatError(
@@ -253,7 +253,7 @@ def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
     """
     stages = tuple(stage for stage in tokenizer.pre_tokenizer if not cuts_otherwise(stage))
     left = replace(tokenizer, normalizer=(), pre_tokenizer=stages, decoder=())
-    if not is_plain(left):
+    if not left.is_plain:
         names = ", ".join(type(stage).__name__ for stage in stages)
         raise FormatError(f"{holder} says how text is split, and at most once to put a space before it, not {names}")
     return left

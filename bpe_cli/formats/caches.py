@@ -25,7 +25,8 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import tiktoken_ranks
-from bpe_cli.formats.json_node import quote, read
+from bpe_cli.formats.read_file import read
+from bpe_cli.support.messages import did_you_mean, quote
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 HUGGING_FACE = "hf:"
@@ -141,7 +142,7 @@ def hint_of_name(name: str) -> str | None:
     if not slash or "@" in name or os.path.lexists(organisation):
         return None
     if named_encodings.find(model) is not None:
-        return f"did you mean {model}?"
+        return did_you_mean([model])
     try:
         _checked(name)
     except UsageError:  # no model can have this name

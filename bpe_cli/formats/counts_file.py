@@ -11,37 +11,20 @@ Counts can be added up when they were cut in the same way: that is checked, not 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, TrainingError
-from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.formats.json_node import Node
+from bpe_cli.stages.counting import Cutting
+from bpe_cli.support.messages import cannot_read, quote
 from bpe_cli.support.safe_orjson import orjson
 
 MAGIC = b'{"format":"bpe-counts"'
 MAX_HEADER_BYTES = 1 << 24
 _CUTTING = ("pattern", "prefix_space", "special_tokens", "unicode_version", "stages")
 _KEYS = ("format", "version", *_CUTTING, "pieces", "total", "sha256")
-
-
-@dataclass(frozen=True, slots=True)
-class Cutting:
-    """How text was cut into the pieces that were counted.
-
-    Attributes:
-        pattern: The split pattern; None if text was not split.
-        prefix_space: Whether a space was put before each text.
-        special_tokens: Texts that were left out of the counts.
-        unicode_version: Version of the Unicode tables that the pattern was run with.
-        stages: Normalizers and pre-tokenizers as JSON, where the text went through those instead.
-    """
-
-    pattern: str | None
-    prefix_space: bool = False
-    special_tokens: tuple[str, ...] = ()
-    unicode_version: str | None = None
-    stages: str | None = None
 
 
 def sniff(head: bytes) -> bool:
@@ -103,11 +86,8 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
             payload = file.read()
     except MemoryError:
         raise InputError(f"{path} does not fit into memory") from None
-    except FileNotFoundError:
-        raise InputError(f"cannot read {path}: no such file") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+        raise cannot_read(path, error) from error
     node = Node.parse(line, str(path))
     node.only(*_KEYS)
     if node.get("version").value != 1:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import subword_nmt
-from bpe_cli.formats.json_node import quote, read, refuse_pattern
+from bpe_cli.formats.read_file import reader_of
 from bpe_cli.stages import CharacterBpe
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Fact, Origin
 
@@ -41,18 +41,6 @@ def sniff(head: bytes) -> bool:
     return any(ends in line for line in lines) and all(_LINE.fullmatch(line) for line in lines)
 
 
-def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read codes from a file.
-
-    Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken.
-        UsageError: A pattern is given: words are cut at blanks.
-    """
-    refuse_pattern(pattern, path, "holds codes of fastBPE, whose words are cut at blanks")
-    return loads(read(path), str(path))
-
-
 def loads(data: bytes, source: str = "codes") -> Tokenizer:
     """Read the text of a file of codes.
 
@@ -65,6 +53,9 @@ def loads(data: bytes, source: str = "codes") -> Tokenizer:
     if counts:
         stated += [("highest count", max(counts.values())), ("lowest count", min(counts.values()))]
     return replace(tokenizer, origin=Origin(NAME, tuple(stated), (("codes", data),)))
+
+
+load = reader_of(loads, "holds codes of fastBPE, whose words are cut at blanks")
 
 
 def load_counts(data: bytes, source: str = "codes") -> dict[Pair, int]:

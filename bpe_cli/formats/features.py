@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Mapping
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import token_flags
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import ALGORITHMS, ByteLevel, Model, PrefixSpace, PreTokenizer, Split
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.post_processor import process, trims
 
@@ -45,7 +45,7 @@ def _special_tokens(tokenizer: Tokenizer) -> bool | str:
 
 
 def _unspelt_tokens(tokenizer: Tokenizer) -> bool | str:
-    texts = getattr(tokenizer.model, "texts", ())
+    texts = tokenizer.model.texts
     shown = ", ".join(f"{quote(text)} (id {token_id})" for token_id, text in texts[:3])
     return f"entries that no text becomes, and that are only decoded ({len(texts)}: {shown})" if texts else False
 

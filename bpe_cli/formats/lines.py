@@ -6,10 +6,10 @@ from array import array
 from collections.abc import Mapping
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import Split
 from bpe_cli.stages.splitters import compile_splitter
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.messages import quote
 
 MAX_SPELT_BYTES = 1 << 25
 """Most bytes that the tokens of a file may have together (32 MiB; the largest in use have about 3 MB).

@@ -11,16 +11,16 @@ Where a pattern leaves out part of a text, minbpe drops that part; here it is a 
 from __future__ import annotations
 
 import unicodedata
-from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, ranks_as_merges, special_text
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.json_node import quote, read, refuse_pattern
 from bpe_cli.formats.lines import MergesById, number, split_of, text_lines
+from bpe_cli.formats.read_file import reader_of
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.rank_merges import why_no_ranks
 from bpe_cli.tokenizer.usage import Origin
@@ -42,18 +42,6 @@ _BYTES = {byte: bytes([byte]) for byte in range(256)}
 def sniff(head: bytes) -> bool:
     """Return whether a file begins with minbpe's header."""
     return head.partition(b"\n")[0].strip() == HEADER.encode()
-
-
-def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``.model``.
-
-    Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken.
-        UsageError: A pattern is given; the file has its own.
-    """
-    refuse_pattern(pattern, path, "says itself how text is split")
-    return loads(read(path), str(path))
 
 
 def loads(data: bytes, source: str = ".model") -> Tokenizer:
@@ -95,6 +83,9 @@ def loads(data: bytes, source: str = ".model") -> Tokenizer:
         special_tokens,
         origin=Origin(NAME, (("version", HEADER), ("pattern", pattern), ("special tokens", special_count))),
     )
+
+
+load = reader_of(loads, "says itself how text is split")
 
 
 def _read_special_tokens(lines: list[str], free: int, source: str) -> tuple[SpecialToken, ...]:

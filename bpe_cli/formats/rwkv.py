@@ -11,17 +11,17 @@ and the model works on those; a byte that no token begins with is an error.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.json_node import quote, read, refuse_pattern
 from bpe_cli.formats.lines import number, text_lines
+from bpe_cli.formats.read_file import reader_of
 from bpe_cli.stages import ByteLevelDecoder, ByteLevelNormalizer, MaxMatch, SpecialToken, Split
 from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin, Usage
 
@@ -56,18 +56,6 @@ def sniff(head: bytes) -> bool:
         return False
 
 
-def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a vocabulary.
-
-    Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken.
-        UsageError: A pattern is given; text is not split.
-    """
-    refuse_pattern(pattern, path, "is for longest match over whole texts")
-    return loads(read(path), str(path))
-
-
 def loads(data: bytes, source: str = "rwkv_vocab.txt") -> Tokenizer:
     r"""Read the text of a vocabulary.
 
@@ -91,6 +79,9 @@ def loads(data: bytes, source: str = "rwkv_vocab.txt") -> Tokenizer:
     if not ids:
         raise FormatError(f"{source} has no tokens in it")
     return tokenizer_of(ids)
+
+
+load = reader_of(loads, "is for longest match over whole texts")
 
 
 def tokenizer_of(ids: dict[bytes, int]) -> Tokenizer:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import ScoredBpe
+from bpe_cli.support.messages import quote
 
 LARGEST = float.fromhex("0x1.fffffep+127")
 """The largest number in single precision."""

@@ -18,11 +18,12 @@ from typing import Literal
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.json_node import quote, read, refuse_pattern
+from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.stages import ByteLevelNormalizer, CharacterBpe, SpecialToken
 from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.stages.word_stages import word_decoder, word_stages
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
 
@@ -225,7 +226,7 @@ def refuse_other_words(tokenizer: Tokenizer, allow_loss: frozenset[str]) -> None
         FormatError: Something would be lost that may not be.
     """
     normalizer, pre_tokenizer = word_stages(is_by_byte(tokenizer))
-    unknown = getattr(tokenizer.model, "unk_id", None)
+    unknown = tokenizer.model.unk_id
     others = tuple(token for token in tokenizer.special_tokens if token.token_id != unknown)
     lost = losses(replace(tokenizer, special_tokens=others), HOLDS)
     for name, found, held in (

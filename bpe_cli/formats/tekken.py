@@ -13,17 +13,18 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, special_text
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.json_node import Node, quote, read, refuse_pattern
+from bpe_cli.formats.json_node import Node
 from bpe_cli.formats.lines import split_of
+from bpe_cli.formats.read_file import reader_of
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import quote
 from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.rank_merges import why_no_ranks
@@ -59,18 +60,6 @@ def sniff(head: bytes) -> bool:
     return re.match(rb"\s*\{", head) is not None and _HEAD.search(head) is not None
 
 
-def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``tekken.json``.
-
-    Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken.
-        UsageError: A pattern is given; the file has its own.
-    """
-    refuse_pattern(pattern, path, "says itself how text is split")
-    return loads(read(path), str(path))
-
-
 def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
     """Read the text of a ``tekken.json``.
 
@@ -102,6 +91,9 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
         usage=_usage_of(texts),
         origin=Origin(NAME, facts, (("rest", orjson.dumps(rest)), ("unused ranks", orjson.dumps(entries[used:])))),
     )
+
+
+load = reader_of(loads, "says itself how text is split")
 
 
 def _usage_of(texts: list[str]) -> Usage:

@@ -18,10 +18,11 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError, NoPatternError
 from bpe_cli.formats.byte_level import plain
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.json_node import quote, read
+from bpe_cli.formats.read_file import read
 from bpe_cli.stages import MergeBpe, RankBpe, Split
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.tokenizer.rank_merges import why_no_ranks
 from bpe_cli.tokenizer.usage import Origin

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import TOKEN_FIELDS, read_added_token
-from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.formats.json_node import Node
 from bpe_cli.stages import SpecialToken
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 _ARRAY = re.compile(rb"\s*\[.*\]\s*", re.DOTALL)

@@ -11,14 +11,14 @@ UTF-8 is such a character here; YouTokenToMe leaves it out.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.json_node import quote, read, refuse_pattern
 from bpe_cli.formats.lines import MergesById, number, text_lines
+from bpe_cli.formats.read_file import reader_of
 from bpe_cli.stages import CharacterBpe, Metaspace, MetaspaceDecoder, SpecialToken, Split
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Fact, Origin, Usage, roles_in_order
 
@@ -53,18 +53,6 @@ def sniff(head: bytes) -> bool:
     row = re.compile(rb"[0-9]{1,7} [0-9]{1,7}\r?"), re.compile(rb"[0-9]{1,7} [0-9]{1,7} [0-9]{1,7}\r?")
     rows = body[: characters + rules]
     return bool(rows) and all(row[place >= characters].fullmatch(line) for place, line in enumerate(rows))
-
-
-def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a model.
-
-    Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken.
-        UsageError: A pattern is given; words are cut at white space.
-    """
-    refuse_pattern(pattern, path, "holds words, which are cut at white space")
-    return loads(read(path), str(path))
 
 
 def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
@@ -115,6 +103,9 @@ def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
         usage=Usage(roles=roles_in_order(specials)),
         origin=Origin(NAME, tuple(facts.items()), (("characters", "\n".join(lines[1:end]).encode()),)),
     )
+
+
+load = reader_of(loads, "holds words, which are cut at white space")
 
 
 def _special_tokens(ids: dict[str, int]) -> tuple[SpecialToken, ...]:

@@ -95,5 +95,5 @@ def count_frequencies(
         beyond.update(count_ids(memoryview(ids), counts))
         tokens += len(ids)
         size += len(block.data)
-        documents += len(block.ends) - block.unfinished
+        documents += block.ended
     return Frequencies(counts, dict(beyond), documents, size, tokens)

@@ -80,7 +80,7 @@ def open_sink(
     to: str,
     path: str | None,
     *,
-    stdout: BinaryIO,
+    stdout: BinaryIO | None,
     tokenizer: Tokenizer,
     options: SinkOptions | None = None,
     inputs: Sequence[tuple[str, str, int]] = (),
@@ -90,7 +90,7 @@ def open_sink(
     Args:
         to: A name from ``SINKS``.
         path: The file, or None for ``stdout``.
-        stdout: Where the output goes when there is no file.
+        stdout: The stream that the output goes to when there is no file.
         tokenizer: Whose ids they are.
         options: What is written beside ids.
         inputs: What is encoded, for the sidecar of a binary file: (name, sha256, bytes) each. It is
@@ -114,7 +114,7 @@ def open_sink(
             if beside is not None:
                 beside.write(describe(numbers, inputs))
         return
-    with open_stdout(stdout) if path is None else open_packed(path) as output:
+    with open_stdout(stdout) if path is None and stdout is not None else open_packed(str(path)) as output:
         sink: Sink = SINKS[to].make(output, tokenizer, options)
         yield sink
         sink.finish()

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.errors import OutputError
-from bpe_cli.sinks.draft import BUFFER_BYTES, Draft, cannot_write, real_path, show_path, status_of
+from bpe_cli.sinks.draft import BUFFER_BYTES, Draft, real_path, status_of
 from bpe_cli.sinks.unfinished import UNFINISHED
+from bpe_cli.support.messages import cannot_write, reason_of, show_path
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -227,8 +228,7 @@ def made_folder(folder: str, *, kept: bool = True) -> Iterator[None]:
     except BaseException as error:
         kept = False
         if isinstance(error, OSError):
-            reason = (error.strerror or str(error)).lower()
-            raise OutputError(f"cannot make the folder {show_path(folder)}: {reason}") from error
+            raise OutputError(f"cannot make the folder {show_path(folder)}: {reason_of(error)}") from error
         raise
     finally:
         for each in [] if kept else made:

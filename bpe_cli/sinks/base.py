@@ -79,7 +79,7 @@ class Sink(ABC):
             OutputError: They cannot be written.
         """
         self.tokens += len(ids)
-        self.documents += len(ends) - block.unfinished
+        self.documents += block.ended
         self._write(block, ids, ends)
         self.output.flush()
 
@@ -105,10 +105,9 @@ class Part(NamedTuple):
 
 def parts(block: Block, ids: memoryview, ends: memoryview, limit: int = IDS_AT_ONCE) -> Iterator[Part]:
     """Cut the ids of a block into its documents, and long documents into parts of ``limit`` ids."""
-    start, last = 0, len(ends) - 1
+    start, first, ended = 0, len(block.ends) - block.begun, block.ended
     for number, end in enumerate(ends):
-        begins = not (block.continued and number == 0)
-        finishes = not (block.unfinished and number == last)
+        begins, finishes = number >= first, number < ended
         if end - start <= limit:
             yield Part(ids[start:end], begins, finishes)
         else:

@@ -50,7 +50,7 @@ class BinSink(Sink):
         if eot is None and self.dtype == "u32" and sys.byteorder == "little":
             self._write_numbers(ids)  # they lie there as they are to be
             return
-        closed = ends[:-1] if block.unfinished else ends
+        closed = ends[: block.ended]
         if eot is not None:
             self.tokens += len(closed)
             if self._may_divide and (places := _places_of(ids, eot)):

@@ -26,7 +26,7 @@ class CountSink(Sink):
         """
         lines, tokens, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
         self.tokens += tokens
-        self.documents += len(counts) - block.unfinished
+        self.documents += block.ended
         self.output.write(lines)
         self.output.flush()
 

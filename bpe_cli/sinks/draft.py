@@ -17,20 +17,13 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import OutputError
 from bpe_cli.sinks.unfinished import UNFINISHED
+from bpe_cli.support.messages import cannot_write, show_path
 
 if TYPE_CHECKING:
     from typing import Self
 
 BUFFER_BYTES = 64 << 10
 """Small writes are gathered; what is larger goes to the system from where it lies."""
-
-
-def cannot_write(name: str, error: OSError) -> OutputError:
-    """Make the error of an output that cannot be written."""
-    if error.errno == errno.ENOSPC:
-        return OutputError(f"cannot write {name}: no space left on device")
-    reason = error.strerror or str(error)
-    return OutputError(f"cannot write {name}: {reason[:1].lower()}{reason[1:]}")
 
 
 class Draft:
@@ -215,8 +208,3 @@ def sync_folder(folder: str) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def show_path(path: str) -> str:
-    """Write a path for a message: as it is when it can be printed, else escaped."""
-    return path if path.isprintable() and path else ascii(path)

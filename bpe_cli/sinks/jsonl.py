@@ -55,8 +55,7 @@ class JsonlSink(Sink):
                 start = block.ends[number]
                 # Where in the block the ids of the text begin and end, without what stands around it.
                 text_from = first + (len(self.options.edges.before) if part.begins else 0)
-                finished = not (block.unfinished and number == len(ends) - 1)
-                text_to = ends[number] - (len(self.options.edges.after) if finished else 0)
+                text_to = ends[number] - (len(self.options.edges.after) if number < block.ended else 0)
                 number += 1
             fresh = part.ends
             listed = part.ids.tolist()

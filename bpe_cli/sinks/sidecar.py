@@ -12,6 +12,7 @@ from bpe_cli.sinks.base import HIGHEST_ID, Dtype, SinkOptions
 from bpe_cli.sinks.batches import ANOTHER_RUN, ReadOptions
 from bpe_cli.sinks.bin import choose_dtype
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.messages import cannot_read
 from bpe_cli.tokenizer.edges import Edges
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def load_sidecar(path: str) -> Sidecar | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise InputError(f"cannot read {place}: {error.strerror}") from error
+        raise cannot_read(place, error) from error
     except orjson.JSONDecodeError as error:
         raise InputError(f"{place}: invalid JSON: {error}") from error
     return _checked(content, place)

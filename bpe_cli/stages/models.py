@@ -9,8 +9,31 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, field
 
 
+class AnyModel:
+    """Declare what any model can be asked for, and what holds of one that has no such setting.
+
+    A model that has it declares a field of this name; the docstring there says what it means. ``merges``, ``scores``
+    and ``frequencies`` are None and ``unk_id`` too where a model has none; no ``kinds`` means that all are normal.
+    """
+
+    __slots__ = ()
+
+    unk_id: int | None = None
+    merges: Merges | None = None
+    scores: array[float] | None = None
+    frequencies: array[float] | None = None
+    kinds: bytes = b""
+    texts: tuple[tuple[int, bytes], ...] = ()
+    byte_fallback: bool = False
+    fuse_unk: bool = False
+    ignore_merges: bool = False
+    fixed_point: bool = False
+    continuing_subword_prefix: str = ""
+    end_of_word_suffix: str = ""
+
+
 @dataclass(frozen=True, slots=True)
-class RankBpe:
+class RankBpe(AnyModel):
     """Merge, within a piece, the neighbours whose *concatenation* has the lowest id (tiktoken).
 
     A piece that is itself a token becomes that token before any merging.
@@ -21,7 +44,7 @@ class RankBpe:
 
 
 @dataclass(frozen=True, slots=True)
-class MergeBpe:
+class MergeBpe(AnyModel):
     """Merge, within a piece, the neighbouring pair that stands first in a list (GPT-2, Hugging Face).
 
     Attributes:
@@ -40,7 +63,7 @@ class MergeBpe:
 
 
 @dataclass(frozen=True, slots=True)
-class CharacterBpe:
+class CharacterBpe(AnyModel):
     """Merge characters instead of bytes (Sennrich et al., arXiv:1508.07909; Hugging Face's ``BPE``).
 
     Attributes:
@@ -71,7 +94,7 @@ class CharacterBpe:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredBpe:
+class ScoredBpe(AnyModel):
     """Merge the neighbours whose concatenation has the highest score (SentencePiece's BPE).
 
     Attributes:
@@ -92,7 +115,7 @@ class ScoredBpe:
 
 
 @dataclass(frozen=True, slots=True)
-class WordPiece:
+class WordPiece(AnyModel):
     """Take the longest token that a word begins with, again and again (BERT).
 
     Attributes:
@@ -110,7 +133,7 @@ class WordPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class WordLevel:
+class WordLevel(AnyModel):
     """Look each piece up as a whole.
 
     Attributes:
@@ -126,7 +149,7 @@ class WordLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class Unigram:
+class Unigram(AnyModel):
     """Choose the segmentation whose scores add up to the most (Kudo, arXiv:1804.10959).
 
     Attributes:
@@ -137,6 +160,9 @@ class Unigram:
         fuse_unk: Whether neighbouring unknown characters become one token.
         single_precision: Whether scores are added as f32 (SentencePiece), or as f64 (Hugging Face).
         kinds: As in ``ScoredBpe``.
+        fixed_point: Whether scores are rounded to ten-thousandths and added exactly, from the end of a piece
+            (PLaMo 2): of equal sums the segmentation wins that begins with the longest token, an unknown
+            character scores -1,000, and a user-defined token no more than its score.
     """
 
     vocabulary: Vocabulary
@@ -146,11 +172,12 @@ class Unigram:
     fuse_unk: bool = True
     single_precision: bool = False
     kinds: bytes = b""
+    fixed_point: bool = False
     kind: Literal["unigram"] = "unigram"
 
 
 @dataclass(frozen=True, slots=True)
-class LongestMatch:
+class LongestMatch(AnyModel):
     """Cut a word by its longest tokens, without merges: two greedy encoders for a BPE vocabulary.
 
     Characters and marks are never cut: no token is found in a mark, and none takes part of it.
@@ -178,7 +205,7 @@ class LongestMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class MaxMatch:
+class MaxMatch(AnyModel):
     """Take the longest word of a dictionary at each place from the left; else one character.
 
     Attributes:
@@ -192,7 +219,7 @@ class MaxMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class NGram:
+class NGram(AnyModel):
     """Take every ``n`` neighbouring characters, each n-gram beginning one character after the last.
 
     At the end of a piece stand the shorter ones that are left, down to its last character.

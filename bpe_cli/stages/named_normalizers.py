@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import cache, partial
 
 from bpe_cli import _core
@@ -24,6 +23,7 @@ from bpe_cli.stages.normalizers import (
     StripAccents,
 )
 from bpe_cli.support.failures import every
+from bpe_cli.support.messages import did_you_mean, nearest
 
 
 @cache  # a table takes a while to build
@@ -73,7 +73,7 @@ def named(names: str) -> tuple[Normalizer, ...]:
 def _named(name: str) -> Normalizer | None:
     make = NORMALIZERS.get(name)
     if make is None:
-        close = get_close_matches(name, NORMALIZERS, n=1)
-        meant = f"did you mean {close[0]}? " if close else ""
-        raise UsageError(f"there is no normalizer {name!r}", hint=f"{meant}known: {', '.join(NORMALIZERS)}")
+        meant = did_you_mean(nearest(name, NORMALIZERS, most=1))
+        known = f"known: {', '.join(NORMALIZERS)}"
+        raise UsageError(f"there is no normalizer {name!r}", hint=f"{meant} {known}" if meant else known)
     return make()

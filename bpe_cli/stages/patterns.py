@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
 
 
@@ -171,3 +172,20 @@ def name_of(regex: str) -> str | None:
     """Return the name under which users know an expression, or None."""
     scanner = scanner_for(regex)
     return next((p.name for p in PATTERNS.values() if p.scanner == scanner), None)
+
+
+def resolve_pattern(name_or_regex: str) -> str:
+    """Return the expression for a pattern's name or for an expression.
+
+    Raises:
+        UsageError: It looks like a name, and there is no pattern of it.
+    """
+    import re
+
+    known = name_or_regex in PATTERNS or name_or_regex in ALIASES or name_or_regex == "none"
+    if not known and re.fullmatch(r"[\w-]*", name_or_regex):
+        raise UsageError(
+            f"unknown pattern {name_or_regex!r}",
+            hint=f"patterns are {', '.join(PATTERNS)}, none, or an expression in the syntax of the `regex` module",
+        )
+    return resolve(name_or_regex)

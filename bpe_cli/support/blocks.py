@@ -39,6 +39,21 @@ class Block:
         parts = list(documents)
         return cls(b"".join(parts), array("Q", accumulate(map(len, parts))))
 
+    @property
+    def begun(self) -> int:
+        """How many documents begin in it: the last of those it has parts of."""
+        return len(self.ends) - self.continued
+
+    @property
+    def ended(self) -> int:
+        """How many documents end in it: the first of those it has parts of."""
+        return len(self.ends) - self.unfinished
+
+    @property
+    def open_bytes(self) -> int:
+        """How many bytes it has of the document that goes on in the block after."""
+        return len(self.data) - (self.ends[-2] if len(self.ends) > 1 else 0) if self.unfinished else 0
+
     def documents(self) -> Iterator[memoryview]:
         """Yield the bytes of each document (or part of one, at an open end)."""
         view = memoryview(self.data)
@@ -46,6 +61,17 @@ class Block:
         for end in self.ends:
             yield view[start:end]
             start = end
+
+    def parts(self) -> Iterator[tuple[memoryview, bool, bool]]:
+        """Yield the bytes that there are of each document, whether it begins with them and whether it ends with them.
+
+        >>> block = Block(b"abc", array("Q", [1, 3]), unfinished=True)
+        >>> [(bytes(data), begins, ends) for data, begins, ends in block.parts()]
+        [(b'a', True, True), (b'bc', True, False)]
+        """
+        first, ended = int(self.continued), self.ended
+        for number, document in enumerate(self.documents()):
+            yield document, number >= first, number < ended
 
 
 def whole_documents(
@@ -55,8 +81,9 @@ def whole_documents(
 
     Args:
         blocks: Blocks whose documents may be spread over several.
-        largest: The most bytes of one document that are held; None for any number.
-        too_large: Makes the error for a document with more.
+        largest: The most bytes that a document is to have; None for any number.
+        too_large: Makes the error for a document with more. Without it, one that came in parts is cut after a byte
+            more than that, so that not more of it is held.
 
     Raises:
         BpeError: A document is larger: what ``too_large`` makes.
@@ -80,8 +107,11 @@ def whole_documents(
         elif documents:
             held.clear()
             is_open = False
-        if largest is not None and too_large is not None and max(map(len, (held, *documents)), default=0) > largest:
-            raise too_large()
+        if largest is not None:
+            if too_large is None:
+                del held[largest + 1 :]
+            elif max(map(len, (held, *documents))) > largest:
+                raise too_large()
         if documents:
             yield documents
     if is_open:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.support.messages import listed
+from bpe_cli.support.messages import listed, nearest
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -140,10 +140,8 @@ def one_of(name: str, value: str, known: Sequence[str]) -> None:
 
 def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageError:
     """State which names are no special tokens, and which there are."""
-    import difflib
-
     known = [content.decode("utf-8", "replace") for content in contents]
-    near = [other for name in names for other in difflib.get_close_matches(name, known, n=3, cutoff=0.4)]
+    near = [other for name in names for other in nearest(name, known, cutoff=0.4)]
     some = list(dict.fromkeys(near or known))[:3]
     what = "is not a special token" if len(names) == 1 else "are not special tokens"
     return UsageError(

@@ -53,7 +53,7 @@ else:
     def _value_class(kind, frozen, slots):
         described = {}
         for name, annotation in kind.__annotations__.items():
-            if not str(annotation).startswith("ClassVar"):
+            if not (isinstance(annotation, str) and annotation.startswith("ClassVar")):
                 default = kind.__dict__.get(name, _MISSING)
                 described[name] = default if isinstance(default, field) else field(default=default)
         names = tuple(described)

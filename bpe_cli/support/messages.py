@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+
+from bpe_cli.errors import InputError, OutputError
 
 MOST_NAMED = 10
 """How many of several that are at fault a message names."""
@@ -38,6 +41,57 @@ def plural(number: int, noun: str) -> str:
     ('1 merge', '1,200 merges')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def show_path(path: str | os.PathLike[str]) -> str:
+    r"""Show a path in a message: as it is if it can be printed, else escaped; ``-`` is stdin.
+
+    >>> show_path("a.txt"), show_path("-"), show_path("tab\t.txt")
+    ('a.txt', 'stdin', "'tab\\t.txt'")
+    """
+    text = os.fspath(path)
+    if text == "-":
+        return "stdin"
+    return text if text.isprintable() and text else ascii(text)
+
+
+def reason_of(error: Exception) -> str:
+    """Return why the system refused something, as the rest of a sentence.
+
+    >>> reason_of(OSError(13, "Permission denied"))
+    'permission denied'
+    """
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return reason[:1].lower() + reason[1:]
+
+
+def cannot_read(path: str | os.PathLike[str], error: OSError | ValueError, hint: str | None = None) -> InputError:
+    """Make the error of a file that cannot be read; a path with a NUL is a ``ValueError``."""
+    reason = "no such file" if isinstance(error, FileNotFoundError) else reason_of(error)
+    return InputError(f"cannot read {show_path(path)}: {reason}", hint=hint)
+
+
+def cannot_write(name: str, error: OSError) -> OutputError:
+    """Make the error of an output that cannot be written; ``name`` is what messages call it."""
+    return OutputError(f"cannot write {name}: {reason_of(error)}")
+
+
+def nearest(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
+    """Return what is known and most like a name, the best first; nothing if all is far from it."""
+    import difflib
+
+    return difflib.get_close_matches(name, list(known), n=most, cutoff=cutoff)
+
+
+def did_you_mean(near: Sequence[str], otherwise: str | None = None) -> str | None:
+    """Return the hint that names what may be meant; ``otherwise`` if there is nothing near.
+
+    >>> did_you_mean(["a", "b"]), did_you_mean([], "there are c, d")
+    ('did you mean a or b?', 'there are c, d')
+    """
+    return f"did you mean {' or '.join(near)}?" if near else otherwise
 
 
 def no_pair(

@@ -8,6 +8,7 @@ all with one item, as most runs have, which need not even import threads.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -22,6 +23,9 @@ Result = TypeVar("Result")
 
 _KEPT_BYTES = 16 << 20
 """Some blocks of text with their ids."""
+
+_MOST_THREADS = 1 << 16
+"""More change nothing: there is never work for so many at a time."""
 
 _WAITING = 2
 """How many items there are beside those that are worked on: one to go on with, one to be finished."""
@@ -169,3 +173,29 @@ def keep_freed_memory() -> None:
     costs nothing; having given it back, the allocator keeps up to 32 MiB.
     """
     bytes(_KEPT_BYTES)
+
+
+def usable_threads(wanted: int | None = None) -> int:
+    """Return the number of threads: as wanted, else the processors that this process may use.
+
+    Counts the CPU limit of a container (cgroup v2's ``cpu.max``, or v1's quota).
+    """
+    if wanted is not None:
+        return min(wanted, _MOST_THREADS)
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for quota_file, period_file in (
+        ("/sys/fs/cgroup/cpu.max", None),
+        ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+    ):
+        try:
+            with open(quota_file, encoding="ascii") as file:
+                words = file.read().split()
+            if period_file is not None:
+                with open(period_file, encoding="ascii") as file:
+                    words += file.read().split()
+            quota, period = int(words[0]), int(words[1])
+        except (OSError, ValueError, IndexError):  # no such file, or "max": no limit
+            continue
+        if quota > 0 and period > 0:
+            usable = min(usable, max(1, -(-quota // period)))
+    return max(1, usable)

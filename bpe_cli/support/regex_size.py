@@ -110,19 +110,19 @@ def measure(pattern: str) -> Measure:
         return _flat(pattern)
     bytes_of = (lambda _: 1) if _FOLDED.search(pattern) else _bytes
     groups = [_Group()]
-    for found in _PARTS.finditer(pattern):
-        text = found[0]
+    for part in _PARTS.finditer(pattern):
+        text = part[0]
         group = groups[-1]
-        match found.lastgroup:
+        match part.lastgroup:
             case "look" | "group":
-                groups.append(_Group(looks=found.lastgroup == "look"))
+                groups.append(_Group(looks=part.lastgroup == "look"))
             case "end":
                 if len(groups) == 1:
                     return _flat(pattern)
                 closed = groups.pop().closed()
                 groups[-1].add(closed)
             case "repeat":
-                group.repeat(*_counts(found))
+                group.repeat(*_counts(part))
             case "escape":
                 group.add(Measure(1, 0 if text[1] in _NO_TEXT else 1))
             case "class":
@@ -159,13 +159,13 @@ def check_size(patterns: Iterable[str]) -> None:
             )
 
 
-def _counts(found: re.Match[str]) -> tuple[int, int]:
+def _counts(repeat: re.Match[str]) -> tuple[int, int]:
     """Return how often a repeat needs what it repeats, and up to how often; no engine writes out what has no limit."""
-    text = found[0]
+    text = repeat[0]
     if text[0] != "{":
         return (1 if text[0] == "+" else 0), 1
-    least = _number(found["least"] or "0")
-    return least, max(least, _number(found["most"] or "0"))
+    least = _number(repeat["least"] or "0")
+    return least, max(least, _number(repeat["most"] or "0"))
 
 
 def _number(digits: str) -> int:

@@ -25,14 +25,14 @@ def pack(corpora: Path) -> str:
     Args:
         corpora: The folder ``corpora/`` of the repository.
     """
-    found = [path for folder in FOLDERS for path in sorted((corpora / folder).iterdir())]
-    found += [corpora / name for name in FILES]
+    paths = [path for folder in FOLDERS for path in sorted((corpora / folder).iterdir())]
+    paths += [corpora / name for name in FILES]
     return "".join(
         json.dumps(
             {"name": path.relative_to(corpora).as_posix(), "text": path.read_bytes().decode()}, ensure_ascii=False
         )
         + "\n"
-        for path in found
+        for path in paths
     )
 
 

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from bpe_cli import _core
-from bpe_cli.errors import TrainingError
 from bpe_cli.stages import Model
-from bpe_cli.stages.splitters import segments
+from bpe_cli.stages.counting import count_blocks
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Specials, Tokenizer
-from bpe_cli.tokenizer.engine import PlainRunner
 
 _CHUNK = 1 << 16
 
@@ -22,8 +20,6 @@ def count_pieces(
 ) -> None:
     """Send documents through a tokenizer's stages and add the pieces that come out to counts.
 
-    The result depends on the documents and their order alone, not on blocks or threads.
-
     Args:
         tokenizer: Whose stages.
         blocks: The documents.
@@ -32,44 +28,12 @@ def count_pieces(
         specials: Which special tokens are found in the text; those, and added tokens, are taken out.
 
     Raises:
-        TrainingError: There are more different pieces than the counts' memory holds, or text cannot be cut.
-        UsageError: A name in ``specials`` is unknown.
+        TrainingError: if there are more different pieces than the counts' memory holds, or text cannot be cut.
+        UsageError: if a name in ``specials`` is unknown.
     """
-    matcher = tokenizer.matcher(specials)
-    runner = tokenizer.runner
-    try:
-        for block in tokenizer.settle(blocks, matcher):
-            if not isinstance(runner, PlainRunner):
-                counts.add_staged(runner.stages, matcher, block.data, block.ends, threads, block.continued)
-            elif isinstance(runner.splitter, _core.Splitter):
-                counts.add_block(
-                    runner.splitter, matcher, tokenizer.prefix_space, block.data, block.ends, threads, block.continued
-                )
-            else:
-                _count_slowly(tokenizer, runner, block, matcher, counts)
-    except ValueError as error:  # an expression that takes too long, a text that is too long
-        raise TrainingError(f"the text cannot be cut: {error}", hint="cut it into lines: --lines") from error
-    except MemoryError as error:
-        raise TrainingError(
-            f"the corpus has too many different pieces: {error}", hint="count a sample of the corpus"
-        ) from error
-
-
-def _count_slowly(
-    tokenizer: Tokenizer,
-    runner: PlainRunner,
-    block: Block,
-    matcher: _core.SpecialMatcher | None,
-    counts: _core.Counts,
-) -> None:
-    for number, document in enumerate(block.documents()):
-        continued = block.continued and number == 0
-        for segment, special_id in segments(bytes(document), matcher):
-            if special_id is None:
-                spaced = tokenizer.prefix_space and not continued and not segment.startswith(b" ")
-                text = b" " + segment if spaced else segment
-                counts.add_pieces(text, runner.splitter.split(text), None)
-            continued = False
+    count_blocks(
+        blocks, tokenizer.engine, counts, threads, tokenizer.matcher(specials), smaller="count a sample of the corpus"
+    )  # fmt: skip
 
 
 def segmented(model: Model, counts: _core.Counts) -> Iterator[tuple[list[bytes], array[int], memoryview, memoryview]]:

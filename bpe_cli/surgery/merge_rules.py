@@ -1,15 +1,15 @@
 """Merges that can be taken away one at a time, and what they make of a piece.
 
 The core compiles a model once and runs it fast; here a model changes with every token that goes, so a
-piece is merged by this short loop instead, which does the same (the tests hold it to the core).
+piece is merged in Python instead, which does the same (the tests hold it to the core).
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from bpe_cli.stages import CharacterBpe, MergeBpe
+from bpe_cli.tokenizer.merging import merged
 
 
 class MergeRules:
@@ -78,43 +78,7 @@ class MergeRules:
 
         Complexity: n log n.
         """
-        return merge_symbols(symbols, self._rules.get)
-
-
-def merge_symbols(symbols: Sequence[int], find: Callable[[tuple[int, int]], tuple[int, int] | None]) -> list[int]:
-    """Merge symbols: always the pair that comes first, the leftmost of equals.
-
-    Args:
-        symbols: What merging begins with.
-        find: Gives the priority of a pair and the token that it becomes; None for no merge.
-    """
-    ids: list[int] = list(symbols)
-    size = len(ids)
-    before, after = list(range(-1, size - 1)), list(range(1, size + 1))
-    gone = [False] * size
-    waiting = [
-        (rule[0], place) for place in range(size - 1) if (rule := find((ids[place], ids[place + 1]))) is not None
-    ]
-    heapq.heapify(waiting)
-    while waiting:
-        priority, place = heapq.heappop(waiting)
-        right = after[place]
-        if gone[place] or right >= size:
-            continue
-        rule = find((ids[place], ids[right]))
-        if rule is None or rule[0] != priority:
-            continue  # one of the two was merged meanwhile
-        ids[place] = rule[1]
-        gone[right] = True
-        after[place] = after[right]
-        if after[place] < size:
-            before[after[place]] = place
-        for left in (before[place], place):
-            if left >= 0 and after[left] < size:
-                met = find((ids[left], ids[after[left]]))
-                if met is not None:
-                    heapq.heappush(waiting, (met[0], left))
-    return [token for token, is_gone in zip(ids, gone, strict=True) if not is_gone]
+        return merged(symbols, lambda left, right: self._rules.get((left, right)))
 
 
 def made_of(

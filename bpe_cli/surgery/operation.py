@@ -61,9 +61,9 @@ def id_map(operation: Operation) -> bytes:
 
 def used_ids(tokenizer: Tokenizer) -> list[int]:
     """Return the ids of all tokens, ascending: ordinary, special, and the unknown one."""
-    unk_id = getattr(tokenizer.model, "unk_id", None)
+    unk_id = tokenizer.model.unk_id
     ids = {token_id for token_id, _ in tokenizer.model.vocabulary.items()} | tokenizer.special_ids.keys()
-    ids |= {token_id for token_id, _ in getattr(tokenizer.model, "texts", ())}
+    ids |= {token_id for token_id, _ in tokenizer.model.texts}
     return sorted(ids if unk_id is None else ids | {unk_id})
 
 
@@ -81,7 +81,7 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
     named = {token_id for _, token_id in tokenizer.usage.roles} | tokenizer.special_ids.keys()
     if tokenizer.usage.padding is not None:
         named.add(tokenizer.usage.padding.pad_id)
-    unk_id = getattr(tokenizer.model, "unk_id", None)
+    unk_id = tokenizer.model.unk_id
     if unk_id is not None:
         named.add(unk_id)
     return named | _ids_in(tokenizer.post_processor)
@@ -124,7 +124,7 @@ def renumbered_model(model: Model, new_ids: Mapping[int, int | None]) -> Model:
     vocabulary = model.vocabulary
     scores = model.scores if isinstance(model, (ScoredBpe, Unigram)) else None
     kinds = model.kinds if isinstance(model, (ScoredBpe, Unigram)) else b""
-    unk_id = getattr(model, "unk_id", None)
+    unk_id = model.unk_id
     held = max(vocabulary.size, len(scores or ()), -1 if unk_id is None else unk_id + 1)
     order = [old for old in sorted(new_ids) if old < held and new_ids[old] is not None]
     texts = [vocabulary.token(old) if old < vocabulary.size else b"" for old in order]

@@ -198,8 +198,8 @@ def _choose_in_rounds(
     if len(removable) < excess:
         return removable
     gone: set[int] = set()
-    held = {token_id for token_id, _ in model.vocabulary.items()} | {*range(len(getattr(model, "scores", ())))}
-    held |= {getattr(model, "unk_id", None)} - {None}
+    held = {token_id for token_id, _ in model.vocabulary.items()} | {*range(len(model.scores or ()))}
+    held |= {model.unk_id} - {None}
     while len(gone) < excess:
         left = sorted(held - gone)
         smaller = renumbered_model(model, {old: new for new, old in enumerate(left)})

@@ -13,8 +13,9 @@ from bpe_cli.errors import FormatError
 from bpe_cli.stages import ScoredBpe
 from bpe_cli.stages.sentencepiece_kinds import CONTROL, NORMAL, UNKNOWN, UNUSED
 from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.surgery.merge_rules import MergeRules, merge_symbols
+from bpe_cli.surgery.merge_rules import MergeRules
 from bpe_cli.surgery.symbols import composite
+from bpe_cli.tokenizer.merging import merged
 
 
 def own_merges(model: ScoredBpe) -> MergeRules:
@@ -35,7 +36,7 @@ def own_merges(model: ScoredBpe) -> MergeRules:
     by_text = {texts[token_id]: (-model.scores[token_id], token_id) for token_id in products}
     scores = sorted({score for score, _ in by_text.values()})
     priority_of = {score: priority for priority, score in enumerate(scores)}
-    merged = {text: (priority_of[score], token_id) for text, (score, token_id) in by_text.items()}
+    products_of = {text: (priority_of[score], token_id) for text, (score, token_id) in by_text.items()}
     symbol_of = {
         texts[token_id].decode(): token_id
         for token_id, _ in model.vocabulary.items()
@@ -52,13 +53,13 @@ def own_merges(model: ScoredBpe) -> MergeRules:
                 )
             symbols.append(symbol_of[character])
 
-        def find(pair: tuple[int, int], whole: bytes = whole) -> tuple[int, int] | None:
-            text = texts[pair[0]] + texts[pair[1]]
-            return None if text == whole else merged.get(text)
+        def order(left: int, right: int, whole: bytes = whole) -> tuple[int, int] | None:
+            text = texts[left] + texts[right]
+            return None if text == whole else products_of.get(text)
 
-        parts = merge_symbols(symbols, find)
+        parts = merged(symbols, order)
         if len(parts) == 2:
-            rules.add(parts[0], parts[1], token_id, merged[whole][0])
+            rules.add(parts[0], parts[1], token_id, products_of[whole][0])
     return rules
 
 

@@ -30,11 +30,11 @@ def composite(model: Model) -> set[int]:
         return {token_id for token_id, content in tokens if len(content) > 1}
     if isinstance(model, (WordLevel, NGram)):
         return {token_id for token_id, _ in tokens}
-    prefix = getattr(model, "continuing_subword_prefix", "").encode()
+    prefix = model.continuing_subword_prefix.encode()
     suffix = model.end_of_word_suffix.encode() if isinstance(model, (CharacterBpe, LongestMatch)) else b""
     separate = isinstance(model, (CharacterBpe, LongestMatch)) and model.separate_suffix
     kinds = model.kinds if isinstance(model, (ScoredBpe, Unigram)) else b""
-    by_byte = _BYTE_TEXTS if getattr(model, "byte_fallback", False) else frozenset()
+    by_byte = _BYTE_TEXTS if model.byte_fallback else frozenset()
 
     def is_symbol(content: bytes) -> bool:
         if content in by_byte or content == suffix:

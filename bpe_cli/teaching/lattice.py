@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from math import exp, fsum, inf, log
 
 
@@ -33,7 +34,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A way to come to a place: a token, and the best sum up to it with its score added."""
+    """A way to come to a place, or to go on from it: a token, and the best sum beside it with its score added."""
 
     edge: Edge
     total: float
@@ -99,6 +100,58 @@ def arrivals(
         here = waiting.pop(start + 1)
         yield here
         total = best(here).total
+
+
+def departures(
+    piece: str, scores: Mapping[str, float], unknown: float, lengths: Sequence[int] = ()
+) -> Iterator[list[Arrival]]:
+    """Yield for each place before the end, the last one first, all ways to go on from it, the longest first.
+
+    An unknown character comes last. The first of the highest is the best way (``best``).
+
+    Args:
+        piece: The text.
+        scores: Score of each token, as integers, so that sums are exact.
+        unknown: Score of an unknown character.
+        lengths: The lengths that tokens have, ascending, if they are known.
+
+    >>> found = list(departures("ab", {"a": -1, "b": -1, "ab": -2}, -9))
+    >>> [[(way.edge.token, way.total) for way in ways] for ways in found]
+    [[('b', -1.0)], [('ab', -2.0), ('a', -2.0)]]
+    """
+    lengths = lengths or sorted({len(token) for token in scores})
+    totals = [0.0] * (len(piece) + 1)
+    for start in reversed(range(len(piece))):
+        fit = sorted(edges(piece, scores, unknown, start, lengths), key=lambda edge: edge.start - edge.end)
+        here = [Arrival(edge, edge.score + totals[edge.end]) for edge in fit]
+        yield here
+        totals[start] = best(here).total
+
+
+def ten_thousandths(score: float) -> int:
+    """Round a score to ten-thousandths, a half away from 0, and hold it to 32 bits.
+
+    >>> ten_thousandths(-2.00005), ten_thousandths(-2.000049), ten_thousandths(-1e9)
+    (-20001, -20000, -2147483647)
+    """
+    largest = 2**31 - 1
+    held = max(-largest, min(largest, score * 10_000))
+    return int(Decimal(held).to_integral_value(ROUND_HALF_UP))
+
+
+def onward_path(first: Sequence[Edge]) -> list[Edge]:
+    """Walk from the beginning by the token that the best way from each place begins with.
+
+    >>> first = [Edge(0, 1, "a", -1.0), Edge(1, 3, "bc", -1.5), Edge(2, 3, "c", -1.0)]
+    >>> [edge.token for edge in onward_path(first)]
+    ['a', 'bc']
+    """
+    path = []
+    place = 0
+    while place < len(first):
+        path.append(first[place])
+        place = first[place].end
+    return path
 
 
 def best(ways: Sequence[Arrival]) -> Arrival:

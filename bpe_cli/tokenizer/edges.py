@@ -9,21 +9,21 @@ from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:
-    from bpe_cli.tokenizer.tokenizer import Tokenizer
+    from bpe_cli.tokenizer.interface import AnyTokenizer
 
 Side = Literal["bos", "eot"]
 
 AUTO = "auto"
 """Stands for the token that the tokenizer itself says begins or ends a text."""
 
-# What says by its own text that it is that; it goes before the roles, since what a file for chats calls its end is
+# Tokens whose texts say what they are; they goes before the roles, since what a file for chats calls its end is
 # often the end of a turn.
-_SAYS: dict[Side, tuple[bytes, ...]] = {
+_CONTENTS: dict[Side, tuple[bytes, ...]] = {
     "bos": (b"<|begin_of_text|>", b"<|beginoftext|>", b"<|startoftext|>"),
     "eot": (b"<|end_of_text|>", b"<|endoftext|>"),
 }
 _ROLE: dict[Side, str] = {"bos": "bos", "eot": "eos"}
-_DOES = {"bos": "begins", "eot": "ends"}
+_VERBS = {"bos": "begins", "eot": "ends"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ NO_EDGES = Edges()
 
 
 def edges_of(
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     *,
     add_special_tokens: bool = False,
     bos: str | int | None = None,
@@ -95,7 +95,7 @@ def edges_of(
     return Edges(before if begin is None else (begin, *before), after if end is None else (*after, end), begin, end)
 
 
-def token_named(tokenizer: Tokenizer, name: str | int, side: Side) -> int:
+def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
     """Return the id of what begins or ends a text.
 
     Args:
@@ -111,59 +111,59 @@ def token_named(tokenizer: Tokenizer, name: str | int, side: Side) -> int:
             if token.content == name.encode("utf-8", "surrogateescape"):
                 return token.token_id
         if name == AUTO:
-            return _own(tokenizer, side)
+            return _declared_or_refused(tokenizer, side)
     digits = str(name)
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) < tokenizer.vocab_size:
         return int(digits)
-    known = _some(tokenizer)
+    known = _first_special_tokens(tokenizer)
     raise UsageError(
         f"--{side} {name!r} is neither a special token of this tokenizer nor one of its ids",
         hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
     )
 
 
-def _own(tokenizer: Tokenizer, side: Side) -> int:
-    """Return what the tokenizer itself says.
+def _declared_or_refused(tokenizer: AnyTokenizer, side: Side) -> int:
+    """Return the id of the token that the tokenizer itself declares.
 
     Raises:
-        UsageError: It says nothing.
+        UsageError: if it declares none.
     """
-    found = _found(tokenizer, side)
-    if found is not None:
-        return found
-    known = _some(tokenizer)
+    token_id = _declared(tokenizer, side)
+    if token_id is not None:
+        return token_id
+    known = _first_special_tokens(tokenizer)
     raise UsageError(
-        f"nothing in this tokenizer says which token {_DOES[side]} a text",
+        f"nothing in this tokenizer says which token {_VERBS[side]} a text",
         hint=f"--{side} NAME says it; its special tokens begin with {known}" if known else f"--{side} ID says it",
     )
 
 
-def _found(tokenizer: Tokenizer, side: Side) -> int | None:
-    for content in _SAYS[side]:
+def _declared(tokenizer: AnyTokenizer, side: Side) -> int | None:
+    for content in _CONTENTS[side]:
         for token in tokenizer.special_tokens:
             if token.content == content:
                 return token.token_id
     return tokenizer.usage.role(_ROLE[side])
 
 
-def _instead(tokenizer: Tokenizer) -> str:
+def _instead(tokenizer: AnyTokenizer) -> str:
     """Describe what can be asked for where the post-processor is empty."""
     sides: tuple[Side, ...] = ("bos", "eot")
-    found = {side: _found(tokenizer, side) for side in sides}
+    declared = {side: _declared(tokenizer, side) for side in sides}
     where = {"bos": "before", "eot": "after"}
-    told = [
-        f"--{side} auto puts {_show(tokenizer, number)} {where[side]} each document"
-        for side, number in found.items()
-        if number is not None
+    ways = [
+        f"--{side} auto puts {_show(tokenizer, token_id)} {where[side]} each document"
+        for side, token_id in declared.items()
+        if token_id is not None
     ]
-    if told:
-        return " and ".join(told)
+    if ways:
+        return " and ".join(ways)
     return "--bos NAME and --eot NAME put a special token before and after each document"
 
 
-def _show(tokenizer: Tokenizer, token_id: int) -> str:
+def _show(tokenizer: AnyTokenizer, token_id: int) -> str:
     return quote(tokenizer.token_bytes(token_id)).strip('"')
 
 
-def _some(tokenizer: Tokenizer) -> str:
+def _first_special_tokens(tokenizer: AnyTokenizer) -> str:
     return ", ".join(token.content.decode("utf-8", "replace") for token in tokenizer.special_tokens[:5])

@@ -14,6 +14,7 @@ from bpe_cli.stages import NFC, Normalizer, RankBpe, SpecialToken, Split
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import did_you_mean, nearest
 from bpe_cli.tokenizer.tokenizer import Tokenizer
 
 
@@ -137,6 +138,33 @@ MODEL_PREFIXES: dict[str, str] = {
 }
 """Beginning of a model's name -> encoding; the longest one that fits counts."""
 
+_WITH_THE_MODEL = "its tokenizer comes with the model: -t FILE, or -t hf:ORG/NAME for what `hf download` has fetched"
+_NOT_PUBLIC = "its tokenizer is not public, and no other gives its ids"
+
+# Families of models, by what names begin with, without all but letters and digits; the first that fits counts. Each
+# `-t NAME` in these hints works: the tests try all of them.
+_FAMILIES = {
+    "gpt35": "GPT-3.5 is -t gpt-3.5-turbo",
+    "gpt3": "GPT-3's models are -t davinci, -t curie, -t babbage and -t ada; later ones -t text-davinci-002 and "
+    "-t text-davinci-003",
+    "gpt45": "GPT-4.5 is -t gpt-4.5-preview",
+    "gptoss": "its sizes are -t gpt-oss-20b and -t gpt-oss-120b",
+    "chatgpt": "ChatGPT's models are -t gpt-3.5-turbo, -t gpt-4, -t gpt-4o and -t gpt-5",
+    "codex": "Codex was -t code-davinci-002 and -t code-cushman-001, and is -t gpt-5-codex",
+    "o4": "there is -t o4-mini",
+    "textembedding3": "there are -t text-embedding-3-small and -t text-embedding-3-large",
+    "textembedding": "there are -t text-embedding-3-small, -t text-embedding-3-large and -t text-embedding-ada-002",
+    "claude": _NOT_PUBLIC,
+    "gemini": _NOT_PUBLIC,
+} | dict.fromkeys(
+    (
+        "llama", "metallama", "codellama", "qwen", "mistral", "mixtral", "ministral", "codestral", "gemma", "phi",
+        "deepseek", "falcon", "bloom", "olmo", "smollm", "starcoder", "kimi", "glm", "grok", "granite", "nemotron",
+        "pythia", "bert", "roberta", "t5", "flant5",
+    ),
+    _WITH_THE_MODEL,
+)  # fmt: skip
+
 
 def named(name: str) -> Tokenizer:
     """Return the tokenizer of an encoding or of a model, by its name in any case; the same object each time.
@@ -149,10 +177,10 @@ def named(name: str) -> Tokenizer:
     Raises:
         UsageError: There is none of this name.
     """
-    found = find(name)
-    if found is None:
+    tokenizer = find(name)
+    if tokenizer is None:
         raise unknown(name)
-    return found
+    return tokenizer
 
 
 def find(name: str) -> Tokenizer | None:
@@ -212,23 +240,30 @@ def of_ranks(sha256: str) -> dict[str, Encoding]:
 
 def unknown(name: str) -> UsageError:
     """Make the error for a name that stands for no tokenizer, with what may be meant."""
-    from bpe_cli.tokenizer.families import hint_of_family
-
     near = _near(name)
-    hint = (
-        hint_of_family(name)
-        or (f"did you mean {' or '.join(near)}?" if near else None)
-        or f"encodings are {', '.join(ENCODINGS)}; or give a path"
-    )
+    hint = hint_of_family(name) or did_you_mean(near) or f"encodings are {', '.join(ENCODINGS)}; or give a path"
     return UsageError(f'unknown tokenizer "{name}"', hint=hint)
 
 
 def _near(name: str) -> list[str]:
     """Return the names that are most like one: the one that is the same but for signs, or up to three."""
-    import difflib
-
-    from bpe_cli.tokenizer.families import squeezed
-
     names = [*ENCODINGS, *(model for model in MODELS if model not in ENCODINGS)]
     same = [each for each in names if squeezed(each) == squeezed(name)]
-    return same[:1] or difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+    return same[:1] or nearest(name.lower(), names, cutoff=0.5)
+
+
+def squeezed(name: str) -> str:
+    """Return the letters and digits of a name, which is how people tell names apart.
+
+    >>> squeezed("GPT-4o") == squeezed("gpt4o")
+    True
+    """
+    import re
+
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def hint_of_family(name: str) -> str | None:
+    """Describe what to ask for in the place of a family's name, which is no tokenizer's; None if it is not one."""
+    short = squeezed(name)
+    return next((hint for begin, hint in _FAMILIES.items() if short.startswith(begin)), None)

@@ -206,7 +206,7 @@ def trims(post_processor: str | None) -> tuple[bool, ...]:
 
 def _trims(component: dict[str, Any]) -> tuple[bool, ...]:
     if component["type"] == "Sequence":
-        return tuple(found for processor in component["processors"] for found in _trims(processor))
+        return tuple(trims for processor in component["processors"] for trims in _trims(processor))
     if component["type"] in ("ByteLevel", "RobertaProcessing") and component.get("trim_offsets", True):
         return (bool(component.get("add_prefix_space", True)),)
     return ()
@@ -255,12 +255,12 @@ def surround(
         The ids of all documents (u32), and where each document's ids end (u64).
     """
     out, out_ends = array("I"), array("Q")
-    start, last = 0, len(ends) - 1
+    start, first, ended = 0, len(block.ends) - block.begun, block.ended
     for number, end in enumerate(ends):
-        if not (block.continued and number == 0):
+        if number >= first:
             out.extend(before)
         out.frombytes(ids[start:end].cast("B"))
-        if not (block.unfinished and number == last):
+        if number < ended:
             out.extend(after)
         out_ends.append(len(out))
         start = end

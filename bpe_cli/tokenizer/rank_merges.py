@@ -16,7 +16,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import pairwise
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
@@ -24,11 +23,10 @@ from bpe_cli.stages import MergeBpe, RankBpe
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import quote
+from bpe_cli.tokenizer.merging import merges
 
 LONGEST_TOKEN = 1024
 """The longest token in bytes whose parts are looked for: the core runs no longer ones by ranks."""
-
-_NO_TOKEN = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +86,20 @@ def of_ranks(vocabulary: Vocabulary) -> RankMerges:
 
 def _last_parts(token: bytes, ranks: Mapping[bytes, int]) -> tuple[bytes, bytes] | None:
     """Merge a token's bytes by ranks until two parts are left; None if more are."""
-    parts = [token[at : at + 1] for at in range(len(token))]
-    joined = [ranks.get(left + right, _NO_TOKEN) for left, right in pairwise(parts)]
-    while len(parts) > 2:
-        best = min(joined)
-        if best == _NO_TOKEN:
-            return None
-        at = joined.index(best)
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-        del joined[at]
-        for place in (at - 1, at):
-            if 0 <= place < len(joined):
-                joined[place] = ranks.get(parts[place] + parts[place + 1], _NO_TOKEN)
-    return parts[0], parts[1]
+
+    def order(left: bytes, right: bytes) -> tuple[int, bytes] | None:
+        rank = ranks.get(left + right)
+        return None if rank is None else (rank, left + right)
+
+    starts = set(range(1, len(token)))
+    for merge in merges([token[at : at + 1] for at in range(len(token))], order) if len(starts) > 1 else ():
+        starts.remove(merge.middle)
+        if len(starts) == 1:
+            break
+    if len(starts) != 1:
+        return None
+    [middle] = starts
+    return token[:middle], token[middle:]
 
 
 def as_merges(model: RankBpe | MergeBpe) -> MergeBpe:

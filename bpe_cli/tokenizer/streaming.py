@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli.errors import InputError
 
 if TYPE_CHECKING:
-    from bpe_cli.tokenizer.tokenizer import Tokenizer
+    from bpe_cli.tokenizer.interface import AnyTokenizer
 
 Errors = Literal["strict", "replace", "ignore"]
 """What becomes of bytes that are not UTF-8, as in ``bytes.decode``."""
@@ -39,7 +39,7 @@ class StreamDecoder:
     (['', '你'], '')
     """
 
-    def __init__(self, tokenizer: Tokenizer, errors: Errors = "replace") -> None:
+    def __init__(self, tokenizer: AnyTokenizer, errors: Errors = "replace") -> None:
         """Begin a text.
 
         Args:

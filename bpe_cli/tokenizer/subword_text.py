@@ -128,10 +128,10 @@ class Segmenter:
             else text
             for place, text in enumerate(texts)
         )
-        found = self._pipeline.encode(
+        encoded = self._pipeline.encode(
             block.data, block.ends, None, threads, False, self._sampling, (self._seed, number, 0)
         )
-        ids, ends = memoryview(found[0]), memoryview(found[1])
+        ids, ends = memoryview(encoded[0]), memoryview(encoded[1])
         segmented = _joined(self._written, ids, ends) if self._written else [_HARD] * len(texts)
         suffix = bytes_of(self._suffix)
         hard = {*cut, *(place for place, text in enumerate(segmented) if _HARD in text)}
@@ -201,7 +201,7 @@ class Segmenter:
         stretches = [(word, False)]
         for glossary in self._glossaries:
             stretches = [
-                found for text, whole in stretches for found in ([(text, True)] if whole else _isolate(text, glossary))
+                part for text, whole in stretches for part in ([(text, True)] if whole else _isolate(text, glossary))
             ]
         return stretches
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.tokenizer.batches import EncodedBatch
     from bpe_cli.tokenizer.edges import Edges
+    from bpe_cli.tokenizer.interface import AnyTokenizer
     from bpe_cli.tokenizer.model_inputs import Encoding, Strategy
     from bpe_cli.tokenizer.token_spans import Chunk, Placed
-    from bpe_cli.tokenizer.tokenizer import Tokenizer
 
 Text = str | bytes | bytearray | memoryview
 """A text, or the bytes of one in UTF-8; any other bytes are encoded as well."""
@@ -67,9 +67,9 @@ class TextMethods:
     __slots__ = ()
 
     @property
-    def _tokenizer(self) -> Tokenizer:
+    def _tokenizer(self) -> AnyTokenizer:
         """This tokenizer, as type checkers know it."""
-        return cast("Tokenizer", self)
+        return cast("AnyTokenizer", self)
 
     # -- text to ids ---------------------------------------------------------------------------
 
@@ -506,7 +506,7 @@ class TextMethods:
         """
         packed = pack(ids)
         try:
-            return self._tokenizer.runner.decode(packed, self._tokenizer.special_table)
+            return self._tokenizer.engine.decode(packed)
         except ValueError as error:
             raise InputError(
                 f"{error.args[0]} in this tokenizer, whose ids run to {self._tokenizer.vocab_size - 1}",
@@ -593,8 +593,13 @@ class TextMethods:
     def _ids(self) -> dict[bytes, int]:
         """The ids by the bytes of tokens; of tokens with the same bytes a special one counts, else the lowest."""
         tokenizer = self._tokenizer
-        contents = dict(tokenizer.model.vocabulary.items()) | tokenizer._decoded
-        ids = {contents[token_id]: token_id for token_id in sorted(contents, reverse=True)}
+        present = (each for each in range(tokenizer.vocab_size - 1, -1, -1))
+        ids: dict[bytes, int] = {}
+        for token_id in present:
+            try:
+                ids[tokenizer.token_bytes(token_id)] = token_id
+            except InputError:  # no token has this id
+                continue
         return dict(sorted((ids | {token.content: token.token_id for token in tokenizer.special_tokens}).items(),
                            key=lambda item: item[1]))  # fmt: skip
 
@@ -686,9 +691,7 @@ class TextMethods:
         return self._tokenizer.matcher(specials_of(specials))
 
     def _placed(self, data: bytes, matcher: _core.SpecialMatcher | None) -> Placed:
-        from bpe_cli.tokenizer.token_spans import place
-
-        return place(self._tokenizer, data, matcher)
+        return self._tokenizer.engine.place(data, matcher)
 
     def _block(self, texts: Iterable[Text]) -> Block:
         return Block.of(
@@ -707,9 +710,9 @@ class TextMethods:
 
 
 def _threads(threads: int | None) -> int:
-    from bpe_cli.support.processors import threads_of
+    from bpe_cli.support.ordered_threads import usable_threads
 
-    return threads_of(None if threads is None else whole_number("threads", threads, 1))
+    return usable_threads(None if threads is None else whole_number("threads", threads, 1))
 
 
 def _room(max_tokens: int, edges: Edges) -> int:

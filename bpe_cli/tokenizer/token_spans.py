@@ -1,22 +1,15 @@
-"""Where the tokens of one text lie in it, in columns (a few bytes for each token, and no object); parts of texts."""
+"""State where the tokens and the pieces of one text lie in it, in columns and without objects; cut it in parts."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
-from bpe_cli.stages.splitters import segments
-from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of
-
-if TYPE_CHECKING:
-    from bpe_cli import _core
-    from bpe_cli.tokenizer.tokenizer import Tokenizer
+from bpe_cli.support.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,35 +47,30 @@ class Placed:
         return starts, ends
 
 
-def place(tokenizer: Tokenizer, data: bytes, matcher: _core.SpecialMatcher | None) -> Placed:
-    """Encode one text; ``Tokenizer.tokens`` says what spans mean.
+@dataclass(frozen=True, slots=True)
+class PieceSpans:
+    """The pieces of a text in order.
 
-    Raises:
-        InputError: A byte of the text has no token.
-
-    Complexity: linear; 21 bytes of memory for each token.
+    Attributes:
+        text: The text as the stages before the model made it.
+        starts: Where each piece begins in that.
+        ends: Where it ends in that.
+        source_starts: Where what it stands for begins in the text as it was given.
+        source_ends: Where that ends.
     """
-    if not tokenizer.has_spans:
-        ids, begins, stops = tokenizer.staged_runner.spans(data, matcher)
-        return Placed(ids, begins, stops, bytes(map(tokenizer.special_ids.__contains__, ids)))
-    ids, _ = tokenizer.encode_block(Block.of([data]), matcher)
-    sizes = {token_id: len(tokenizer.token_bytes(token_id)) for token_id in set(ids)}
-    joined = array("Q", accumulate(map(sizes.__getitem__, ids)))
-    if matcher is None and not tokenizer.prefix_space:
-        return Placed(ids, array("Q", [0])[: len(ids)] + joined[:-1], joined, bytes(len(ids)))
-    starts, ends, special = array("Q"), array("Q"), bytearray()
-    position = spaces = first = 0
-    for segment, special_id in segments(data, matcher):
-        # A space that is put before a segment is in its first token, and nowhere in the text.
-        spaces += special_id is None and tokenizer.prefix_space and not segment.startswith(b" ")
-        starts.append(position)
-        position += len(segment)
-        last = bisect_left(joined, position + spaces, first) + 1
-        ends.extend(end - spaces for end in joined[first:last])
-        starts.extend(ends[first : last - 1])
-        special += bytes([special_id is not None]) * (last - first)
-        first = last
-    return Placed(ids, starts, ends, bytes(special))
+
+    text: bytes
+    starts: Sequence[int]
+    ends: Sequence[int]
+    source_starts: Sequence[int]
+    source_ends: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def contents(self) -> list[bytes]:
+        """Return the bytes of each piece."""
+        return [self.text[start:end] for start, end in zip(self.starts, self.ends, strict=True)]
 
 
 def _characters(data: bytes) -> array[int]:

@@ -26,8 +26,9 @@ from bpe_cli.stages import (
 from bpe_cli.stages.splitters import safe_cutter
 from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.core_arguments import no_special_tokens
-from bpe_cli.support.fast_dataclass import dataclass, field
-from bpe_cli.tokenizer.engine import Place, PlainRunner, Sampling, SpecialTable, StagedRunner, is_plain
+from bpe_cli.support.fast_dataclass import dataclass, field, replace
+from bpe_cli.tokenizer.engine import Engine, EngineParts, Place, Sampling, SpecialTable
+from bpe_cli.tokenizer.plain_engine import PlainEngine, can_run
 from bpe_cli.tokenizer.text_methods import Specials, TextMethods
 from bpe_cli.tokenizer.usage import NO_USAGE, Origin, Usage
 from bpe_cli.tokenizer.withholding import Withheld, live, looked_for, withheld
@@ -83,19 +84,38 @@ class Tokenizer(TextMethods):
         """Whether a space is put before text that does not begin with one."""
         return any(isinstance(stage, PrefixSpace) for stage in self.pre_tokenizer)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is byte-level BPE whose text is only split: no stage rewrites it, none has to be undone."""
+        return can_run(self.model, self.normalizer, self.pre_tokenizer, self.decoder)
+
     @cached_property
-    def runner(self) -> PlainRunner | StagedRunner:
+    def engine(self) -> Engine:
         """What runs it, compiled.
 
         Raises:
-            FormatError: The tables contradict each other, or a stage cannot be run.
+            FormatError: If a stage cannot be run.
+            UsageError: If a pattern does not compile.
         """
-        return PlainRunner(self) if is_plain(self) else StagedRunner(self)
+        parts = EngineParts(
+            self.live_model,
+            self.model.vocabulary,
+            self.normalizer,
+            self.pre_tokenizer,
+            self.decoder,
+            self.special_tokens,
+            self.special_table,
+        )
+        if self.is_plain:
+            return PlainEngine(parts)
+        from bpe_cli.tokenizer.staged_engine import StagedEngine
+
+        return StagedEngine(parts)
 
     @property
     def slow_patterns(self) -> tuple[str, ...]:
         """The patterns that the core has no scanner for; empty when all is fast."""
-        return self.runner.slow_patterns
+        return self.engine.slow_patterns
 
     @property
     def has_bytes(self) -> bool:
@@ -105,8 +125,7 @@ class Tokenizer(TextMethods):
     @property
     def has_spans(self) -> bool:
         """Whether tokens' bytes, one after the other, are those of the text (but for a space put before)."""
-        plain = isinstance(self.runner, PlainRunner)
-        return plain and not any(token.lstrip or token.rstrip for token in self.special_tokens)
+        return self.engine.has_spans
 
     def spans(
         self, data: bytes, matcher: _core.SpecialMatcher | None, *, continued: bool = False
@@ -116,16 +135,14 @@ class Tokenizer(TextMethods):
         Yields:
             (id, start, end) of each token, in bytes of ``data``.
         """
-        return zip(*self.staged_runner.spans(data, matcher, continued=continued), strict=True)
+        return zip(*self.engine.spans(data, matcher, continued=continued), strict=True)
 
     def piece_ends(self, data: bytes) -> memoryview | None:
         """Return the end offset of every piece of a text without special tokens.
 
         None where stages rewrite text before it becomes tokens: then pieces are no parts of it.
         """
-        if isinstance(self.runner, StagedRunner):
-            return None
-        return memoryview(self.runner.splitter.split(data))
+        return self.engine.piece_ends(data)
 
     @cached_property
     def special_ids(self) -> dict[int, SpecialToken]:
@@ -149,8 +166,6 @@ class Tokenizer(TextMethods):
         """
         if not self.withheld:
             return self
-        from bpe_cli.support.fast_dataclass import replace
-
         vocabulary = self.model.vocabulary.without(self.withheld.ids & self.special_ids.keys())
         return replace(self, model=replace(self.live_model, vocabulary=vocabulary))
 
@@ -206,9 +221,10 @@ class Tokenizer(TextMethods):
         Raises:
             UsageError: An id is taken, or a content stands for another id.
         """
-        from bpe_cli.tokenizer.variants import with_special_tokens
+        from bpe_cli.tokenizer.variants import joined_special_tokens
 
-        return with_special_tokens(self, tokens)
+        joined = joined_special_tokens(self.model.vocabulary, self.special_tokens, tokens)
+        return replace(self, special_tokens=joined)
 
     def with_longest_match(self, *, left_to_right: bool, frequencies: Mapping[bytes, int] | None = None) -> Tokenizer:
         """Return a tokenizer that applies a BPE vocabulary by its longest tokens instead of by merges.
@@ -221,9 +237,9 @@ class Tokenizer(TextMethods):
         Raises:
             UsageError: This is no BPE tokenizer over characters, or it lacks a token that has a frequency.
         """
-        from bpe_cli.tokenizer.variants import with_longest_match
+        from bpe_cli.tokenizer.variants import longest_match
 
-        return with_longest_match(self, left_to_right, frequencies)
+        return replace(self, model=longest_match(self.model, self.special_tokens, left_to_right, frequencies))
 
     # -- special tokens ------------------------------------------------------------------------
 
@@ -246,18 +262,17 @@ class Tokenizer(TextMethods):
         flags = bytes(
             token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in ordered
         )
-        return _core.SpecialMatcher(
+        return self.engine.matcher(
             [token.content for token in ordered],
             [token.token_id for token in ordered],
             flags if any(flags) else None,
-            self.runner.stages if isinstance(self.runner, StagedRunner) else None,
         )
 
     # -- text to ids ---------------------------------------------------------------------------
 
     def settle(self, blocks: Iterable[Block], matcher: _core.SpecialMatcher | None) -> Iterator[Block]:
         """Cut long documents only where neither pieces nor special tokens change."""
-        return settle(blocks, safe_cutter(self.runner, matcher))
+        return settle(blocks, safe_cutter(self.engine, matcher))
 
     def encode_block(
         self,
@@ -282,14 +297,7 @@ class Tokenizer(TextMethods):
         Raises:
             InputError: A byte of the text has no token, or the model cannot be varied so.
         """
-        if sampling is not None:
-            return self.staged_runner.encode(block, matcher, threads, sampling, place)
-        return self.runner.encode(block, matcher, threads)
-
-    @cached_property
-    def staged_runner(self) -> StagedRunner:
-        """What runs it through all stages, also where there is a short way."""
-        return self.runner if isinstance(self.runner, StagedRunner) else StagedRunner(self)
+        return self.engine.encode(block, matcher, threads, sampling, place)
 
     def count_block(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
         """Count the tokens of each document of a block (u64), without making ids.
@@ -297,4 +305,4 @@ class Tokenizer(TextMethods):
         Raises:
             InputError: A byte of the text has no token.
         """
-        return self.runner.count(block, matcher, threads)
+        return self.engine.count(block, matcher, threads)

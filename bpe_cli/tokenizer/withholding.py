@@ -59,17 +59,17 @@ def withheld(model: Model, special_tokens: Iterable[SpecialToken], before: Itera
     Complexity: linear in the special tokens.
     """
     reserved = {token.token_id for token in special_tokens if token.special}
-    unk_id = getattr(model, "unk_id", None)
-    kinds = getattr(model, "kinds", b"")
+    unk_id = model.unk_id
+    kinds = model.kinds
     # A file may say that the unknown token is an ordinary piece besides: then text becomes it, as in llama.cpp.
     if unk_id is not None and (not kinds or kinds[unk_id] in (UNKNOWN, CONTROL)):
         reserved.add(unk_id)
-    found = model.vocabulary.among(reserved)
-    if not found:
+    present = model.vocabulary.among(reserved)
+    if not present:
         return NOTHING
     spelt_in_bytes = any(isinstance(stage, (ByteLevel, ByteLevelNormalizer)) for stage in before)
-    spelling = frozenset(token_id for token_id in found if _is_spelt_with(model, token_id, spelt_in_bytes))
-    return Withheld(frozenset(found) - spelling, spelling)
+    spelling = frozenset(token_id for token_id in present if _is_spelt_with(model, token_id, spelt_in_bytes))
+    return Withheld(frozenset(present) - spelling, spelling)
 
 
 def _is_spelt_with(model: Model, token_id: int, spelt_in_bytes: bool) -> bool:
@@ -78,11 +78,11 @@ def _is_spelt_with(model: Model, token_id: int, spelt_in_bytes: bool) -> bool:
         return len(content) == 1
     if spelt_in_bytes and content.decode("utf-8", "replace") in CHAR_TO_BYTE:
         return True
-    names_byte = getattr(model, "byte_fallback", False) and BYTE_TEXT.fullmatch(content) is not None
+    names_byte = model.byte_fallback and BYTE_TEXT.fullmatch(content) is not None
     if isinstance(model, CharacterBpe):
         # A whole piece that is looked up would become what it names.
         return (names_byte or token_id == model.unk_id) and not model.ignore_merges
-    kinds = getattr(model, "kinds", b"")
+    kinds = model.kinds
     return names_byte and (not kinds or kinds[token_id] == BYTE)
 
 

@@ -1,46 +1,70 @@
-"""Train tokenizers: one module an algorithm, each an options dataclass and the calls into the core."""
+"""Train tokenizers: one module an algorithm, each an options dataclass and a ``Trainer`` that calls the core."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, sentencepiece, unigram, word, wordpiece
+from bpe_cli.trainers.base import Options, Trainer
 
 if TYPE_CHECKING:
-    from bpe_cli import _core
-    from bpe_cli.support.blocks import Block
+    from collections.abc import Iterable
+
     from bpe_cli.tokenizer import Tokenizer
 
-TRAINERS: dict[str, ModuleType] = {
-    "bbpe": bbpe,
-    "bpe": bpe,
-    "wordpiece": wordpiece,
-    "unigram": unigram,
-    "char": char,
-    "word": word,
-    "ngram": ngram,
-    "byte": byte,
-    "maxmatch": maxmatch,
+__all__ = ["ALGORITHMS", "TRAINERS", "Options", "Trainer", "compats_of", "train", "trainer_for", "trainer_of"]
+
+TRAINERS: dict[str, Trainer[Any]] = {
+    "bbpe": bbpe.TRAINER,
+    "bpe": bpe.TRAINER,
+    "wordpiece": wordpiece.TRAINER,
+    "unigram": unigram.TRAINER,
+    "char": char.TRAINER,
+    "word": word.TRAINER,
+    "ngram": ngram.TRAINER,
+    "byte": byte.TRAINER,
+    "maxmatch": maxmatch.TRAINER,
+    "sentencepiece": sentencepiece.TRAINER,
 }
-"""The algorithms of ``train -a``, by name; ``base`` says what such a module has."""
+"""All trainers by name."""
+
+ALGORITHMS = tuple(name for name, trainer in TRAINERS.items() if not trainer.follows)
+"""The algorithms of ``train -a``: the trainers but those that train another's algorithm by rules of their own."""
 
 
-def count(trainer: ModuleType, blocks: Iterable[Block], options: Any, counts: _core.Counts, threads: int = 1) -> None:
-    """Send documents through an algorithm's stages and add their pieces to counts.
+def compats_of(algorithm: str) -> tuple[str, ...]:
+    """Name whose rules an algorithm can follow.
+
+    >>> compats_of("char"), compats_of("byte")
+    (('sentencepiece',), ())
+    """
+    others = (name for name, trainer in TRAINERS.items() if algorithm in trainer.follows)
+    return (*TRAINERS[algorithm].compats, *others)
+
+
+def trainer_of(algorithm: str, compat: str | None = None) -> Trainer[Any]:
+    """Return who trains an algorithm by somebody's rules: a trainer of that name, if it follows the algorithm.
+
+    >>> trainer_of("bpe", "sentencepiece") is TRAINERS["sentencepiece"], trainer_of("bpe", "hf") is TRAINERS["bpe"]
+    (True, True)
+    """
+    other = TRAINERS.get(compat) if compat is not None else None
+    return other if other is not None and algorithm in other.follows else TRAINERS[algorithm]
+
+
+def trainer_for(options: Options) -> Trainer[Any]:
+    """Return whose options these are.
 
     Raises:
-        TrainingError: There are more different pieces than the counts' memory holds.
+        TypeError: if they are nobody's.
     """
-    if trainer is bbpe:  # its splitters have a shorter way
-        bbpe.count(blocks, options, counts, threads)
-        return
-    split = options.special_tokens if getattr(options, "split_special", False) else ()
-    base.count(blocks, trainer.front(options), counts, threads, split)
+    for trainer in TRAINERS.values():
+        if isinstance(options, trainer.Options):
+            return trainer
+    raise TypeError(f"options are made by a trainer's module, as bbpe.Options(...), and not a {type(options).__name__}")
 
 
-def train(texts: Iterable[str | bytes], options: Any) -> Tokenizer:
+def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
     """Train a tokenizer on texts that fit into memory, each a document; the options choose the algorithm.
 
     >>> tokenizer = train(["low lower lowest"] * 3, bbpe.Options(vocab_size=258))
@@ -48,21 +72,16 @@ def train(texts: Iterable[str | bytes], options: Any) -> Tokenizer:
     [b'lo', b'low']
 
     Raises:
-        TrainingError: There is no text, or the vocabulary is smaller than its alphabet.
-        UsageError: The options contradict each other, or a number is too large.
+        TrainingError: if there is no text, or the vocabulary is smaller than its alphabet.
+        UsageError: if the options contradict each other, or a number is too large.
     """
     from bpe_cli.support.blocks import Block
 
+    trainer = trainer_for(options)
     base.check_numbers(options)
-    modules = (*TRAINERS.values(), sentencepiece)
-    trainer = next(module for module in modules if isinstance(options, module.Options))
     documents = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts]
-    if trainer.documents(options) == "lines":
+    if trainer.takes_lines(options):
         documents = [line for document in documents for line in document.splitlines()]
     counts = base.new_counts()
-    blocks: Iterable[Block] = [Block.of(documents)]
-    if hasattr(trainer, "chosen"):
-        blocks = trainer.chosen(blocks, options)
-    count(trainer, blocks, options, counts)
-    trained: base.Trained = trainer.train(counts, options)
-    return trained.tokenizer
+    trainer.count([Block.of(documents)], options, counts)
+    return trainer.train(counts, options).tokenizer

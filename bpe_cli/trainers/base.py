@@ -1,29 +1,22 @@
-"""What all trainers share: how text is sent through stages to be counted, and what training gives.
-
-A trainer is a module with
-
-* ``Options``: a frozen dataclass whose fields are the command line's options by name;
-* ``documents(options)``: ``"lines"`` if it learns from lines, ``None`` if from whatever the user says;
-* ``front(options)``: the stages that text goes through before it is counted;
-* ``train(counts, options, progress, threads)``: counts of pieces -> ``Trained``;
-* ``untrained(options)``: a tokenizer of the same kind with next to nothing in it, to see before the
-  work begins whether it could be written;
-* ``steps(counts, options)``: the textbook's training as lines of text, for small corpora.
-"""
+"""What all trainers share: their interface, how a corpus is counted for them, and what training gives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+import typing
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import Field, dataclass, fields
+from itertools import accumulate, islice
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import Normalizer, PreTokenizer
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.stages.splitters import safe_cutter
-from bpe_cli.support.blocks import Block, settle
+from bpe_cli.stages.counting import Cutter, Cutting, StagedText, count_blocks, matcher_of
+from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 
 Progress = Callable[[int, int], None]
@@ -49,7 +42,7 @@ class Front:
         """Compile the stages.
 
         Raises:
-            ValueError: A stage cannot be; the sentence says why.
+            ValueError: if a stage cannot be; the sentence says why.
         """
         return _core.Stages(core_spec(self.normalizer, self.pre_tokenizer))
 
@@ -75,52 +68,200 @@ _ALL_MEMORY = (1 << 63) - 1
 
 
 def new_counts(max_memory: int = DEFAULT_MAX_MEMORY) -> _core.Counts:
-    """Start counting from nothing, in at most ``max_memory`` bytes."""
+    """Return counts of nothing, to add to, in at most ``max_memory`` bytes."""
     return _core.Counts(min(max_memory, _ALL_MEMORY))
 
 
-def count(
-    blocks: Iterable[Block],
-    front: Front,
-    counts: _core.Counts,
-    threads: int = 1,
-    split_special: Iterable[str] = (),
-) -> None:
-    """Send documents through stages and add the pieces that come out to counts.
+class Options:
+    """What the options of every algorithm have: each is a frozen dataclass with these fields and its own.
 
-    The result depends on the documents and their order alone, not on blocks or threads.
+    Attributes:
+        vocab_size: Tokens to end with.
+        special_tokens: The texts of special tokens.
+    """
 
-    Args:
-        blocks: The documents.
-        front: The stages.
-        counts: What is added to.
-        threads: How many to use.
-        split_special: Special tokens that are taken out of the text and divide it.
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    vocab_size: int | None
+    special_tokens: tuple[str, ...]
+
+    @property
+    def split_off(self) -> tuple[str, ...]:
+        """The special tokens that are taken out of a corpus, and divide its text."""
+        return ()
+
+
+class SplittingOptions(Options):
+    """What most have besides.
+
+    Attributes:
+        split_special: Whether special tokens in the corpus are taken out and divide the text.
+    """
+
+    __slots__ = ()
+    split_special: bool
+
+    @property
+    def split_off(self) -> tuple[str, ...]:
+        """The special tokens that are taken out of a corpus, and divide its text."""
+        return self.special_tokens if self.split_special else ()
+
+
+Chosen = TypeVar("Chosen", bound=Options)
+
+
+class Trainer(ABC, Generic[Chosen]):
+    """Train by one algorithm: its options, how text is cut for it, and the calls into the core.
+
+    Attributes:
+        Options: The dataclass of its options; their names are those of the command line.
+        follows: The algorithms that this trainer trains in place of their own when somebody asks for its rules;
+            empty for an algorithm of its own.
+        smaller: The hint for a corpus with too many different pieces.
+    """
+
+    Options: type[Chosen]
+    follows: tuple[str, ...] = ()
+    smaller: str = "raise --max-memory, split the text more finely, or train on a sample"
+
+    @property
+    def compats(self) -> tuple[str, ...]:
+        """Whose rules the options can ask for: the values of their ``compat``."""
+        kind = typing.get_type_hints(self.Options).get("compat")
+        return tuple(
+            name for each in (kind, *typing.get_args(kind)) for name in typing.get_args(each) if isinstance(name, str)
+        )
+
+    def chosen_by(self, algorithm: str, compat: str | None) -> dict[str, str]:
+        """Return the options that say by which name, and by whose rules, training was asked for."""
+        return {} if compat is None else {"compat": compat}
+
+    def takes_lines(self, options: Chosen) -> bool:
+        """Return whether it learns from lines, whatever the documents are."""
+        return False
+
+    def choose(self, blocks: Iterable[Block], options: Chosen) -> Iterable[Block]:
+        """Return the documents to learn from: all of them, unless the options say otherwise."""
+        return blocks
+
+    @abstractmethod
+    def front(self, options: Chosen) -> Front:
+        """Return the stages that text goes through before it is counted."""
+
+    def cutter(self, options: Chosen) -> Cutter:
+        """Compile what cuts text.
+
+        Raises:
+            UsageError: if an expression does not compile.
+        """
+        try:
+            return StagedText(self.front(options).compile())
+        except ValueError as error:
+            raise UsageError(
+                str(error),
+                hint="the core's regular expressions are those of Hugging Face's files; names: see `bpe train --help`",
+            ) from error
+
+    def slow_patterns(self, options: Chosen) -> tuple[str, ...]:
+        """Return the patterns that the core has no scanner for, and cuts text many times slower by."""
+        return ()
+
+    def count(self, blocks: Iterable[Block], options: Chosen, counts: _core.Counts, threads: int = 1) -> None:
+        """Choose documents, cut them and add their pieces to counts.
+
+        Raises:
+            TrainingError: if there are more different pieces than the counts' memory holds.
+        """
+        count_blocks(
+            self.choose(blocks, options), self.cutter(options), counts, threads, matcher_of(options.split_off),
+            smaller=self.smaller,
+        )  # fmt: skip
+
+    def cutting(self, options: Chosen) -> Cutting:
+        """Return what decides about pieces, to be kept with their counts."""
+        front = self.front(options)
+        stages = core_spec(front.normalizer, front.pre_tokenizer)
+        return Cutting(None, False, options.split_off, _core.UNICODE_VERSION, stages)
+
+    def adopt(self, options: Chosen, cutting: Cutting) -> Chosen:
+        """Return the options with which counts that were cut so can be trained on.
+
+        Raises:
+            UsageError: if the options say that text is cut otherwise.
+        """
+        if cutting.stages != self.cutting(options).stages:
+            raise UsageError(
+                "the counts were made of text that was normalized or cut otherwise than these options say",
+                hint="count again with the same -a, --normalizer and --pre-tokenizer",
+            )
+        return options
+
+    @abstractmethod
+    def train(
+        self, counts: _core.Counts, options: Chosen, progress: Progress | None = None, threads: int = 1
+    ) -> Trained:
+        """Make a tokenizer of counts.
+
+        Args:
+            counts: How often each piece occurs.
+            options: What to train.
+            progress: Called now and then with (done so far, all there is to do); mostly tokens.
+            threads: How many to use; the result is the same for any number.
+
+        Raises:
+            TrainingError: if there is nothing to train on, or the vocabulary has no room for what it begins with.
+        """
+
+    @abstractmethod
+    def untrained(self, options: Chosen) -> Tokenizer:
+        """Return a tokenizer of the same kind with next to nothing in it: to see early whether it could be written.
+
+        Raises:
+            TrainingError: if it is clear already that there is no room in the vocabulary.
+        """
+
+    @abstractmethod
+    def steps(self, counts: _core.Counts, options: Chosen) -> Iterator[str]:
+        """Yield the textbook's training, step by step, as lines of text.
+
+        Raises:
+            UsageError: if the corpus is too large for it.
+        """
+
+    def signed(self, tokenizer: Tokenizer, inputs: Sequence[str], output: str | None) -> Tokenizer:
+        """Return a tokenizer that says of what files it was made, and for which, if its kind does."""
+        return tokenizer
+
+
+def check_list(name: str, texts: Sequence[str]) -> None:
+    """Make sure that an option is a list of texts, and not one text, which is a sequence, too.
 
     Raises:
-        TrainingError: There are more different pieces than the counts' memory holds.
+        UsageError: if it is one text.
     """
-    stages = front.compile()
-    contents = sorted({content.encode() for content in split_special})
-    matcher = _core.SpecialMatcher(contents, [0] * len(contents)) if contents else None
-
-    try:
-        for block in settle(blocks, safe_cutter(stages, matcher)):
-            counts.add_staged(stages, matcher, block.data, block.ends, threads, block.continued)
-    except ValueError as error:  # an expression that takes too long, a text that is too long
-        raise TrainingError(f"the text cannot be cut: {error}", hint="cut it in another way, or into lines") from error
-    except MemoryError as error:
-        raise TrainingError(
-            f"the corpus has too many different pieces: {error}",
-            hint="raise --max-memory, split the text more finely, or train on a sample",
-        ) from error
+    if isinstance(texts, str):
+        raise UsageError(f"{name} is a list of texts, and not one text", hint=f"{name}=[{texts!r}]")
 
 
-def check_numbers(options: Any) -> None:
+def check_special_tokens(contents: Sequence[str]) -> None:
+    """Make sure that special tokens have texts, each its own.
+
+    Raises:
+        UsageError: if one has none, or is given twice, or there is one text in place of a list of them.
+    """
+    check_list("special_tokens", contents)
+    if "" in contents:
+        raise UsageError("a special token needs a text")
+    for content in contents:
+        if contents.count(content) > 1:
+            raise UsageError(f"the special token {content!r} is given twice")
+
+
+def check_numbers(options: Options) -> None:
     """Make sure that the core has room for the numbers of an algorithm's options.
 
     Raises:
-        UsageError: One is below 0 (an id: below -1, which is for none) or too large, or no number at all.
+        UsageError: if one is below 0 (an id: below -1, which is for none) or too large, or not a number at all.
     """
     for each in fields(options):
         value = getattr(options, each.name)
@@ -134,6 +275,13 @@ def check_numbers(options: Any) -> None:
                     raise UsageError(f"{each.name} is a number from {lowest} to {largest:,}, not {number:,}")
 
 
+def items_of(counts: _core.Counts) -> Iterator[tuple[bytes, int]]:
+    """Yield all pieces with their counts, in order of first occurrence."""
+    step = 1 << 16
+    for start in range(0, counts.unique, step):
+        yield from counts.items(start, step)
+
+
 def pieces_of(counts: _core.Counts) -> dict[bytes, int]:
     """Return all pieces with their counts, in order of first occurrence.
 
@@ -143,8 +291,38 @@ def pieces_of(counts: _core.Counts) -> dict[bytes, int]:
     >>> pieces_of(counts)
     {b'a': 2, b'b': 1}
     """
-    step = 1 << 16
-    return {piece: n for start in range(0, counts.unique, step) for piece, n in counts.items(start, step)}
+    return dict(items_of(counts))
+
+
+def counts_of(items: Iterable[tuple[bytes, int]]) -> _core.Counts:
+    """Count pieces that were counted before and have been rewritten, in memory without a bound.
+
+    >>> pieces_of(counts_of([(b"a", 2), (b"b", 1), (b"a", 1)]))
+    {b'a': 3, b'b': 1}
+    """
+    counts = new_counts(_ALL_MEMORY)
+    for batch in _batched(items, 1 << 16):
+        pieces = [piece for piece, _ in batch]
+        ends = array("Q", accumulate(map(len, pieces)))
+        counts.add_pieces(b"".join(pieces), ends, array("Q", (number for _, number in batch)))
+    return counts
+
+
+def _batched(items: Iterable[tuple[bytes, int]], size: int) -> Iterator[list[tuple[bytes, int]]]:
+    """Yield items, ``size`` at a time."""
+    waiting = iter(items)
+    while batch := list(islice(waiting, size)):
+        yield batch
+
+
+def refuse_nothing(counts: _core.Counts, what: str = "text") -> None:
+    """Make sure that a corpus has something to train on.
+
+    Raises:
+        TrainingError: if it has not.
+    """
+    if not counts.unique:
+        raise TrainingError(f"there is nothing to train on: the corpus has no {what}")
 
 
 STEPS_BYTES = 20_000
@@ -155,7 +333,7 @@ def small(counts: _core.Counts) -> dict[bytes, int]:
     """Return all pieces of a corpus that is small enough for a textbook.
 
     Raises:
-        UsageError: It is not.
+        UsageError: if it is not.
     """
     pieces = dict(counts.items(0, STEPS_BYTES))
     if sum(map(len, pieces)) > STEPS_BYTES or counts.unique > len(pieces):

@@ -7,22 +7,33 @@ libraries, and is picked by ``compat``, is how ties are decided, how ids are giv
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
 from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, from_visible
+from bpe_cli.stages.counting import Cutting, SplitText
 from bpe_cli.stages.patterns import PATTERNS
-from bpe_cli.stages.splitters import compile_splitter, regex_version, safe_cutter, segments
+from bpe_cli.stages.splitters import compile_splitter, regex_version, show_pattern
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import Front, Trained, new_counts, small
-from bpe_cli.trainers.boundaries import mark_pieces, read_words
+from bpe_cli.trainers.base import (
+    Front,
+    Progress,
+    SplittingOptions,
+    Trained,
+    Trainer,
+    check_special_tokens,
+    items_of,
+    new_counts,
+    refuse_nothing,
+    small,
+)
+from bpe_cli.trainers.word_counts import mark_pieces, read_words
 
 Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt"]
 
@@ -57,7 +68,7 @@ COMPAT: dict[Compat, Rules] = {
 
 
 @dataclass(frozen=True, slots=True)
-class BbpeOptions:
+class BbpeOptions(SplittingOptions):
     """Define what to train.
 
     Attributes:
@@ -100,11 +111,8 @@ class BbpeOptions:
             raise UsageError(f"byte-level BPE has no rules called {self.compat!r}", hint=f"it has {', '.join(COMPAT)}")
         if self.max_digits is not None and self.max_digits < 0:
             raise UsageError("max_digits is a number from 0 up")
+        check_special_tokens(self.special_tokens)
         for content in self.special_tokens:
-            if not content:
-                raise UsageError("a special token needs a text")
-            if self.special_tokens.count(content) > 1:
-                raise UsageError(f"the special token {content!r} is given twice")
             spelt = from_visible(content) if self.compat == "hf" else None
             if spelt not in (None, content.encode("utf-8", "replace")):
                 raise UsageError(
@@ -144,120 +152,6 @@ class BbpeTrained(Trained):
     alphabet_size: int = field(kw_only=True)
 
 
-def documents(_: BbpeOptions) -> None:
-    """Learn from documents as the user cuts them."""
-
-
-def front(options: BbpeOptions) -> Front:
-    """Return the stages that text goes through."""
-    stages: tuple[PreTokenizer, ...] = tuple(Split(pattern) for pattern in options.patterns)
-    return Front((), (PrefixSpace(), *stages) if options.prefix_space else stages)
-
-
-def unicode_version(options: BbpeOptions) -> str:
-    """Return which Unicode version cuts the text: the core's, or that of the ``regex`` module."""
-    fast = isinstance(compile_splitter(options.patterns), _core.Splitter)
-    return _core.UNICODE_VERSION if fast else f"regex {regex_version()}"
-
-
-def count(blocks: Iterable[Block], options: BbpeOptions, counts: _core.Counts, threads: int = 1) -> None:
-    """Split documents and add their pieces to counts.
-
-    The result depends on the documents and their order alone, not on blocks or threads.
-
-    Raises:
-        TrainingError: There are more different pieces than the counts' memory holds.
-    """
-    splitter = compile_splitter(options.patterns)
-    contents = sorted({content.encode() for content in options.special_tokens}) if options.split_special else []
-    matcher = _core.SpecialMatcher(contents, [0] * len(contents)) if contents else None
-    try:
-        for block in settle(blocks, safe_cutter(splitter, matcher)):
-            if isinstance(splitter, _core.Splitter):
-                counts.add_block(
-                    splitter, matcher, options.prefix_space, block.data, block.ends, threads, block.continued
-                )
-                continue
-            for number, document in enumerate(block.documents()):
-                continued = block.continued and number == 0
-                for segment, special_id in segments(bytes(document), matcher):
-                    if special_id is None:
-                        spaced = options.prefix_space and not continued and not segment.startswith(b" ")
-                        text = b" " + segment if spaced else segment
-                        counts.add_pieces(text, splitter.split(text), None)
-                    continued = False
-    except MemoryError as error:
-        raise TrainingError(
-            f"the corpus has too many different pieces: {error}",
-            hint="raise --max-memory, split the text more finely with --pattern, or train on a sample",
-        ) from error
-
-
-def train(
-    counts: _core.Counts,
-    options: BbpeOptions,
-    progress: Callable[[int, int], None] | None = None,
-    threads: int = 1,  # noqa: ARG001  # one is enough
-) -> BbpeTrained:
-    """Learn merges from counts.
-
-    Args:
-        counts: How often each piece occurs.
-        options: What to train.
-        progress: Called now and then with (tokens so far, tokens wanted).
-
-    Raises:
-        TrainingError: There is nothing to train on, or the vocabulary is smaller than its alphabet.
-    """
-    if counts.unique == 0:
-        raise TrainingError("there is nothing to train on: the corpus has no text")
-    initial, symbols, specials = initial_tokens(options, counts)
-    _check_size(options, len(initial), len(symbols))
-    late = () if options.rules.special_first else options.special_tokens
-    marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
-    trained = _core.train_bpe(
-        marked,
-        initial=initial,
-        symbols=symbols,
-        vocab_size=options.vocab_size - len(late),
-        min_frequency=options.minimum,
-        max_token_length=options.max_token_length,
-        tie=options.rules.tie,
-        by_character=False,
-        progress=progress,
-        boundary_mark=mark,
-        character_boundaries=options.character_boundaries,
-        max_digits=options.max_digits,
-        reserved=_reserved(options, initial),
-    )
-    blob, ends = trained.tokens()
-    vocabulary = Vocabulary(blob, array("I", bytes(ends)))
-    specials |= {content: vocabulary.size + place for place, content in enumerate(late)}
-    tokenizer = _assemble(options, vocabulary, Merges(array("I", bytes(trained.merges))), specials)
-    merges = memoryview(trained.counts)
-    return BbpeTrained(
-        tokenizer,
-        (
-            plural(len(symbols), "byte"),
-            plural(len(merges), "merge"),
-            f"{len(options.special_tokens)} special",
-        ),
-        no_pair(
-            options.minimum,
-            unit="byte",
-            max_token_length=options.max_token_length,
-            max_digits=options.max_digits,
-            character_boundaries=options.character_boundaries,
-            bounded=bool(mark),
-        )
-        if trained.exhausted
-        else None,
-        merge_counts=merges,
-        exhausted=trained.exhausted,
-        alphabet_size=len(symbols),
-    )
-
-
 def _reserved(options: BbpeOptions, initial: list[bytes]) -> list[bytes]:
     """Return the products that would be written like special tokens, unless they are those (as with ``hf``)."""
     return [text for content in options.special_tokens if (text := from_visible(content)) and text not in initial]
@@ -278,27 +172,8 @@ def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
         raise UsageError(f"a vocabulary of {options.vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
 
 
-def untrained(options: BbpeOptions) -> Tokenizer:
-    """Return what training would give without any merge: to see, before it begins, what could not be done.
-
-    Raises:
-        TrainingError: The vocabulary is smaller than its alphabet.
-    """
-    if options.initial_alphabet == "all":
-        initial, symbols, _ = initial_tokens(options, new_counts())
-        _check_size(options, len(initial), len(symbols))
-    alphabet = Vocabulary.from_tokens(bytes([byte]) for byte in range(256))
-    specials = {content: 256 + place for place, content in enumerate(options.special_tokens)}
-    return _assemble(options, alphabet, Merges(array("I")), specials)
-
-
-def _assemble(options: BbpeOptions, vocabulary: Vocabulary, merges: Merges, specials: dict[str, int]) -> Tokenizer:
-    return Tokenizer(
-        model=MergeBpe(vocabulary, merges),
-        pre_tokenizer=front(options).pre_tokenizer,
-        special_tokens=tuple(SpecialToken(content.encode(), token_id) for content, token_id in specials.items()),
-        unicode_version=unicode_version(options),
-    )
+def _named(expression: str) -> str:
+    return f"the pattern {show_pattern(expression)}" if expression else "no pattern"
 
 
 def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[bytes], list[int], dict[str, int]]:
@@ -315,9 +190,8 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     if options.initial_alphabet == "seen":
         seen: set[int] = set()
         mark = options.boundary_mark.encode()
-        for start in range(0, counts.unique, 1 << 16):
-            pieces = (piece for piece, _ in counts.items(start, 1 << 16))
-            seen.update(*((piece.replace(mark, b"") for piece in pieces) if mark else pieces))
+        for piece, _ in items_of(counts):
+            seen.update(piece.replace(mark, b"") if mark else piece)
         alphabet = [byte for byte in alphabet if byte in seen]
     initial: list[bytes] = []
     specials: dict[str, int] = {}
@@ -336,44 +210,165 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     return initial, symbols, specials
 
 
-def steps(counts: _core.Counts, options: BbpeOptions) -> Iterator[str]:
-    """Yield the textbook's training, step by step.
+class Bbpe(Trainer[BbpeOptions]):
+    """Train byte-level BPE."""
 
-    Raises:
-        UsageError: The corpus is too large for it.
-    """
-    from bpe_cli.teaching import bpe as textbook
-    from bpe_cli.teaching.steps import render
-    from bpe_cli.teaching.vetoes import count_digits, keeps_characters
+    Options = BbpeOptions
+    smaller = "raise --max-memory, split the text more finely with --pattern, or train on a sample"
 
-    initial, _, _ = initial_tokens(options, counts)
-    reserved = len(options.special_tokens) if not options.rules.special_first else 0
-    digits = options.max_digits
+    def front(self, options: BbpeOptions) -> Front:
+        """Return the stages that text goes through."""
+        stages: tuple[PreTokenizer, ...] = tuple(Split(pattern) for pattern in options.patterns)
+        return Front((), (PrefixSpace(), *stages) if options.prefix_space else stages)
 
-    not_made = set(_reserved(options, initial))
+    def cutter(self, options: BbpeOptions) -> SplitText:
+        """Compile what cuts text: splitters alone have a shorter way.
 
-    def allow(product: bytes) -> bool:
-        if product in not_made:
-            return False
-        return (not options.character_boundaries or keeps_characters(product)) and (
-            digits is None or count_digits(product) <= digits
+        Raises:
+            UsageError: if the pattern does not compile.
+        """
+        return SplitText(compile_splitter(options.patterns), options.prefix_space)
+
+    def slow_patterns(self, options: BbpeOptions) -> tuple[str, ...]:
+        """Return the patterns that the core has no scanner for, and cuts text many times slower by."""
+        return () if isinstance(compile_splitter(options.patterns), _core.Splitter) else options.patterns
+
+    def cutting(self, options: BbpeOptions) -> Cutting:
+        """Return what decides about pieces, to be kept with their counts."""
+        pattern = options.patterns[0] if options.patterns else None
+        return Cutting(pattern, options.prefix_space, options.split_off, self._unicode_version(options))
+
+    def adopt(self, options: BbpeOptions, cutting: Cutting) -> BbpeOptions:
+        """Return the options with the pattern by which counts were cut.
+
+        Raises:
+            UsageError: if the options have another.
+        """
+        if cutting.stages is not None:
+            raise UsageError("the counts were made for another algorithm", hint="count again with -a bbpe")
+        pattern = cutting.pattern or ""
+        if options.pattern not in (None, pattern):
+            raise UsageError(
+                f"the counts were cut with {_named(pattern)}, not with {_named(options.pattern or '')}",
+                hint="leave --pattern out, or count again",
+            )
+        if options.prefix_space and not cutting.prefix_space:
+            raise UsageError("the counts were made without --prefix-space", hint="count again with it")
+        return replace(options, pattern=pattern, prefix_space=cutting.prefix_space)
+
+    def _unicode_version(self, options: BbpeOptions) -> str:
+        """Return which Unicode version cuts the text: the core's, or that of the ``regex`` module."""
+        return f"regex {regex_version()}" if self.slow_patterns(options) else _core.UNICODE_VERSION
+
+    def train(
+        self, counts: _core.Counts, options: BbpeOptions, progress: Progress | None = None, threads: int = 1
+    ) -> BbpeTrained:
+        """Learn merges from counts."""
+        refuse_nothing(counts)
+        initial, symbols, specials = initial_tokens(options, counts)
+        _check_size(options, len(initial), len(symbols))
+        late = () if options.rules.special_first else options.special_tokens
+        marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
+        trained = _core.train_bpe(
+            marked,
+            initial=initial,
+            symbols=symbols,
+            vocab_size=options.vocab_size - len(late),
+            min_frequency=options.minimum,
+            max_token_length=options.max_token_length,
+            tie=options.rules.tie,
+            by_character=False,
+            progress=progress,
+            boundary_mark=mark,
+            character_boundaries=options.character_boundaries,
+            max_digits=options.max_digits,
+            reserved=_reserved(options, initial),
+        )
+        blob, ends = trained.tokens()
+        vocabulary = Vocabulary(blob, array("I", bytes(ends)))
+        specials |= {content: vocabulary.size + place for place, content in enumerate(late)}
+        tokenizer = self._assemble(options, vocabulary, Merges(array("I", bytes(trained.merges))), specials)
+        merges = memoryview(trained.counts)
+        return BbpeTrained(
+            tokenizer,
+            (
+                plural(len(symbols), "byte"),
+                plural(len(merges), "merge"),
+                f"{len(options.special_tokens)} special",
+            ),
+            no_pair(
+                options.minimum,
+                unit="byte",
+                max_token_length=options.max_token_length,
+                max_digits=options.max_digits,
+                character_boundaries=options.character_boundaries,
+                bounded=bool(mark),
+            )
+            if trained.exhausted
+            else None,
+            merge_counts=merges,
+            exhausted=trained.exhausted,
+            alphabet_size=len(symbols),
         )
 
-    marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
-    pieces: dict[bytes, int] = {}
-    for piece, number in small(marked).items():
-        for part in piece.split(mark) if mark else (piece,):
-            pieces[part] = pieces.get(part, 0) + number
-    training = textbook.train(
-        textbook.byte_words(pieces),
-        initial=initial,
-        vocab_size=options.vocab_size - reserved,
-        min_frequency=options.minimum,
-        tie=options.rules.tie,
-        max_token_length=options.max_token_length,
-        allow=allow,
-    )
-    return render(training)
+    def untrained(self, options: BbpeOptions) -> Tokenizer:
+        """Return what training would give without any merge: to see, before it begins, what could not be done.
+
+        Raises:
+            TrainingError: if the vocabulary is smaller than its alphabet.
+        """
+        if options.initial_alphabet == "all":
+            initial, symbols, _ = initial_tokens(options, new_counts())
+            _check_size(options, len(initial), len(symbols))
+        alphabet = Vocabulary.from_tokens(bytes([byte]) for byte in range(256))
+        specials = {content: 256 + place for place, content in enumerate(options.special_tokens)}
+        return self._assemble(options, alphabet, Merges(array("I")), specials)
+
+    def _assemble(
+        self, options: BbpeOptions, vocabulary: Vocabulary, merges: Merges, specials: dict[str, int]
+    ) -> Tokenizer:
+        return Tokenizer(
+            model=MergeBpe(vocabulary, merges),
+            pre_tokenizer=self.front(options).pre_tokenizer,
+            special_tokens=tuple(SpecialToken(content.encode(), token_id) for content, token_id in specials.items()),
+            unicode_version=self._unicode_version(options),
+        )
+
+    def steps(self, counts: _core.Counts, options: BbpeOptions) -> Iterator[str]:
+        """Yield the textbook's training, step by step, as lines of text."""
+        from bpe_cli.teaching import bpe as textbook
+        from bpe_cli.teaching.steps import render
+        from bpe_cli.teaching.vetoes import count_digits, keeps_characters
+
+        initial, _, _ = initial_tokens(options, counts)
+        reserved = len(options.special_tokens) if not options.rules.special_first else 0
+        digits = options.max_digits
+
+        not_made = set(_reserved(options, initial))
+
+        def allow(product: bytes) -> bool:
+            if product in not_made:
+                return False
+            return (not options.character_boundaries or keeps_characters(product)) and (
+                digits is None or count_digits(product) <= digits
+            )
+
+        marked, mark = mark_pieces(counts, read_words(options.boundaries), options.boundary_mark)
+        pieces: dict[bytes, int] = {}
+        for piece, number in small(marked).items():
+            for part in piece.split(mark) if mark else (piece,):
+                pieces[part] = pieces.get(part, 0) + number
+        training = textbook.train(
+            textbook.byte_words(pieces),
+            initial=initial,
+            vocab_size=options.vocab_size - reserved,
+            min_frequency=options.minimum,
+            tie=options.rules.tie,
+            max_token_length=options.max_token_length,
+            allow=allow,
+        )
+        return render(training)
 
 
+TRAINER = Bbpe()
 Options = BbpeOptions

@@ -10,10 +10,9 @@ sorted by their bytes, products in the order in which they were learnt.
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise, starmap
 from typing import Literal
 
 from bpe_cli import _core
@@ -24,18 +23,32 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.stages.word_stages import WORDS, word_decoder, word_stages
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.alphabet import character_counts, edge_characters, kept_characters, texts
-from bpe_cli.trainers.base import Front, Trained, small
-from bpe_cli.trainers.boundaries import mark_pieces, read_words
+from bpe_cli.trainers.base import (
+    Front,
+    Progress,
+    SplittingOptions,
+    Trained,
+    Trainer,
+    check_special_tokens,
+    counts_of,
+    items_of,
+    refuse_nothing,
+    small,
+)
+from bpe_cli.trainers.word_counts import (
+    character_counts,
+    edge_characters,
+    kept_characters,
+    mark_pieces,
+    read_words,
+    texts,
+)
 
 Compat = Literal["subword-nmt", "hf"]
 
-_UNLIMITED = (1 << 63) - 1
-"""Bytes that rewritten counts may take: those they are made from had a bound of their own."""
-
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class BpeOptions(SplittingOptions):
     """Define what to train.
 
     Attributes:
@@ -127,11 +140,8 @@ class Options:
             raise UsageError("by_byte goes with no --pre-tokenizer or --pattern: such words are cut at blanks")
         if self.by_byte and self.continuing_subword_prefix:
             raise UsageError("words of bytes have no prefix: by_byte goes with no continuing_subword_prefix")
-        for content in self.specials:
-            if not content:
-                raise UsageError("a special token needs a text")
-            if self.specials.count(content) > 1:
-                raise UsageError(f"the special token {content!r} is given twice")
+        check_special_tokens(self.special_tokens)
+        check_special_tokens(self.specials)
 
     @property
     def specials(self) -> tuple[str, ...]:
@@ -156,80 +166,7 @@ class Options:
         return (self.initial_alphabet or ("seen" if self.compat == "hf" else "all")) == "all"
 
 
-def documents(_: Options) -> Literal["lines"]:
-    """Learn from lines."""
-    return "lines"
-
-
-def front(options: Options) -> Front:
-    """Return the stages that text goes through; lines of a dictionary are counted as they are."""
-    if options.dictionary:
-        return Front()
-    normalizer, pre_tokenizer = word_stages(options.by_byte)
-    return Front((*options.normalizer, *normalizer), pre_tokenizer if options.by_byte else options.pre_tokenizer)
-
-
-def train(
-    counts: _core.Counts,
-    options: Options,
-    progress: Callable[[int, int], None] | None = None,
-    threads: int = 1,  # noqa: ARG001  # one is enough
-) -> Trained:
-    """Learn merges from counts of words.
-
-    Args:
-        counts: How often each word occurs (each line, if the options say ``dictionary``).
-        options: What to train.
-        progress: Called now and then with (tokens so far, tokens wanted).
-
-    Raises:
-        TrainingError: There is nothing to train on, or the vocabulary is smaller than its alphabet.
-        InputError: A line of a dictionary is none.
-    """
-    words = _words(counts, options)
-    if words.unique == 0:
-        raise TrainingError("there is nothing to train on: the corpus has no text")
-    initial, symbols = initial_tokens(words, options)
-    if options.vocab_size is not None and options.vocab_size < len(initial):
-        forms = plural(len(initial) - len(options.specials), "byte" if options.by_byte else "character")
-        raise TrainingError(
-            f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: "
-            f"{forms} with what is written around them and {len(options.specials)} special",
-            hint=f"ask for {len(initial)} or more, or for fewer characters with --set limit_alphabet=N",
-        )
-    marked, mark = mark_pieces(words, read_words(options.boundaries), options.boundary_mark)
-    trained = _core.train_bpe(
-        marked,
-        initial=initial,
-        symbols=symbols,
-        vocab_size=_core.MAX_TOKENS if options.vocab_size is None else options.vocab_size,
-        max_merges=_most_merges(words, options),
-        min_frequency=options.minimum,
-        max_token_length=options.max_token_length,
-        max_digits=options.max_digits,
-        tie=options.tie_rule,
-        by_character=not options.by_byte,
-        continuing_subword_prefix=options.continuing_subword_prefix,
-        end_of_word_suffix=options.end_of_word_suffix,
-        separate_suffix=options.suffix_form == "0.1",
-        boundary_mark=mark,
-        reserved=_reserved(options, initial),
-        progress=progress,
-    )
-    blob, ends = trained.tokens()
-    tokens = [blob[start:end] for start, end in pairwise([0, *memoryview(ends)])]
-    numbers = iter(memoryview(trained.merges).tolist())
-    merges = list(zip(numbers, numbers, numbers, strict=True))
-    summary = (plural(len(symbols), "byte" if options.by_byte else "character"), plural(len(merges), "merge"),
-               f"{len(options.specials)} special")  # fmt: skip
-    return Trained(
-        _assemble(options, tokens, symbols, merges),
-        summary,
-        _shortfall(options, len(tokens), exhausted=trained.exhausted, bounded=bool(mark)),
-    )
-
-
-def _shortfall(options: Options, size: int, *, exhausted: bool, bounded: bool) -> str | None:
+def _shortfall(options: BpeOptions, size: int, *, exhausted: bool, bounded: bool) -> str | None:
     """Explain why there are not as many tokens, or merges, as there are to be."""
     if options.vocab_size is not None and size > options.vocab_size:
         return "characters at the ends of words and inside them are tokens of their own, and alone are more"
@@ -246,25 +183,19 @@ def _shortfall(options: Options, size: int, *, exhausted: bool, bounded: bool) -
     return f"there are as many merges as asked for (merges={options.merges})"
 
 
-def _reserved(options: Options, initial: list[bytes]) -> list[bytes]:
+def _reserved(options: BpeOptions, initial: list[bytes]) -> list[bytes]:
     """Return the products that would be written like special tokens, unless they are those."""
     written = (from_visible(content) if options.by_byte else content.encode() for content in options.specials)
     return [text for text in written if text and text not in initial]
 
 
-def _most_merges(words: _core.Counts, options: Options) -> int | None:
+def _most_merges(words: _core.Counts, options: BpeOptions) -> int | None:
     if options.merges is None or not options.total_symbols:
         return options.merges
     return max(0, options.merges - edge_characters(texts(words, options.by_byte, options.boundary_mark)))
 
 
-def untrained(options: Options) -> Tokenizer:
-    """Return a tokenizer without characters and merges: to see, before the work begins, what could not be done."""
-    read_words(options.boundaries)
-    return _assemble(options, [content.encode() for content in options.specials], [], [])
-
-
-def initial_tokens(words: _core.Counts, options: Options) -> tuple[list[bytes], list[int]]:
+def initial_tokens(words: _core.Counts, options: BpeOptions) -> tuple[list[bytes], list[int]]:
     """Return the tokens that exist before the first merge.
 
     A special token can be a character; under Hugging Face's rules it can also be what merges make.
@@ -289,7 +220,7 @@ def initial_tokens(words: _core.Counts, options: Options) -> tuple[list[bytes], 
     return initial, symbols
 
 
-def _alphabet(words: _core.Counts, options: Options) -> list[bytes]:
+def _alphabet(words: _core.Counts, options: BpeOptions) -> list[bytes]:
     """Return the symbols, undecorated, in order."""
     if options.by_byte and options.all_forms:
         return [bytes([byte]) for byte in range(256)]
@@ -298,29 +229,24 @@ def _alphabet(words: _core.Counts, options: Options) -> list[bytes]:
     return [character.encode("latin-1" if options.by_byte else "utf-8") for character in kept]
 
 
-def _words(counts: _core.Counts, options: Options) -> _core.Counts:
+def _words(counts: _core.Counts, options: BpeOptions) -> _core.Counts:
     """Read lines of a dictionary, and visible characters as the bytes they spell, if that is what was counted."""
     if not options.dictionary and not options.by_byte:
         return counts
-    words, numbers = [], array("Q")
-    for start in range(0, counts.unique, 1 << 16):
-        for piece, number in counts.items(start, 1 << 16):
-            if options.dictionary:
-                match = re.fullmatch(rb"([^ ]+) ([0-9]{1,15})", piece.strip(b"\r\n "))
-                if match is None:
-                    raise InputError(f"a line of the dictionary is not a word, a blank and a count: {piece[:60]!r}")
-                words.append(match[1])
-                numbers.append(number * int(match[2]))
-            else:
-                words.append(from_visible(piece.decode()) or piece)
-                numbers.append(number)
-    found = _core.Counts(_UNLIMITED)
-    found.add_pieces(b"".join(words), array("Q", accumulate(map(len, words))), numbers)
-    return found
+    if not options.dictionary:
+        return counts_of((from_visible(piece.decode()) or piece, number) for piece, number in items_of(counts))
+
+    def read(line: bytes, number: int) -> tuple[bytes, int]:
+        match = re.fullmatch(rb"([^ ]+) ([0-9]{1,15})", line.strip(b"\r\n "))
+        if match is None:
+            raise InputError(f"a line of the dictionary is not a word, a blank and a count: {line[:60]!r}")
+        return match[1], number * int(match[2])
+
+    return counts_of(starmap(read, items_of(counts)))
 
 
 def _assemble(
-    options: Options, tokens: list[bytes], symbols: list[int], merges: list[tuple[int, int, int]]
+    options: BpeOptions, tokens: list[bytes], symbols: list[int], merges: list[tuple[int, int, int]]
 ) -> Tokenizer:
     """Make a tokenizer; of a merge that was learnt twice the first counts, in Hugging Face's the last."""
     specials = options.specials
@@ -358,43 +284,117 @@ def _visible(token: bytes, suffix: bytes) -> bytes:
     return to_visible(stem).encode() + token[len(stem) :]
 
 
-def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
-    """Yield the textbook's training, step by step.
+class Bpe(Trainer[BpeOptions]):
+    """Train BPE over the characters, or bytes, of words."""
 
-    Raises:
-        UsageError: The corpus is too large for it, or the symbols are bytes.
-    """
-    from bpe_cli.teaching import bpe as textbook
-    from bpe_cli.teaching.steps import render
-    from bpe_cli.teaching.vetoes import count_digits
+    Options = BpeOptions
 
-    if options.by_byte or options.boundaries:
-        raise UsageError("--steps shows words of characters, without --set by_byte and boundaries")
-    counted = _words(counts, options)
-    prefix, digits = options.continuing_subword_prefix, options.max_digits
-    words = textbook.character_words(
-        {piece.decode("utf-8", "surrogateescape"): number for piece, number in small(counted).items()},
-        end=options.end_of_word_suffix,
-        glued=options.suffix_form != "0.1",
-        prefix=prefix,
-        mark=options.boundary_mark,
-    )
-    found, symbols = initial_tokens(counted, options)
-    initial = [token.decode() for token in found]
-    reserved = {text.decode() for text in _reserved(options, found)}
-    alphabet = {initial[token_id] for token_id in symbols}
-    forms = {prefix + each for each in alphabet} | alphabet
-    forms |= {each + options.end_of_word_suffix for each in forms} | {options.end_of_word_suffix}
-    met = (forms & textbook.count_symbols(words).keys()) - set(initial)
-    training = textbook.train(
-        words,
-        initial=[*initial, *sorted(met, key=str.encode)],
-        vocab_size=options.vocab_size,
-        num_merges=_most_merges(counted, options),
-        min_frequency=options.minimum,
-        tie=options.tie_rule,
-        max_token_length=options.max_token_length,
-        prefix=prefix,
-        allow=lambda product: product not in reserved and (digits is None or count_digits(product) <= digits),
-    )
-    return render(training)
+    def takes_lines(self, options: BpeOptions) -> bool:
+        """Return True: it learns from lines."""
+        return True
+
+    def front(self, options: BpeOptions) -> Front:
+        """Return the stages that text goes through; lines of a dictionary are counted as they are."""
+        if options.dictionary:
+            return Front()
+        normalizer, pre_tokenizer = word_stages(options.by_byte)
+        return Front((*options.normalizer, *normalizer), pre_tokenizer if options.by_byte else options.pre_tokenizer)
+
+    def train(
+        self, counts: _core.Counts, options: BpeOptions, progress: Progress | None = None, threads: int = 1
+    ) -> Trained:
+        """Learn merges from counts of words; of lines, if the options say ``dictionary``.
+
+        Raises:
+            InputError: if a line of a dictionary is not a word and its count.
+        """
+        words = _words(counts, options)
+        refuse_nothing(words)
+        initial, symbols = initial_tokens(words, options)
+        if options.vocab_size is not None and options.vocab_size < len(initial):
+            forms = plural(len(initial) - len(options.specials), "byte" if options.by_byte else "character")
+            raise TrainingError(
+                f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: "
+                f"{forms} with what is written around them and {len(options.specials)} special",
+                hint=f"ask for {len(initial)} or more, or for fewer characters with --set limit_alphabet=N",
+            )
+        marked, mark = mark_pieces(words, read_words(options.boundaries), options.boundary_mark)
+        trained = _core.train_bpe(
+            marked,
+            initial=initial,
+            symbols=symbols,
+            vocab_size=_core.MAX_TOKENS if options.vocab_size is None else options.vocab_size,
+            max_merges=_most_merges(words, options),
+            min_frequency=options.minimum,
+            max_token_length=options.max_token_length,
+            max_digits=options.max_digits,
+            tie=options.tie_rule,
+            by_character=not options.by_byte,
+            continuing_subword_prefix=options.continuing_subword_prefix,
+            end_of_word_suffix=options.end_of_word_suffix,
+            separate_suffix=options.suffix_form == "0.1",
+            boundary_mark=mark,
+            reserved=_reserved(options, initial),
+            progress=progress,
+        )
+        blob, ends = trained.tokens()
+        tokens = [blob[start:end] for start, end in pairwise([0, *memoryview(ends)])]
+        numbers = iter(memoryview(trained.merges).tolist())
+        merges = list(zip(numbers, numbers, numbers, strict=True))
+        summary = (plural(len(symbols), "byte" if options.by_byte else "character"), plural(len(merges), "merge"),
+                   f"{len(options.specials)} special")  # fmt: skip
+        return Trained(
+            _assemble(options, tokens, symbols, merges),
+            summary,
+            _shortfall(options, len(tokens), exhausted=trained.exhausted, bounded=bool(mark)),
+        )
+
+    def untrained(self, options: BpeOptions) -> Tokenizer:
+        """Return a tokenizer without characters and merges: to see, before the work begins, what could not be done."""
+        read_words(options.boundaries)
+        return _assemble(options, [content.encode() for content in options.specials], [], [])
+
+    def steps(self, counts: _core.Counts, options: BpeOptions) -> Iterator[str]:
+        """Yield the textbook's training, step by step, as lines of text.
+
+        Raises:
+            UsageError: if the corpus is too large for it, or the symbols are bytes.
+        """
+        from bpe_cli.teaching import bpe as textbook
+        from bpe_cli.teaching.steps import render
+        from bpe_cli.teaching.vetoes import count_digits
+
+        if options.by_byte or options.boundaries:
+            raise UsageError("--steps shows words of characters, without --set by_byte and boundaries")
+        counted = _words(counts, options)
+        prefix, digits = options.continuing_subword_prefix, options.max_digits
+        words = textbook.character_words(
+            {piece.decode("utf-8", "surrogateescape"): number for piece, number in small(counted).items()},
+            end=options.end_of_word_suffix,
+            glued=options.suffix_form != "0.1",
+            prefix=prefix,
+            mark=options.boundary_mark,
+        )
+        found, symbols = initial_tokens(counted, options)
+        initial = [token.decode() for token in found]
+        reserved = {text.decode() for text in _reserved(options, found)}
+        alphabet = {initial[token_id] for token_id in symbols}
+        forms = {prefix + each for each in alphabet} | alphabet
+        forms |= {each + options.end_of_word_suffix for each in forms} | {options.end_of_word_suffix}
+        met = (forms & textbook.count_symbols(words).keys()) - set(initial)
+        training = textbook.train(
+            words,
+            initial=[*initial, *sorted(met, key=str.encode)],
+            vocab_size=options.vocab_size,
+            num_merges=_most_merges(counted, options),
+            min_frequency=options.minimum,
+            tie=options.tie_rule,
+            max_token_length=options.max_token_length,
+            prefix=prefix,
+            allow=lambda product: product not in reserved and (digits is None or count_digits(product) <= digits),
+        )
+        return render(training)
+
+
+TRAINER = Bpe()
+Options = BpeOptions

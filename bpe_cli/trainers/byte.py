@@ -16,12 +16,11 @@ from bpe_cli.stages import MergeBpe, SpecialToken
 from bpe_cli.stages.byte_alphabet import to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import most_frequent
-from bpe_cli.trainers.base import Front, Progress, Trained
+from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
 
 
 @dataclass(frozen=True, slots=True)
-class ByteOptions:
+class ByteOptions(SplittingOptions):
     """Describe what to make.
 
     Attributes:
@@ -37,7 +36,7 @@ class ByteOptions:
     split_special: bool = False
 
     def __post_init__(self) -> None:
-        most_frequent.check_special_tokens(self.special_tokens)
+        check_special_tokens(self.special_tokens)
         size = 256 + len(self.special_tokens)
         if size > _core.MAX_TOKENS:
             raise UsageError(f"{size:,} tokens are more than the {_core.MAX_TOKENS:,} that fit")
@@ -48,53 +47,49 @@ class ByteOptions:
             )
 
 
-def documents(_: ByteOptions) -> None:
-    """Take documents as the user cuts them."""
-    return
+class Byte(Trainer[ByteOptions]):
+    """Return the 256 bytes: nothing is learnt."""
+
+    Options = ByteOptions
+
+    def front(self, options: ByteOptions) -> Front:
+        """Do nothing to text."""
+        return Front()
+
+    def train(
+        self, counts: _core.Counts, options: ByteOptions, progress: Progress | None = None, threads: int = 1
+    ) -> Trained:
+        """Return the tokenizer, which is the same for every corpus, also for none."""
+        return Trained(self.untrained(options), ("256 bytes", f"{len(options.special_tokens)} special"))
+
+    def untrained(self, options: ByteOptions) -> Tokenizer:
+        """Return the tokenizer.
+
+        >>> options = ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True)
+        >>> TRAINER.untrained(options).encode(b"\\x00A")
+        [3, 68]
+        """
+        first = options.special_tokens if options.special_first else ()
+        alphabet = [bytes([byte]) for byte in range(256)]
+        return Tokenizer(
+            model=MergeBpe(Vocabulary.from_tokens([b""] * len(first) + alphabet), Merges(array("I"))),
+            special_tokens=tuple(
+                SpecialToken(content.encode("utf-8", "surrogateescape"), (0 if options.special_first else 256) + place)
+                for place, content in enumerate(options.special_tokens)
+            ),
+        )
+
+    def steps(self, counts: _core.Counts, options: ByteOptions) -> Iterator[str]:
+        """Write the table of ids out as lines of text, sixteen bytes a line."""
+        from bpe_cli.teaching.steps import display
+
+        offset = len(options.special_tokens) if options.special_first else 0
+        yield "start: 256 bytes; nothing is learnt"
+        for row in range(0, 256, 16):
+            yield f"{row + offset:8}  {' '.join(to_visible(bytes([byte])) for byte in range(row, row + 16))}"
+        for place, content in enumerate(options.special_tokens):
+            yield f"{place + (0 if options.special_first else 256):8}  {display(content)}"
 
 
-def front(_: ByteOptions) -> Front:
-    """Do nothing to text."""
-    return Front()
-
-
-def train(
-    counts: _core.Counts,  # noqa: ARG001  # nothing is learnt
-    options: ByteOptions,
-    progress: Progress | None = None,  # noqa: ARG001
-    threads: int = 1,  # noqa: ARG001
-) -> Trained:
-    """Return the tokenizer, which is the same for every corpus, also for none."""
-    return Trained(untrained(options), ("256 bytes", f"{len(options.special_tokens)} special"))
-
-
-def untrained(options: ByteOptions) -> Tokenizer:
-    """Return the tokenizer.
-
-    >>> untrained(ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True)).encode(b"\\x00A")
-    [3, 68]
-    """
-    first = options.special_tokens if options.special_first else ()
-    alphabet = [bytes([byte]) for byte in range(256)]
-    return Tokenizer(
-        model=MergeBpe(Vocabulary.from_tokens([b""] * len(first) + alphabet), Merges(array("I"))),
-        special_tokens=tuple(
-            SpecialToken(content.encode("utf-8", "surrogateescape"), (0 if options.special_first else 256) + place)
-            for place, content in enumerate(options.special_tokens)
-        ),
-    )
-
-
-def steps(_: _core.Counts, options: ByteOptions) -> Iterator[str]:
-    """Write the table of ids out as lines of text, sixteen bytes a line."""
-    from bpe_cli.teaching.steps import display
-
-    offset = len(options.special_tokens) if options.special_first else 0
-    yield "start: 256 bytes; nothing is learnt"
-    for row in range(0, 256, 16):
-        yield f"{row + offset:8}  {' '.join(to_visible(bytes([byte])) for byte in range(row, row + 16))}"
-    for place, content in enumerate(options.special_tokens):
-        yield f"{place + (0 if options.special_first else 256):8}  {display(content)}"
-
-
+TRAINER = Byte()
 Options = ByteOptions

@@ -5,22 +5,19 @@ As in every lecture: ``stoi = {character: id}``. A byte that is no part of UTF-8
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
-from bpe_cli.stages import FixedLength, Normalizer, WordLevel
-from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import most_frequent
-from bpe_cli.trainers.base import Front, Progress, Trained, pieces_of, small
+from bpe_cli.stages import FixedLength, Normalizer
+from bpe_cli.trainers.base import Front, pieces_of
+from bpe_cli.trainers.most_frequent import Choice, FrequentOptions, MostFrequent, by_count, check_options, number, rare
 
 
 @dataclass(frozen=True, slots=True)
-class CharOptions:
+class CharOptions(FrequentOptions):
     """Define what to train.
 
     Attributes:
@@ -45,71 +42,50 @@ class CharOptions:
     split_special: bool = False
 
     def __post_init__(self) -> None:
-        most_frequent.check_options(self.vocab_size, self.min_frequency, self.special_tokens, self.unk_token)
+        check_options(self, self.min_frequency)
         if not 0 < self.coverage <= 1:
             raise UsageError(f"a coverage of {self.coverage} is no share of the text: it lies above 0, up to 1")
         if self.order not in ("count", "sorted"):
             raise UsageError(f"characters have no order {self.order!r}", hint="they are in order of count, or sorted")
 
-    @property
-    def contents(self) -> list[str]:
-        """The texts of special tokens by id, the unknown one among them."""
-        return most_frequent.special_contents(self.special_tokens, self.unk_token)
 
+class Char(MostFrequent[CharOptions]):
+    """Number characters."""
 
-def documents(_: CharOptions) -> None:
-    """Learn from documents as the user cuts them."""
-    return
+    Options = CharOptions
+    noun = "character"
 
+    def front(self, options: CharOptions) -> Front:
+        """Cut text into characters."""
+        return Front(options.normalizer, (FixedLength(1),))
 
-def front(options: CharOptions) -> Front:
-    """Cut text into characters."""
-    return Front(options.normalizer, (FixedLength(1),))
+    def pick(self, counts: _core.Counts, options: CharOptions) -> Choice:
+        """Choose the most frequent characters that cover the text.
 
-
-def train(
-    counts: _core.Counts,
-    options: CharOptions,
-    progress: Progress | None = None,  # noqa: ARG001  # it takes no time
-    threads: int = 1,  # noqa: ARG001  # one is enough
-) -> Trained:
-    """Number the characters that were counted.
-
-    Raises:
-        TrainingError: There is no text; or the vocabulary is too small for all characters, and there is
-            no token for unknown ones.
-    """
-    vocabulary = _choose(counts, options)
-    present = pieces_of(counts)
-    covered = _covering(most_frequent.by_count(present), present, options.coverage)
-    return Trained(
-        _assemble(options, vocabulary),
-        most_frequent.summarise(vocabulary, "character", options.contents),
-        most_frequent.shortfall(
-            vocabulary, options.vocab_size, "character",
-            "covered" if len(covered) < len(present) else "",
-            most_frequent.rare((present[character] for character in covered), options.min_frequency),
-        ),
-    )  # fmt: skip
-
-
-def _choose(counts: _core.Counts, options: CharOptions) -> Vocabulary:
-    if counts.unique == 0:
-        raise TrainingError("there is nothing to train on: the corpus has no text")
-    present = pieces_of(counts)
-    contents = options.contents
-    needed = len(present) + len(contents)
-    if options.unk_token is None and options.vocab_size is not None and options.vocab_size < needed:
-        raise TrainingError(
-            f"a vocabulary of {options.vocab_size} is too small for the {len(present)} characters of the corpus",
-            hint=f"ask for {needed} or more, or for a token that stands for unknown characters",
+        Raises:
+            TrainingError: if there is none; or the vocabulary is too small for all of them, and there is no token for
+                unknown ones.
+        """
+        present = pieces_of(counts)
+        contents = options.contents
+        needed = len(present) + len(contents)
+        if options.unk_token is None and options.vocab_size is not None and options.vocab_size < needed:
+            raise TrainingError(
+                f"a vocabulary of {options.vocab_size} is too small for the {len(present)} characters of the corpus",
+                hint=f"ask for {needed} or more, or for a token that stands for unknown characters",
+            )
+        covered = _covering(by_count(present), present, options.coverage)
+        chosen = [character for character in covered if present[character] >= options.min_frequency]
+        room = None if options.vocab_size is None else max(0, options.vocab_size - len(contents))
+        if options.order == "sorted" and room != 0:
+            chosen = sorted(chosen[:room])
+        return Choice(
+            number(chosen, contents, options.vocab_size),
+            (
+                "covered" if len(covered) < len(present) else "",
+                rare((present[character] for character in covered), options.min_frequency),
+            ),
         )
-    chosen = _covering(most_frequent.by_count(present), present, options.coverage)
-    chosen = [character for character in chosen if present[character] >= options.min_frequency]
-    room = None if options.vocab_size is None else max(0, options.vocab_size - len(contents))
-    if options.order == "sorted" and room != 0:
-        chosen = sorted(chosen[:room])
-    return most_frequent.number(chosen, contents, options.vocab_size)
 
 
 def _covering(ordered: list[bytes], present: dict[bytes, int], coverage: float) -> list[bytes]:
@@ -123,23 +99,5 @@ def _covering(ordered: list[bytes], present: dict[bytes, int], coverage: float) 
     return ordered
 
 
-def untrained(options: CharOptions) -> Tokenizer:
-    """Return a tokenizer of this kind that knows one character."""
-    return _assemble(options, Vocabulary.from_tokens([b""] * len(options.contents) + [b"a"]))
-
-
-def _assemble(options: CharOptions, vocabulary: Vocabulary) -> Tokenizer:
-    return Tokenizer(
-        model=WordLevel(vocabulary, most_frequent.unk_id_of(options.contents, options.unk_token)),
-        normalizer=options.normalizer,
-        pre_tokenizer=front(options).pre_tokenizer,
-        special_tokens=most_frequent.special_stages(options.contents),
-    )
-
-
-def steps(counts: _core.Counts, options: CharOptions) -> Iterator[str]:
-    """Write the training out as lines of text."""
-    return most_frequent.steps(small(counts), _choose(counts, options), options.contents)
-
-
+TRAINER = Char()
 Options = CharOptions

@@ -19,7 +19,7 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import most_frequent
-from bpe_cli.trainers.base import Front, Progress, Trained, small
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, small
 
 PUNCTUATION = "。，？！；：、（）「」“”‘’《》【】…—～\u3000" + ".,?!;:()\"'<>[]~" + "#"
 """What no word goes over: the segmenter's lists, and the sign that it writes in their place."""
@@ -28,7 +28,7 @@ MOST_ROUNDS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class MaxMatchOptions:
+class MaxMatchOptions(most_frequent.UnknownOptions):
     """Define what to train.
 
     Attributes:
@@ -63,7 +63,7 @@ class MaxMatchOptions:
     split_special: bool = False
 
     def __post_init__(self) -> None:
-        most_frequent.check_options(self.vocab_size, 1, self.special_tokens, self.unk_token)
+        most_frequent.check_options(self, 1)
         if not 1 <= self.rounds <= MOST_ROUNDS:
             raise UsageError(f"there are from 1 to {MOST_ROUNDS} rounds, not {self.rounds}")
         if not self.factors:
@@ -78,11 +78,6 @@ class MaxMatchOptions:
             raise UsageError(f"a dictionary has 1 word or more, not {self.dictionary_size}")
         if self.white_space not in ("removed", "break"):
             raise UsageError(f"white space cannot be {self.white_space!r}", hint="it is removed, or a break")
-
-    @property
-    def contents(self) -> list[str]:
-        """The texts of special tokens by id, the unknown one among them."""
-        return most_frequent.special_contents(self.special_tokens, self.unk_token)
 
 
 Words = list[tuple[bytes, int]]
@@ -107,16 +102,6 @@ class Dictionaries:
     words: list[Words]
     thresholds: list[float]
     joined: list[int]
-
-
-def documents(_: MaxMatchOptions) -> Literal["lines"]:
-    """Learn from lines."""
-    return "lines"
-
-
-def front(_: MaxMatchOptions) -> Front:
-    """Do nothing to lines before they are counted: training itself takes white space out."""
-    return Front()
 
 
 def learn(
@@ -154,25 +139,6 @@ def learn(
         learnt.dictionaries(),
         [threshold for _, threshold, _ in learnt.rounds],
         [joined for _, _, joined in learnt.rounds],
-    )
-
-
-def train(
-    counts: _core.Counts, options: MaxMatchOptions, progress: Progress | None = None, threads: int = 1
-) -> Trained:
-    """Learn dictionaries and make a tokenizer of all their words.
-
-    Raises:
-        TrainingError: There is no text, or the vocabulary has no room for its characters.
-    """
-    learnt = learn(counts, options, progress, threads)
-    tokenizer = assemble(learnt.characters, learnt.words, options)
-    characters = len(_alphabet(learnt.characters, options))
-    words = len(tokenizer.model.vocabulary) - characters
-    return Trained(
-        tokenizer,
-        (plural(characters, "character"), plural(words, "word"), f"{len(options.contents)} special"),
-        _shortfall(learnt, tokenizer, options),
     )
 
 
@@ -223,42 +189,73 @@ def dump_dictionary(words: Iterable[tuple[bytes, int]]) -> bytes:
     return b"".join(word + b"\t%d\n" % count for word, count in words)
 
 
-def untrained(options: MaxMatchOptions) -> Tokenizer:
-    """Return a tokenizer of this kind that knows the line end alone."""
-    return _tokenizer(Vocabulary.from_tokens([b""] * len(options.contents) + [b"\n"]), options)
-
-
 def _tokenizer(vocabulary: Vocabulary, options: MaxMatchOptions) -> Tokenizer:
     # The line end stays: no word goes over it, and a file is decoded line by line.
     normalizer: tuple[Normalizer, ...] = (Replace(r"[^\S\n]", ""),) if options.white_space == "removed" else ()
     return Tokenizer(
-        model=MaxMatch(vocabulary, most_frequent.unk_id_of(options.contents, options.unk_token)),
+        model=MaxMatch(vocabulary, options.unk_id),
         normalizer=normalizer,
         special_tokens=most_frequent.special_stages(options.contents),
     )
 
 
-def steps(counts: _core.Counts, options: MaxMatchOptions) -> Iterator[str]:
-    """Write the training out as lines of text."""
-    from bpe_cli.teaching import maxmatch as textbook
-    from bpe_cli.teaching.steps import display
+class MaxMatchTrainer(Trainer[MaxMatchOptions]):
+    """Train dictionaries, round by round."""
 
-    texts = [text.decode("utf-8", "surrogateescape") for text in small(counts)]
-    lines = textbook.prepare(
-        (line for text in texts for line in text.split("\n")),
-        options.punctuation,
-        joins_over_space=options.white_space == "removed",
-    )
-    rules = textbook.Rules(options.factors, options.lines_per_word, options.lines_per_count, options.ratio)
-    learnt = learn(counts, options)
-    vocabulary = assemble(learnt.characters, learnt.words, options).model.vocabulary
-    tokens = (vocabulary.token(token_id).decode("utf-8", "surrogateescape") for token_id in range(vocabulary.size))
-    shown = [*options.contents, *islice(tokens, len(options.contents), None)]
-    return chain(
-        textbook.render(lines, options.rounds, rules),
-        ("", f"vocabulary: {plural(len(shown), 'token')}"),
-        (f"{token_id:8}  {display(token)}" for token_id, token in enumerate(shown)),
-    )
+    Options = MaxMatchOptions
+
+    def takes_lines(self, options: MaxMatchOptions) -> bool:
+        """Return True: it learns from lines."""
+        return True
+
+    def front(self, options: MaxMatchOptions) -> Front:
+        """Do nothing to lines before they are counted: training itself takes white space out."""
+        return Front()
+
+    def train(
+        self, counts: _core.Counts, options: MaxMatchOptions, progress: Progress | None = None, threads: int = 1
+    ) -> Trained:
+        """Learn dictionaries and make a tokenizer of all their words.
+
+        Raises:
+            TrainingError: if there is no text, or the vocabulary has no room for its characters.
+        """
+        learnt = learn(counts, options, progress, threads)
+        tokenizer = assemble(learnt.characters, learnt.words, options)
+        characters = len(_alphabet(learnt.characters, options))
+        words = len(tokenizer.model.vocabulary) - characters
+        return Trained(
+            tokenizer,
+            (plural(characters, "character"), plural(words, "word"), f"{len(options.contents)} special"),
+            _shortfall(learnt, tokenizer, options),
+        )
+
+    def untrained(self, options: MaxMatchOptions) -> Tokenizer:
+        """Return a tokenizer of this kind that knows the line end alone."""
+        return _tokenizer(Vocabulary.from_tokens([b""] * len(options.contents) + [b"\n"]), options)
+
+    def steps(self, counts: _core.Counts, options: MaxMatchOptions) -> Iterator[str]:
+        """Write the training out as lines of text."""
+        from bpe_cli.teaching import maxmatch as textbook
+        from bpe_cli.teaching.steps import display
+
+        texts = [text.decode("utf-8", "surrogateescape") for text in small(counts)]
+        lines = textbook.prepare(
+            (line for text in texts for line in text.split("\n")),
+            options.punctuation,
+            joins_over_space=options.white_space == "removed",
+        )
+        rules = textbook.Rules(options.factors, options.lines_per_word, options.lines_per_count, options.ratio)
+        learnt = learn(counts, options)
+        vocabulary = assemble(learnt.characters, learnt.words, options).model.vocabulary
+        tokens = (vocabulary.token(token_id).decode("utf-8", "surrogateescape") for token_id in range(vocabulary.size))
+        shown = [*options.contents, *islice(tokens, len(options.contents), None)]
+        return chain(
+            textbook.render(lines, options.rounds, rules),
+            ("", f"vocabulary: {plural(len(shown), 'token')}"),
+            (f"{token_id:8}  {display(token)}" for token_id, token in enumerate(shown)),
+        )
 
 
+TRAINER = MaxMatchTrainer()
 Options = MaxMatchOptions

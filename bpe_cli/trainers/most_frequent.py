@@ -1,63 +1,173 @@
-"""What the vocabularies of characters, n-grams and words have in common: the most frequent pieces, numbered."""
+"""Make vocabularies of the most frequent pieces, numbered: what characters, n-grams and words have in common."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
-from bpe_cli.stages import SpecialToken
+from bpe_cli.stages import Decoder, Normalizer, SpecialToken, WordLevel
+from bpe_cli.stages.models import Model
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import plural
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.trainers.base import (
+    Progress,
+    SplittingOptions,
+    Trained,
+    Trainer,
+    check_special_tokens,
+    refuse_nothing,
+    small,
+)
 
 
-def check_options(
-    vocab_size: int | None, min_frequency: int, special_tokens: Sequence[str], unk_token: str | None
-) -> None:
+class UnknownOptions(SplittingOptions):
+    """What the options have where a token can stand for what is unknown.
+
+    Attributes:
+        unk_token: Its text; None for no such token.
+    """
+
+    __slots__ = ()
+    unk_token: str | None
+
+    @property
+    def contents(self) -> list[str]:
+        """The texts of special tokens by id: the unknown one is the first, unless it is in the list."""
+        unknown = [] if self.unk_token is None or self.unk_token in self.special_tokens else [self.unk_token]
+        return [*unknown, *self.special_tokens]
+
+    @property
+    def unk_id(self) -> int | None:
+        """The id of the token for what is unknown, if there is one."""
+        return None if self.unk_token is None else self.contents.index(self.unk_token)
+
+
+class FrequentOptions(UnknownOptions):
+    """What the options of characters, n-grams and words have.
+
+    Attributes:
+        min_frequency: A piece that occurs less often is left out.
+        normalizer: How text is rewritten before it is cut, in order.
+    """
+
+    __slots__ = ()
+    min_frequency: int
+    normalizer: tuple[Normalizer, ...]
+
+
+def check_options(options: UnknownOptions, min_frequency: int) -> None:
     """Make sure that what all of these trainers are told can be.
 
     Raises:
-        UsageError: It cannot.
+        UsageError: if it cannot.
     """
-    if vocab_size is not None and not 1 <= vocab_size <= _core.MAX_TOKENS:
-        raise UsageError(f"a vocabulary has from 1 to {_core.MAX_TOKENS:,} tokens, not {vocab_size}")
+    if options.vocab_size is not None and not 1 <= options.vocab_size <= _core.MAX_TOKENS:
+        raise UsageError(f"a vocabulary has from 1 to {_core.MAX_TOKENS:,} tokens, not {options.vocab_size}")
     if min_frequency < 1:
         raise UsageError(f"a least frequency of {min_frequency} is below 1")
-    check_special_tokens(special_tokens)
-    if unk_token == "":
+    check_special_tokens(options.special_tokens)
+    if options.unk_token == "":
         raise UsageError("the token for what is unknown needs a text")
 
 
-def check_special_tokens(special_tokens: Sequence[str]) -> None:
-    """Make sure that special tokens have texts, each its own.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The pieces that become tokens.
 
-    Raises:
-        UsageError: One has none, or is given twice.
+    Attributes:
+        vocabulary: Those, after the special tokens.
+        left_out: What the other pieces of the corpus are not, as ``shortfall`` wants it.
     """
-    if "" in special_tokens:
-        raise UsageError("a special token needs a text")
-    for content in special_tokens:
-        if special_tokens.count(content) > 1:
-            raise UsageError(f"the special token {content!r} is given twice")
+
+    vocabulary: Vocabulary
+    left_out: tuple[str, ...] = ()
 
 
-def special_contents(special_tokens: Sequence[str], unk_token: str | None) -> list[str]:
-    """Return the texts of special tokens by id: the unknown one is the first, unless it is in the list.
+Frequent = TypeVar("Frequent", bound=FrequentOptions)
 
-    >>> special_contents(["<pad>"], "<unk>"), special_contents(["<pad>", "<unk>"], "<unk>")
-    (['<unk>', '<pad>'], ['<pad>', '<unk>'])
-    """
-    return [*([unk_token] if unk_token is not None and unk_token not in special_tokens else []), *special_tokens]
+
+class MostFrequent(Trainer[Frequent]):
+    """Number the most frequent pieces: by count, falling, and of equals the one of lower bytes first."""
+
+    noun: str
+    counted = "text"
+
+    def unit(self, options: Frequent) -> str:
+        """Return what a piece is called."""
+        return self.noun
+
+    @abstractmethod
+    def pick(self, counts: _core.Counts, options: Frequent) -> Choice:
+        """Choose the pieces that become tokens.
+
+        Raises:
+            TrainingError: if there is none, or no room for one.
+        """
+
+    def model(self, vocabulary: Vocabulary, options: Frequent) -> Model:
+        """Return what looks pieces up."""
+        return WordLevel(vocabulary, options.unk_id)
+
+    def decoder(self, options: Frequent) -> tuple[Decoder, ...]:
+        """Return what makes text of tokens."""
+        return ()
+
+    def train(
+        self, counts: _core.Counts, options: Frequent, progress: Progress | None = None, threads: int = 1
+    ) -> Trained:
+        """Number the pieces that were counted."""
+        refuse_nothing(counts, self.counted)
+        picked = self.pick(counts, options)
+        noun = self.unit(options)
+        return Trained(
+            self._assemble(options, picked.vocabulary),
+            (plural(len(picked.vocabulary), noun), f"{len(options.contents)} special"),
+            shortfall(picked.vocabulary, options.vocab_size, noun, *picked.left_out),
+        )
+
+    def untrained(self, options: Frequent) -> Tokenizer:
+        """Return a tokenizer of this kind that knows one piece."""
+        return self._assemble(options, Vocabulary.from_tokens([b""] * len(options.contents) + [b"a"]))
+
+    def _assemble(self, options: Frequent, vocabulary: Vocabulary) -> Tokenizer:
+        return Tokenizer(
+            model=self.model(vocabulary, options),
+            normalizer=options.normalizer,
+            pre_tokenizer=self.front(options).pre_tokenizer,
+            special_tokens=special_stages(options.contents),
+            decoder=self.decoder(options),
+        )
+
+    def shown(self, counts: _core.Counts, options: Frequent) -> dict[bytes, int]:
+        """Return what ``steps`` shows as counted.
+
+        Raises:
+            UsageError: if it is too much.
+        """
+        return small(counts)
+
+    def steps(self, counts: _core.Counts, options: Frequent) -> Iterator[str]:
+        """Yield what was counted and which ids were given, as lines of text."""
+        from bpe_cli.teaching.characters import render
+
+        refuse_nothing(counts, self.counted)
+        counted = {_text(piece): number for piece, number in self.shown(counts, options).items()}
+        vocabulary = self.pick(counts, options).vocabulary
+        return render(counted, [_text(token) for _, token in vocabulary.items()], options.contents)
+
+
+def _text(piece: bytes) -> str:
+    return piece.decode("utf-8", "surrogateescape")
 
 
 def special_stages(contents: Sequence[str]) -> tuple[SpecialToken, ...]:
-    """Make special tokens whose ids run from 0."""
+    """Return special tokens whose ids run from 0."""
     return tuple(SpecialToken(content.encode("utf-8", "surrogateescape"), at) for at, content in enumerate(contents))
-
-
-def unk_id_of(contents: Sequence[str], unk_token: str | None) -> int | None:
-    """Return the id of the token for what is unknown, if there is one."""
-    return None if unk_token is None else contents.index(unk_token)
 
 
 def by_count(counts: Mapping[bytes, int], min_frequency: int = 1) -> list[bytes]:
@@ -71,12 +181,12 @@ def by_count(counts: Mapping[bytes, int], min_frequency: int = 1) -> list[bytes]
 
 
 def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | None) -> Vocabulary:
-    """Return pieces the ids after those of special tokens, until the vocabulary is full.
+    """Number pieces: theirs are the ids after those of special tokens, until the vocabulary is full.
 
     A piece whose text is that of a special token is left out: the text would stand for two tokens.
 
     Raises:
-        TrainingError: There is no piece, no room for one, or more than fit.
+        TrainingError: if there is no piece, no room for one, or more than fit.
     """
     reserved = {content.encode("utf-8", "surrogateescape") for content in contents}
     kept = [piece for piece in pieces if piece not in reserved]
@@ -95,15 +205,6 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
             hint="ask for a --vocab-size, or for a higher --min-frequency",
         )
     return Vocabulary.from_tokens([b""] * len(contents) + kept)
-
-
-def summarise(vocabulary: Vocabulary, noun: str, contents: Sequence[str]) -> tuple[str, ...]:
-    """Return what a vocabulary is made of.
-
-    >>> summarise(Vocabulary.from_tokens([b"", b"a"]), "character", ["<unk>"])
-    ('1 character', '1 special')
-    """
-    return plural(len(vocabulary), noun), f"{len(contents)} special"
 
 
 def shortfall(vocabulary: Vocabulary, vocab_size: int | None, noun: str, *left_out: str) -> str | None:
@@ -129,15 +230,3 @@ def shortfall(vocabulary: Vocabulary, vocab_size: int | None, noun: str, *left_o
 def rare(counts: Iterable[int], min_frequency: int) -> str:
     """Describe what a piece is not that occurs less often; nothing if there is none."""
     return "frequent enough" if min_frequency > 1 and any(count < min_frequency for count in counts) else ""
-
-
-def steps(counts: Mapping[bytes, int], vocabulary: Vocabulary, contents: Sequence[str]) -> Iterator[str]:
-    """Write out what was counted and which ids were given, as a textbook does."""
-    from bpe_cli.teaching.characters import render
-
-    def text(piece: bytes) -> str:
-        return piece.decode("utf-8", "surrogateescape")
-
-    shown = {text(piece): count for piece, count in counts.items()}
-    chosen = [text(token) for _, token in vocabulary.items()]
-    return render(shown, chosen, contents)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import FixedLength, NGram, Normalizer, WordLevel
+from bpe_cli.stages.models import Model
 from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import most_frequent
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Front, Progress, Trained, pieces_of, small
+from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Front, pieces_of, small
+from bpe_cli.trainers.most_frequent import Choice, FrequentOptions, MostFrequent, by_count, check_options, number, rare
 
 LONGEST = 64
 """Most characters of an n-gram: counting takes n times the text."""
 
 
 @dataclass(frozen=True, slots=True)
-class NgramOptions:
+class NgramOptions(FrequentOptions):
     """Define what to train.
 
     Attributes:
@@ -44,56 +43,53 @@ class NgramOptions:
     max_memory: int = DEFAULT_MAX_MEMORY
 
     def __post_init__(self) -> None:
-        most_frequent.check_options(self.vocab_size, self.min_frequency, self.special_tokens, self.unk_token)
+        check_options(self, self.min_frequency)
         if not 1 <= self.n <= LONGEST:
             raise UsageError(f"an n-gram has from 1 to {LONGEST} characters, not {self.n}")
         if self.max_memory < 1:
             raise UsageError(f"counts do not fit into {self.max_memory} bytes")
 
-    @property
-    def contents(self) -> list[str]:
-        """The texts of special tokens by id, the unknown one among them."""
-        return most_frequent.special_contents(self.special_tokens, self.unk_token)
 
+class Ngram(MostFrequent[NgramOptions]):
+    """Number n-grams; at the end of a text stand shorter ones, which are counted, too."""
 
-def documents(_: NgramOptions) -> None:
-    """Learn from documents as the user cuts them: no n-gram goes over the end of one."""
-    return
+    Options = NgramOptions
 
+    def unit(self, options: NgramOptions) -> str:
+        """Return what a piece is called."""
+        return f"{options.n}-gram"
 
-def front(options: NgramOptions) -> Front:
-    """Cut text into strides; n-grams that overlap are counted in whole documents."""
-    return Front(options.normalizer, (FixedLength(options.n),) if options.strided else ())
+    def front(self, options: NgramOptions) -> Front:
+        """Cut text into strides; n-grams that overlap are counted in whole documents, over the end of none."""
+        return Front(options.normalizer, (FixedLength(options.n),) if options.strided else ())
 
+    def pick(self, counts: _core.Counts, options: NgramOptions) -> Choice:
+        """Choose the most frequent n-grams.
 
-def train(
-    counts: _core.Counts,
-    options: NgramOptions,
-    progress: Progress | None = None,  # noqa: ARG001  # it takes no time
-    threads: int = 1,  # noqa: ARG001  # one is enough
-) -> Trained:
-    """Number the most frequent n-grams: by count, falling, and of equals the one of lower bytes first.
+        Raises:
+            TrainingError: if there is none, no room for one, or not enough memory to count them.
+        """
+        ngrams = _ngrams(counts, options)
+        vocabulary = number(by_count(ngrams, options.min_frequency), options.contents, options.vocab_size)
+        return Choice(vocabulary, (rare(ngrams.values(), options.min_frequency),))
 
-    At the end of a text stand shorter ones, which are counted, too.
+    def model(self, vocabulary: Vocabulary, options: NgramOptions) -> Model:
+        """Return what looks n-grams up."""
+        if options.strided:
+            return WordLevel(vocabulary, options.unk_id)
+        return NGram(vocabulary, options.n, options.unk_id)
 
-    Raises:
-        TrainingError: There is no text, no room for an n-gram, or not enough memory for the counts.
-    """
-    ngrams = _ngrams(counts, options)
-    vocabulary = _choose(ngrams, options)
-    noun = f"{options.n}-gram"
-    return Trained(
-        _assemble(options, vocabulary),
-        most_frequent.summarise(vocabulary, noun, options.contents),
-        most_frequent.shortfall(
-            vocabulary, options.vocab_size, noun, most_frequent.rare(ngrams.values(), options.min_frequency)
-        ),
-    )
+    def shown(self, counts: _core.Counts, options: NgramOptions) -> dict[bytes, int]:
+        """Return the n-grams of a small corpus.
+
+        Raises:
+            UsageError: if it is too large.
+        """
+        small(counts)
+        return _ngrams(counts, options)
 
 
 def _ngrams(counts: _core.Counts, options: NgramOptions) -> dict[bytes, int]:
-    if counts.unique == 0:
-        raise TrainingError("there is nothing to train on: the corpus has no text")
     if options.strided:
         return pieces_of(counts)
     try:
@@ -105,32 +101,5 @@ def _ngrams(counts: _core.Counts, options: NgramOptions) -> dict[bytes, int]:
         ) from error
 
 
-def _choose(ngrams: dict[bytes, int], options: NgramOptions) -> Vocabulary:
-    return most_frequent.number(
-        most_frequent.by_count(ngrams, options.min_frequency), options.contents, options.vocab_size
-    )
-
-
-def untrained(options: NgramOptions) -> Tokenizer:
-    """Return a tokenizer of this kind that knows one character."""
-    return _assemble(options, Vocabulary.from_tokens([b""] * len(options.contents) + [b"a"]))
-
-
-def _assemble(options: NgramOptions, vocabulary: Vocabulary) -> Tokenizer:
-    unk_id = most_frequent.unk_id_of(options.contents, options.unk_token)
-    return Tokenizer(
-        model=WordLevel(vocabulary, unk_id) if options.strided else NGram(vocabulary, options.n, unk_id),
-        normalizer=options.normalizer,
-        pre_tokenizer=front(options).pre_tokenizer,
-        special_tokens=most_frequent.special_stages(options.contents),
-    )
-
-
-def steps(counts: _core.Counts, options: NgramOptions) -> Iterator[str]:
-    """Write the training out as lines of text."""
-    small(counts)
-    ngrams = _ngrams(counts, options)
-    return most_frequent.steps(ngrams, _choose(ngrams, options), options.contents)
-
-
+TRAINER = Ngram()
 Options = NgramOptions

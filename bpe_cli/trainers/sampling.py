@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bpe_cli.support.blocks import Block
+from bpe_cli.support.blocks import Block, whole_documents
 
 SEED = 12345678
 """Where the random numbers begin unless the caller says otherwise."""
@@ -49,45 +49,19 @@ def reservoir(documents: Iterable[bytes], size: int, seed: int = SEED) -> list[b
 
 
 def sample(blocks: Iterable[Block], size: int | None, seed: int = SEED) -> Iterable[Block]:
-    """Return the blocks as they are, or one block with a sample of their documents.
-
-    A document that goes on from one block to the next is one document.
-    """
+    """Return the blocks as they are, or one block with a sample of their documents."""
     if size is None:
         return blocks
-    return [Block.of(reservoir(_whole(blocks), size, seed))]
+    documents = (document for ended in whole_documents(blocks) for document in ended)
+    return [Block.of(reservoir(documents, size, seed))]
 
 
 def without(blocks: Iterable[Block], longest: int, reserved: bytes) -> Iterator[Block]:
     """Leave out documents that are empty, longer than ``longest`` bytes, or have a reserved text in them.
 
-    A document that goes on from one block to the next is one document; no more of it is kept than
-    ``longest`` bytes.
+    No more of a document is held than a block and ``longest`` bytes.
     """
-    held = b""
-    for block in blocks:
-        parts = [bytes(part) for part in block.documents()]
-        if parts and block.continued:
-            parts[0] = held + parts[0]
-        # One byte more than is allowed says as well as all of it that it is too long.
-        held = parts.pop()[: longest + 1] if parts and block.unfinished else b""
-        kept = [part for part in parts if part and len(part) <= longest and reserved not in part]
+    for documents in whole_documents(blocks, longest):
+        kept = [each for each in documents if each and len(each) <= longest and reserved not in each]
         if kept:
             yield Block.of(kept)
-    if held and len(held) <= longest and reserved not in held:
-        yield Block.of([held])
-
-
-def _whole(blocks: Iterable[Block]) -> Iterator[bytes]:
-    """Yield documents, joined over the ends of blocks."""
-    held: bytes | None = None
-    for block in blocks:
-        for number, document in enumerate(block.documents()):
-            if block.continued and number == 0 and held is not None:
-                held += bytes(document)
-                continue
-            if held is not None:
-                yield held
-            held = bytes(document)
-    if held is not None:
-        yield held

@@ -14,7 +14,7 @@ import base64
 import math
 import struct
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
@@ -41,13 +41,12 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
-from bpe_cli.trainers import shortfalls
-from bpe_cli.trainers.base import Front, Progress, Trained, small
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, refuse_nothing, small
 from bpe_cli.trainers.sampling import sample, without
-from bpe_cli.trainers.sentencepiece_options import MODELS, Options, meta_pieces, trainer_settings
-from bpe_cli.trainers.unigram import refusal
+from bpe_cli.trainers.sentencepiece_options import MODELS, SentencePieceOptions, meta_pieces, trainer_settings
+from bpe_cli.trainers.unigram import refusal, why_fewer
 
-__all__ = ["MODELS", "Options", "meta_pieces"]
+__all__ = ["MODELS", "SentencePieceOptions", "meta_pieces"]
 
 LEFT_OUT = "▅"
 """What SentencePiece writes for a character without a piece; sentences that have it are passed over."""
@@ -55,18 +54,7 @@ BOUNDARY = "\x1f"
 """What stands for a given piece in a sentence: no piece has it, but it counts where coverage is worked out."""
 
 
-def documents(_: Options) -> Literal["lines"]:
-    """Learn from lines."""
-    return "lines"
-
-
-def chosen(blocks: Iterable[Block], options: Options) -> Iterable[Block]:
-    """Return the sentences to learn from: those that are not too long, or a sample of them."""
-    usable = without(blocks, options.max_sentence_length, LEFT_OUT.encode())
-    return sample(usable, options.input_sentence_size)
-
-
-def normalizer(options: Options, kept: tuple[str, ...] = ()) -> tuple[Normalizer, ...]:
+def normalizer(options: SentencePieceOptions, kept: tuple[str, ...] = ()) -> tuple[Normalizer, ...]:
     """Return the stages that normalize text; in training user-defined pieces are normalized too, later ``kept``."""
     table: tuple[Normalizer, ...] = ()
     if options.normalization != "identity":
@@ -87,21 +75,12 @@ def _table(name: str) -> Charsmap:
     return Charsmap(base64.b64encode(_core.charsmap(name)).decode())
 
 
-def front(options: Options) -> Front:
-    """Return the stages that sentences go through: normalized, given pieces marked, and cut into words."""
-    given = sorted((text for text, _ in meta_pieces(options)), key=len, reverse=True)
-    expression = "|".join(map(_literally, given))
-    if options.model == "unigram":
-        return Front((*normalizer(options), Replace(expression, BOUNDARY)))
-    return Front((*normalizer(options), Replace(expression, BOUNDARY)), cuts(options))
-
-
 def _literally(text: str) -> str:
     """Write a text as an expression that matches it alone."""
     return "".join(each if each.isalnum() else f"\\x{{{ord(each):X}}}" for each in text)
 
 
-def cuts(options: Options) -> tuple[PreTokenizer, ...]:
+def cuts(options: SentencePieceOptions) -> tuple[PreTokenizer, ...]:
     """Return the stage that cuts sentences into words; that of a word model is part of it."""
     if options.model == "word" or not options.treat_whitespace_as_suffix:
         behavior: Literal["MergedWithPrevious", "MergedWithNext"] = "MergedWithNext"
@@ -114,7 +93,7 @@ def cuts(options: Options) -> tuple[PreTokenizer, ...]:
     return (Split(MARK, behavior, literal=True),)
 
 
-def alphabet(counts: _core.Counts, options: Options) -> list[tuple[str, int]]:
+def alphabet(counts: _core.Counts, options: SentencePieceOptions) -> list[tuple[str, int]]:
     """Return the characters that are to have pieces, with their counts, the most frequent first.
 
     Characters are taken, the required ones first, until those taken make up the coverage; shares are
@@ -153,31 +132,15 @@ class Learnt:
     shortfall: str | None = None
 
 
-def train(counts: _core.Counts, options: Options, progress: Progress | None = None, threads: int = 1) -> Trained:
-    """Learn a model from counts of words (of sentences, for a unigram model).
-
-    Raises:
-        TrainingError: There is nothing to train on, or the vocabulary is smaller than its alphabet.
-    """
-    learnt = learn(counts, options, progress, threads)
-    meta = len(meta_pieces(options))
-    size = len(learnt.pieces) + meta
-    if learnt.shortfall and options.hard_vocab_limit:
-        raise TrainingError(
-            f"only {size:,} of {options.vocab_size:,} pieces can be made: {learnt.shortfall}",
-            hint=f"ask for {size}, or leave hard_vocab_limit out",
-        )
-    return Trained(assemble(options, learnt.pieces), (*learnt.summary, f"{meta} special"), learnt.shortfall)
-
-
-def learn(counts: _core.Counts, options: Options, progress: Progress | None = None, threads: int = 1) -> Learnt:
+def learn(
+    counts: _core.Counts, options: SentencePieceOptions, progress: Progress | None = None, threads: int = 1
+) -> Learnt:
     """Learn pieces with their scores. Word models have those too, though nothing depends on them.
 
     Raises:
         TrainingError: As for ``train``.
     """
-    if counts.unique == 0:
-        raise TrainingError("there is nothing to train on: the corpus has no text")
+    refuse_nothing(counts)
     if options.model == "unigram":
         return _unigram(counts, options, progress, threads)
     characters = alphabet(counts, options)
@@ -215,7 +178,7 @@ def _log(number: int) -> float:
     return _single(math.log(_single(number or 0.5)))
 
 
-def _unigram(counts: _core.Counts, options: Options, progress: Progress | None, threads: int) -> Learnt:
+def _unigram(counts: _core.Counts, options: SentencePieceOptions, progress: Progress | None, threads: int) -> Learnt:
     try:
         trained = _core.train_unigram(
             counts,
@@ -239,13 +202,11 @@ def _unigram(counts: _core.Counts, options: Options, progress: Progress | None, 
     characters = trained.characters
     longer = f"{plural(len(pieces) - characters, 'longer piece')} of {trained.seeds:,} substrings"
     is_short = len(pieces) + len(meta_pieces(options)) < options.vocab_size
-    shortfall = (
-        shortfalls.of_unigram(trained.short, trained.seeds - characters, options.seed_size) if is_short else None
-    )
+    shortfall = why_fewer(trained.short, trained.seeds - characters, options.seed_size) if is_short else None
     return Learnt(pieces, (plural(characters, "character"), longer), shortfall)
 
 
-def _rules(options: Options) -> dict[str, Any]:
+def _rules(options: SentencePieceOptions) -> dict[str, Any]:
     """Return the options that say which substrings can be pieces, as the core names them."""
     return {
         "max_piece_length": options.max_token_length,
@@ -260,7 +221,7 @@ def _rules(options: Options) -> dict[str, Any]:
 
 def _merges(
     counts: _core.Counts,
-    options: Options,
+    options: SentencePieceOptions,
     characters: list[tuple[str, int]],
     merges: int,
     progress: Progress | None,
@@ -280,7 +241,7 @@ def _merges(
     return Learnt(pieces, summary, f"no pair is left that {often}may be merged" if exhausted else None)
 
 
-def assemble(options: Options, learnt: list[tuple[str, float]]) -> Tokenizer:
+def assemble(options: SentencePieceOptions, learnt: list[tuple[str, float]]) -> Tokenizer:
     """Put a tokenizer together."""
     meta = meta_pieces(options)
     texts = [text for text, _ in meta]
@@ -318,30 +279,76 @@ def assemble(options: Options, learnt: list[tuple[str, float]]) -> Tokenizer:
     )
 
 
-def named(tokenizer: Tokenizer, inputs: Iterable[str], output: str | None) -> Tokenizer:
-    """Return a tokenizer that says of what files it was made, and for which, as they were given."""
-    prefix = () if output is None else (("model_prefix", output.removesuffix(".model")),)
-    trained = (*(("input", path) for path in inputs), *prefix, *(tokenizer.origin.trained if tokenizer.origin else ()))
-    return replace(tokenizer, origin=Origin("", trained=trained))
+class SentencePiece(Trainer[SentencePieceOptions]):
+    """Train by SentencePiece's rules."""
+
+    Options = SentencePieceOptions
+    follows = MODELS
+
+    def chosen_by(self, algorithm: str, compat: str | None) -> dict[str, str]:
+        """Return which model is to be trained: the algorithm that was asked for."""
+        return {"model": algorithm} if algorithm in self.follows else {}
+
+    def takes_lines(self, options: SentencePieceOptions) -> bool:
+        """Return True: it learns from lines."""
+        return True
+
+    def choose(self, blocks: Iterable[Block], options: SentencePieceOptions) -> Iterable[Block]:
+        """Return the sentences to learn from: those that are not too long, or a sample of them."""
+        usable = without(blocks, options.max_sentence_length, LEFT_OUT.encode())
+        return sample(usable, options.input_sentence_size)
+
+    def front(self, options: SentencePieceOptions) -> Front:
+        """Return the stages that sentences go through: normalized, given pieces marked, and cut into words."""
+        given = sorted((text for text, _ in meta_pieces(options)), key=len, reverse=True)
+        expression = "|".join(map(_literally, given))
+        if options.model == "unigram":
+            return Front((*normalizer(options), Replace(expression, BOUNDARY)))
+        return Front((*normalizer(options), Replace(expression, BOUNDARY)), cuts(options))
+
+    def train(
+        self, counts: _core.Counts, options: SentencePieceOptions, progress: Progress | None = None, threads: int = 1
+    ) -> Trained:
+        """Learn a model from counts of words (of sentences, for a unigram model).
+
+        Raises:
+            TrainingError: There is nothing to train on, or the vocabulary is smaller than its alphabet.
+        """
+        learnt = learn(counts, options, progress, threads)
+        meta = len(meta_pieces(options))
+        size = len(learnt.pieces) + meta
+        if learnt.shortfall and options.hard_vocab_limit:
+            raise TrainingError(
+                f"only {size:,} of {options.vocab_size:,} pieces can be made: {learnt.shortfall}",
+                hint=f"ask for {size}, or leave hard_vocab_limit out",
+            )
+        return Trained(assemble(options, learnt.pieces), (*learnt.summary, f"{meta} special"), learnt.shortfall)
+
+    def untrained(self, options: SentencePieceOptions) -> Tokenizer:
+        """Return a tokenizer with nothing learnt."""
+        return assemble(options, [(MARK, 0.0)])
+
+    def signed(self, tokenizer: Tokenizer, inputs: Sequence[str], output: str | None) -> Tokenizer:
+        """Return a tokenizer that says of what files it was made, and for which, as they were given."""
+        prefix = () if output is None else (("model_prefix", output.removesuffix(".model")),)
+        trained = (
+            *(("input", path) for path in inputs),
+            *prefix,
+            *(tokenizer.origin.trained if tokenizer.origin else ()),
+        )
+        return replace(tokenizer, origin=Origin("", trained=trained))
+
+    def steps(self, counts: _core.Counts, options: SentencePieceOptions) -> Iterator[str]:
+        """Return the pieces with their ids and scores, a line each: those given, and those learnt in their order."""
+        from bpe_cli.teaching.steps import display
+
+        small(counts)
+        meta = meta_pieces(options)
+        given = {text for text, _ in meta}
+        learnt = ((piece, score) for piece, score in learn(counts, options).pieces if piece not in given)
+        pieces = enumerate((*((text, 0.0) for text, _ in meta), *learnt))
+        return (f"{token_id:>6}  {score:10.4f}  {display(piece)}" for token_id, (piece, score) in pieces)
 
 
-def untrained(options: Options) -> Tokenizer:
-    """Return a tokenizer with nothing learnt."""
-    return assemble(options, [(MARK, 0.0)])
-
-
-def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
-    """Return the pieces with their ids and scores, a line each: those that are there, and those learnt in their order.
-
-    Raises:
-        UsageError: The corpus is too large for it.
-        TrainingError: As for ``train``.
-    """
-    from bpe_cli.teaching.steps import display
-
-    small(counts)
-    meta = meta_pieces(options)
-    given = {text for text, _ in meta}
-    learnt = ((piece, score) for piece, score in learn(counts, options).pieces if piece not in given)
-    pieces = enumerate((*((text, 0.0) for text, _ in meta), *learnt))
-    return (f"{token_id:>6}  {score:10.4f}  {display(piece)}" for token_id, (piece, score) in pieces)
+TRAINER = SentencePiece()
+Options = SentencePieceOptions

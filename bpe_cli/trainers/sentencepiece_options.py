@@ -8,6 +8,7 @@ from typing import Literal
 from bpe_cli.errors import UsageError
 from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXTS, CONTROL, MARK, UNKNOWN, USER_DEFINED
 from bpe_cli.tokenizer.usage import Fact
+from bpe_cli.trainers.base import Options, check_list
 
 MODELS = ("bpe", "unigram", "word", "char")
 """What ``model`` can be: the algorithms of ``train -a`` that have these rules."""
@@ -29,7 +30,7 @@ OF_MODELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SentencePieceOptions(Options):
     """Define what to train. Names and defaults are those of ``spm_train``.
 
     Attributes:
@@ -118,10 +119,12 @@ class Options:
                 raise UsageError(
                     f"a {self.model} model has no {each.name}", hint=f"{' and '.join(models)} models have it"
                 )
+        check_list("special_tokens", self.special_tokens)
+        check_list("user_defined", self.user_defined)
         meta_pieces(self)
 
 
-def trainer_settings(options: Options) -> tuple[tuple[str, Fact], ...]:
+def trainer_settings(options: SentencePieceOptions) -> tuple[tuple[str, Fact], ...]:
     """Return what was trained with in the words of SentencePiece's ``TrainerSpec``, as ``spm_train`` writes it.
 
     A result does not depend on the threads here, and is that of one thread there.
@@ -160,7 +163,7 @@ _SAME_NAMES = (
 """Options that ``TrainerSpec`` calls so, too."""
 
 
-def meta_pieces(options: Options) -> list[tuple[str, int]]:
+def meta_pieces(options: SentencePieceOptions) -> list[tuple[str, int]]:
     """Return the pieces that are there before any training, with their types, by id.
 
     Raises:

@@ -31,8 +31,16 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import shortfalls
-from bpe_cli.trainers.base import Front, Progress, Trained, small
+from bpe_cli.trainers import base
+from bpe_cli.trainers.base import (
+    Front,
+    Progress,
+    Trained,
+    Trainer,
+    check_special_tokens,
+    refuse_nothing,
+    small,
+)
 from bpe_cli.trainers.sampling import sample
 
 Rule = Literal["em", "textbook"]
@@ -44,12 +52,14 @@ _EM_ONLY = frozenset((
     "character_coverage", "required_chars", "sub_iterations", "max_piece_length", "split_by_unicode_script",
     "split_by_number", "split_digits",
 ))  # fmt: skip
-"""Options of expectation maximisation that the course's rule has not."""
+"""UnigramOptions of expectation maximisation that the course's rule has not."""
+SEEDS, EXPECTATION, PRUNING = "seeds", "expectation", "pruning"
+"""The steps of unigram training after which there can be too few tokens; the core names them."""
 BYTES = tuple(text.decode() for text in BYTE_TEXTS)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class UnigramOptions(base.Options):
     """Define what to train.
 
     Attributes:
@@ -103,12 +113,8 @@ class Options:
                     f"{each.name} has no effect with rule=textbook, which takes all characters and substrings",
                     hint="leave one of the two out",
                 )
-        reserved = self.reserved
-        for content in reserved:
-            if not content:
-                raise UsageError("a special token needs a text")
-            if reserved.count(content) > 1:
-                raise UsageError(f"the special token {content!r} is given twice")
+        check_special_tokens(self.special_tokens)
+        check_special_tokens(self.reserved)
 
     @property
     def seeds(self) -> int:
@@ -132,60 +138,64 @@ class Options:
         return (self.unk_token, *self.special_tokens, *(BYTES if self.byte_fallback else ()))
 
 
-def documents(options: Options) -> Literal["lines"] | None:
-    """Return whether documents are lines: for samples they are."""
-    return "lines" if options.input_sentence_size else None
-
-
-def chosen(blocks: Iterable[Block], options: Options) -> Iterable[Block]:
-    """Return the documents to learn from: all, or a sample of them."""
-    return sample(blocks, options.input_sentence_size)
-
-
-def front(options: Options) -> Front:
-    """Return the stages that text goes through before it is counted."""
-    return Front(options.normalizer, options.pre_tokenizer)
-
-
-def train(counts: _core.Counts, options: Options, progress: Progress | None = None, threads: int = 1) -> Trained:
-    """Learn a model from counts of words.
-
-    The result does not depend on the threads.
-
-    Raises:
-        TrainingError: There is nothing to train on, or the vocabulary is smaller than its characters.
-    """
-    if counts.unique == 0:
-        raise TrainingError("there is nothing to train on: the corpus has no text")
-    trained = _run(counts, options, progress, threads)
-    reserved = options.reserved
-    blob, ends = trained.tokens()
-    learnt = Vocabulary(blob, array("I", bytes(ends)))
-    tokenizer = _assemble(options, [learnt.token(place) for place in range(learnt.size)], trained.scores)
-    size = tokenizer.vocab_size
-    return Trained(
-        tokenizer,
-        (
-            plural(trained.characters, "character"),
-            f"{plural(learnt.size - trained.characters, 'longer token')} of {trained.seeds:,} substrings",
-            f"{len(reserved)} reserved",
-        ),
-        _shortfall(options, trained, learnt.size) if size < options.vocab_size else None,
-    )
-
-
-def _shortfall(options: Options, trained: _core.UnigramTraining, learnt: int) -> str:
+def _shortfall(options: UnigramOptions, trained: _core.UnigramTraining, learnt: int) -> str:
     """Explain why there are too few tokens."""
     if learnt + len(options.reserved) >= options.vocab_size:
         return "of the tokens learnt some are spelt like special ones, and left out"
     if options.rule == "textbook":
         wanted = options.vocab_size - len(options.reserved)
-        return shortfalls.of_textbook(trained.seeds, wanted, options.seeds, f"{100 * options.dropped:g}%")
-    return shortfalls.of_unigram(trained.short, trained.seeds - trained.characters, options.seeds)
+        return why_fewer_by_textbook(trained.seeds, wanted, options.seeds, f"{100 * options.dropped:g}%")
+    return why_fewer(trained.short, trained.seeds - trained.characters, options.seeds)
+
+
+def why_fewer(step: str | None, longer: int, seed_size: int) -> str:
+    """Explain why unigram training left too few tokens.
+
+    Args:
+        step: After which step there were too few.
+        longer: With how many substrings of several characters it began.
+        seed_size: With how many it might.
+
+    >>> why_fewer("seeds", 7, 7), why_fewer("seeds", 6, 7)
+    ('training began with 7 substrings, as many as seed_size allows', 'no more substrings occur often enough')
+    """
+    if step == PRUNING:
+        return "pruning leaves out all that no best segmentation needs, and that was more than the size asked for"
+    if step == EXPECTATION:
+        return (
+            "expectation maximisation leaves out what is expected to occur less than half a time, and that was too much"
+        )
+    if longer >= seed_size:
+        return f"training began with {plural(longer, 'substring')}, as many as seed_size allows"
+    return "no more substrings occur often enough"
+
+
+def why_fewer_by_textbook(seeds: int, wanted: int, seed_size: int, dropped: str) -> str:
+    """Explain why the course's unigram training left too few tokens.
+
+    Args:
+        seeds: With how many tokens it began.
+        wanted: How many there were to be.
+        seed_size: With how many it might begin.
+        dropped: The share that each round leaves out.
+
+    >>> why_fewer_by_textbook(19, 11, 300, "10%")
+    'each round leaves out 10% of the tokens, and the last one went below the size'
+    """
+    if seeds >= wanted:
+        return f"each round leaves out {dropped} of the tokens, and the last one went below the size"
+    if seeds >= seed_size:
+        return f"training began with {plural(seeds, 'token')}, as many as seed_size allows"
+    return "the corpus has no more substrings"
 
 
 def _run(
-    counts: _core.Counts, options: Options, progress: Progress | None = None, threads: int = 1, *, record: bool = False
+    counts: _core.Counts,
+    options: UnigramOptions,
+    progress: Progress | None = None,
+    threads: int = 1,
+    *,
+    record: bool = False,
 ) -> _core.UnigramTraining:
     """Let the core train.
 
@@ -231,12 +241,7 @@ def refusal(error: ValueError, covers: bool = True) -> TrainingError:
     return TrainingError(str(error), hint=f"ask for a larger vocabulary{fewer}")
 
 
-def untrained(options: Options) -> Tokenizer:
-    """Return a tokenizer of the same kind with the reserved tokens alone."""
-    return _assemble(options, [], [])
-
-
-def _assemble(options: Options, learnt: list[bytes], scores: list[float]) -> Tokenizer:
+def _assemble(options: UnigramOptions, learnt: list[bytes], scores: list[float]) -> Tokenizer:
     """Put the tokens behind the reserved ones; a learnt token that is spelt as one of those is left out."""
     reserved = options.reserved
     special = tuple(
@@ -263,7 +268,7 @@ def _assemble(options: Options, learnt: list[bytes], scores: list[float]) -> Tok
     )
 
 
-def _decoders(options: Options) -> tuple[Decoder, ...]:
+def _decoders(options: UnigramOptions) -> tuple[Decoder, ...]:
     bytes_first = (ByteFallback(),) if options.byte_fallback else ()
     marks = (
         MetaspaceDecoder(stage.replacement, stage.prepend_scheme, stage.split)
@@ -273,33 +278,85 @@ def _decoders(options: Options) -> tuple[Decoder, ...]:
     return (*bytes_first, *marks)
 
 
-def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
-    """Return the training round by round, for small corpora, and then the vocabulary.
-
-    The textbook's rule is told by the textbook, expectation maximisation by what the core did.
-
-    Raises:
-        UsageError: The corpus is too large for it.
-        TrainingError: As for ``train``.
-    """
-    from bpe_cli.teaching import unigram as teaching
-
-    words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
-    if options.rule == "textbook":
-        wanted = options.vocab_size - len(options.reserved)
-        rounds = list(teaching.train(words, wanted, options.seeds, options.dropped))
-        final = {token: -cost for token, cost in teaching.costs(rounds[-1]).items()} if rounds else {}
-        return chain(teaching.render(words, rounds), teaching.render_vocabulary(options.reserved, final))
-    trained = _run(counts, options, record=True)
-    learnt = zip(_texts(trained), trained.scores, strict=True)
-    told = (
-        (step, {token.decode("utf-8", "surrogateescape"): score for token, score in tokens})
-        for step, tokens in trained.rounds()
-    )
-    return chain(teaching.render_rounds(told), teaching.render_vocabulary(options.reserved, dict(learnt)))
-
-
 def _texts(trained: _core.UnigramTraining) -> Iterator[str]:
     blob, ends = trained.tokens()
     for start, end in pairwise([0, *memoryview(ends)]):
         yield blob[start:end].decode("utf-8", "surrogateescape")
+
+
+class UnigramTrainer(Trainer[UnigramOptions]):
+    """Train a unigram model, by one of two rules."""
+
+    Options = UnigramOptions
+
+    def takes_lines(self, options: UnigramOptions) -> bool:
+        """Return whether documents are lines: for samples they are."""
+        return options.input_sentence_size is not None
+
+    def choose(self, blocks: Iterable[Block], options: UnigramOptions) -> Iterable[Block]:
+        """Return the documents to learn from: all, or a sample of them."""
+        return sample(blocks, options.input_sentence_size)
+
+    def front(self, options: UnigramOptions) -> Front:
+        """Return the stages that text goes through before it is counted."""
+        return Front(options.normalizer, options.pre_tokenizer)
+
+    def train(
+        self, counts: _core.Counts, options: UnigramOptions, progress: Progress | None = None, threads: int = 1
+    ) -> Trained:
+        """Learn a model from counts of words.
+
+        The result does not depend on the threads.
+
+        Raises:
+            TrainingError: There is nothing to train on, or the vocabulary is smaller than its characters.
+        """
+        refuse_nothing(counts)
+        trained = _run(counts, options, progress, threads)
+        reserved = options.reserved
+        blob, ends = trained.tokens()
+        learnt = Vocabulary(blob, array("I", bytes(ends)))
+        tokenizer = _assemble(options, [learnt.token(place) for place in range(learnt.size)], trained.scores)
+        size = tokenizer.vocab_size
+        return Trained(
+            tokenizer,
+            (
+                plural(trained.characters, "character"),
+                f"{plural(learnt.size - trained.characters, 'longer token')} of {trained.seeds:,} substrings",
+                f"{len(reserved)} reserved",
+            ),
+            _shortfall(options, trained, learnt.size) if size < options.vocab_size else None,
+        )
+
+    def untrained(self, options: UnigramOptions) -> Tokenizer:
+        """Return a tokenizer of the same kind with the reserved tokens alone."""
+        return _assemble(options, [], [])
+
+    def steps(self, counts: _core.Counts, options: UnigramOptions) -> Iterator[str]:
+        """Return the training round by round, for small corpora, and then the vocabulary.
+
+        The textbook's rule is told by the textbook, expectation maximisation by what the core did.
+
+        Raises:
+            UsageError: The corpus is too large for it.
+            TrainingError: As for ``train``.
+        """
+        from bpe_cli.teaching import unigram as teaching
+
+        words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
+        if options.rule == "textbook":
+            wanted = options.vocab_size - len(options.reserved)
+            rounds = list(teaching.train(words, wanted, options.seeds, options.dropped))
+            final = {token: -cost for token, cost in teaching.costs(rounds[-1]).items()} if rounds else {}
+            return chain(teaching.render(words, rounds), teaching.render_vocabulary(options.reserved, final))
+        trained = _run(counts, options, record=True)
+        learnt = zip(_texts(trained), trained.scores, strict=True)
+        told = (
+            (step, {token.decode("utf-8", "surrogateescape"): score for token, score in tokens})
+            for step, tokens in trained.rounds()
+        )
+        return chain(teaching.render_rounds(told), teaching.render_vocabulary(options.reserved, dict(learnt)))
+
+
+TRAINER = UnigramTrainer()
+Options = UnigramOptions

@@ -5,27 +5,24 @@ What no rule cuts further is a word; what is not among the most frequent ones is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from bpe_cli import _core
-from bpe_cli.errors import TrainingError, UsageError
+from bpe_cli.errors import UsageError
 from bpe_cli.stages import (
     BertPreTokenizer,
+    Decoder,
     Normalizer,
     PreTokenizer,
     Split,
     Whitespace,
     WhitespaceSplit,
-    WordLevel,
     WordPieceDecoder,
 )
 from bpe_cli.stages.splitters import compile_splitter
-from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers import most_frequent
-from bpe_cli.trainers.base import Front, Progress, Trained, small
+from bpe_cli.trainers.base import Front
+from bpe_cli.trainers.most_frequent import Choice, FrequentOptions, MostFrequent, check_options, number
 
 Rule = Literal["whitespace", "punctuation", "space", "pattern"]
 
@@ -39,7 +36,7 @@ RULES: dict[Rule, PreTokenizer | None] = {
 
 
 @dataclass(frozen=True, slots=True)
-class WordOptions:
+class WordOptions(FrequentOptions):
     """Define what to train.
 
     Attributes:
@@ -65,7 +62,7 @@ class WordOptions:
     split_special: bool = False
 
     def __post_init__(self) -> None:
-        most_frequent.check_options(self.vocab_size, self.min_frequency, self.special_tokens, self.unk_token)
+        check_options(self, self.min_frequency)
         if self.rule not in (None, *RULES):
             raise UsageError(f"words are not cut by {self.rule!r}", hint=f"they are cut by {', '.join(RULES)}")
         if self.pattern == "" or (self.rule == "pattern" and self.pattern is None):
@@ -75,73 +72,34 @@ class WordOptions:
         if self.pattern is not None:
             compile_splitter((self.pattern,))
 
-    @property
-    def contents(self) -> list[str]:
-        """The texts of special tokens by id, the unknown one among them."""
-        return most_frequent.special_contents(self.special_tokens, self.unk_token)
+
+class Word(MostFrequent[WordOptions]):
+    """Number words."""
+
+    Options = WordOptions
+    noun = "word"
+    counted = "words"
+
+    def front(self, options: WordOptions) -> Front:
+        """Cut text into words."""
+        cut = RULES[options.rule or "whitespace"] if options.pattern is None else None
+        return Front(options.normalizer, (cut or Split(options.pattern or ""),))
+
+    def pick(self, counts: _core.Counts, options: WordOptions) -> Choice:
+        """Choose the most frequent words.
+
+        Raises:
+            TrainingError: if there is none, or no room for one.
+        """
+        words = _core.most_frequent(counts, options.min_frequency, options.vocab_size)
+        vocabulary = number((word for word, _ in words), options.contents, options.vocab_size)
+        is_rare = options.min_frequency > 1 and len(vocabulary) < counts.unique
+        return Choice(vocabulary, ("frequent enough" if is_rare else "",))
+
+    def decoder(self, options: WordOptions) -> tuple[Decoder, ...]:
+        """Return what puts a blank between words: none is kept, unless an expression may have kept them."""
+        return () if options.pattern is not None else (WordPieceDecoder(cleanup=False),)
 
 
-def documents(_: WordOptions) -> None:
-    """Learn from documents as the user cuts them."""
-    return
-
-
-def front(options: WordOptions) -> Front:
-    """Cut text into words."""
-    cut = RULES[options.rule or "whitespace"] if options.pattern is None else None
-    return Front(options.normalizer, (cut or Split(options.pattern or ""),))
-
-
-def train(
-    counts: _core.Counts,
-    options: WordOptions,
-    progress: Progress | None = None,  # noqa: ARG001  # it takes no time
-    threads: int = 1,  # noqa: ARG001  # one is enough
-) -> Trained:
-    """Number the most frequent words: by count, falling, and of equals the one of lower bytes first.
-
-    Raises:
-        TrainingError: There is no text, or the vocabulary has no room for a word.
-    """
-    vocabulary = _choose(counts, options)
-    return Trained(
-        _assemble(options, vocabulary),
-        most_frequent.summarise(vocabulary, "word", options.contents),
-        most_frequent.shortfall(
-            vocabulary,
-            options.vocab_size,
-            "word",
-            "frequent enough" if options.min_frequency > 1 and len(vocabulary) < counts.unique else "",
-        ),
-    )
-
-
-def _choose(counts: _core.Counts, options: WordOptions) -> Vocabulary:
-    if counts.unique == 0:
-        raise TrainingError("there is nothing to train on: the corpus has no words")
-    words = _core.most_frequent(counts, options.min_frequency, options.vocab_size)
-    return most_frequent.number((word for word, _ in words), options.contents, options.vocab_size)
-
-
-def untrained(options: WordOptions) -> Tokenizer:
-    """Return a tokenizer of this kind that knows one word."""
-    return _assemble(options, Vocabulary.from_tokens([b""] * len(options.contents) + [b"a"]))
-
-
-def _assemble(options: WordOptions, vocabulary: Vocabulary) -> Tokenizer:
-    return Tokenizer(
-        model=WordLevel(vocabulary, most_frequent.unk_id_of(options.contents, options.unk_token)),
-        normalizer=options.normalizer,
-        pre_tokenizer=front(options).pre_tokenizer,
-        special_tokens=most_frequent.special_stages(options.contents),
-        # Blanks are not kept: between words one comes back. An expression may have kept them.
-        decoder=() if options.pattern is not None else (WordPieceDecoder(cleanup=False),),
-    )
-
-
-def steps(counts: _core.Counts, options: WordOptions) -> Iterator[str]:
-    """Write the training out as lines of text."""
-    return most_frequent.steps(small(counts), _choose(counts, options), options.contents)
-
-
+TRAINER = Word()
 Options = WordOptions

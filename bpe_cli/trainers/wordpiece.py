@@ -27,7 +27,16 @@ from bpe_cli.stages import (
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import Front, Progress, Trained, small
+from bpe_cli.trainers.base import (
+    Front,
+    Progress,
+    SplittingOptions,
+    Trained,
+    Trainer,
+    check_special_tokens,
+    refuse_nothing,
+    small,
+)
 
 Rule = Literal["frequency", "score", "tensorflow"]
 
@@ -46,7 +55,7 @@ _MIN_FREQUENCY: dict[Rule, int] = {"frequency": 2, "score": 5, "tensorflow": 10}
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class WordPieceOptions(SplittingOptions):
     """Define what to train.
 
     Attributes:
@@ -97,11 +106,7 @@ class Options:
     def __post_init__(self) -> None:
         if self.compat not in (None, "hf", "tensorflow"):
             raise UsageError(f"WordPiece has no rules called {self.compat!r}", hint="it has hf, tensorflow")
-        for content in self.special_tokens:
-            if not content:
-                raise UsageError("a special token needs a text")
-            if self.special_tokens.count(content) > 1:
-                raise UsageError(f"the special token {content!r} is given twice")
+        check_special_tokens(self.special_tokens)
         if self.unk_token not in self.special_tokens:
             raise UsageError(
                 f"the unknown token {self.unk_token!r} is no special token",
@@ -146,12 +151,7 @@ class Alphabet:
         return len({*self.beginning, *self.inside})
 
 
-def documents(_: Options) -> None:
-    """Learn from documents as the user cuts them."""
-
-
-def front(options: Options) -> Front:
-    """Return the stages that text goes through: BERT's, unless others are given."""
+def _front(options: WordPieceOptions) -> Front:
     bert = (BertNormalizer(lowercase=options.lowercase),)
     return Front(
         bert if options.normalizer is None else options.normalizer,
@@ -159,7 +159,7 @@ def front(options: Options) -> Front:
     )
 
 
-def alphabet_of(counts: _core.Counts, options: Options) -> Alphabet:
+def alphabet_of(counts: _core.Counts, options: WordPieceOptions) -> Alphabet:
     """Find the letters of a corpus that have a token. A byte that is no part of UTF-8 is no letter."""
     letters = _core.character_counts(counts)[: options.most_letters]
     first = {letter for letter, _, begins, _ in letters if begins}
@@ -172,70 +172,9 @@ def alphabet_of(counts: _core.Counts, options: Options) -> Alphabet:
     return Alphabet(tuple(sorted(first)), tuple(prefix + letter for letter in sorted(inside)))
 
 
-def train(
-    counts: _core.Counts,
-    options: Options,
-    progress: Progress | None = None,
-    threads: int = 1,  # noqa: ARG001  # one is enough
+def _train_top_down(
+    counts: _core.Counts, options: WordPieceOptions, alphabet: Alphabet, progress: Progress | None
 ) -> Trained:
-    """Learn a vocabulary from counts.
-
-    Args:
-        counts: How often each word occurs.
-        options: What to train.
-        progress: Called now and then with (tokens so far, tokens wanted); with ``tensorflow``, (thresholds
-            tried, the same).
-        threads: Of no use: nothing depends on it.
-
-    Raises:
-        TrainingError: There is nothing to train on, or the vocabulary is smaller than its alphabet.
-    """
-    if counts.unique == 0:
-        raise TrainingError("there is nothing to train on: the corpus has no text")
-    if options.vocab_size > _core.MAX_TOKENS:
-        raise UsageError(f"a vocabulary of {options.vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
-    alphabet = alphabet_of(counts, options)
-    if options.learner == "tensorflow":
-        return _train_top_down(counts, options, alphabet, progress)
-    initial = initial_tokens(options, alphabet)
-    _check_size(options, len(initial), len(alphabet))
-    ids = {token: token_id for token_id, token in enumerate(initial)}
-    encoded = [token.encode() for token in initial]
-    if options.learner == "score":
-        trained = _core.train_by_likelihood(
-            counts,
-            initial=encoded,
-            symbols=sorted({ids[symbol] for symbol in (*alphabet.beginning, *alphabet.inside)}),
-            continuing_subword_prefix=options.continuing_subword_prefix,
-            vocab_size=options.vocab_size,
-            min_frequency=options.minimum,
-            tie=options.tie,
-            progress=progress,
-        )
-    else:
-        trained = _core.train_bpe(
-            counts,
-            initial=encoded,
-            symbols=[ids[symbol] for symbol in alphabet.beginning],
-            vocab_size=options.vocab_size,
-            min_frequency=options.minimum,
-            max_token_length=None,
-            tie="lowest-ids",
-            by_character=True,
-            progress=progress,
-            continuing_subword_prefix=options.continuing_subword_prefix,
-        )
-    tokens = _cut(*trained.tokens())
-    summary = (
-        plural(len(alphabet), "symbol"),
-        plural(len(tokens) - len(initial), "word piece"),
-        f"{len(options.special_tokens)} special",
-    )
-    shortfall = no_pair(options.minimum) if trained.exhausted else None
-    return Trained(_assemble(options, tokens, alphabet), summary, shortfall)
-
-
-def _train_top_down(counts: _core.Counts, options: Options, alphabet: Alphabet, progress: Progress | None) -> Trained:
     blob, ends, threshold = _core.train_top_down(
         counts,
         reserved=[content.encode() for content in options.special_tokens],
@@ -273,7 +212,7 @@ def _cut(blob: bytes, ends: _core.U32Array) -> list[bytes]:
     return tokens
 
 
-def initial_tokens(options: Options, alphabet: Alphabet) -> list[str]:
+def initial_tokens(options: WordPieceOptions, alphabet: Alphabet) -> list[str]:
     """Return the tokens that exist before the first merge, by id: special ones, then letters.
 
     Letters are sorted as they are written by ``score``, as in the course; otherwise those of the
@@ -285,7 +224,7 @@ def initial_tokens(options: Options, alphabet: Alphabet) -> list[str]:
     return list(dict.fromkeys([*options.special_tokens, *letters]))
 
 
-def _check_size(options: Options, initial: int, symbols: int) -> None:
+def _check_size(options: WordPieceOptions, initial: int, symbols: int) -> None:
     if options.vocab_size < initial:
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {symbols} symbols "
@@ -294,13 +233,7 @@ def _check_size(options: Options, initial: int, symbols: int) -> None:
         )
 
 
-def untrained(options: Options) -> Tokenizer:
-    """Return a tokenizer of the same kind that knows two letters: to see whether it could be written."""
-    letters = Alphabet(("a", "b"), tuple(options.continuing_subword_prefix + letter for letter in "ab"))
-    return _assemble(options, [token.encode() for token in initial_tokens(options, letters)], letters)
-
-
-def _assemble(options: Options, tokens: Sequence[bytes], alphabet: Alphabet) -> Tokenizer:
+def _assemble(options: WordPieceOptions, tokens: Sequence[bytes], alphabet: Alphabet) -> Tokenizer:
     letters = {symbol.encode() for symbol in (*alphabet.beginning, *alphabet.inside)}
     special = {content.encode(): token_id for token_id, content in enumerate(options.special_tokens)}
     # Text becomes a special token only where that is asked for, unless it is a letter as well.
@@ -312,8 +245,8 @@ def _assemble(options: Options, tokens: Sequence[bytes], alphabet: Alphabet) -> 
             continuing_subword_prefix=options.continuing_subword_prefix,
             max_input_chars_per_word=options.max_input_chars_per_word,
         ),
-        normalizer=front(options).normalizer,
-        pre_tokenizer=front(options).pre_tokenizer,
+        normalizer=_front(options).normalizer,
+        pre_tokenizer=_front(options).pre_tokenizer,
         decoder=(WordPieceDecoder(options.continuing_subword_prefix),),
         special_tokens=tuple(SpecialToken(content, token_id) for content, token_id in special.items()),
         unicode_version=_core.UNICODE_VERSION,
@@ -330,47 +263,108 @@ def _around(special: Mapping[bytes, int]) -> str | None:
     return json.dumps({"type": "BertProcessing", "sep": sep, "cls": cls}, separators=(",", ":"))
 
 
-def steps(counts: _core.Counts, options: Options) -> Iterator[str]:
-    """Yield the textbook's training, step by step.
+class WordPieceTrainer(Trainer[WordPieceOptions]):
+    """Train WordPiece, by one of three rules."""
 
-    Raises:
-        UsageError: The corpus is too large for it.
-    """
-    from bpe_cli.teaching import bpe, top_down, wordpiece
-    from bpe_cli.teaching.steps import render
+    Options = WordPieceOptions
 
-    prefix = options.continuing_subword_prefix
-    words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
-    alphabet = alphabet_of(counts, options)
-    initial = initial_tokens(options, alphabet)
-    letters = [token for token in initial if token in {*alphabet.beginning, *alphabet.inside}]
-    if options.learner == "score":
-        return wordpiece.render(
-            wordpiece.train(
-                words,
-                options.vocab_size,
-                special=options.special_tokens,
-                alphabet=letters,
+    def front(self, options: WordPieceOptions) -> Front:
+        """Return the stages that text goes through: BERT's, unless others are given."""
+        return _front(options)
+
+    def train(
+        self, counts: _core.Counts, options: WordPieceOptions, progress: Progress | None = None, threads: int = 1
+    ) -> Trained:
+        """Learn a vocabulary from counts of words; ``tensorflow`` reports thresholds tried in place of tokens."""
+        refuse_nothing(counts)
+        if options.vocab_size > _core.MAX_TOKENS:
+            raise UsageError(f"a vocabulary of {options.vocab_size} is larger than the {_core.MAX_TOKENS:,} that fit")
+        alphabet = alphabet_of(counts, options)
+        if options.learner == "tensorflow":
+            return _train_top_down(counts, options, alphabet, progress)
+        initial = initial_tokens(options, alphabet)
+        _check_size(options, len(initial), len(alphabet))
+        ids = {token: token_id for token_id, token in enumerate(initial)}
+        encoded = [token.encode() for token in initial]
+        if options.learner == "score":
+            trained = _core.train_by_likelihood(
+                counts,
+                initial=encoded,
+                symbols=sorted({ids[symbol] for symbol in (*alphabet.beginning, *alphabet.inside)}),
+                continuing_subword_prefix=options.continuing_subword_prefix,
+                vocab_size=options.vocab_size,
                 min_frequency=options.minimum,
                 tie=options.tie,
+                progress=progress,
+            )
+        else:
+            trained = _core.train_bpe(
+                counts,
+                initial=encoded,
+                symbols=[ids[symbol] for symbol in alphabet.beginning],
+                vocab_size=options.vocab_size,
+                min_frequency=options.minimum,
+                max_token_length=None,
+                tie="lowest-ids",
+                by_character=True,
+                progress=progress,
+                continuing_subword_prefix=options.continuing_subword_prefix,
+            )
+        tokens = _cut(*trained.tokens())
+        summary = (
+            plural(len(alphabet), "symbol"),
+            plural(len(tokens) - len(initial), "word piece"),
+            f"{len(options.special_tokens)} special",
+        )
+        shortfall = no_pair(options.minimum) if trained.exhausted else None
+        return Trained(_assemble(options, tokens, alphabet), summary, shortfall)
+
+    def untrained(self, options: WordPieceOptions) -> Tokenizer:
+        """Return a tokenizer of the same kind that knows two letters: to see whether it could be written."""
+        letters = Alphabet(("a", "b"), tuple(options.continuing_subword_prefix + letter for letter in "ab"))
+        return _assemble(options, [token.encode() for token in initial_tokens(options, letters)], letters)
+
+    def steps(self, counts: _core.Counts, options: WordPieceOptions) -> Iterator[str]:
+        """Yield the textbook's training, step by step, as lines of text."""
+        from bpe_cli.teaching import bpe, top_down, wordpiece
+        from bpe_cli.teaching.steps import render
+
+        prefix = options.continuing_subword_prefix
+        words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
+        alphabet = alphabet_of(counts, options)
+        initial = initial_tokens(options, alphabet)
+        letters = [token for token in initial if token in {*alphabet.beginning, *alphabet.inside}]
+        if options.learner == "score":
+            return wordpiece.render(
+                wordpiece.train(
+                    words,
+                    options.vocab_size,
+                    special=options.special_tokens,
+                    alphabet=letters,
+                    min_frequency=options.minimum,
+                    tie=options.tie,
+                    prefix=prefix,
+                )
+            )
+        if options.learner == "frequency":
+            training = bpe.train(
+                wordpiece.spell(words, prefix=prefix, alphabet=letters),
+                initial=initial,
+                vocab_size=options.vocab_size,
+                min_frequency=options.minimum,
                 prefix=prefix,
             )
-        )
-    if options.learner == "frequency":
-        training = bpe.train(
-            wordpiece.spell(words, prefix=prefix, alphabet=letters),
-            initial=initial,
-            vocab_size=options.vocab_size,
+            return render(training)
+        tried = top_down.learn(
+            {word: count for word, count in words.items() if not _STRAY.search(word)},
+            options.vocab_size,
+            reserved=options.special_tokens,
             min_frequency=options.minimum,
+            max_alphabet=options.most_letters or _core.MAX_TOKENS,
             prefix=prefix,
         )
-        return render(training)
-    tried = top_down.learn(
-        {word: count for word, count in words.items() if not _STRAY.search(word)},
-        options.vocab_size,
-        reserved=options.special_tokens,
-        min_frequency=options.minimum,
-        max_alphabet=options.most_letters or _core.MAX_TOKENS,
-        prefix=prefix,
-    )
-    return top_down.render(tried, options.vocab_size)
+        return top_down.render(tried, options.vocab_size)
+
+
+TRAINER = WordPieceTrainer()
+Options = WordPieceOptions

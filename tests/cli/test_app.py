@@ -157,5 +157,5 @@ def test_the_way_out_of_memory_is_one_that_the_command_has(words, hint, monkeypa
     def fail(*_):
         raise MemoryError
 
-    monkeypatch.setattr("bpe_cli.cli.options.tokenizer_of", fail)
+    monkeypatch.setattr("bpe_cli.jobs.tokenizers.TokenizerChoice.load", fail)
     assert call(*words) == (2, b"", error("there is not enough memory", hint))

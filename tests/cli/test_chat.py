@@ -138,7 +138,7 @@ def test_the_tokenizers_own_templates(tmp_path):
     )
     model = replace(named("gpt2"), usage=usage, name="folder")
     chat = ("encode", "--chat", *text(INJECTED), "-t", "folder", "--date", "2025-06-28", "--to", "text")
-    with mock.patch("bpe_cli.cli.options.tokenizer_of", return_value=model):
+    with mock.patch("bpe_cli.jobs.encode_chat.load_tokenizer", return_value=model):
         written = "<|endoftext|><|im_start|>user\n<|im_end|><|im_end|>\n"
         assert call(*chat).text == written + "2025-06-28"
         tools = call(*chat, "--tools", tmp_path / "tools.json").text

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli.trainers import TRAINERS
+from bpe_cli.trainers import ALGORITHMS
 from tests.cli_runner import call
 
 
 @pytest.mark.parametrize(
     "words",
-    [(name,) for name in TRAINERS]
+    [(name,) for name in ALGORITHMS]
     + [(name, "--compat", "sentencepiece") for name in ("bpe", "unigram", "char", "word")],
 )
 def test_help_of_an_algorithm(words):

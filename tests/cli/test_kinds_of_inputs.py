@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 
 import pytest
 
 from bpe_cli.cli import commands
+from bpe_cli.cli.parameters import parameters_of
 from tests.cli_runner import call, error, run
 
 ROWS = [{"id": "7", "body": "one two one two"}, {"id": "8", "body": "three"}]
@@ -107,7 +107,7 @@ def test_the_ways_out_are_ways_out(command, folder):
 
 @pytest.mark.parametrize("name", commands.NAMES)
 def test_whoever_reads_json_lines_reads_them_plain_too(name):
-    options = inspect.signature(commands.load(name).run).parameters
+    options = parameters_of(commands.load(name).run)
     assert ("plain" in options) == ("jsonl" in options)
 
 

@@ -11,15 +11,15 @@ import pytest
 from bpe_cli import trainers
 from bpe_cli.cli.train_options import FLAGS
 from bpe_cli.errors import UsageError
-from bpe_cli.trainers import TRAINERS, sentencepiece, unigram
+from bpe_cli.trainers import TRAINERS, unigram
 from tests.cli_runner import call, error
 
 CORPUS = b"low low low lower lowest newest newest newest widest widest\n" * 3
 SIZES = {"bbpe": "262", "bpe": "40", "wordpiece": "40", "unigram": "20"}
 HUGE = (-(10**18), 10**19 - 1)
 
-KINDS = [(name, (), trainer) for name, trainer in TRAINERS.items()]
-KINDS += [(name, ("--compat", "sentencepiece"), sentencepiece) for name in sentencepiece.MODELS]
+KINDS = [(name, (), trainer) for name, trainer in TRAINERS.items() if not trainer.follows]
+KINDS += [(model, ("--compat", name), trainer) for name, trainer in TRAINERS.items() for model in trainer.follows]
 
 
 @pytest.mark.parametrize(("algorithm", "rules", "trainer"), KINDS, ids=["-".join([a, *r[1:]]) for a, r, _ in KINDS])

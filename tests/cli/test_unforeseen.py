@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import bpe_cli.tokenizer.named_encodings
-from bpe_cli.corpus.opening import show_path
+from bpe_cli.support.messages import show_path
 from tests.cli_runner import call, error, run, surroundings
 
 LINE = ("encode", "-T", "a secret", "-t", "gpt2")

@@ -38,7 +38,7 @@ def counts_of(words: dict[str, int]) -> _core.Counts:
 
 
 def learn(words: dict[str, int], vocab_size: int, **options: Any) -> Tokenizer:
-    return bpe.train(counts_of(words), bpe.Options(vocab_size=vocab_size, compat="hf", **options)).tokenizer
+    return bpe.TRAINER.train(counts_of(words), bpe.Options(vocab_size=vocab_size, compat="hf", **options)).tokenizer
 
 
 def vocabulary(tokenizer: Tokenizer) -> dict[str, int]:
@@ -122,7 +122,7 @@ def test_random_training():
                               min_frequency=minimum)  # fmt: skip
         if size < len(bpe.initial_tokens(counts_of(words), options)[0]):
             continue  # they give more tokens than asked for
-        ours = bpe.train(counts_of(words), options).tokenizer
+        ours = bpe.TRAINER.train(counts_of(words), options).tokenizer
         assert vocabulary(ours) == theirs["vocab"], words
         assert merges(ours) == theirs["merges"], words
         compared()

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from bpe_cli.stages import CharacterBpe
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.teaching.bpe import character_words, train
-from bpe_cli.teaching.character_bpe import byte_token, merge, order_of_merges, spell
 from tests.core_model import CoreModel
 from tests.differential.texts import suite
 from tests.needs import needs
+from tests.oracle.character_bpe import byte_token, merge, order_of_merges, spell
 
 tokenizers = needs("tokenizers")
 

@@ -101,8 +101,7 @@ def test_unigram_models_are_near_and_ours_says_the_corpus_better(
 
 def words_of(tokenizer: Tokenizer, line: str) -> list[bytes]:
     """Normalize and cut a line."""
-    text, starts, ends, _, _ = tokenizer.runner.stages.pre_tokenize(line.encode())
-    return [text[start:end] for start, end in zip(memoryview(starts), memoryview(ends), strict=True)]
+    return tokenizer.engine.pieces(line.encode()).contents()
 
 
 def likelihood(tokenizer: Tokenizer, words: Counter[bytes]) -> float:

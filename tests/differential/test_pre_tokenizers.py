@@ -36,7 +36,6 @@ from bpe_cli.stages.component_json import component
 from bpe_cli.stages.named_pre_tokenizers import named
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.splitters import RegexSplitter
-from bpe_cli.teaching import pre_tokenize
 from tests.differential.pieces import (
     pieces_of_rival,
     pieces_with_spans,
@@ -46,6 +45,7 @@ from tests.differential.pieces import (
 )
 from tests.differential.texts import MIXED, RAW, WORDS, more, suite
 from tests.needs import needs
+from tests.oracle import pre_tokenize
 
 rival = needs("tokenizers").pre_tokenizers
 Regex = needs("tokenizers").Regex

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from bpe_cli.stages import ScoredBpe
 from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.teaching.character_bpe import byte_token, encode_by_scores
 from tests.core_model import CoreModel
 from tests.differential.protocol_buffers import field, varint
 from tests.differential.texts import corpus
 from tests.needs import needs
+from tests.oracle.character_bpe import byte_token, encode_by_scores
 
 sentencepiece = needs("sentencepiece")
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from bpe_cli import formats, trainers
+from bpe_cli import formats
 from bpe_cli.stages import ScoredBpe, Unigram, WordLevel
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
@@ -87,8 +87,8 @@ def train(lines: Iterable[str], **options: Any) -> Trained:
     settings = ours.Options(**options)
     counts = new_counts()
     documents = Block.of([line.encode() for line in lines])
-    trainers.count(ours, ours.chosen([documents], settings), settings, counts)
-    return ours.train(counts, settings)
+    ours.TRAINER.count([documents], settings, counts)
+    return ours.TRAINER.train(counts, settings)
 
 
 def train_theirs(lines: Iterable[str], **options: Any) -> Any:
@@ -155,7 +155,7 @@ def test_recorded_scores_of_words_are_equal(shared: Path) -> None:
     lines = inputs_of(shared, "word.botchan.1000")[0].read_text(encoding="utf-8").splitlines()
     options = ours.Options(1000, "word")
     counts = new_counts()
-    trainers.count(ours, ours.chosen([Block.of([line.encode() for line in lines])], options), options, counts)
+    ours.TRAINER.count([Block.of([line.encode() for line in lines])], options, counts)
     expected = [(text, score) for text, score, _ in pieces_of(theirs_of(shared, "word.botchan.1000"))]
     assert ours.learn(counts, options).pieces == expected[3:]
 

@@ -33,7 +33,7 @@ def test_asked_for_they_are_the_same(name, seed):
         )
         tokenizer = replace(found.with_special, special_tokens=special)
         # Text without a mark spells a token with it there: that is the second test's difference.
-        marks = [getattr(tokenizer.model, mark, "") for mark in ("continuing_subword_prefix", "end_of_word_suffix")]
+        marks = [tokenizer.model.continuing_subword_prefix, tokenizer.model.end_of_word_suffix]
         if not any(marks):
             break
     declared = (replace(token, single_word=False) for token in tokenizer.special_tokens if token.special)

@@ -38,7 +38,7 @@ def train(text: str, **options) -> Trained:
     words = subword_nmt.count_words(text.split("\n"))
     if options.get("by_byte"):
         words = {to_visible(word.encode()): count for word, count in words.items()}
-    return bpe.train(counts_of(words), bpe.Options(compat="subword-nmt", **options))
+    return bpe.TRAINER.train(counts_of(words), bpe.Options(compat="subword-nmt", **options))
 
 
 # -- what the library gave -------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def test_words_are_cut_by_the_stages_as_the_library_cuts_them(shared):
     text = (shared / REFERENCE / "corpus.en").read_bytes()
     options = bpe.Options(merges=1)
     counts = new_counts()
-    base.count([Block.of(text.splitlines(keepends=True))], bpe.front(options), counts)
+    bpe.TRAINER.count([Block.of(text.splitlines(keepends=True))], options, counts)
     found = {word.decode(): count for word, count in base.pieces_of(counts).items()}
     assert found == subword_nmt.count_words(text.decode().splitlines())
 
@@ -176,7 +176,7 @@ def test_random_codes():
         words = random_words(draw)
         options = {"min_frequency": draw.randint(1, 3), "total_symbols": draw.random() < 0.2}
         merges = draw.randint(0, 30)
-        trained = bpe.train(counts_of(words), bpe.Options(merges=merges, compat="subword-nmt", **options))
+        trained = bpe.TRAINER.train(counts_of(words), bpe.Options(merges=merges, compat="subword-nmt", **options))
         expected = their_codes(words, merges, **options).encode()
         once = list(dict.fromkeys(expected.splitlines()))  # of a merge learnt twice the second changes nothing
         assert subword_nmt.dump_codes(trained.tokenizer).splitlines() == once, words

@@ -15,7 +15,6 @@ from bpe_cli import formats
 from bpe_cli.stages import SpecialToken
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.splitters import RegexSplitter
-from bpe_cli.teaching.encode import encode_by_ranks
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from tests.counted import at_least, compared
 from tests.differential.rivals import compare_with_tiktoken, tiktoken_encoding
@@ -32,6 +31,7 @@ from tests.differential.texts import (
     suite_bytes,
     unicode_texts,
 )
+from tests.oracle.encode import encode_by_ranks
 
 NAMES = list(named_encodings.ENCODINGS)
 FILES = {"llama3": ("llama3-tiktoken/tokenizer.model", "llama3"), "qwen": ("qwen-tiktoken/qwen.tiktoken", "qwen2")}

@@ -33,8 +33,8 @@ RECORDED = Path("expected", "train", "hf-tokenizers")
 
 def train(documents: Iterable[bytes], options: bbpe.BbpeOptions, threads: int = 2) -> Tokenizer:
     counts = bbpe.new_counts()
-    bbpe.count([Block.of(documents)], options, counts, threads)
-    return bbpe.train(counts, options).tokenizer
+    bbpe.TRAINER.count([Block.of(documents)], options, counts, threads)
+    return bbpe.TRAINER.train(counts, options).tokenizer
 
 
 def as_json(tokenizer: Tokenizer) -> str:

@@ -29,8 +29,8 @@ TRAIN = Path("expected", "train")
 
 def train(documents: list[bytes], options: bbpe.BbpeOptions) -> Tokenizer:
     counts = bbpe.new_counts()
-    bbpe.count([Block.of(documents)], options, counts, threads=2)
-    return bbpe.train(counts, options).tokenizer
+    bbpe.TRAINER.count([Block.of(documents)], options, counts, threads=2)
+    return bbpe.TRAINER.train(counts, options).tokenizer
 
 
 def ranks_of(tokenizer: Tokenizer) -> dict[bytes, int]:
@@ -179,7 +179,7 @@ def train_on_words(words: Mapping[str, int], number: int, min_frequency: int | N
         pieces.append(bytes(data))
     counts.add_pieces(b"".join(pieces), Block.of(pieces).ends, array("Q", words.values()))
     options = bbpe.BbpeOptions(256 + number, "", min_frequency=min_frequency, compat="subword-nmt")
-    tokenizer = bbpe.train(counts, options).tokenizer
+    tokenizer = bbpe.TRAINER.train(counts, options).tokenizer
     return [(tokenizer.token_bytes(left), tokenizer.token_bytes(right)) for left, right, _ in tokenizer.model.merges]
 
 

@@ -50,7 +50,7 @@ def test_em_says_the_corpus_better(shared: Path) -> None:
     counts = new_counts()
     counts.add_pieces(b"".join(words), array("Q", accumulate(map(len, words))), None)
     options = unigram.Options(vocab_size=1000, special_tokens=("<s>", "</s>"))
-    first = unigram.train(counts, options).tokenizer.model
+    first = unigram.TRAINER.train(counts, options).tokenizer.model
     assert isinstance(first, Unigram)
-    assert unigram.train(counts, options, threads=2).tokenizer.model == first
+    assert unigram.TRAINER.train(counts, options, threads=2).tokenizer.model == first
     assert likelihood(first, lines) >= likelihood(of_processor(processor), lines) * 1.001

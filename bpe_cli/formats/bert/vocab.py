@@ -27,9 +27,11 @@ from bpe_cli.formats.bert.sniffing import sniff
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface.companions import CONFIG, Companions
-from bpe_cli.formats.json_node import Node, quote, read, refuse_pattern
+from bpe_cli.formats.json_node import Node
+from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import quote
 from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.post_processor import layout

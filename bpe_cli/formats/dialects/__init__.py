@@ -21,7 +21,6 @@ from bpe_cli.formats.dialects import models as dialect_models
 from bpe_cli.formats.dialects import text as dialect_text
 from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
 from bpe_cli.formats.features import EDGES, refuse_losses
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
@@ -35,8 +34,10 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
+FIXED_POINT = "Unigram that adds rounded scores from the end of a text"
 HINT = "it holds what --compat sentencepiece trains"
 
 
@@ -68,7 +69,7 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
     Raises:
         FormatError: There is no exact form, and nobody agreed; or none at all. Names the part.
     """
-    if not is_sentencepiece(tokenizer):
+    if not is_sentencepiece(tokenizer) or tokenizer.model.fixed_point:
         _refuse_own(tokenizer)
         return tokenizer
     _refuse_bytes(tokenizer)
@@ -112,6 +113,8 @@ def _refuse_own(tokenizer: Tokenizer) -> None:
         own = "Unigram that leaves unknown characters apart"
     elif isinstance(model, Unigram) and model.unk_id is not None and _is_ordinary(model, model.unk_id):
         own = "Unigram whose unknown token is an ordinary piece too"
+    elif model.fixed_point:
+        own = FIXED_POINT
     if own:
         raise FormatError(
             f"Hugging Face's library has no {own}",
@@ -139,6 +142,11 @@ def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tu
     """
     *before, marks = tokenizer.normalizer or (None,)
     model = tokenizer.model
+    if model.fixed_point:
+        raise FormatError(
+            f"{reader.holder} cannot hold a {FIXED_POINT}",
+            hint="write bpe.json, which holds everything (--format bpe.json)",
+        )
     tables = all(isinstance(stage, Charsmap) for stage in before) and len(before) < 2
     if isinstance(marks, SpaceMarks) and tables and not isinstance(model, CharacterBpe):
         if isinstance(model, Unigram) and reader.single_precision and not model.single_precision:
@@ -183,9 +191,9 @@ def _refuse_bytes(tokenizer: Tokenizer) -> None:
 def _texts(tokenizer: Tokenizer) -> tuple[str | None, list[str]]:
     """Return the text of the unknown token, if encoding can give it, and those of the ordinary ones."""
     model = tokenizer.model
-    unk_id = getattr(model, "unk_id", None)
+    unk_id = model.unk_id
     texts = [token.decode("utf-8", "replace") for token_id, token in model.vocabulary.items() if token_id != unk_id]
-    if unk_id is None or getattr(model, "byte_fallback", False):
+    if unk_id is None or model.byte_fallback:
         return None, texts
     return tokenizer.token_bytes(unk_id).decode("utf-8", "replace"), texts
 

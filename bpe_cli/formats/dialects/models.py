@@ -18,7 +18,6 @@ from dataclasses import replace
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects.readers import Reader
 from bpe_cli.formats.dialects.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
 from bpe_cli.stages.sentencepiece_kinds import (
     BYTE,
@@ -31,6 +30,7 @@ from bpe_cli.stages.sentencepiece_kinds import (
     byte_text,
 )
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import quote
 
 BYTES_EDGE = "texts that spell a token of a byte, such as <0x0A>"
 

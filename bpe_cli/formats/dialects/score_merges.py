@@ -24,11 +24,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects.blank_run_merges import order_of_runs
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import CharacterBpe, ScoredBpe
 from bpe_cli.stages.sentencepiece_kinds import NORMAL, UNUSED
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 HINT = "write bpe.json or a .model, which hold scores"

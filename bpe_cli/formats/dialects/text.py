@@ -16,7 +16,6 @@ from collections.abc import Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
-from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.sentencepiece.model_types import UNK_SURFACE
 from bpe_cli.stages import (
     ByteFallback,
@@ -37,6 +36,7 @@ from bpe_cli.stages import (
     WhitespaceSplit,
 )
 from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, MARK
+from bpe_cli.support.messages import quote
 
 COLLAPSE = Replace(" {2,}", " ")
 TRIM = Replace(r"(?<![\s\S]) +(?:[ ▁]+(?![\s\S]))?|(?<![ ▁])[ ▁]+(?![\s\S])", "")

@@ -57,7 +57,7 @@ def _tokenizer(metadata: Metadata, pattern: str | None) -> Tokenizer:
     facts = tuple((key, metadata.shown(key)) for key in metadata.fields if key.startswith(("tokenizer.", "general.")))
     carried = []
     for key in metadata.fields:
-        value = None if stands_for_itself(key) else metadata.encoded(key)
+        value = None if stands_for_itself(key, metadata.text("tokenizer.ggml.model")) else metadata.encoded(key)
         if value is not None:
             carried.append((key, value))
     origin = Origin(NAME, (("GGUF.version", metadata.version), *facts), tuple(carried))

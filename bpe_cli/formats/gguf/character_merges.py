@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.gguf.tokens import MARK, Vocab
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import (
     ByteFallback,
     CharacterBpe,
@@ -27,6 +26,7 @@ from bpe_cli.stages import (
 from bpe_cli.stages.linear_patterns import NEWLINES
 from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS, CONTROL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 NAMES = ("gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace")

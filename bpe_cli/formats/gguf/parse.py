@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats.gguf.container import ARRAY, CODES, MAGIC, STRING, VERSION, Field, Metadata
-from bpe_cli.formats.json_node import quote
+from bpe_cli.support.messages import cannot_read, quote
 
 MAX_METADATA_BYTES = 64 << 20
 """Most metadata that is read (64 MiB; the largest in use have about 20 MB)."""
@@ -49,11 +49,8 @@ def read(path: Path) -> Metadata:
             )
         with path.open("rb") as file:
             return _Reader(file, status.st_size, str(path)).metadata()
-    except FileNotFoundError:
-        raise InputError(f"cannot read {path}: no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"cannot read {path}: {(reason or str(error)).lower()}") from error
+        raise cannot_read(path, error) from error
 
 
 def parse(data: bytes, source: str = "GGUF") -> Metadata:

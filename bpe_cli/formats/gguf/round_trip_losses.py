@@ -8,9 +8,10 @@ from dataclasses import replace
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import token_flags
 from bpe_cli.formats.features import EDGES
-from bpe_cli.formats.json_node import quote
+from bpe_cli.formats.gguf import fixed_point
 from bpe_cli.stages import BertNormalizer, Charsmap, MergeBpe, Normalizer, ScoredBpe, Unigram, WordPiece
 from bpe_cli.stages.sentencepiece_kinds import UNUSED, USER_DEFINED
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.post_processor import process
 
@@ -33,13 +34,13 @@ def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
         lost[EDGES] = "in which precision scores are added (llama.cpp adds in double, SentencePiece in single)"
     if _around(tokenizer) != _around(again):
         lost["post-processor"] = "the post-processor (llama.cpp puts at most one token on each side of a text)"
-    kinds = getattr(tokenizer.model, "kinds", b"")
+    kinds = tokenizer.model.kinds
     flags = _flags(tokenizer, again)
     if flags is not None:
         lost["token-flags"] = flags
     elif USER_DEFINED in kinds:
         lost["token-flags"] = "that pieces of a user's own are parts of words (llama.cpp cuts the text at them)"
-    elif UNUSED in kinds:
+    elif UNUSED in kinds and not tokenizer.model.fixed_point:
         lost["token-flags"] = "that unused pieces are never tokens"
     return lost
 
@@ -97,6 +98,8 @@ def _compare_models(tokenizer: Tokenizer, again: Tokenizer) -> None:
         same = ours.merges == theirs.merges
     elif isinstance(ours, ScoredBpe) and isinstance(theirs, ScoredBpe):
         same = (ours.unk_id, ours.byte_fallback) == (theirs.unk_id, theirs.byte_fallback)
+    elif isinstance(ours, Unigram) and isinstance(theirs, Unigram) and ours.fixed_point:
+        same = theirs.fixed_point and fixed_point.same(ours, theirs)
     elif isinstance(ours, Unigram) and isinstance(theirs, Unigram):
         same = (ours.unk_id, ours.byte_fallback, ours.fuse_unk) == (theirs.unk_id, theirs.byte_fallback, True)
         same = same and array("f", ours.scores) == array("f", theirs.scores)[: len(ours.scores)]

@@ -13,11 +13,10 @@ from dataclasses import replace
 
 from bpe_cli.errors import FormatError, NoPatternError, UsageError
 from bpe_cli.formats import byte_level, rwkv
-from bpe_cli.formats.gguf import character_merges
+from bpe_cli.formats.gguf import character_merges, fixed_point
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.container import I8, U8, Metadata
 from bpe_cli.formats.gguf.tokens import LIMIT_KEY, MARK, Vocab, template
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import (
     BertNormalizer,
     BertPreTokenizer,
@@ -34,11 +33,11 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 NOT_READ = {
-    "plamo2": "a Viterbi search of its own, over scores that it rounds",
-    "hybriddna": "BPE beside fixed words of DNA",
+    "hybriddna": "BPE beside fixed words of DNA, six letters each",
     "test": "no tokenizer, and for tests of its own",
 }
 """Models that llama.cpp knows and that are not read, with what they are."""
@@ -341,6 +340,11 @@ def _unescaped(text: bytes, source: str) -> bytes:
     return _ESCAPE.sub(character, text)
 
 
+def _plamo2(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
+    """Make a unigram model that adds rounded scores."""
+    return fixed_point.make(vocab)
+
+
 MAKERS: dict[str, Callable[[Vocab, str | None], Tokenizer]] = {
     "llama": _llama,
     "gpt2": _gpt2,
@@ -349,5 +353,6 @@ MAKERS: dict[str, Callable[[Vocab, str | None], Tokenizer]] = {
     "gemma4": _gemma4,
     "whitespace": _whitespace,
     "rwkv": _rwkv,
+    fixed_point.NAME: _plamo2,
 }
 """The models that are read, by ``tokenizer.ggml.model``."""

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.gguf.container import F32, I32, Metadata
-from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.scores import check
 from bpe_cli.stages import SpecialToken
 from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer.usage import Usage, roles_in_order
 
 UNDEFINED = 0
@@ -44,6 +44,7 @@ DEFAULT_ROLES: dict[str, dict[str, int]] = {
     "gemma4": {},
     "rwkv": {},
     "whitespace": {"bos": 11, "eos": 11},
+    "plamo2": {"bos": 1, "eos": 2, "unk": 0},
 }
 """The ids that llama.cpp takes for what a file does not name, by ``tokenizer.ggml.model``."""
 
@@ -79,7 +80,8 @@ class Vocab:
     Attributes:
         metadata: Where it stands.
         model: What ``tokenizer.ggml.model`` says.
-        texts: The text of each token.
+        texts: The text of each token; none for what fills a gap.
+        written_texts: The same as the file has them.
         types: The type of each token, as llama.cpp corrects it.
         stated: (role, id) that the file names.
         roles: The same with llama.cpp's own for those that it leaves out.
@@ -93,7 +95,8 @@ class Vocab:
         self.metadata = metadata
         self.model = model
         self.source = metadata.source
-        self.texts = self._read_texts()
+        self.written_texts = self._read_texts()
+        self.texts = self.written_texts[:]
         self.stated = self._read_roles()
         defaults = {role: number for role, number in DEFAULT_ROLES[model].items() if number < len(self.texts)}
         self.roles = {**defaults, **self.stated}
@@ -253,14 +256,19 @@ _WRITTEN_ANEW = frozenset(
 )  # fmt: skip
 
 
-def stands_for_itself(key: str) -> bool:
+_NOT_HEEDED = {"plamo2": ("add_bos_token", "add_eos_token", "add_space_prefix", "remove_extra_whitespaces")}
+"""Of those, what llama.cpp does not go by where it makes tokens, by ``tokenizer.ggml.model``."""
+
+
+def stands_for_itself(key: str, model: str | None) -> bool:
     """Return whether a tokenizer that is read says all that a key says, so that the key need not be carried.
 
     Names of splits and types of tokens are carried besides: several of them mean the same. A whole
     ``tokenizer.json`` inside of the file is not: nobody would see to it that both go on agreeing.
     """
+    name = key.removeprefix("tokenizer.ggml.")
     return (
-        key.removeprefix("tokenizer.ggml.") in _WRITTEN_ANEW
+        (name in _WRITTEN_ANEW and name not in _NOT_HEEDED.get(model or "", ()))
         or key.startswith(("tokenizer.chat_template", "tokenizer.huggingface."))
         or key == LIMIT_KEY
     )

@@ -16,13 +16,13 @@ from bpe_cli.formats import byte_level
 from bpe_cli.formats.dialects import to_sentencepiece
 from bpe_cli.formats.dialects.readers import LLAMA_CPP
 from bpe_cli.formats.features import EDGES, losses, other_model, refuse_losses
+from bpe_cli.formats.gguf import fixed_point
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
 from bpe_cli.formats.gguf.parse import parse
 from bpe_cli.formats.gguf.round_trip_losses import changed
 from bpe_cli.formats.gguf.to_tokenizer import NO_LIMIT, tokenizer_of
 from bpe_cli.formats.gguf.tokens import DEFAULT_ROLES, LIMIT_KEY, MARK, ROLE_KEYS, UNDEFINED, padding
-from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.scores import check_order
 from bpe_cli.stages import (
     BertNormalizer,
@@ -39,6 +39,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.post_processor import affixes
 
@@ -74,7 +75,8 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         FormatError: llama.cpp has no such model, or something would be lost that may not be.
     """
     edges: dict[str, str] = {}
-    if isinstance(tokenizer.model, (CharacterBpe, Unigram)):  # llama.cpp does these as SentencePiece does
+    plamo = isinstance(tokenizer.model, Unigram) and tokenizer.model.fixed_point
+    if isinstance(tokenizer.model, (CharacterBpe, Unigram)) and not plamo:  # llama.cpp does these as SentencePiece does
         tokenizer, edges = to_sentencepiece(tokenizer, LLAMA_CPP)
     out = _Out(tokenizer)
     model = tokenizer.model
@@ -83,7 +85,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     elif isinstance(model, ScoredBpe):
         _llama(out, model)
     elif isinstance(model, Unigram):
-        _t5(out, model)
+        (_plamo2 if plamo else _t5)(out, model)
     elif isinstance(model, WordPiece):
         _bert(out, model)
     else:
@@ -166,7 +168,7 @@ class _Out:
             FormatError: Two tokens would be written alike, or a special one is not UTF-8.
         """
         types = dict.fromkeys(texts, NORMAL) | kinds
-        unk_id = getattr(self.tokenizer.model, "unk_id", None)
+        unk_id = self.tokenizer.model.unk_id
         for special in self.tokenizer.special_tokens:
             texts[special.token_id] = byte_level.special_text(special).encode()
             types[special.token_id] = CONTROL if special.special else USER_DEFINED
@@ -345,6 +347,17 @@ def _t5(out: _Out, model: Unigram) -> None:
     for stage in out.tokenizer.normalizer:
         if isinstance(stage, Charsmap) and stage.precompiled_charsmap:
             out.add_array("precompiled_charsmap", U8, array("B", base64.b64decode(stage.precompiled_charsmap)))
+
+
+def _plamo2(out: _Out, model: Unigram) -> None:
+    fixed_point.check(model)
+    out.begin(fixed_point.NAME)
+    out.add("pre", STRING, b"default")
+    kinds = {number: kind for number, kind in enumerate(model.kinds) if kind in (BYTE, UNUSED)}
+    out.add_tokens(dict(model.vocabulary.items()), kinds)
+    out.add_array("scores", F32, array("f", fixed_point.scores(model, out.tokenizer.vocab_size)))
+    if out.tokenizer.pre_tokenizer:
+        out.lost["pre-tokenizer"] = "the pre-tokenizer (llama.cpp cuts no text for this model)"
 
 
 def _marks(tokenizer: Tokenizer) -> SpaceMarks:

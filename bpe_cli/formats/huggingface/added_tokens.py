@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import flags_of
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, ScoredBpe, SpecialToken, Unigram
 from bpe_cli.stages.byte_alphabet import from_visible
 from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 
@@ -33,7 +33,7 @@ class Declared:
 def ids_of(tokenizer: Tokenizer) -> Callable[[str], int | None]:
     """Return what finds the id of a text: of an added token, or of an ordinary one that is written so."""
     added = {token.content: token.token_id for token in tokenizer.special_tokens}
-    added |= {text: token_id for token_id, text in getattr(tokenizer.model, "texts", ())}
+    added |= {text: token_id for token_id, text in tokenizer.model.texts}
 
     def id_of(text: str) -> int | None:
         content = text.encode()
@@ -61,7 +61,7 @@ def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> T
     by_id = {each.token.token_id: each for each in there}
     by_content = {each.token.content: each for each in there}
     id_of = ids_of(tokenizer)
-    unspelt = dict(getattr(tokenizer.model, "texts", ()))
+    unspelt = dict(tokenizer.model.texts)
     new: list[SpecialToken] = []
     for each in declared:
         token = each.token
@@ -114,7 +114,7 @@ def _without(model: Model, tokens: Iterable[SpecialToken]) -> Model:
     What merges make or use stays, as it does when a ``tokenizer.json`` lists such a token itself.
     """
     on_bytes = isinstance(model, (RankBpe, MergeBpe))
-    fall_back = getattr(model, "byte_fallback", False)
+    fall_back = model.byte_fallback
     hidden = {
         token.token_id
         for token in tokens

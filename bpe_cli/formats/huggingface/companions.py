@@ -18,10 +18,12 @@ from bpe_cli.formats import byte_level
 from bpe_cli.formats.huggingface.added_tokens import Declared, ids_of, put_in
 from bpe_cli.formats.huggingface.class_templates import post_processor_of
 from bpe_cli.formats.huggingface.usage import default_first, read_templates, write_templates
-from bpe_cli.formats.json_node import Node, facts_of, lies, quote, read
+from bpe_cli.formats.json_node import Node, facts_of
+from bpe_cli.formats.read_file import lies, read
 from bpe_cli.stages import SpecialToken
 from bpe_cli.stages.vocabulary import MAX_ID
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import ROLES, Fact, Origin, roles_in_order
 

@@ -12,11 +12,12 @@ from dataclasses import MISSING, fields
 from typing import Any, TypeVar, get_args
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.formats.json_node import Node
 from bpe_cli.stages import Behavior, ByteLevel, Decoder, Normalizer, PrefixSpace, PreTokenizer, Split
 from bpe_cli.stages.component_json import component, expressions, type_name
 from bpe_cli.stages.patterns import PATTERNS, scanner_for
 from bpe_cli.stages.splitters import compile_splitter
+from bpe_cli.support.messages import quote
 from bpe_cli.support.regex_size import check_size
 
 GPT2 = PATTERNS["gpt2"].regex

@@ -8,7 +8,6 @@ from typing import Any
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
-from bpe_cli.formats.json_node import quote
 from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
@@ -22,6 +21,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.sentencepiece_kinds import NORMAL
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 
@@ -128,4 +128,6 @@ def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str,
             content["fuse_unk"] = False
         if model.single_precision:
             content["single_precision"] = True
+        if model.fixed_point:
+            content["fixed_point"] = True
     return content

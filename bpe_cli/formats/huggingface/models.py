@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from bpe_cli import _core
 from bpe_cli.formats import byte_level
 from bpe_cli.formats import scores as score_checks
-from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.formats.json_node import Node
 from bpe_cli.stages import (
     CharacterBpe,
     LongestMatch,
@@ -28,6 +28,7 @@ from bpe_cli.stages import (
 from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, CONTROL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 LONGEST_NGRAM = 64
@@ -261,7 +262,7 @@ SCORED = ("Unigram", "ScoredBpe")
 
 def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[str, int]]:
     """Read a model whose vocabulary is a list of [text, score]."""
-    own = ("fuse_unk", "single_precision") if name == "Unigram" else ()
+    own = ("fuse_unk", "single_precision", "fixed_point") if name == "Unigram" else ()
     node.only("type", "unk_id", "vocab", "byte_fallback", "kinds", "unicode_version", *own)
     entries = node.get("vocab")
     ids: dict[str, int] = {}
@@ -293,6 +294,9 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
     vocabulary = Vocabulary.from_tokens(tokens)
     byte_fallback = node.get("byte_fallback").boolean(default=False)
     if name == "Unigram":
+        fixed = node.get("fixed_point").boolean(default=False)
+        if fixed and single:
+            raise node.get("fixed_point").error("is true, and single_precision too")
         return Unigram(
             vocabulary,
             scores,
@@ -301,6 +305,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
             fuse_unk=node.get("fuse_unk").boolean(default=True),
             single_precision=single,
             kinds=numbers,
+            fixed_point=fixed,
         ), ids
     if unk_id is None:
         raise unk.error("is to be an id")
@@ -312,7 +317,7 @@ def with_unknown(tokenizer: Tokenizer, ids: Mapping[str, int]) -> Tokenizer:
 
     Such a token is in no vocabulary that is matched; as a special token it can be decoded.
     """
-    unk_id = getattr(tokenizer.model, "unk_id", None)
+    unk_id = tokenizer.model.unk_id
     if unk_id is None or unk_id in tokenizer.special_ids or tokenizer.model.vocabulary.token(unk_id):
         return tokenizer
     text = next(token for token, token_id in ids.items() if token_id == unk_id)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from bpe_cli.errors import NoPatternError
-from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.formats.json_node import Node
 from bpe_cli.stages import (
     NFC,
     BertNormalizer,
@@ -30,8 +30,8 @@ from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, from_visible, to_visibl
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.word_stages import word_decoder
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.engine import is_plain
 
 SUFFIX = "</w>"
 """What marks the end of a word in pairs that mark it."""
@@ -154,7 +154,7 @@ def name_of(tokenizer: Tokenizer) -> str | None:
 
     Such a class says also how text is normalized.
     """
-    if not is_plain(replace(tokenizer, normalizer=())):
+    if not replace(tokenizer, normalizer=()).is_plain:
         return None
     cuts = tuple(stage for stage in tokenizer.pre_tokenizer if not isinstance(stage, PrefixSpace))
     wanted = replace(_GPT2, pre_tokenizer=cuts, normalizer=tokenizer.normalizer)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypedDict
 
 from bpe_cli import _core
@@ -23,7 +22,8 @@ from bpe_cli.formats.huggingface import model_writing
 from bpe_cli.formats.huggingface import models as hf_models
 from bpe_cli.formats.huggingface import usage as hf_usage
 from bpe_cli.formats.huggingface.listed import Cut, Listed, Plain, Unusual
-from bpe_cli.formats.json_node import Node, NotJsonError, facts_of, read, refuse_pattern
+from bpe_cli.formats.json_node import Node, NotJsonError, facts_of
+from bpe_cli.formats.read_file import reader_of
 from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
 from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import MAX_ID
@@ -59,18 +59,6 @@ def sniff(head: bytes) -> bool:
     return bool(re.match(rb"\s*\{", head) and re.search(_OWN_KEY, head))
 
 
-def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``tokenizer.json``.
-
-    Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken, or asks for what this version cannot do.
-        UsageError: A pattern is given; the file has its own.
-    """
-    refuse_pattern(pattern, path, "says itself how text is split")
-    return loads(read(path), str(path))
-
-
 def loads(data: bytes, source: str = NAME) -> Tokenizer:
     """Read the text of a ``tokenizer.json``.
 
@@ -86,6 +74,9 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
         with contextlib.suppress(Unusual, NotJsonError):  # the place of what is no JSON is that in the whole
             return _read(Node.parse(rest, source), written)
     return loads_plainly(data, source)
+
+
+load = reader_of(loads, "says itself how text is split")
 
 
 def loads_plainly(data: bytes, source: str = NAME) -> Tokenizer:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, get_args
 
-from bpe_cli.formats.json_node import Node, quote
+from bpe_cli.formats.json_node import Node
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer.model_inputs import Direction, Padding, Strategy, Truncation
 from bpe_cli.tokenizer.usage import ROLES, Fact, Origin, Usage, roles_in_order
 

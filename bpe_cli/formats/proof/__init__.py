@@ -19,6 +19,7 @@ from bpe_cli.formats.proof.equality import decodes_the_same, encodes_the_same, s
 from bpe_cli.stages import SpaceMarksDecoder
 from bpe_cli.stages.sentencepiece_kinds import NORMAL
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.messages import reason_of
 from bpe_cli.tokenizer import Tokenizer
 
 Load = Callable[[Path, str | None], Tokenizer]
@@ -85,7 +86,7 @@ def read_back(files: Mapping[str, bytes], file_name: str, load: Load) -> Tokeniz
             return _read(Path(folder) / file_name if "" in files else Path(folder), load)
     except OSError as error:
         raise OutputError(
-            f"what is written cannot be read back as a proof: {(error.strerror or str(error)).lower()}",
+            f"what is written cannot be read back as a proof: {reason_of(error)}",
             hint="TMPDIR names a folder with room for temporary files",
         ) from error
 
@@ -165,7 +166,7 @@ def _is_known(token: bytes, tokenizer: Tokenizer) -> bool:
 
 def _odd_ids(tokenizer: Tokenizer) -> frozenset[int]:
     """Return the ids of special and added tokens, and of pieces that are not ordinary ones."""
-    kinds = getattr(tokenizer.model, "kinds", b"")
+    kinds = tokenizer.model.kinds
     return frozenset(tokenizer.special_ids) | {token_id for token_id, kind in enumerate(kinds) if kind != NORMAL}
 
 

@@ -7,9 +7,9 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from bpe_cli.errors import InputError
-from bpe_cli.formats.json_node import quote
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Specials, Tokenizer
 
 SHOWN = 8

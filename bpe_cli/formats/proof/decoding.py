@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from bpe_cli.errors import InputError
-from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.proof import texts
 from bpe_cli.formats.proof.comparing import Ids, Law, encode, numbers_of
 from bpe_cli.stages import SpaceMarksDecoder
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 TOGETHER = 32
@@ -52,8 +52,8 @@ def _habits(ours: Tokenizer, theirs: Tokenizer, law: Law) -> frozenset[int]:
     marks = [any(isinstance(stage, SpaceMarksDecoder) for stage in each.decoder) for each in (ours, theirs)]
     if marks[0] == marks[1]:
         return frozenset()
-    unreached = law.most or getattr(ours.model, "byte_fallback", False)
-    return frozenset(ours.special_ids) - {None if unreached else getattr(ours.model, "unk_id", None)}
+    unreached = law.most or ours.model.byte_fallback
+    return frozenset(ours.special_ids) - {None if unreached else ours.model.unk_id}
 
 
 def _ids(

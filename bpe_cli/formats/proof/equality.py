@@ -36,5 +36,5 @@ def surroundings(tokenizer: Tokenizer) -> str:
 
 
 def _unk_id(tokenizer: Tokenizer) -> int | None:
-    unk_id: int | None = getattr(tokenizer.model, "unk_id", None)
+    unk_id: int | None = tokenizer.model.unk_id
     return unk_id

@@ -122,8 +122,8 @@ def own_texts(tokenizer: Tokenizer) -> list[bytes]:
     tokens = [blob[start:end] for start, end in zip(chain((0,), ends), ends, strict=False) if start < end]
     if isinstance(model, (RankBpe, MergeBpe)) and not tokenizer.decoder:
         return tokens
-    prefix = getattr(model, "continuing_subword_prefix", "").encode()
-    suffix = getattr(model, "end_of_word_suffix", "").encode()
+    prefix = model.continuing_subword_prefix.encode()
+    suffix = model.end_of_word_suffix.encode()
     inner = [token.removeprefix(prefix).removesuffix(suffix) for token in tokens] if prefix or suffix else []
     return list(dict.fromkeys((*readings(tokenizer), *inner, *tokens[:_WRITTEN_AS])))
 
@@ -134,8 +134,8 @@ def readings(tokenizer: Tokenizer) -> list[bytes]:
     Raises:
         FormatError: The decoder cannot be run.
     """
-    decode, special = tokenizer.runner.decode, tokenizer.special_table
-    return [decode(array("I", (token_id,)), special) for token_id, _ in tokenizer.model.vocabulary.items()]
+    decode = tokenizer.engine.decode
+    return [decode(array("I", (token_id,))) for token_id, _ in tokenizer.model.vocabulary.items()]
 
 
 def _by(number: int, parts: Iterable[str] | Sequence[bytes]) -> Iterator[list]:  # type: ignore[type-arg]

@@ -9,17 +9,17 @@ normalized stands in the program (``run.c``), and so in what is read.
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
-from bpe_cli.formats.json_node import quote, read, refuse_pattern
+from bpe_cli.formats.read_file import reader_of
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
 from bpe_cli.formats.sentencepiece.model_types import BPE
 from bpe_cli.stages import SpaceMarks
 from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
 
@@ -53,18 +53,6 @@ def sniff(head: bytes) -> bool:
     return True
 
 
-def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``tokenizer.bin``.
-
-    Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken, or of other pieces than llama2.c takes.
-        UsageError: A pattern is given; text is not split.
-    """
-    refuse_pattern(pattern, path, "is for text that is not split")
-    return loads(read(path), str(path))
-
-
 def loads(data: bytes, source: str = NAME) -> Tokenizer:
     """Read the content of a ``tokenizer.bin``.
 
@@ -95,6 +83,9 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
         raise FormatError(f"{source} has {len(pieces)} tokens, fewer than three and one for each byte")
     origin = Origin(NAME, (("max_token_length", longest),))
     return sentencepiece_model.assemble(pieces, {3: BPE, 35: 1}, {4: 0}, source, origin)
+
+
+load = reader_of(loads, "is for text that is not split")
 
 
 def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece_model.Piece:

@@ -19,7 +19,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
 from bpe_cli.formats import scores as score_checks
 from bpe_cli.formats.huggingface import companions
-from bpe_cli.formats.json_node import quote, read, refuse_pattern
+from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.formats.sentencepiece import settings as sentencepiece_settings
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
@@ -39,6 +39,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Fact, Origin, Usage
 

@@ -11,13 +11,13 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.json_node import quote
 from bpe_cli.formats.scores import check_order
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece.settings import PREFIXES, ROLES, fields_of, number, roles, text
 from bpe_cli.stages import ALGORITHMS, Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
 from bpe_cli.stages.sentencepiece_kinds import CONTROL, NORMAL, UNKNOWN
+from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Fact
 
@@ -68,7 +68,7 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
     if not isinstance(model, (Unigram, ScoredBpe, WordLevel)) or model.unk_id is None:
         raise FormatError(
             f"a SentencePiece model cannot hold {ALGORITHMS[model.kind]}"
-            + (" without an unknown token" if hasattr(model, "unk_id") else ""),
+            + ("" if tokenizer.has_bytes else " without an unknown token"),
             hint="it holds what --compat sentencepiece trains",
         )
     if isinstance(model, ScoredBpe):
@@ -143,7 +143,7 @@ def _trainer_settings(
         kind = CHAR
     said = fields_of(trained)
     said |= {3: wire.varint_field(3, kind), 4: wire.varint_field(4, len(content))}
-    for field, switch in ((24, marks.treat_whitespace_as_suffix), (35, getattr(model, "byte_fallback", False))):
+    for field, switch in ((24, marks.treat_whitespace_as_suffix), (35, model.byte_fallback)):
         if switch or field in said:
             said[field] = wire.varint_field(field, int(switch))
     ids = {piece: token_id for token_id, (piece, _, _) in enumerate(content)}
@@ -169,7 +169,7 @@ def _named_roles(tokenizer: Tokenizer, content: Sequence[Piece]) -> dict[str, by
     for role, token_id in tokenizer.usage.roles:
         if role in ROLES and role != "unk" and content[token_id][2] == CONTROL:
             named[role] = content[token_id][0]
-    unknown = getattr(tokenizer.model, "unk_id", None)
+    unknown = tokenizer.model.unk_id
     return named | {"unk": content[unknown or 0][0]}
 
 
@@ -278,7 +278,7 @@ def _trainer_changes(
     say(3, kind, UNIGRAM)
     if len(content) != len(old):
         say(4, len(content), 8000)
-    for field, switch in ((24, marks.treat_whitespace_as_suffix), (35, getattr(model, "byte_fallback", False))):
+    for field, switch in ((24, marks.treat_whitespace_as_suffix), (35, model.byte_fallback)):
         if bool(number(settings, field, 0)) != switch:
             say(field, int(switch), 0)
     surface = _surface(tokenizer)

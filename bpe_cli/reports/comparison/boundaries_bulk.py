@@ -28,7 +28,7 @@ class Cutter:
         self._specials = specials
         self._matcher = tokenizer.matcher(specials)
         self._threads = threads
-        self.unk_id: int | None = getattr(tokenizer.model, "unk_id", None)
+        self.unk_id: int | None = tokenizer.model.unk_id
         self._lengths: array[int] | None = None
         if tokenizer.has_spans and not tokenizer.prefix_space:
             self._lengths = _lengths(tokenizer)

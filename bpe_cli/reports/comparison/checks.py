@@ -13,7 +13,6 @@ an input that is called ``any`` or ``total`` is ``./any``.
 
 from __future__ import annotations
 
-import difflib
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +24,7 @@ from bpe_cli.reports.comparison.comparison import Comparison, Row
 from bpe_cli.reports.comparison.measures import Measure
 from bpe_cli.reports.comparison.metric_names import metric_named
 from bpe_cli.reports.comparison.metrics import Metric
+from bpe_cli.support.messages import did_you_mean, nearest
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -209,8 +209,8 @@ def check_scope(scope: str, text: str, inputs: Sequence[str]) -> None:
         UsageError: No input has that name.
     """
     if scope not in (ANY, TOTAL, *inputs):
-        near = difflib.get_close_matches(scope, [*inputs, ANY, TOTAL], n=3, cutoff=0.5)
+        near = nearest(scope, [*inputs, ANY, TOTAL], cutoff=0.5)
         raise UsageError(
             f"{text!r}: there is no input {scope!r}",
-            hint=f"did you mean {' or '.join(near)}?" if near else "any means each input, total all together",
+            hint=did_you_mean(near, "any means each input, total all together"),
         )

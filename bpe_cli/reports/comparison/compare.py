@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
-from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
+from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row, Settings
 from bpe_cli.reports.comparison.input_accounts import FanOut, Reading
 from bpe_cli.reports.comparison.statistics import LEAST_RESAMPLES, RESAMPLES, adjust, difference
 from bpe_cli.reports.comparison.tallying import InputTally, TokenizerTally
 from bpe_cli.reports.text.segmentation import segment
+from bpe_cli.tokenizer.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from bpe_cli.support.blocks import Block
@@ -35,6 +36,7 @@ def compare(
     baseline: int = 0,
     speed: bool = False,
     resamples: int = RESAMPLES,
+    settings: Settings | None = None,
 ) -> Comparison:
     """Measure what several tokenizers make of inputs.
 
@@ -51,6 +53,8 @@ def compare(
         baseline: The number of the tokenizer that the others are compared with.
         speed: Whether to measure how long encoding takes, for which each text is encoded once more.
         resamples: How often documents are drawn to tell how sure a difference is; at least 39.
+        settings: What the numbers depend on besides. Where it is known, the comparison holds also what tells its
+            tokenizers and texts from others, so that it can be stored and held against another one later.
 
     Raises:
         ValueError: There is no tokenizer, or none with the number ``baseline``, or ``resamples`` are too few.
@@ -69,7 +73,15 @@ def compare(
     labels = _distinct(names or [tokenizer.name or "tokenizer" for tokenizer in tokenizers])
     tallies = [TokenizerTally(tokenizer, specials, threads, speed=speed) for tokenizer in tokenizers]
 
-    def row_of(name: str, found: Sequence[InputTally], documents: int, empty: int, size: int, characters: int) -> Row:
+    def row_of(
+        name: str,
+        found: Sequence[InputTally],
+        documents: int,
+        empty: int,
+        size: int,
+        characters: int,
+        sha256: str | None = None,
+    ) -> Row:
         tokens = found[baseline].token_count
         measures = [each.measure(documents, empty, size, characters, tokens) for each in found]
         differences = [
@@ -77,27 +89,29 @@ def compare(
             else difference(each.units, found[baseline].units, resamples=resamples, threads=threads)
             for number, each in enumerate(found)
         ]  # fmt: skip
-        return Row.from_measures(name, measures, differences)
+        return Row.from_measures(name, measures, differences, sha256)
 
     rows: list[Row] = []
     passages: list[Passage] = []
     room = ALL_PASSAGES_BYTES
     for name, blocks in inputs:
-        reading = Reading(blocks, min(PASSAGE_BYTES, room), progress)
+        reading = Reading(blocks, min(PASSAGE_BYTES, room), progress, hashed=settings is not None)
         found = [tally.begin() for tally in tallies]
         _read(name, reading, tallies, found, labels)
         types = reading.head.types(threads)
         for each in found:
             each.add_types(types)
             each.finish()
-        rows.append(row_of(name, found, reading.documents, reading.empty, reading.bytes_read, reading.characters.total))
+        sha256 = None if reading.digest is None else reading.digest.hexdigest()
+        counts = reading.documents, reading.empty, reading.bytes_read, reading.characters.total
+        rows.append(row_of(name, found, *counts, sha256))
         for document, text in enumerate(reading.short or ()):
             if text:
                 room -= len(text)
                 segmented = (segment(tokenizer, bytes(text), specials) for tokenizer in tokenizers)
                 passages.append(Passage(name, document, tuple(segmented)))
     if len(rows) == 1:  # the same numbers: not drawn once more
-        total = replace(rows[0], name="total")
+        total = replace(rows[0], name="total", sha256=None)
     else:
         total = row_of(
             "total",
@@ -111,7 +125,9 @@ def compare(
     rows = [replace(row, differences=differences) for row, differences in zip(rows, adjusted, strict=True)]
     total = replace(total, differences=adjust([total.differences])[0])
     sizes = tuple(tokenizer.vocab_size for tokenizer in tokenizers)
-    return Comparison(labels, sizes, tuple(rows), total, tuple(passages), baseline=baseline,
+    return Comparison(
+        labels, sizes, tuple(rows), total, tuple(passages), baseline=baseline, settings=settings,
+        fingerprints=() if settings is None else tuple(map(fingerprint, tokenizers)),
         frequencies=tuple(tally.total.frequencies for tally in tallies),
     )  # fmt: skip
 

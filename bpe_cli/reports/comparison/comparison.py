@@ -1,10 +1,10 @@
-"""The comparison: frozen values, made by ``comparing.compare``."""
+"""The comparison: frozen values, made by ``compare.compare``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.reports.comparison.measures import Difference, Measure
 
@@ -12,8 +12,22 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.disagreements import Disagreement
     from bpe_cli.reports.comparison.overlap import Overlap
     from bpe_cli.reports.comparison.probes import Probes
-    from bpe_cli.reports.comparison.provenance import Settings
     from bpe_cli.reports.text.segmentation import Segmentation
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the numbers of a comparison depend on besides tokenizers and texts.
+
+    Attributes:
+        documents: What a document is: a whole input, a line, or a field of a line of JSON.
+        field: That field; None where a document is no such thing.
+        specials: Which special tokens are looked for in the text: ``all``, or their texts.
+    """
+
+    documents: Literal["whole", "lines", "jsonl"] = "whole"
+    field: str | None = None
+    specials: Literal["all"] | tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +44,8 @@ class Row:
             when there is nothing to tell apart.
         differences: How each stands to the baseline; None for the baseline itself, and where there is nothing to
             tell (``statistics.difference`` says when). Empty if the row was not made by a comparison.
-        sha256: Of the documents' bytes (see ``identity.Digests``); None where nobody took it, and for all together.
+        sha256: Of the documents' bytes one after the other, as they are compared: without line ends where each line
+            is a document, unpacked where a file is compressed. None where nobody took it, and for all together.
     """
 
     name: str
@@ -59,7 +74,11 @@ class Row:
 
     @classmethod
     def from_measures(
-        cls, name: str, measures: Sequence[Measure], differences: Sequence[Difference | None] = ()
+        cls,
+        name: str,
+        measures: Sequence[Measure],
+        differences: Sequence[Difference | None] = (),
+        sha256: str | None = None,
     ) -> Row:
         """Put the measures of all tokenizers, at least one, together."""
         tokens = [None if measure.loses_text else measure.token_count for measure in measures]
@@ -69,7 +88,7 @@ class Row:
         first = measures[0]
         return cls(
             name, first.document_count, first.byte_count, first.character_count,
-            tuple(measures), best, tuple(differences),
+            tuple(measures), best, tuple(differences), sha256,
         )  # fmt: skip
 
 
@@ -97,13 +116,13 @@ class Comparison:
         vocab_sizes: Their highest ids plus one.
         rows: One per input, in order.
         total: All inputs together: ratios of sums, not means of ratios.
-        passages: The texts of short inputs, token by token (see ``comparing.PASSAGE_BYTES``).
+        passages: The texts of short inputs, token by token (see ``compare.PASSAGE_BYTES``).
         probes: What languages, code, data and numbers cost, where that was asked for.
         overlaps: The vocabulary of each other tokenizer against the first's, where that was asked for.
         disagreements: How each other tokenizer cuts the inputs against the first, where that was asked for.
         baseline: The number of the tokenizer that the others are compared with.
         fingerprints: What tells the tokenizers' values apart (``tokenizer.fingerprint``); empty where nobody asked.
-        settings: What the numbers depend on besides (``identity.Settings``); None where nobody said.
+        settings: What the numbers depend on besides; None where nobody said.
         frequencies: How often each id of each tokenizer's vocabulary occurred (u64), in all inputs together; special
             ids behind it are left out. Not part of the value; empty if it was not made by a comparison.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import itertools
 import operator
 from array import array
@@ -167,9 +168,12 @@ class Reading:
         characters: Counts the characters.
         head: Its first ``WORD_BYTES``.
         short: The documents themselves while they are short together, else None.
+        digest: The sha256 of all bytes, if it is taken.
     """
 
-    def __init__(self, blocks: Iterable[Block], limit: int, progress: Callable[[int], None] | None) -> None:
+    def __init__(
+        self, blocks: Iterable[Block], limit: int, progress: Callable[[int], None] | None, *, hashed: bool = False
+    ) -> None:
         self._blocks = blocks
         self._limit = limit
         self._progress = progress
@@ -178,13 +182,16 @@ class Reading:
         self.characters = CharacterCounter()
         self.head = Head(WORD_BYTES)
         self.short: list[bytearray] | None = []
+        self.digest = hashlib.sha256() if hashed else None
 
     def __iter__(self) -> Iterator[Block]:
         for block in self._blocks:
             size = len(block.data)
-            self.documents += len(block.ends) - block.continued
+            self.documents += block.begun
             self._count_filled(block)
             self.bytes_read += size
+            if self.digest is not None:
+                self.digest.update(block.data)
             self.characters.feed(block)
             self.head.feed(block)
             if self.short is not None and self.bytes_read > self._limit:
@@ -212,8 +219,8 @@ class Reading:
         self._open_is_filled = block.unfinished and (last_is_filled or (went_on and len(ends) == 1))
 
     def _remember(self, block: Block, short: list[bytearray]) -> None:
-        for number, document in enumerate(block.documents()):
-            if number == 0 and block.continued and short:
-                short[-1] += document
-            else:
+        for document, begins, _ in block.parts():
+            if begins or not short:
                 short.append(bytearray(document))
+            else:
+                short[-1] += document

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 from bpe_cli.errors import UsageError
@@ -10,6 +9,7 @@ from bpe_cli.reports.comparison.comparison import Row
 from bpe_cli.reports.comparison.measures import Difference
 from bpe_cli.reports.comparison.metrics import METRICS, Metric
 from bpe_cli.support.failures import every
+from bpe_cli.support.messages import did_you_mean, nearest
 
 ALL = "all"
 """Stands for all metrics but speed, which takes more time and differs from run to run."""
@@ -30,10 +30,10 @@ def metric_named(name: str) -> Metric:
     by_label = {metric.label.casefold(): metric for metric in METRICS.values()}
     found = METRICS.get(name) or by_label.get(" ".join(name.casefold().split()))
     if found is None:
-        near = difflib.get_close_matches(name.replace(" ", "_"), METRICS, n=3)
+        near = nearest(name.replace(" ", "_"), METRICS)
         raise UsageError(
             f"there is no metric {name!r}",
-            hint=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(METRICS)}",
+            hint=did_you_mean(near, f"there are {', '.join(METRICS)}"),
         )
     return found
 

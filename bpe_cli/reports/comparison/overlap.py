@@ -153,7 +153,7 @@ def merge_products(tokenizer: Tokenizer) -> list[bytes] | None:
     of merges, the tokens of several bytes are their products, by rank.
     """
     model = tokenizer.model
-    merges = getattr(model, "merges", None)
+    merges = model.merges
     meaning = meaning_of(tokenizer)
     if merges is not None:
         token = model.vocabulary.token

@@ -38,8 +38,7 @@ class RoundTrips:
     def add(self, block: Block, ids: memoryview | array[int], ends: memoryview | array[int]) -> None:
         """Check the next block's documents by their ids (u32) and where each one's end (u64)."""
         ids = memoryview(ids)
-        first = 1 if block.continued else 0
-        last = len(block.ends) - 1 if block.unfinished else len(block.ends)
+        first, last = len(block.ends) - block.begun, block.ended
         if first and block.ends:
             self._hold(memoryview(block.data)[: block.ends[0]], ids[: ends[0]])
             if last > 0:
@@ -71,6 +70,5 @@ class RoundTrips:
         self._held, self._ids = None, array("I")
 
     def _check(self, block: Block, ids: memoryview | array[int], ends: array[int]) -> None:
-        runner = self._tokenizer.staged_runner
         self.checked += len(block.ends)
-        self.failed += len(runner.failures(block, ids, ends, self._tokenizer.special_table, self._threads))
+        self.failed += len(self._tokenizer.engine.failures(block, ids, ends, self._threads))

@@ -70,8 +70,8 @@ class Sample:
         cut = False
         for block in blocks:
             if not cut:
-                for number, part in enumerate(block.documents()):
-                    if number or not block.continued or not documents:
+                for part, begins, _ in block.parts():
+                    if begins or not documents:
                         documents.append(bytearray())
                     taken = part[:room]
                     documents[-1] += taken

@@ -14,7 +14,6 @@ from bpe_cli.reports.comparison.statistics import MOST_UNITS
 from bpe_cli.reports.tokenizer.fallback import fallback_ids
 from bpe_cli.stages import Prepend, SpaceMarks
 from bpe_cli.support.blocks import Block
-from bpe_cli.tokenizer.engine import PlainRunner
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.input_accounts import WordTypes
@@ -117,34 +116,12 @@ class InputTally:
             begun = time.perf_counter()
             owner.tokenizer.encode_block(block, owner.matcher, owner.threads)
             self._seconds += time.perf_counter() - begun
-        tokenizer, runner = owner.tokenizer, owner.tokenizer.runner
-        if isinstance(runner, PlainRunner) and owner.tiled:
-            runner.tally(self._tally, block, owner.matcher, owner.threads)
-        elif isinstance(runner, PlainRunner) and runner.slow_patterns and tokenizer.has_spans:
-            self._round_trips.add(block, *self._add_slowly(block))
-        else:
-            ids, ends = tokenizer.staged_runner.tally(self._tally, block, owner.matcher, owner.threads)
-            self._round_trips.add(block, ids, ends)
+        encoded = owner.tokenizer.engine.tally(self._tally, block, owner.matcher, owner.threads, tiled=owner.tiled)
+        if encoded is not None:
+            self._round_trips.add(block, *encoded)
         ended = self._tally.take_ended()
         self.units.extend(ended)
         owner.total.units.extend(ended)
-
-    def _add_slowly(self, block: Block) -> tuple[array[int], array[int]]:
-        """Count with a pattern that only the ``regex`` module can run, and a space before the text.
-
-        Such patterns allow no cuts: the documents are whole.
-        """
-        ids, ends, starts, stops = array("I"), array("Q"), array("Q"), array("Q")
-        begin = 0
-        for document in block.documents():
-            for token in self._owner.tokenizer.tokens(bytes(document), specials=self._owner.specials):
-                ids.append(token.token_id)
-                starts.append(begin + token.start)
-                stops.append(begin + token.end)
-            ends.append(len(ids))
-            begin += len(document)
-        self._tally.add(block.data, block.ends, ids, ends, starts, stops)
-        return ids, ends
 
     def add_types(self, types: WordTypes) -> None:
         """Count the words that are one token by themselves."""

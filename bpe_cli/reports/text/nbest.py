@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import Unigram
 from bpe_cli.stages.splitters import segments
-from bpe_cli.support.core_arguments import cannot_spell
-from bpe_cli.tokenizer.engine import StagedRunner
+from bpe_cli.tokenizer.engine import Engine
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -73,7 +72,7 @@ def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()
         UsageError: The model is another one, or a name in ``specials`` is unknown.
         InputError: The text is too long, or a byte of it has no token.
     """
-    runner = runner_of(tokenizer)
+    check_rankable(tokenizer)
     if not 1 <= wanted <= MOST:
         raise UsageError(f"from 1 to {MOST:,} segmentations can be ranked, not {wanted:,}")
     if len(text) > LARGEST_TEXT:
@@ -81,14 +80,14 @@ def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()
     matcher = tokenizer.matcher(specials)
     special_ids = tokenizer.special_ids
     found = []
-    for ids, score in best_sums(_parts(runner, text, matcher, wanted), wanted):
+    for ids, score in best_sums(_parts(tokenizer.engine, text, matcher, wanted), wanted):
         tokens = (RankedToken(each, tokenizer.token_bytes(each), each in special_ids) for each in ids)
         found.append(RankedSegmentation(score, tuple(tokens)))
     return Ranking(tokenizer.name, len(text), wanted, tuple(found))
 
 
-def runner_of(tokenizer: Tokenizer) -> StagedRunner:
-    """Return what runs a tokenizer that can rank segmentations.
+def check_rankable(tokenizer: Tokenizer) -> None:
+    """Refuse a tokenizer whose segmentations cannot be ranked.
 
     Raises:
         UsageError: Its model gives no scores, or added tokens are looked for in what it makes of the text.
@@ -96,8 +95,6 @@ def runner_of(tokenizer: Tokenizer) -> StagedRunner:
     refuse_without_scores(tokenizer)
     if any(token.normalized for token in tokenizer.special_tokens):
         raise UsageError("segmentations cannot be ranked where added tokens are looked for in normalized text")
-    runner = tokenizer.runner
-    return runner if isinstance(runner, StagedRunner) else StagedRunner(tokenizer)
 
 
 def refuse_without_scores(tokenizer: Tokenizer) -> None:
@@ -114,7 +111,7 @@ def refuse_without_scores(tokenizer: Tokenizer) -> None:
 
 
 def _parts(
-    runner: StagedRunner, text: bytes, matcher: _core.SpecialMatcher | None, wanted: int
+    engine: Engine, text: bytes, matcher: _core.SpecialMatcher | None, wanted: int
 ) -> Iterator[Sequence[Choice]]:
     """Yield the choices that each special token and each piece of a text leaves."""
     known: dict[bytes, list[Choice]] = {}
@@ -123,20 +120,11 @@ def _parts(
         if special_id is not None:
             yield [((special_id,), 0.0)]
         else:
-            data, starts, ends, *_ = runner.stages.pre_tokenize(segment, first=position == 0)
-            for start, end in zip(memoryview(starts), memoryview(ends), strict=True):
-                piece = data[start:end]
+            for piece in engine.pieces(segment, first=position == 0).contents():
                 if piece not in known:
-                    known[piece] = _ranked(runner, piece, wanted)
+                    known[piece] = engine.nbest(piece, wanted)
                 yield known[piece]
         position += len(segment)
-
-
-def _ranked(runner: StagedRunner, piece: bytes, wanted: int) -> list[Choice]:
-    try:
-        return [(tuple(memoryview(ids)), score) for ids, score in runner.pipeline.nbest(piece, wanted)]
-    except ValueError as error:
-        raise cannot_spell(error, piece) from error
 
 
 def best_sums(parts: Iterable[Sequence[Choice]], wanted: int) -> list[Choice]:

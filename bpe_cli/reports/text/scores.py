@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 UNKNOWN_PENALTY = 10.0
 """How far an unknown character lies below the lowest score of a unigram model (SentencePiece)."""
+FIXED_UNKNOWN = -1000.0
+"""What an unknown character scores where scores are rounded to ten-thousandths."""
 SMALLEST = 2.0**-126
 """Where the highest score begins: the smallest normal single-precision number above 0 (SentencePiece)."""
 _NORMAL, _USER_DEFINED = 1, 4
@@ -33,10 +35,13 @@ def scores_of(tokenizer: Tokenizer) -> Callable[[int], float | None] | None:
         return None
     scores, kinds, special = model.scores, model.kinds, tokenizer.special_ids
     unknown_id = unknown = highest = None
+    taken: tuple[int, ...] = (_NORMAL,)
     if isinstance(model, Unigram):
         normal = [score for number, score in enumerate(scores) if not kinds or kinds[number] == _NORMAL]
         unknown_id, unknown = model.unk_id, min(normal, default=0.0) - UNKNOWN_PENALTY
         highest = max(normal, default=0.0)
+        if model.fixed_point:
+            unknown, highest, taken = FIXED_UNKNOWN, None, (_NORMAL, _USER_DEFINED)
 
     def score(token_id: int) -> float | None:
         if token_id == unknown_id:
@@ -45,7 +50,7 @@ def scores_of(tokenizer: Tokenizer) -> Callable[[int], float | None] | None:
         if kind == _USER_DEFINED and highest is not None:
             characters = len(model.vocabulary.token(token_id).decode("utf-8", "surrogateescape"))
             return characters * max(highest, SMALLEST) - 0.1
-        if kind != _NORMAL or token_id in special or token_id >= len(scores):
+        if kind not in taken or token_id in special or token_id >= len(scores):
             return None
         return scores[token_id]
 

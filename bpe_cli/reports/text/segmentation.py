@@ -209,7 +209,7 @@ class TextReader:
         self._specials = specials
         self._read, self._score_of = reading_of(tokenizer), scores_of(tokenizer)
         self._joined = tokenizer.model.kind not in _OVERLAPPING
-        self._suffix: str = getattr(tokenizer.model, "end_of_word_suffix", "")
+        self._suffix: str = tokenizer.model.end_of_word_suffix
 
     def segment(self, text: bytes, details: int | None = None) -> Segmentation:
         """Encode one text and say everything about its tokens; as ``segment``.

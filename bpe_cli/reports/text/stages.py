@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ from bpe_cli.stages.component_json import core_spec, type_name
 from bpe_cli.stages.patterns import name_of
 from bpe_cli.stages.splitters import segments
 from bpe_cli.support.blocks import Block
-from bpe_cli.tokenizer.engine import StagedRunner
 from bpe_cli.tokenizer.post_processor import Processed, process
 
 if TYPE_CHECKING:
@@ -274,18 +273,13 @@ def _aligned(
 def _pieces(tokenizer: Tokenizer, stretches: Sequence[Stretch], segmentation: Segmentation) -> Iterator[Piece]:
     """Yield the pieces, with how many tokens each becomes."""
     number = position = 0
-    runner = tokenizer.runner
-    model = _Model(tokenizer, runner) if isinstance(runner, StagedRunner) else None
+    model = _Model(tokenizer)
     for content, special_id in stretches:
         if special_id is not None:
             yield Piece(content, position, position + len(content), number, number + 1, special=True)
             number += 1
-        elif model is None:
-            for piece in _plain_pieces(tokenizer, content, position, number, segmentation):
-                yield piece
-                number = piece.token_end
         else:
-            for piece in _staged_pieces(model, content, position, number, segmentation):
+            for piece in _ordinary_pieces(model, content, position, number, segmentation):
                 yield piece
                 number = piece.token_end
         position += len(content)
@@ -296,31 +290,15 @@ def _pieces(tokenizer: Tokenizer, stretches: Sequence[Stretch], segmentation: Se
 _MOVED = "the stages cannot be told apart where added tokens are looked for in normalized text"
 
 
-def _plain_pieces(
-    tokenizer: Tokenizer, content: bytes, position: int, number: int, segmentation: Segmentation
-) -> Iterator[Piece]:
-    """Yield the pieces of a text that is only split: its tokens' bytes are those of the pieces."""
-    spaced = tokenizer.prefix_space and not content.startswith(b" ")
-    data = b" " + content if spaced else content
-    start = used = 0
-    for end in tokenizer.piece_ends(data) or ():
-        first = number
-        while used < end:
-            used += len(segmentation.tokens[number].content)
-            number += 1
-        yield Piece(data[start:end], position + max(start - spaced, 0), position + end - spaced, first, number)
-        start = end
-
-
-def _staged_pieces(
+def _ordinary_pieces(
     model: _Model, content: bytes, position: int, number: int, segmentation: Segmentation
 ) -> Iterator[Piece]:
-    """Yield the pieces of a text that stages rewrite: the model encodes each by itself."""
-    data, starts, ends, begins, stops = model.stages.pre_tokenize(content, first=position == 0)
-    contents = [model.reads(data[start:end]) for start, end in zip(memoryview(starts), memoryview(ends), strict=True)]
+    """Yield the pieces of a text without special tokens: the model encodes each by itself."""
+    cut = model.engine.pieces(content, first=position == 0)
+    contents = list(map(model.reads, cut.contents()))
     found, id_ends = model.encode(contents)
     tokens, begun = segmentation.tokens, number
-    places = zip(contents, memoryview(begins), memoryview(stops), [0, *id_ends], id_ends, strict=False)
+    places = zip(contents, cut.source_starts, cut.source_ends, [0, *id_ends], id_ends, strict=False)
     for piece, begin, stop, start, end in places:
         ids = found[start:end]
         # Unknown pieces that follow one another may be one token: each has it.
@@ -335,13 +313,12 @@ def _staged_pieces(
 class _Model:
     """The stages before a model, and the model alone: what it gets is already a piece."""
 
-    def __init__(self, tokenizer: Tokenizer, runner: StagedRunner) -> None:
-        self.stages = runner.stages
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.engine = tokenizer.engine
         # Byte-level BPE gets bytes, also behind a stage that spells them.
         self._spelt = tokenizer.has_bytes and any(isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer)
         model = tokenizer.model
         self._fused = model.unk_id if isinstance(model, WordLevel) and model.fuse_unk else None
-        self._runner = StagedRunner(replace(tokenizer, normalizer=(), pre_tokenizer=(), decoder=()))
 
     def fuses(self, ids: Sequence[int]) -> bool:
         """Return whether tokens begin with an unknown one that may be one with the one before it."""
@@ -354,5 +331,5 @@ class _Model:
 
     def encode(self, pieces: Sequence[bytes]) -> tuple[list[int], list[int]]:
         """Return the ids of all pieces, and where those of each end."""
-        ids, ends = self._runner.encode(Block.of(pieces), None, 1)
+        ids, ends = self.engine.bare.encode(Block.of(pieces))
         return ids.tolist(), ends.tolist()

@@ -33,7 +33,7 @@ def reading_of(tokenizer: Tokenizer) -> Callable[[bytes], bytes]:
     """
     if tokenizer.model.kind in ("bpe-ranks", "bpe-merges"):
         return _as_it_is
-    if getattr(tokenizer.model, "byte_fallback", False):
+    if tokenizer.model.byte_fallback:
         return _fallback
     stages = (*tokenizer.normalizer, *tokenizer.pre_tokenizer)
     if any(isinstance(stage, (ByteLevel, ByteLevelNormalizer)) for stage in stages):

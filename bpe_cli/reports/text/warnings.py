@@ -119,7 +119,7 @@ class Watch:
         losses: list[TextWarning] = []
         if self._normalizer is not None:
             losses += _normalized(self._normalizer, text, self._matcher)
-        if getattr(self._tokenizer.model, "unk_id", None) is not None:
+        if self._tokenizer.model.unk_id is not None:
             losses += _unknown(self._tokenizer, text, placed, self._fallback)
         found += losses
         # Plain texts need no look at a whole vocabulary; and of tokens that are bytes by design nobody wants to hear.

@@ -149,7 +149,7 @@ def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
         frequencies: How often its tokens occur (``count_frequencies``).
     """
     contents = anatomy.contents
-    total, unk_id = frequencies.token_count, getattr(anatomy.tokenizer.model, "unk_id", None)
+    total, unk_id = frequencies.token_count, anatomy.tokenizer.model.unk_id
     counts = {token_id: frequencies.of(token_id) for token_id in contents.meanings}
     unused = [token_id for token_id, count in counts.items() if not count]
     broken = [token_id for token_id in unused if token_id not in contents.texts]

@@ -44,8 +44,8 @@ def fallback_ids(tokenizer: Tokenizer) -> Fallback:
     Complexity: linear in the vocabulary.
     """
     model = tokenizer.model
-    unknown = getattr(model, "unk_id", None)
-    if getattr(model, "byte_fallback", False):
+    unknown = model.unk_id
+    if model.byte_fallback:
         named = (token_id for token_id, token in model.vocabulary.items() if _NAMED_BYTE.fullmatch(token))
         found = frozenset(named)
     else:
@@ -56,7 +56,7 @@ def fallback_ids(tokenizer: Tokenizer) -> Fallback:
 def _single_bytes(tokenizer: Tokenizer) -> list[int]:
     """List the ids of tokens that stand for one byte of a longer character."""
     model = tokenizer.model
-    around = (getattr(model, name, "") for name in ("continuing_subword_prefix", "end_of_word_suffix"))
+    around = model.continuing_subword_prefix, model.end_of_word_suffix
     longest = _LONGEST_SPELT_BYTE + sum(len(mark.encode()) for mark in around)
     meaning = meaning_of(tokenizer)
     found = []

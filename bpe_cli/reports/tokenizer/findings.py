@@ -89,13 +89,13 @@ def _coverage(tokenizer: Tokenizer, report: VocabularyReport, structure: Structu
             yield Finding(
                 False, "bytes", f"{plural(missing, 'byte')} {verb} no token: text with them cannot be encoded"
             )
-    elif getattr(model, "byte_fallback", False):
+    elif model.byte_fallback:
         yield Finding(True, "bytes", "any text can be encoded: unknown characters fall back to bytes")
     elif _spells_bytes(tokenizer, structure):
         yield Finding(True, "bytes", "any text can be encoded: every byte is a token")
-    elif getattr(model, "unk_id", None) is not None:
+    elif model.unk_id is not None:
         yield Finding(False, "bytes", "what the vocabulary cannot spell becomes the unknown token, and is lost")
-    elif hasattr(model, "unk_id"):
+    elif not tokenizer.has_bytes:
         yield Finding(False, "bytes", "there is neither an unknown token nor bytes to fall back on")
     for pattern in report.patterns:
         if not pattern.fast:

@@ -177,14 +177,14 @@ def _kind(anatomy: Anatomy, token_id: int) -> str:
     special = anatomy.tokenizer.special_ids.get(token_id)
     if special is not None:
         return "special" if special.special else "added"
-    kinds = getattr(anatomy.tokenizer.model, "kinds", b"")
+    kinds = anatomy.tokenizer.model.kinds
     if kinds:
         return _KINDS.get(kinds[token_id], "ordinary") if token_id < len(kinds) else "ordinary"
-    return "unknown" if getattr(anatomy.tokenizer.model, "unk_id", None) == token_id else "ordinary"
+    return "unknown" if anatomy.tokenizer.model.unk_id == token_id else "ordinary"
 
 
 def _score(anatomy: Anatomy, token_id: int) -> float | None:
-    scores = getattr(anatomy.tokenizer.model, "scores", ())
+    scores = anatomy.tokenizer.model.scores or ()
     return scores[token_id] if token_id < len(scores) else None
 
 
@@ -196,7 +196,7 @@ def _rank(anatomy: Anatomy, token_id: int) -> int | None:
     if pair is None:
         return None
     found = None
-    for number, (left, right, _) in enumerate(getattr(model, "merges", ())):
+    for number, (left, right, _) in enumerate(model.merges or ()):
         if (left, right) == pair:
             found = number  # of a pair that stands twice the last counts
     return found

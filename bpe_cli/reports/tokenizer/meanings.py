@@ -31,12 +31,12 @@ def meaning_of(tokenizer: Tokenizer) -> Step:
     if model.kind in ("bpe-ranks", "bpe-merges"):
         return lambda token: token
     steps: list[Step] = []
-    if prefix := getattr(model, "continuing_subword_prefix", ""):
+    if prefix := model.continuing_subword_prefix:
         steps.append(lambda token: token.removeprefix(prefix.encode()))
-    if suffix := getattr(model, "end_of_word_suffix", ""):
+    if suffix := model.end_of_word_suffix:
         steps.append(lambda token: token.removesuffix(suffix.encode()))
     steps += _undo(tokenizer.normalizer, tokenizer.pre_tokenizer)
-    byte_fallback = getattr(model, "byte_fallback", False)
+    byte_fallback = model.byte_fallback
 
     def meaning(token: bytes) -> bytes:
         if byte_fallback and (named := _BYTE.fullmatch(token)):

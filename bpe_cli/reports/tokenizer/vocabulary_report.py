@@ -153,7 +153,7 @@ def describe(
     special_ids = tokenizer.special_ids
     ordinary = (contents or read_contents(tokenizer)).meanings
     lengths = Counter(map(len, ordinary.values()))
-    only_decoded = dict(getattr(model, "texts", ()))
+    only_decoded = dict(model.texts)
     unused_count, unused_ranges = _unused({*ordinary, *special_ids, *only_decoded})
     slow = set(tokenizer.slow_patterns)
     bytes_present = {token[0] for token in ordinary.values() if len(token) == 1}

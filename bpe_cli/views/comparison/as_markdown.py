@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.metric_names import USUAL, best_of, differences_of, metrics_named
+from bpe_cli.views.blocks import Heading, Line, Sheet
 from bpe_cli.views.comparison import changes_table
-from bpe_cli.views.comparison.blocks import Heading, Line, Sheet, taken_apart
-from bpe_cli.views.comparison.extras import extras_view
+from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.values import (
     change_text,
     digits_of,
@@ -67,9 +67,10 @@ def comparison_markdown(
     metrics = metrics or metrics_named(USUAL)
     names = [code(name) for name in short_names(report.tokenizers)]
     source = code(report.rows[0].name) if len(report.rows) == 1 else count(len(report.rows), "input")
-    extras = "\n\n".join(map(_part, taken_apart(extras_view(report))))
-    if extras and not report.rows:
-        return f"### Tokenizers compared\n\n{extras}\n"
+    found = additions_view(report)
+    additions = "" if found is None else "\n\n".join(map(_part, found.neutral()))
+    if additions and not report.rows:
+        return f"### Tokenizers compared\n\n{additions}\n"
     parts = [f"### Tokenizers compared\n\n{source}: {sums(report)}"]
     if checks:
         parts.append("\n".join(_check(check) for check in checks))
@@ -80,8 +81,8 @@ def comparison_markdown(
         parts.append(_changes(changes))
     if len(report.rows) > 1:
         parts.append(_by_input(report, metrics[0], names))
-    if extras:
-        parts.append(_folded("Probes, vocabularies, differences", extras))
+    if additions:
+        parts.append(_folded("Probes, vocabularies, differences", additions))
     return "\n\n".join(parts) + "\n"
 
 
@@ -103,10 +104,11 @@ def code(name: str) -> str:
 def _part(part: Heading | Line | Sheet) -> str:
     """Write a part of what a console shows; texts and names in it may be from outside."""
     if isinstance(part, Heading):
-        return f"#### {_words(part.text)}"
+        return f"#### {_words(part.text.strip())}"
     if isinstance(part, Line):
-        return _words(part.text)
-    return _table([_cell(text) for text in part.headers], part.right, ([*map(_cell, row)] for row in part.rows))
+        return _words(f"{part.lead}{part.text}".strip())
+    headers, right, rows = part.plain()
+    return _table([_cell(text) for text in headers], right, ([*map(_cell, row)] for row in rows))
 
 
 def _words(text: str) -> str:

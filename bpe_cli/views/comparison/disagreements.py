@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Group
 from rich.style import Style
 from rich.text import Text
 
+from bpe_cli.views.blocks import Block, Blocks, Line, Sheet, Verbatim
 from bpe_cli.views.comparison.grid import Grid, listed
 from bpe_cli.views.comparison.probes import share, title
-from bpe_cli.views.layout import table
 from bpe_cli.views.names import header
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.visible import BAR, harmless, units, visible
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from rich.table import Table
+    from rich.console import Console, ConsoleOptions, RenderResult
 
     from bpe_cli.reports.comparison.disagreements import Difference, Disagreement
 
@@ -34,7 +32,7 @@ _AROUND = 12
 _WIDE = 72
 
 
-def disagreement_view(names: Sequence[str], disagreements: Sequence[Disagreement]) -> RenderableType:
+def disagreement_view(names: Sequence[str], disagreements: Sequence[Disagreement]) -> Blocks:
     """Show tokenizers against the baseline.
 
     Args:
@@ -61,12 +59,12 @@ def disagreement_view(names: Sequence[str], disagreements: Sequence[Disagreement
         (f"as {base} or coarser", [share(each.share_coarser) for each in disagreements]),
     ]
     others = [names[each.second] for each in disagreements]
-    parts: list[RenderableType] = [
+    parts: list[Block] = [
         title(f"Boundaries against {base}, on {texts}"),
         Grid("", others, [boundaries, measures, words]),
     ]
     parts += [_Differences(names, each) for each in disagreements]
-    return Group(*parts)
+    return Blocks(*parts)
 
 
 class _Differences:
@@ -81,41 +79,43 @@ class _Differences:
         palette: tuple[Style, ...] = ()
         if not console.no_color and console.color_system is not None:
             palette = _RICH if console.color_system in ("256", "truecolor") else _BASIC
-        yield from self._head()
-        if not self._disagreement.segments:
+        if options.max_width >= _WIDE or not self._disagreement.segments:
+            yield Blocks(*self._blocks(palette))
             return
-        if options.max_width >= _WIDE:
-            yield self._table(palette)
-        else:
-            yield from self._lines(palette)
-        yield from self._unknown()
+        yield Blocks(*self._head())
+        yield from self._lines(palette)
+        yield Blocks(*self._unknown())
 
-    def whole(self) -> Group:
+    def blocks(self) -> Iterator[Block]:
         """Return all of it, however wide, without colours."""
-        found = self._disagreement
-        return Group(*self._head(), *([self._table(())] if found.segments else []), *self._unknown())
+        return self._blocks(())
 
-    def _head(self) -> Iterator[Text]:
+    def _blocks(self, palette: Sequence[Style]) -> Iterator[Block]:
+        yield from self._head()
+        if self._disagreement.segments:
+            yield self._sheet(palette)
+            yield from self._unknown()
+
+    def _head(self) -> Iterator[Line]:
         found = self._disagreement
         if not found.segments:
-            yield Text(f"{self._second} cuts everything as {self._first} does")
+            yield Line(f"{self._second} cuts everything as {self._first} does")
             return
         places = f"{count(found.segments, 'place')} ({whole(found.kinds)} different)"
-        yield Text(
+        yield Line(
             f"{self._second} differs in {places}; tokens more or fewer than {self._first}, the most costly first:"
         )
 
-    def _table(self, palette: Sequence[Style]) -> Table:
-        shown = table()
-        shown.add_column("tokens", justify="right", no_wrap=True)
-        shown.add_column("times", justify="right", no_wrap=True)
-        shown.add_column(Text(header(self._first)), overflow="fold")
-        shown.add_column(Text(header(self._second)), overflow="fold")
+    def _sheet(self, palette: Sequence[Style]) -> Sheet:
+        shown = Sheet()
+        shown.add_numbers("tokens", "times")
+        shown.add_column(Verbatim(header(self._first)), overflow="fold")
+        shown.add_column(Verbatim(header(self._second)), overflow="fold")
         shown.add_column("as in", overflow="fold")
         for each in self._disagreement.differences:
             shown.add_row(
-                Text(_cost(each)),
-                Text(whole(each.times)),
+                Verbatim(_cost(each)),
+                Verbatim(whole(each.times)),
                 _cut(each, each.first_ends, palette),
                 _cut(each, each.second_ends, palette),
                 _context(each),
@@ -134,10 +134,10 @@ class _Differences:
                 ],
             )
 
-    def _unknown(self) -> Iterator[Text]:
+    def _unknown(self) -> Iterator[Line]:
         for name, lost in zip((self._first, self._second), self._disagreement.unknown, strict=True):
             if lost:
-                yield Text(f"{count(lost, 'token')} of {name} stand for unknown text; that they are few is no merit")
+                yield Line(f"{count(lost, 'token')} of {name} stand for unknown text; that they are few is no merit")
 
 
 def _cost(difference: Difference) -> str:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from bpe_cli.views.layout import table
+from bpe_cli.views.blocks import Sheet, Verbatim
 from bpe_cli.views.names import header, header_width
+from bpe_cli.views.on_console import drawn
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from rich.table import Table
+
+    from bpe_cli.views.blocks import Block
 
 _EDGES = 2
 _GAP = 3  # between two columns of a table
@@ -56,9 +58,9 @@ class Grid:
         self._left = left
         self._most = most
 
-    def whole(self) -> Table:
-        """Return one table of all columns, however wide."""
-        return self._table(range(len(self._names)), None)
+    def blocks(self) -> list[Block]:
+        """Return one sheet of all columns, however wide."""
+        return [self._sheet(range(len(self._names)), None)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = [row for section in self._sections for row in section]
@@ -78,17 +80,17 @@ class Grid:
         longest = max(map(cell_len, labels))
         for part in folded(widths, room - label_cells):
             taken = sum(widths[number] + _GAP for number in part)
-            yield self._table(part, min(longest, max(label_cells, room - taken)))
+            yield drawn(self._sheet(part, min(longest, max(label_cells, room - taken))))
 
-    def _table(self, columns: range, label_cells: int | None) -> Table:
-        shown = table()
-        shown.add_column(Text(self._head), width=label_cells, no_wrap=label_cells is None)
+    def _sheet(self, columns: range, label_cells: int | None) -> Sheet:
+        shown = Sheet()
+        shown.add_column(Verbatim(self._head), width=label_cells, no_wrap=label_cells is None)
         if self._first is not None:
-            shown.add_column(Text(self._first[0]), justify="right", no_wrap=True)
+            shown.add_numbers(Verbatim(self._first[0]))
         for number in columns:
             shown.add_column(
-                Text(header(self._names[number])),
-                justify="left" if self._left else "right",
+                Verbatim(header(self._names[number])),
+                right=not self._left,
                 no_wrap=not self._left,
                 overflow="fold",
                 max_width=self._most,
@@ -96,10 +98,10 @@ class Grid:
         place = 0
         for section in self._sections:
             for label, values in section:
-                before = [] if self._first is None else [Text(self._first[1][place])]
-                shown.add_row(Text(label), *before, *(Text(values[number]) for number in columns))
+                before = [] if self._first is None else [Verbatim(self._first[1][place])]
+                shown.add_row(Verbatim(label), *before, *(Verbatim(values[number]) for number in columns))
                 place += 1
-            shown.add_section()
+            shown.end_part()
         return shown
 
     def _lists(self) -> Iterator[RenderableType]:

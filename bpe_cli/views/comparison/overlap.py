@@ -6,18 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
+from bpe_cli.views.blocks import Block, Blocks, Line, Sheet, Verbatim
 from bpe_cli.views.comparison.grid import Grid
 from bpe_cli.views.comparison.probes import share, title
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.visible import harmless, units
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from bpe_cli.reports.comparison.overlap import Alone, Overlap
 
 _TOKEN_CELLS = 24
@@ -26,7 +22,7 @@ _LONGEST = 4
 _NAMED = {"none": "no letter", "bytes": "no UTF-8", "other": "other scripts"}
 
 
-def overlap_view(names: Sequence[str], overlaps: Sequence[Overlap]) -> RenderableType:
+def overlap_view(names: Sequence[str], overlaps: Sequence[Overlap]) -> Blocks:
     """Show vocabularies against the baseline's.
 
     Args:
@@ -54,7 +50,7 @@ def overlap_view(names: Sequence[str], overlaps: Sequence[Overlap]) -> Renderabl
         ("equal merges from the first on", [whole(each.equal_merges) for each in overlaps]),
     ]
     others = [names[each.second] for each in overlaps]
-    parts: list[RenderableType] = [
+    parts: list[Block] = [
         title(f"Vocabularies against {base}, by the texts that tokens stand for"),
         Grid("", others, [sizes, shares, orders]),
     ]
@@ -62,26 +58,26 @@ def overlap_view(names: Sequence[str], overlaps: Sequence[Overlap]) -> Renderabl
         other = harmless(names[each.second])
         parts += _alone(f"{base} and not in {other}", each.first_alone)
         parts += _alone(f"{other} and not in {base}", each.second_alone)
-    return Group(*parts)
+    return Blocks(*parts)
 
 
-def _alone(where: str, alone: Alone) -> Iterator[RenderableType]:
+def _alone(where: str, alone: Alone) -> Iterator[Block]:
     if not alone.count:
-        yield Text(f"nothing in {where}")
+        yield Line(f"nothing in {where}")
         return
-    yield Text(f"{count(alone.count, 'text')} in {where}")
-    shown = Table.grid(padding=(0, 2))
-    shown.add_column(justify="right", no_wrap=True)
+    yield Line(f"{count(alone.count, 'text')} in {where}")
+    shown = Sheet(is_list=True)
+    shown.add_numbers("")
     shown.add_column(no_wrap=True)
     shown.add_column(overflow="fold")
     for each in alone.scripts[:_SCRIPTS]:
         script = _NAMED.get(each.script, each.script)
-        shown.add_row(f"  {whole(each.count)}", script, Text("  ".join(map(_short, each.examples))))
+        shown.add_row(f"  {whole(each.count)}", script, Verbatim("  ".join(map(_short, each.examples))))
     more = alone.scripts[_SCRIPTS:]
     if more:
         names = ", ".join(_NAMED.get(each.script, each.script) for each in more)
-        shown.add_row(f"  {whole(sum(each.count for each in more))}", "others", Text(names))
-    shown.add_row("", "longest", Text("  ".join(map(_short, alone.longest[:_LONGEST]))))
+        shown.add_row(f"  {whole(sum(each.count for each in more))}", "others", Verbatim(names))
+    shown.add_row("", "longest", Verbatim("  ".join(map(_short, alone.longest[:_LONGEST]))))
     yield shown
 
 

@@ -1,23 +1,19 @@
-"""Show probes: what languages, code, data and numbers cost, a column per tokenizer."""
+"""Lay out probes: what languages, code, data and numbers cost, a column per tokenizer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Group
-from rich.text import Text
-
 from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS, LEVELS
 from bpe_cli.reports.comparison.probes.data import LAYOUTS
 from bpe_cli.reports.comparison.probes.numbers import EXAMPLES
+from bpe_cli.views.blocks import Block, Blocks, Heading, Line
 from bpe_cli.views.comparison.grid import Grid, Values
 from bpe_cli.views.numbers import ABSENT, count, fraction, percent, whole
 from bpe_cli.views.visible import harmless, visible
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from bpe_cli.reports.comparison.probes import Probes
     from bpe_cli.reports.comparison.probes.code import CodeProbe
     from bpe_cli.reports.comparison.probes.data import DataProbe
@@ -35,14 +31,14 @@ _LAYOUT_LABELS = dict(
 )
 
 
-def probes_view(names: Sequence[str], probes: Probes) -> RenderableType:
+def probes_view(names: Sequence[str], probes: Probes) -> Blocks:
     """Show what was asked.
 
     Args:
         names: The tokenizers.
         probes: What was found.
     """
-    parts: list[RenderableType] = []
+    parts: list[Block] = []
     if probes.languages is not None:
         parts += _languages(names, probes.languages)
     if probes.code is not None:
@@ -51,12 +47,12 @@ def probes_view(names: Sequence[str], probes: Probes) -> RenderableType:
         parts += _data(names, probes.data)
     if probes.numbers is not None:
         parts += _numbers(names, probes.numbers)
-    return Group(*parts)
+    return Blocks(*parts)
 
 
-def title(text: str) -> Text:
+def title(text: str) -> Heading:
     """Head a part of the report."""
-    return Text(f"\n{text}", style="bold")
+    return Heading(text, apart=True)
 
 
 def share(value: float | None) -> str:
@@ -64,13 +60,13 @@ def share(value: float | None) -> str:
     return ABSENT if value is None else percent(value)
 
 
-def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[RenderableType]:
+def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[Block]:
     pivot = harmless(probe.languages[probe.pivot])
     languages = [harmless(language) for language in probe.languages]
     costs = [[result.costs[number] for result in probe.results] for number in range(len(languages))]
     lines = f"{count(probe.line_count, 'line')} in {count(len(languages), 'language')}"
     yield title(f"Languages: the same {lines}, {harmless(probe.source)}")
-    yield Text(f"tokens, and the premium: tokens per token of {pivot}, a ratio of sums")
+    yield Line(f"tokens, and the premium: tokens per token of {pivot}, a ratio of sums")
     sums = [
         (language, [f"{whole(cost.token_count)} {_premium(cost):>5}" for cost in row])
         for language, row in zip(languages, costs, strict=True)
@@ -80,7 +76,7 @@ def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[Renderabl
         ("most", [", ".join(languages[each] for each in result.worst) or ABSENT for result in probe.results]),
     ]
     yield Grid("language", names, [sums, summary], first=("bytes", [*map(whole, probe.byte_counts), "", ""]))
-    yield Text("the premium line by line: the median of the lines' ratios, and their mean")
+    yield Line("the premium line by line: the median of the lines' ratios, and their mean")
     ratios = [
         (language, [f"{fraction(cost.median_premium)} {fraction(cost.mean_premium):>6}" for cost in row])
         for number, (language, row) in enumerate(zip(languages, costs, strict=True))
@@ -88,14 +84,14 @@ def _languages(names: Sequence[str], probe: LanguageProbe) -> Iterator[Renderabl
     ]
     yield Grid("language", names, [ratios])
     if any(result.loses_text for result in probe.results):
-        yield Text("?: some of the tokens stand for unknown text; that they are few is no merit")
+        yield Line("?: some of the tokens stand for unknown text; that they are few is no merit")
 
 
 def _premium(cost: LanguageCost) -> str:
     return fraction(cost.premium) + "?" * bool(cost.unknown_count)
 
 
-def _code(names: Sequence[str], probe: CodeProbe) -> Iterator[RenderableType]:
+def _code(names: Sequence[str], probe: CodeProbe) -> Iterator[Block]:
     size = f"{count(probe.byte_count, 'byte')}, {share(probe.blank_share)} of them white space"
     files = f"{count(len(probe.names), 'file')}, {size}"
     yield title(f"Code: {harmless(probe.source)}, {files}")
@@ -116,18 +112,18 @@ def _code(names: Sequence[str], probe: CodeProbe) -> Iterator[RenderableType]:
         )
     ]
     yield Grid("", names, [written, units, single])
-    yield Text(f"tokens that indentation adds to a line, by levels 1 to {LEVELS}")
+    yield Line(f"tokens that indentation adds to a line, by levels 1 to {LEVELS}")
     yield Grid(
         "indented by",
         names,
         [[(name, [_levels(result.indents[number]) for result in results]) for number, name in enumerate(INDENTS)]],
     )
-    yield Text("operators, brackets and line ends that are more than one token")
+    yield Line("operators, brackets and line ends that are more than one token")
     for name, result in zip(names, results, strict=True):
         parts = [
             visible(part.encode()) for part, tokens in zip(FRAGMENTS, result.fragments, strict=True) if tokens != 1
         ]
-        yield Text(f"  {harmless(name)}: {'  '.join(parts) or 'none'}")
+        yield Line(f"  {harmless(name)}: {'  '.join(parts) or 'none'}")
     yield from _lossy(names, [result.lossless for result in results])
 
 
@@ -135,15 +131,15 @@ def _levels(tokens: Sequence[int]) -> str:
     return " ".join(map(str, tokens))
 
 
-def _lossy(names: Sequence[str], lossless: Sequence[bool]) -> Iterator[Text]:
+def _lossy(names: Sequence[str], lossless: Sequence[bool]) -> Iterator[Line]:
     """Warn of tokenizers that drop what they do not count."""
     losing = [harmless(name) for name, kept in zip(names, lossless, strict=True) if not kept]
     if losing:
         verb = "does" if len(losing) == 1 else "do"
-        yield Text(f"{', '.join(losing)} {verb} not give these texts back: what is lost costs nothing")
+        yield Line(f"{', '.join(losing)} {verb} not give these texts back: what is lost costs nothing")
 
 
-def _data(names: Sequence[str], probe: DataProbe) -> Iterator[RenderableType]:
+def _data(names: Sequence[str], probe: DataProbe) -> Iterator[Block]:
     yield title(f"Data: {count(len(probe.names), 'object')} as JSON and as YAML, {harmless(probe.source)}")
     layouts = [
         (_LAYOUT_LABELS[layout], [whole(result.sums[number]) for result in probe.results])
@@ -159,7 +155,7 @@ def _data(names: Sequence[str], probe: DataProbe) -> Iterator[RenderableType]:
     yield from _lossy(names, [result.lossless for result in probe.results])
 
 
-def _numbers(names: Sequence[str], probe: NumberProbe) -> Iterator[RenderableType]:
+def _numbers(names: Sequence[str], probe: NumberProbe) -> Iterator[Block]:
     yield title("Numbers")
     results = probe.results
     facts: list[Values] = [
@@ -170,13 +166,13 @@ def _numbers(names: Sequence[str], probe: NumberProbe) -> Iterator[RenderableTyp
         ("cut as usual for their length", [percent(result.consistency) for result in results]),
     ]
     yield Grid("", names, [facts])
-    yield Text("tokens per number by digits, the usual cut, and its share if not all are cut so")
+    yield Line("tokens per number by digits, the usual cut, and its share if not all are cut so")
     lengths = [
         (str(result.digits), [_length(each.lengths[number]) for each in results])
         for number, result in enumerate(results[0].lengths)
     ]
     yield Grid("digits", names, [lengths])
-    yield Text("as they stand in texts")
+    yield Line("as they stand in texts")
     examples = [
         (example, ["|".join(visible(part, bars=True) for part in result.examples[number]) for result in results])
         for number, example in enumerate(EXAMPLES)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bpe_cli.reports.comparison.metric_names import best_of, differences_of
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.reports.comparison.side_by_side import deviation, stretches
-from bpe_cli.views.comparison.extras import extras_view
+from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.values import digits_of, doubt_of, interval_text, mark_of, remarks, sums, value_text
 from bpe_cli.views.names import full_names, short_names
 from bpe_cli.views.numbers import count, fraction, whole
@@ -45,9 +45,9 @@ def comparison_page(
     """
     metrics = tuple(METRICS.values()) if metrics is None else metrics
     yield from head(f"{count(len(comparison.tokenizers), 'tokenizer')} compared", "wide")
-    extras = extras_view(comparison)
+    additions = additions_view(comparison)
     yield from checks_section(checks)
-    if comparison.rows or extras is None:
+    if comparison.rows or additions is None:
         yield from _measures(comparison, metrics)
     yield from changes_section(changes)
     if len(comparison.rows) > 1:
@@ -57,7 +57,7 @@ def comparison_page(
         yield from _legend(comparison)
     for number, passage in enumerate(comparison.passages):
         yield from _passage(comparison, passage, number, passage.source in several)
-    yield from rendered(extras)
+    yield from rendered(additions)
     yield from foot()
 
 

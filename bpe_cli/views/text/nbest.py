@@ -1,25 +1,19 @@
-"""Show ranked segmentations: a line each, or JSON."""
+"""Show ranked segmentations, a line each."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from bpe_cli.views.json_values import name_value, one_or_several, text_value
 from bpe_cli.views.numbers import count, fraction
 from bpe_cli.views.palette import palette_of, token_style
 from bpe_cli.views.visible import BAR, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from bpe_cli.reports.text.nbest import RankedToken, Ranking
-
-RANKING_SCHEMA = "bpe.inspect.nbest/1"
-RANKINGS_SCHEMA = "bpe.inspect.nbests/1"
 
 
 class RankingView:
@@ -49,35 +43,3 @@ class RankingView:
         text = visible(token.content, bars=True)
         text = f"⟦{text}⟧" if token.special else text
         return f"{text} {token.token_id}" if self._ids else text
-
-
-def ranking_json(ranking: Ranking) -> dict[str, Any]:
-    """Return the best segmentations of a text.
-
-    Fields:
-        schema: ``bpe.inspect.nbest/1``.
-        tokenizer: Its name, or null.
-        byte_count: Bytes of the text.
-        wanted: How many were asked for.
-        segmentations: The best first, each with ``score`` (a natural logarithm), ``ids`` and ``tokens`` (strings,
-            or ``{"bytes": "e8b0"}`` where a token is no UTF-8).
-    """
-    return {
-        "schema": RANKING_SCHEMA,
-        "tokenizer": name_value(ranking.tokenizer),
-        "byte_count": ranking.byte_count,
-        "wanted": ranking.wanted,
-        "segmentations": [
-            {
-                "score": each.score,
-                "ids": [token.token_id for token in each.tokens],
-                "tokens": [text_value(token.content) for token in each.tokens],
-            }
-            for each in ranking.segmentations
-        ],
-    }
-
-
-def rankings_json(rankings: Sequence[Ranking], origins: Sequence[tuple[str, int]]) -> dict[str, Any]:
-    """Write one ranking as ``ranking_json`` does, and several as ``one_or_several`` does."""
-    return one_or_several([ranking_json(each) for each in rankings], origins, RANKINGS_SCHEMA)

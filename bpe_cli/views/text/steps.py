@@ -269,8 +269,8 @@ def _lattice(walk: LatticeWalk, most: int | None) -> Iterator[RenderableType]:
     if walk.more:
         yield _more(walk.more, "place")
     if any(way.token_id is None for place in walk.places for way in place.ways):
-        below = f"{walk.penalty:g} below the lowest of all tokens"
-        yield _line("", Text(f"an unknown character scores {_score(walk.unknown_score)}, {below}"))
+        below = f", {walk.penalty:g} below the lowest of all tokens" if walk.penalty else ""
+        yield _line("", Text(f"an unknown character scores {_score(walk.unknown_score)}{below}"))
     yield _line("path", Text(f"{_score(walk.score)}  {_cut_up((way.text for way in walk.path), most)}"))
     yield from _spellings(walk.ends, most)
     scores = [_score(each.score) for each in walk.ranked]
@@ -283,21 +283,24 @@ def _lattice(walk: LatticeWalk, most: int | None) -> Iterator[RenderableType]:
 
 
 def _places(walk: LatticeWalk) -> Iterator[RenderableType]:
-    """List what ends at each place."""
+    """List what ends at each place, or begins there."""
     ways = [way for place in walk.places for way in place.ways]
     wide = max([5, *(cell_len(visible(way.text)) for way in ways)])
     score = max([5, *(len(_score(way.score)) for way in ways)])
     total = max([8, *(len(_score(way.total)) for way in ways)])
-    yield _line("place", Text(f"{_padded('token', wide)}  {'score':>{score}}   from  {'best sum':>{total}}"))
+    beside = "  to" if walk.from_end else "from"
+    yield _line("place", Text(f"{_padded('token', wide)}  {'score':>{score}}   {beside}  {'best sum':>{total}}"))
     for place in walk.places:
         for number, way in enumerate(place.ways):
             is_best = number == place.best
             shown = visible(way.text)
+            length = len(way.text.decode("utf-8", "surrogateescape"))
+            other = way.start + length if walk.from_end else way.start
             said = "".join(["  best"] * is_best + ["  unknown"] * (way.token_id is None))
             line = Text.assemble(
                 (shown, _MADE if is_best else ""),
                 " " * (wide - cell_len(shown)),
-                f"  {_score(way.score):>{score}}  {way.start:>5}  {_score(way.total):>{total}}{said}",
+                f"  {_score(way.score):>{score}}  {other:>5}  {_score(way.total):>{total}}{said}",
             )
             yield _line("" if number else f"{place.place:>5}", line)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.text import Text
 
 from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS, REACHABLE
-from bpe_cli.views.json_values import text_value
 from bpe_cli.views.layout import NARROW, Noted
 from bpe_cli.views.layout import table as new_table
 from bpe_cli.views.numbers import count, whole
@@ -44,7 +43,7 @@ def reachability_view(reachability: Reachability, *, full: bool = False) -> Rend
     parts: list[RenderableType] = [Text("Reachability", style="bold"), _layers(reachability)]
     shown: list[Verdict] = []
     more = 0
-    for layer in (*_TELLING, *_WITNESSED) if full else _TELLING:
+    for layer in listed_layers(full=full):
         of_layer = [verdict for verdict in reachability.verdicts.values() if verdict.layer == layer]
         shown += of_layer if full else of_layer[:FIRST]
         more += 0 if full else max(0, len(of_layer) - FIRST)
@@ -53,6 +52,11 @@ def reachability_view(reachability: Reachability, *, full: bool = False) -> Rend
     if more:
         parts.append(Text(f"and {count(more, 'more token')}; --full shows all", style="italic"))
     return Group(*parts)
+
+
+def listed_layers(*, full: bool) -> tuple[Layer, ...]:
+    """Return the layers of which tokens are listed one by one."""
+    return (*_TELLING, *_WITNESSED) if full else _TELLING
 
 
 def _layers(reachability: Reachability) -> Noted:
@@ -98,38 +102,3 @@ def _why(verdict: Verdict) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _CELLS else f"{text[:_CELLS]}…"
-
-
-def reachability_json(reachability: Reachability, *, full: bool = False) -> dict[str, Any]:
-    """Return what is known of which tokens text can become, as plain JSON.
-
-    Fields:
-        examined, reachable, unreachable, undecided: Numbers of tokens; special tokens that no text becomes
-            are in none of the last three.
-        layers: Each with ``layer``, ``tokens`` and ``meaning``.
-        tokens: Those that are not plainly reachable, by id; without ``full`` also without those of the layers
-            ``context``, ``completion``, ``fallback`` and ``special``. Each with ``id``, ``token``,
-            ``reachable`` (null: undecided), ``layer``, ``witness`` and ``reason`` (either can be null).
-    """
-    layers = (*_TELLING, *_WITNESSED, "special", "plain") if full else _TELLING
-    return {
-        "examined": reachability.examined,
-        "reachable": reachability.reachable_count,
-        "unreachable": reachability.unreachable_count,
-        "undecided": reachability.undecided_count,
-        "layers": [
-            {"layer": layer, "tokens": tokens, "meaning": LAYERS[layer]} for layer, tokens in reachability.counts
-        ],
-        "tokens": [
-            {
-                "id": verdict.token_id,
-                "token": text_value(reachability.contents[verdict.token_id]),
-                "reachable": verdict.reachable,
-                "layer": verdict.layer,
-                "witness": None if verdict.witness is None else text_value(verdict.witness),
-                "reason": verdict.reason,
-            }
-            for verdict in reachability.verdicts.values()
-            if verdict.layer in layers
-        ],
-    }

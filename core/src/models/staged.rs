@@ -181,7 +181,10 @@ pub struct Tables {
 )]
 pub enum Spec {
     /// Byte-level BPE by merges, or by the rank of the concatenation when `ranks`.
-    BytePairs { ranks: bool, whole_pieces: bool },
+    BytePairs {
+        ranks: bool,
+        whole_pieces: bool,
+    },
     /// BPE over characters (Sennrich's, Hugging Face's `BPE`).
     CharacterPairs {
         unk_id: Option<u32>,
@@ -200,7 +203,10 @@ pub enum Spec {
         by_steps: bool,
     },
     /// BPE by the score of the concatenation (SentencePiece's).
-    ScoredPairs { unk_id: u32, byte_fallback: bool },
+    ScoredPairs {
+        unk_id: u32,
+        byte_fallback: bool,
+    },
     WordPiece {
         unk_id: u32,
         continuing_subword_prefix: String,
@@ -211,14 +217,7 @@ pub enum Spec {
         /// Whether neighbouring unknown pieces become one token.
         fuse_unk: bool,
     },
-    Unigram {
-        unk_id: Option<u32>,
-        byte_fallback: bool,
-        /// Whether neighbouring unknown characters become one token.
-        fuse_unk: bool,
-        /// Whether scores are added in f32 (SentencePiece) instead of f64 (Hugging Face).
-        single_precision: bool,
-    },
+    Unigram(unigram::Settings),
     /// Cut at the longest tokens first, or at the longest token from the left (the seeds' two).
     LongestMatch {
         unk_id: Option<u32>,
@@ -229,9 +228,14 @@ pub enum Spec {
         continuing_subword_prefix: String,
     },
     /// Forward maximum matching with a dictionary; what it lacks is a character by itself.
-    MaxMatch { unk_id: Option<u32> },
+    MaxMatch {
+        unk_id: Option<u32>,
+    },
     /// Overlapping n-grams of characters.
-    NGram { n: usize, unk_id: Option<u32> },
+    NGram {
+        n: usize,
+        unk_id: Option<u32>,
+    },
 }
 
 /// Makes a model.
@@ -316,20 +320,7 @@ pub fn build(spec: Spec, tables: Tables) -> Result<Box<dyn Model>> {
         Spec::WordLevel { unk_id, fuse_unk } => {
             Box::new(WordLevel::new(tables.tokens, unk_id, fuse_unk)?)
         }
-        Spec::Unigram {
-            unk_id,
-            byte_fallback,
-            fuse_unk,
-            single_precision,
-        } => {
-            let settings = unigram::Settings {
-                unk_id,
-                byte_fallback,
-                fuse_unk,
-                single_precision,
-            };
-            Box::new(Unigram::new(settings, tables)?)
-        }
+        Spec::Unigram(settings) => Box::new(Unigram::new(settings, tables)?),
     })
 }
 

@@ -18,7 +18,7 @@ from bpe_cli.cli.parameters import Argument, Option, parameters_of
 from bpe_cli.formats import FORMATS
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.reports.comparison.metrics import METRICS
-from bpe_cli.trainers import TRAINERS
+from bpe_cli.trainers import ALGORITHMS, TRAINERS
 from tests.cli.hunt import workshop
 
 CORPORA = (*workshop.TEXTS, "folder", "folder/*.txt", "plain.txt.gz", "data.jsonl", "data.jsonl.gz", "-", "missing.txt")
@@ -40,7 +40,7 @@ SETTINGS = {
         for each in fields(trainer.Options)
         for value in ("yes", "no", "2", "0.5", "textbook", "##", "")
     )
-    for algorithm, trainer in TRAINERS.items()
+    for algorithm, trainer in ((name, TRAINERS[name]) for name in ALGORITHMS)
 }
 """What ``--set`` may say to each algorithm."""
 
@@ -227,7 +227,7 @@ def some_line(chance: random.Random) -> Line:
         if (command, name) in PARTNERS and chance.random() < 0.9:
             said += PARTNERS[command, name]
     if command == "train" and chance.random() < 0.5:
-        algorithm = chance.choice(list(TRAINERS))
+        algorithm = chance.choice(ALGORITHMS)
         said.append(("algorithm", algorithm))
         said += [("set_", chance.choice(SETTINGS[algorithm])) for _ in range(chance.choice((0, 1, 2)))]
     if any("data.jsonl" in each for each in inputs) and chance.random() < 0.8:

@@ -75,7 +75,7 @@ class Runs:
 
         @functools.wraps(module.run)
         def run(**values: object) -> None:
-            self.values = values
+            self.values = flat(module.run, values)
 
         return SimpleNamespace(run=run, EPILOG=module.EPILOG)
 
@@ -87,6 +87,17 @@ class Runs:
         except (typer.exceptions.TyperException, UnicodeEncodeError):
             return None
         return self.values
+
+
+def flat(run, values: dict[str, object]) -> dict[str, object]:
+    """Return the values of all parameters, those of groups among them."""
+    found = {}
+    for name, value in values.items():
+        kind = run.__annotations__[name]
+        found |= (
+            {each: getattr(value, each) for each in kind.__match_args__} if isinstance(kind, type) else {name: value}
+        )
+    return found
 
 
 real_load = commands.load

@@ -9,10 +9,12 @@ from typing import Literal
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.cli.train_options import check_compat, check_matches, compats_of, help_of, options_of, parse
+from bpe_cli.cli.train_options import help_of, options_of, parse
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.count import check_matches
+from bpe_cli.jobs.train_options import check_compat
 from bpe_cli.stages import Split
-from bpe_cli.trainers import TRAINERS, base, bpe, byte, ngram, sentencepiece, unigram
+from bpe_cli.trainers import ALGORITHMS, TRAINERS, base, bpe, byte, compats_of, ngram, unigram
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def test_lists_in_files(tmp_path):
     (tmp_path / "words.txt").write_text("un|do\n\nre|do\n")
     assert parse("words", f"@{tmp_path / 'words.txt'}", tuple[str, ...]) == ("un|do", "re|do")
     (tmp_path / "bytes").write_bytes(b"\xff")
-    for name, reason in (("nosuch", "no such file or directory"), ("bytes", "it is not utf-8")):
+    for name, reason in (("nosuch", "no such file"), ("bytes", "it is not UTF-8")):
         path = tmp_path / name
         with pytest.raises(InputError) as caught:
             parse("words", f"@{path}", tuple[str, ...])
@@ -103,25 +105,25 @@ def test_lists_in_files(tmp_path):
 
 
 def test_flags_and_settings_come_together():
-    made = options_of("ngram", ngram, {"vocab_size": 9, "pattern": None}, ["n=3", "strided=yes"])
+    made = options_of("ngram", ngram.TRAINER, {"vocab_size": 9, "pattern": None}, ["n=3", "strided=yes"])
     assert made == ngram.Options(n=3, strided=True, vocab_size=9)
-    assert options_of("ngram", ngram, {}, ["unk-token=?"]).unk_token == "?"
-    assert options_of("ngram", ngram, {}, ["n=3", "n=4"]).n == 4
+    assert options_of("ngram", ngram.TRAINER, {}, ["unk-token=?"]).unk_token == "?"
+    assert options_of("ngram", ngram.TRAINER, {}, ["n=3", "n=4"]).n == 4
 
 
 def test_a_pattern_is_a_pre_tokenizer_where_there_is_no_pattern():
-    assert options_of("bpe", bpe, {"vocab_size": 9, "pattern": "a+"}, ()).pre_tokenizer == (Split("a+"),)
-    assert options_of("bpe", bpe, {"vocab_size": 9, "pattern": ""}, ()).pre_tokenizer == ()
+    assert options_of("bpe", bpe.TRAINER, {"vocab_size": 9, "pattern": "a+"}, ()).pre_tokenizer == (Split("a+"),)
+    assert options_of("bpe", bpe.TRAINER, {"vocab_size": 9, "pattern": ""}, ()).pre_tokenizer == ()
 
 
 def test_stages_are_compiled_before_any_text_is_read():
-    for trainer in (bpe, unigram):
+    for trainer in (bpe.TRAINER, unigram.TRAINER):
         with pytest.raises(UsageError, match=r'the pattern "\[" does not compile'):
             options_of("x", trainer, {"vocab_size": 9, "pattern": "["}, ())
 
 
 def test_compat_is_read_from_the_options():
-    assert {name: compats_of(name) for name in TRAINERS} == {
+    assert {name: compats_of(name) for name in ALGORITHMS} == {
         "bbpe": ("hf", "rustbpe", "minbpe", "subword-nmt"),
         "bpe": ("subword-nmt", "hf", "sentencepiece"),
         "wordpiece": ("hf", "tensorflow"),
@@ -216,17 +218,17 @@ Options of -a ngram: flags, and NAME=VALUE for --set
     )
 
 
-@pytest.mark.parametrize("module", [*TRAINERS.values(), sentencepiece], ids=lambda module: module.__name__)
-def test_every_option_is_described(module):
-    shown = help_of("bpe", module)
+@pytest.mark.parametrize("trainer", TRAINERS.values(), ids=list(TRAINERS))
+def test_every_option_is_described(trainer):
+    shown = help_of("bpe", trainer)
     assert shown == shown.strip()
     lines = shown.splitlines()
-    for each in fields(module.Options):
+    for each in fields(trainer.Options):
         labels = [line for line in lines if line.startswith(f"  --set {each.name}=...  (")]
         if labels:
             assert lines[lines.index(labels[0]) + 1].strip(), each.name
-    assert sum(line.startswith("  --") for line in lines) == len(fields(module.Options)) - (module is sentencepiece)
+    assert sum(line.startswith("  --") for line in lines) == len(fields(trainer.Options)) - bool(trainer.follows)
 
 
 def test_help_of_bytes_names_what_is_not_given():
-    assert "      Not given, or 256 and the number of special tokens.\n" in help_of("byte", byte)
+    assert "      Not given, or 256 and the number of special tokens.\n" in help_of("byte", byte.TRAINER)

@@ -57,18 +57,18 @@ def test_parts_give_the_tokens_of_the_whole(name, text, size):
         for block in tokenizer.settle(blocks, None)
         for token_id in tokenizer.encode_block(block, None)[0].tolist()
     ]
-    whole, _, _ = tokenizer.staged_runner.spans(data, None)
+    whole, _, _ = tokenizer.engine.spans(data, None)
     assert found == whole.tolist()
 
 
 @pytest.mark.parametrize("name", CUTTABLE)
 def test_where_cuts_are(name):
-    assert CUTTABLE[name].runner.safe_cut(b"a b ab\xe4\xb8\xad  a") == 3
+    assert CUTTABLE[name].engine.safe_cut(b"a b ab\xe4\xb8\xad  a") == 3
 
 
 @pytest.mark.parametrize("name", UNCUTTABLE)
 def test_no_cut_where_a_token_could_go_across(name):
-    assert UNCUTTABLE[name].runner.safe_cut(b"a b ab a") == 0
+    assert UNCUTTABLE[name].engine.safe_cut(b"a b ab a") == 0
 
 
 @pytest.mark.parametrize("text", ["t▁▁é", "x▁x", "é▁▁t a", "a▁a", "▁▁", "x▁▁▁▁x ▁ x"])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from bpe_cli import _core, stages
 from bpe_cli.stages import Normalizer
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.teaching import normalize as textbook
+from tests.oracle import normalize as textbook
 
 OLD_RANGES = (
     *((0x20, 0x52F), (0x5B0, 0x5EA), (0x621, 0x64A), (0x901, 0x939), (0xE01, 0xE3A), (0x1E00, 0x1FFE)),

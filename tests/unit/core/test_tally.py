@@ -71,15 +71,14 @@ def test_tallies_of_both_ways_agree(documents, threads):
         )
         plain, staged = empty.fresh(), empty.fresh()
         block = Block.of(documents)
-        each.runner.tally(plain, block, None, threads)
-        ids, ends = each.staged_runner.tally(staged, block, None, threads)
+        assert each.engine.tally(plain, block, None, threads, tiled=True) is None
+        ids, ends = each.engine.tally(staged, block, None, threads, tiled=False)
         assert [memoryview(array).tolist() for array in each.encode_block(block)] == [ids.tolist(), ends.tolist()]
         assert memoryview(plain.counts) == memoryview(staged.counts)
         assert (plain.words, plain.split_words) == (staged.words, staged.split_words)
         assert (plain.checked_documents, plain.failed_documents) == (len(documents), 0)
         assert staged.checked_documents == 0
-        table = each.special_table
-        assert memoryview(each.staged_runner.failures(block, ids, ends, table, threads)).tolist() == []
+        assert memoryview(each.engine.failures(block, ids, ends, threads)).tolist() == []
 
 
 def test_pieces_come_at_once():

@@ -75,9 +75,6 @@ def fill_t5(writer: library.GGUFWriter) -> None:
     writer.add_remove_extra_whitespaces(True)
 
 
-FILLS = {"llama": fill_llama, "gpt2": fill_gpt2, "bert": fill_bert, "t5": fill_t5}
-
-
 def fill_plain_text(writer: library.GGUFWriter, merges: tuple[str, ...] = ("a b",)) -> None:
     """Put in byte-level BPE whose added tokens are letters that spell bytes besides."""
     texts = ["a", "b", "Ġ", "ab", "õ", "é", "ļ", "£", "Ã", "µ", "xa"]
@@ -120,6 +117,30 @@ def fill_whitespace(writer: library.GGUFWriter, *, model: str = "whitespace") ->
     writer.add_eos_token_id(0)
 
 
+def fill_plamo2(
+    writer: library.GGUFWriter, *, tokens: dict[str, float] | None = None,
+    more: tuple[tuple[str, float, int], ...] = (), without: str = "", first: bool = True,
+) -> None:  # fmt: skip
+    """Put in a unigram model whose scores are rounded: four special tokens, bytes, pieces, one of a user's own."""
+    tokens = {"a": -3.0, "b": -3.2, "ab": -6.2, "ba": -5.5, " a": -4.0, " ": -2.5} if tokens is None else tokens
+    control = [(f"<|plamo:{name}|>", 0.0, 2 if name == "unk" else 3) for name in ("unk", "bos", "eos", "pad")]
+    entries = [*control, *((text, 0.0, 6) for text in BYTES), ("<own>", -9.0, 4)]
+    entries += [*((text, score, 1) for text, score in tokens.items()), *more]
+    entries = [entry for entry in entries if entry[0] != without]
+    entries = entries if first else entries[4:]
+    writer.add_tokenizer_model("plamo2")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list([text for text, _, _ in entries])
+    writer.add_token_scores([score for _, score, _ in entries])
+    writer.add_token_types([kind for _, _, kind in entries])
+    if first:
+        writer.add_bos_token_id(1)
+        writer.add_eos_token_id(2)
+        writer.add_pad_token_id(3)
+    writer.add_add_bos_token(True)
+    writer.add_add_space_prefix(False)
+
+
 def fill_rwkv(writer: library.GGUFWriter, *, more: tuple[str, ...] = ()) -> None:
     r"""Put in longest match over bytes: all of them, ``ab``, a blank with ``ab``, and ``é`` as bytes."""
     plain = {byte: chr(byte) for byte in range(0x20, 0x7F)} | {0x0A: "\\n", 0x09: "\\t", 0x0D: "\\r", 0x5C: "\\\\"}
@@ -130,3 +151,6 @@ def fill_rwkv(writer: library.GGUFWriter, *, more: tuple[str, ...] = ()) -> None
     writer.add_token_types([3, *[1] * (len(texts) - 1)])
     writer.add_bos_token_id(0)
     writer.add_eos_token_id(0)
+
+
+FILLS = {"llama": fill_llama, "gpt2": fill_gpt2, "bert": fill_bert, "t5": fill_t5, "plamo2": fill_plamo2}

@@ -63,7 +63,7 @@ def with_role(tokenizer, role, token):
 def check_roles(name, tmp_path):
     """Return every special token that a file holds every role that it may have."""
     tokenizer = formats.load(put(files_of(name), tmp_path / "whole"), pattern_for(name))
-    unknown = getattr(tokenizer.model, "unk_id", None)
+    unknown = tokenizer.model.unk_id
     for number, role in enumerate(ROLES):
         for token in tokenizer.special_tokens[:6]:
             if role == "unk" and unknown not in (None, token.token_id):

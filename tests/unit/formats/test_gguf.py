@@ -175,7 +175,6 @@ def test_a_pattern_takes_the_place_of_the_split_only_where_there_is_one(read):
     ("model", "message"),
     [
         ("hybriddna", "fixed words of DNA"),
-        ("plamo2", "Viterbi"),
         ("none", "without a tokenizer"),
         ("new", "which is not known"),
     ],

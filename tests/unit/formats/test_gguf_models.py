@@ -1,19 +1,23 @@
-"""GGUF files of rarer kinds, by hand from llama.cpp's rules: byte-level ones with gaps, BPE over characters, RWKV.
+"""GGUF files of rarer kinds, by hand from llama.cpp's rules: bytes with gaps, BPE over characters, RWKV, PLaMo 2.
 
 Source of the rules: ``llm_tokenizer_bpe_session::tokenize``, ``llm_tokenizer_whitespace_session::tokenize``,
-``llm_tokenizer_rwkv_session::tokenize`` and ``llama_vocab::impl::token_to_piece`` (src/llama-vocab.cpp as vendored in
-llama-cpp-python 0.3.36). ``tests/differential/test_gguf_like_llama_cpp.py`` runs the same files there.
+``llm_tokenizer_rwkv_session::tokenize``, ``llm_tokenizer_plamo2`` and ``llama_vocab::impl::token_to_piece``
+(src/llama-vocab.cpp as vendored in llama-cpp-python 0.3.36). ``tests/differential/test_gguf_like_llama_cpp.py``
+runs the same files there.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import gguf
-from bpe_cli.stages import CharacterBpe, MaxMatch
-from tests.unit.formats.gguf_files import fill_gemma4, fill_plain_text, fill_rwkv, fill_whitespace, written
+from bpe_cli.stages import CharacterBpe, MaxMatch, Unigram, WhitespaceSplit
+from bpe_cli.stages.sentencepiece_kinds import NORMAL, UNUSED
+from tests.unit.formats.gguf_files import fill_gemma4, fill_plain_text, fill_plamo2, fill_rwkv, fill_whitespace, written
 
 
 @pytest.fixture
@@ -144,3 +148,103 @@ def test_a_file_without_merges(read):
     assert read(fill, pre="kimi-k2").encode("ab") == [0, 1]
     with pytest.raises(FormatError, match="has no merges"):
         read(fill, pre="gpt-2")
+
+
+# -- unigram in fixed point ------------------------------------------------------------------------
+
+
+def texts_of(tokenizer, text):
+    return [tokenizer.token_bytes(number).decode() for number in tokenizer.encode(text)]
+
+
+def test_rounded_scores_are_added_from_the_end(read):
+    """ "ab" costs as much as "a" and "b", and is longer; "ba" and "b" cost more than "b" and "ab"."""
+    tokenizer = read(fill_plamo2)
+    assert isinstance(tokenizer.model, Unigram)
+    assert tokenizer.model.fixed_point
+    assert texts_of(tokenizer, "ab ab") == ["ab", " a", "b"]
+    assert texts_of(tokenizer, "bab") == ["ba", "b"]
+    assert texts_of(tokenizer, "é中") == [f"<0x{byte:02X}>" for byte in "é中".encode()]
+    assert texts_of(tokenizer, "a<own>b") == ["a", "<own>", "b"]
+    assert tokenizer.decode_bytes(tokenizer.encode("ab é\x00中")) == "ab é\x00中".encode()
+    assert tokenizer.encode(b"\xff\xc3") == [4 + 0xFF, 4 + 0xC3]
+
+
+def test_a_byte_order_mark_is_left_out_where_a_text_begins(read):
+    tokenizer = read(fill_plamo2)
+    assert tokenizer.encode("\ufeffa") == tokenizer.encode("a")
+    assert tokenizer.encode("a<own>\ufeffb") == tokenizer.encode("a<own>b")
+    assert len(tokenizer.encode("a\ufeffb")) == 2 + 3
+    assert tokenizer.encode("\ufeff") == []
+    assert tokenizer.encode("\n\ufeffa") == [4 + 0x0A, 4 + 0xEF, 4 + 0xBB, 4 + 0xBF, *tokenizer.encode("a")]
+
+
+def test_text_is_no_control_token_of_such_a_model(read):
+    tokenizer = read(fill_plamo2)
+    assert len(tokenizer.encode("<|plamo:bos|>")) == len("<|plamo:bos|>")
+    assert tokenizer.encode("<|plamo:bos|>", specials="all") == [1]
+    assert tokenizer.post_processor is None  # whatever add_bos_token says, as there
+
+
+def test_tokens_that_are_never_taken(read):
+    """At -2,000 none is; one character below -1,000 is unknown; the converter's padding stands at -1,000."""
+    more = (("ba ", -2000.0, 1), ("é", -1000.5, 1), ("éé", -1500.0, 1), ("[PAD1]", -1000.0, 5), ("é ", -1.0, 5))
+    tokenizer = read(fill_plamo2, more=more)
+    first = tokenizer.vocab_size - len(more)
+    assert [*tokenizer.model.kinds[first:]] == [UNUSED, UNUSED, NORMAL, UNUSED, NORMAL]
+    assert texts_of(tokenizer, "éé") == ["éé"]
+    assert texts_of(tokenizer, "é é") == ["é ", "<0xC3>", "<0xA9>"]
+    assert "[PAD1]" not in texts_of(tokenizer, "[PAD1]")
+    assert tokenizer.decode_bytes([first + 3]) == b"[PAD1]"
+
+
+@pytest.mark.parametrize(
+    "more", [(), (("[PAD1]", -1000.0, 5), ("é", -1.2345, 1)), (("", -1.0, 1), ("[PAD268]", 0.0, 5))]
+)
+def test_such_a_model_is_written_again(read, more, tmp_path):
+    tokenizer = read(fill_plamo2, more=more)
+    again = gguf.loads(gguf.dump(tokenizer)[""])
+    assert again == tokenizer
+    ours, theirs = dict(again.origin.facts), dict(tokenizer.origin.facts)
+    assert {key: ours.get(key) for key in theirs} == theirs
+    path = tmp_path / "bpe.json"
+    path.write_bytes(formats.dump(tokenizer, "bpe.json")[""])
+    assert formats.load(path) == tokenizer
+
+
+def test_scores_that_single_precision_would_round_otherwise_are_written_rounded(read):
+    """Of -838.86085 f32 makes -838.8608, which is another number of ten-thousandths."""
+    tokenizer = read(fill_plamo2)
+    scores = tokenizer.model.scores[:]
+    scores[-1] = -838.86085
+    changed = replace(tokenizer, model=replace(tokenizer.model, scores=scores))
+    again = gguf.loads(gguf.dump(changed)[""])
+    assert [round(score, 4) for score in (*again.model.scores[-1:], -838.8609)] == [-838.8609] * 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"without": "<0x41>"}, "no token of the byte <0x41>"),
+        ({"more": (("<0xab>", 0.0, 6),)}, "is a byte, and is not written"),
+        ({"more": (("<0xab>", 0.0, 1),)}, "is not a byte, and is written like one"),
+        ({"more": (("xx", -1000.0, 1),)}, r'"xx", is -1000, by which'),
+        ({"more": (("xx", 214749.0, 1),)}, "is larger than 214748"),
+        ({"more": (("xx", float("nan"), 1),)}, "not a finite number"),
+    ],
+)
+def test_scores_and_bytes_that_such_a_model_cannot_have(read, options, message):
+    with pytest.raises(FormatError, match=message):
+        read(fill_plamo2, **options)
+
+
+def test_what_llama_cpp_has_no_such_model_for_is_not_written(read):
+    with pytest.raises(FormatError, match="whose id is 0"):
+        gguf.dump(read(fill_plamo2, first=False))
+    tokenizer = read(fill_plamo2)
+    for part, loss in (("normalizer", ()), ("decoder", ()), ("pre_tokenizer", (WhitespaceSplit(),))):
+        with pytest.raises(FormatError, match=part.replace("_", "-")):
+            gguf.dump(replace(tokenizer, **{part: loss}))
+    for name in ("tokenizer.json", "sentencepiece"):
+        with pytest.raises(FormatError, match="rounded scores"):
+            formats.dump(tokenizer, name, frozenset(formats.features.LOSSES))

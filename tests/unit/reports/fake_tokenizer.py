@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import regex
 
+from bpe_cli.stages.models import AnyModel
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer.token_spans import Placed
 from bpe_cli.tokenizer.usage import NO_USAGE
@@ -29,6 +30,10 @@ class FakeToken:
     start: int
     end: int
     special: bool = False
+
+
+class FakeModel(AnyModel, SimpleNamespace):
+    """What is given, and the defaults of any model."""
 
 
 class FakeMatcher:
@@ -70,7 +75,7 @@ class FakeTokenizer:
         self.unicode_version = "16.0.0"
         self.vocab_size = max([len(contents), *(s.token_id + 1 for s in specials)])
         vocabulary = SimpleNamespace(items=lambda: ((i, c) for i, c in enumerate(contents) if c), size=len(contents))
-        self.model = SimpleNamespace(
+        self.model = FakeModel(
             kind="bpe-ranks" if merges is None else "bpe-merges",
             vocabulary=vocabulary,
             merges=merges,

@@ -25,9 +25,9 @@ from bpe_cli.stages import (
     WordPieceDecoder,
 )
 from bpe_cli.stages.component_json import component
-from bpe_cli.teaching import decoders as textbook
 from tests.counted import at_least, compared
 from tests.needs import needs
+from tests.oracle import decoders as textbook
 
 LLAMA = (ReplaceDecoder("▁", " "), ByteFallback(), Fuse(), StripDecoder(" ", 1, 0))
 STORED = {

@@ -23,8 +23,7 @@ from bpe_cli.teaching.bpe import (
     train,
 )
 from tests.needs import needs
-
-from .strategies import BYTE_PIECES, TEXT_WORDS
+from tests.oracle.strategies import BYTE_PIECES, TEXT_WORDS
 
 ALPHABET = tuple(bytes([byte]) for byte in ALPHABET_ORDER)
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.teaching.bpe import byte_words, character_words, train
 from bpe_cli.teaching.steps import render
-
-from .strategies import BYTE_PIECES
+from tests.oracle.strategies import BYTE_PIECES
 
 THREE_STEPS = """\
 start: 6 tokens in use

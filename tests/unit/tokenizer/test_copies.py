@@ -15,7 +15,7 @@ from bpe_cli.errors import BpeError
 from bpe_cli.formats import FORMATS, load
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import ENCODINGS
-from bpe_cli.trainers import TRAINERS
+from bpe_cli.trainers import ALGORITHMS
 from tests.cli.training_kinds import KINDS
 from tests.every_format import files_of, pattern_for, put, trained
 
@@ -45,7 +45,7 @@ def check(tokenizer: Tokenizer) -> None:
             other = way(tokenizer)
             assert other == tokenizer
             assert (other.name, other.origin) == (tokenizer.name, tokenizer.origin)
-            assert not {"runner", "staged_runner", "special_ids", "special_table"} & vars(other).keys()
+            assert not {"engine", "live_model", "special_ids", "special_table"} & vars(other).keys()
             if used:
                 assert (use(other), hash(other)) == (expected, hash(tokenizer))
                 assert way(other) == tokenizer
@@ -70,7 +70,9 @@ def test_one_from_a_file(name, tmp_path):
 
 
 def test_every_algorithm_is_among_them():
-    assert {KINDS[kind][KINDS[kind].index("-a") + 1] for kind in KINDS if "-a" in KINDS[kind]} | {"bbpe"} >= {*TRAINERS}
+    assert {KINDS[kind][KINDS[kind].index("-a") + 1] for kind in KINDS if "-a" in KINDS[kind]} | {"bbpe"} >= {
+        *ALGORITHMS
+    }
 
 
 def test_into_another_process():

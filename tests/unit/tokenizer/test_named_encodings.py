@@ -9,7 +9,7 @@ import pytest
 
 from bpe_cli.errors import UsageError
 from bpe_cli.stages.patterns import PATTERNS, scanner_for
-from bpe_cli.tokenizer import families, named_encodings
+from bpe_cli.tokenizer import named_encodings
 from tests.needs import needs
 
 SIZES = {
@@ -157,7 +157,7 @@ def test_a_family_is_no_tokenizer_and_says_what_is(name):
 
 def test_everything_that_a_hint_names_works():
     """Of whatever looks like a name: of families, of names with signs or letters missing, changed or added."""
-    typed = [*FAMILIES, *families._FAMILIES]
+    typed = [*FAMILIES, *named_encodings._FAMILIES]
     for name in [*named_encodings.ENCODINGS, *named_encodings.MODELS, *named_encodings.MODEL_PREFIXES]:
         typed += [
             name[1:],

@@ -14,9 +14,9 @@ from bpe_cli.stages import WordLevel
 from bpe_cli.stages.component_json import core_model
 from bpe_cli.stages.splitters import segments
 from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.teaching.added_tokens import AddedToken, find_added_tokens
 from tests.counted import at_least, compared
 from tests.needs import needs
+from tests.oracle.added_tokens import AddedToken, find_added_tokens
 
 LSTRIP, RSTRIP, SINGLE_WORD, NORMALIZED = 1, 2, 4, 8
 PIECES = ["a", "b", "ab", "<", ">", "é", " ", "  ", "\u3000", "\n", "_", "٣", "-", "\u0301"]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.teaching.encode import replay_merges
 from bpe_cli.tokenizer.subword_text import Segmenter
+from tests.oracle.encode import replay_merges
 
 LOWER = [("l", "o"), ("lo", "w"), ("e", "r</w>"), ("lo", "w</w>"), ("low", "er</w>")]
 

@@ -26,10 +26,10 @@ from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import extend, merge, prune
 from bpe_cli.surgery.corpus import count_pieces
-from bpe_cli.teaching.encode import encode_by_merges, live_merges
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
 from bpe_cli.tokenizer.withholding import NOTHING, dead_merges
+from tests.oracle.encode import encode_by_merges, live_merges
 
 TOKENS = [b"<", b"/", b"s", b">", b"a", b"</", b"</s", b"</s>", b"</s>a"]
 MERGES = [(0, 1, 5), (5, 2, 6), (6, 3, 7), (7, 4, 8)]

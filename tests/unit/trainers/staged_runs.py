@@ -36,7 +36,7 @@ def pipeline_of(tokenizer: Tokenizer, *, stages: bool = True) -> _core.Pipeline:
     """Compile a tokenizer, or its model alone."""
     spec = core_spec(tokenizer.normalizer, tokenizer.pre_tokenizer) if stages else "{}"
     vocabulary = tokenizer.model.vocabulary
-    merges = getattr(tokenizer.model, "merges", None)
+    merges = tokenizer.model.merges
     return _core.Pipeline(
         _core.Stages(spec),
         core_model(tokenizer.model),

@@ -9,14 +9,14 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.teaching.vetoes import count_digits, keeps_characters
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
-from bpe_cli.trainers.boundaries import mark_pieces, read_words
+from bpe_cli.trainers.word_counts import mark_pieces, read_words
 
 
 def train(text: str, merges: int, **options) -> Tokenizer:
     settings = bbpe.BbpeOptions(256 + merges, "", **options)
     counts = bbpe.new_counts()
-    bbpe.count([Block.of(line.encode() for line in text.split("\n"))], settings, counts)
-    return bbpe.train(counts, settings).tokenizer
+    bbpe.TRAINER.count([Block.of(line.encode() for line in text.split("\n"))], settings, counts)
+    return bbpe.TRAINER.train(counts, settings).tokenizer
 
 
 def learnt(tokenizer: Tokenizer) -> list[bytes]:
@@ -43,9 +43,9 @@ def test_marks_are_not_learnt_from():
     assert sorted(tokens) == [b"do", b"in", b"ing", b"un"]
     seen = bbpe.BbpeOptions(20, "", boundary_mark="|", initial_alphabet="seen")
     counts = bbpe.new_counts()
-    bbpe.count([Block.of([b"un|do"])], seen, counts)
-    assert {token for _, token in bbpe.train(counts, seen).tokenizer.model.vocabulary.items()} >= {b"u", b"n"}
-    assert b"|" not in {token for _, token in bbpe.train(counts, seen).tokenizer.model.vocabulary.items()}
+    bbpe.TRAINER.count([Block.of([b"un|do"])], seen, counts)
+    assert {token for _, token in bbpe.TRAINER.train(counts, seen).tokenizer.model.vocabulary.items()} >= {b"u", b"n"}
+    assert b"|" not in {token for _, token in bbpe.TRAINER.train(counts, seen).tokenizer.model.vocabulary.items()}
 
 
 @pytest.mark.parametrize("mark", ["", "+"])
@@ -64,7 +64,7 @@ def test_encoding_knows_nothing_of_marks():
 
 def test_the_mark_is_bytes_that_no_piece_has():
     counts = bbpe.new_counts()
-    bbpe.count([Block.of([b"\xff\xff", b"undo"])], bbpe.BbpeOptions(256, ""), counts)
+    bbpe.TRAINER.count([Block.of([b"\xff\xff", b"undo"])], bbpe.BbpeOptions(256, ""), counts)
     marked, mark = mark_pieces(counts, read_words(["un|do"]), "")
     assert mark == b"\xff\xff\xff"
     assert marked.items(0, 9) == [(b"\xff\xff", 1), (b"un\xff\xff\xffdo", 1)]
@@ -73,9 +73,9 @@ def test_the_mark_is_bytes_that_no_piece_has():
 def test_steps_show_the_same_training():
     settings = bbpe.BbpeOptions(262, "", boundaries=("un|do",), character_boundaries=True, max_digits=1)
     counts = bbpe.new_counts()
-    bbpe.count([Block.of(["undo 12 你你".encode(), b"undo", b"do"])], settings, counts)
-    shown = [line for line in bbpe.steps(counts, settings) if line.startswith("step")]
-    tokenizer = bbpe.train(counts, settings).tokenizer
+    bbpe.TRAINER.count([Block.of(["undo 12 你你".encode(), b"undo", b"do"])], settings, counts)
+    shown = [line for line in bbpe.TRAINER.steps(counts, settings) if line.startswith("step")]
+    tokenizer = bbpe.TRAINER.train(counts, settings).tokenizer
     assert len(shown) == len(tokenizer.model.merges)
     assert shown[0].startswith("step 1: d + o -> do, 3 times")
 

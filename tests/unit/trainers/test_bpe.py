@@ -28,7 +28,7 @@ def counts_of(words: Mapping[str | bytes, int]) -> _core.Counts:
 
 
 def train(words: Mapping[str | bytes, int], **options) -> Trained:
-    return bpe.train(counts_of(words), bpe.Options(**options))
+    return bpe.TRAINER.train(counts_of(words), bpe.Options(**options))
 
 
 def tokens(tokenizer: Tokenizer) -> list[str]:
@@ -75,7 +75,7 @@ def test_stages():
     assert (tokenizer.pre_tokenizer, tokenizer.normalizer, tokenizer.decoder) == ((WORDS,), (), (BPEDecoder("</w>"),))
     tokenizer = train({"ab": 2}, vocab_size=99, end_of_word_suffix="", continuing_subword_prefix="##").tokenizer
     assert tokenizer.decoder == (WordPieceDecoder("##", cleanup=False),)
-    assert bpe.front(bpe.Options(9, pre_tokenizer=(Split("x"),))) == Front((), (Split("x"),))
+    assert bpe.TRAINER.front(bpe.Options(9, pre_tokenizer=(Split("x"),))) == Front((), (Split("x"),))
 
 
 def test_bytes():
@@ -91,7 +91,7 @@ def test_dictionary():
     lines = {b"low 5": 1, b"  lower 2\r": 1, b"low 1": 2}
     trained = train(lines, merges=1, dictionary=True)
     assert merges(trained.tokenizer) == ["l o"]
-    assert bpe.front(bpe.Options(9, dictionary=True)) == Front()
+    assert bpe.TRAINER.front(bpe.Options(9, dictionary=True)) == Front()
     for broken in (b"low", b"low five", b"low  5", b"low -1", b"a b 5"):
         with pytest.raises(InputError, match="not a word, a blank and a count"):
             train({broken: 1}, merges=1, dictionary=True)
@@ -128,23 +128,23 @@ def test_a_special_token_can_be_a_character():
 def test_steps_are_the_same_training():
     for extra in ({}, {"suffix_form": "0.1"}, {"continuing_subword_prefix": "##"}, {"initial_alphabet": "seen"}):
         options = bpe.Options(vocab_size=60, special_tokens=("<s>",), **extra)
-        lines = [line for line in bpe.steps(counts_of(WALK), options) if line.startswith("step")]
-        tokenizer = bpe.train(counts_of(WALK), options).tokenizer
+        lines = [line for line in bpe.TRAINER.steps(counts_of(WALK), options) if line.startswith("step")]
+        tokenizer = bpe.TRAINER.train(counts_of(WALK), options).tokenizer
         shown = [" ".join(line.split(": ", 1)[1].split(" -> ")[0].split(" + ")) for line in lines]
         assert shown == merges(tokenizer)
         assert shown
 
 
 def test_untrained():
-    tokenizer = bpe.untrained(bpe.Options(9, special_tokens=("<s>",)))
+    tokenizer = bpe.TRAINER.untrained(bpe.Options(9, special_tokens=("<s>",)))
     assert isinstance(tokenizer.model, CharacterBpe)
     assert tokenizer.special_tokens == (SpecialToken(b"<unk>", 0), SpecialToken(b"<s>", 1))
     with pytest.raises(FormatError):
-        bpe.untrained(bpe.Options(9, boundaries=("a||b",)))
+        bpe.TRAINER.untrained(bpe.Options(9, boundaries=("a||b",)))
 
 
 def test_it_is_registered():
-    assert TRAINERS["bpe"] is bpe
+    assert TRAINERS["bpe"] is bpe.TRAINER
 
 
 # -- errors ----------------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ def test_what_contradicts_itself_is_refused(options, message):
 
 def test_what_cannot_be_trained_is_refused():
     with pytest.raises(TrainingError, match="nothing to train on"):
-        bpe.train(new_counts(), bpe.Options(9))
+        bpe.TRAINER.train(new_counts(), bpe.Options(9))
     with pytest.raises(TrainingError, match="smaller than its initial tokens: 20 characters"):
         train(WALK, vocab_size=20)
     with pytest.raises(UsageError, match="words of characters"):
-        bpe.steps(counts_of(WALK), bpe.Options(9, by_byte=True))
+        bpe.TRAINER.steps(counts_of(WALK), bpe.Options(9, by_byte=True))

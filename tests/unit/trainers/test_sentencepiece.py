@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli import trainers
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import ScoredBpe, Unigram
 from bpe_cli.support.blocks import Block
@@ -27,9 +26,8 @@ META = [("<unk>", 2), ("<s>", 3), ("</s>", 3)]
 def train(lines: list[str], **options: Any) -> Trained:
     settings = Options(**{"normalization": "identity", **options})
     counts = new_counts()
-    blocks = sentencepiece.chosen([Block.of([line.encode() for line in lines])], settings)
-    trainers.count(sentencepiece, blocks, settings, counts)
-    return sentencepiece.train(counts, settings)
+    sentencepiece.TRAINER.count([Block.of([line.encode() for line in lines])], settings, counts)
+    return sentencepiece.TRAINER.train(counts, settings)
 
 
 def tokens_of(trained: Trained) -> list[str]:

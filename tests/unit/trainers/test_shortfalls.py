@@ -23,8 +23,8 @@ CUT = {"pre_tokenizer": BY_NAME["unigram"].values("pre_tokenizer")[0]}  # at whi
 
 def trained(name: str, text: str, options: dict[str, Any]) -> Trained:
     kind = BY_NAME[name]
-    made = kind.module.Options(**dict(kind.fixed), **options)
-    return kind.module.train(counted(kind, made, [text.encode()]), made)
+    made = kind.trainer.Options(**dict(kind.fixed), **options)
+    return kind.trainer.train(counted(kind, made, [text.encode()]), made)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_reason_is_given_when_the_size_is_another(kind: Kind) -> None:
             options = replace(
                 options, vocab_size=random_.choice([random_.randint(4, 60), random_.randint(256, 290), 900])
             )
-            found = kind.module.train(counted(kind, options, texts), options)
+            found = kind.trainer.train(counted(kind, options, texts), options)
         except BpeError:
             continue
         assert (found.shortfall is None) == (found.tokenizer.vocab_size == options.vocab_size), options

@@ -46,8 +46,8 @@ def test_random_options(kind: Kind, tmp_path) -> None:
         try:
             options, texts = draw(kind, random_)
             counts = counted(kind, options, texts)
-            told = list(kind.module.steps(counts, options))
-            trained = kind.module.train(counts, options)
+            told = list(kind.trainer.steps(counts, options))
+            trained = kind.trainer.train(counts, options)
             content = formats.dump(trained.tokenizer, "bpe.json", ["ids"])[""]
         except BpeError:  # of these tests/test_option_pairs.py asks more
             continue

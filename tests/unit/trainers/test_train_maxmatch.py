@@ -69,7 +69,7 @@ def test_tokenizer_of_characters_and_words() -> None:
     options = MaxMatchOptions(
         lines_per_word=0.6, factors=(1.0,), rounds=1, special_tokens=("<pad>",), white_space="break"
     )
-    trained = maxmatch.train(counted(DATASET), options)
+    trained = maxmatch.TRAINER.train(counted(DATASET), options)
     ids = tokens(trained.tokenizer)
     alphabet = sorted({*"".join(DATASET)}, key=lambda c: (-"".join(DATASET).count(c), c))
     assert [token.content for token in trained.tokenizer.special_tokens] == [b"<unk>", b"<pad>"]
@@ -104,7 +104,7 @@ def test_stray_bytes_are_characters() -> None:
 
 
 def test_steps_are_the_textbook() -> None:
-    lines = [*maxmatch.steps(counted(DATASET), MaxMatchOptions(lines_per_word=0.5, factors=(1.0,), rounds=1))]
+    lines = [*maxmatch.TRAINER.steps(counted(DATASET), MaxMatchOptions(lines_per_word=0.5, factors=(1.0,), rounds=1))]
     assert lines[0] == "start: 3 lines"
     assert lines[5].startswith("round 1:")
     assert lines[6].startswith("   words  实时:5  调度:5  时调:3  ")
@@ -115,19 +115,19 @@ def test_steps_are_the_textbook() -> None:
 
 def test_empty_corpus() -> None:
     with pytest.raises(TrainingError, match="no text"):
-        maxmatch.train(new_counts(), MaxMatchOptions())
+        maxmatch.TRAINER.train(new_counts(), MaxMatchOptions())
     with pytest.raises(TrainingError, match="no text"):
-        maxmatch.train(counted([" \t"]), MaxMatchOptions())
+        maxmatch.TRAINER.train(counted([" \t"]), MaxMatchOptions())
 
 
 def test_vocabulary_holds_the_characters_at_least() -> None:
     counts = counted(DATASET)
     needed = len({*"".join(DATASET)}) + 2
-    assert maxmatch.train(counts, MaxMatchOptions(vocab_size=needed)).tokenizer.vocab_size == needed
+    assert maxmatch.TRAINER.train(counts, MaxMatchOptions(vocab_size=needed)).tokenizer.vocab_size == needed
     with pytest.raises(TrainingError, match="too small") as caught:
-        maxmatch.train(counts, MaxMatchOptions(vocab_size=needed - 1))
+        maxmatch.TRAINER.train(counts, MaxMatchOptions(vocab_size=needed - 1))
     assert caught.value.hint == f"ask for {needed} or more"
-    trained = maxmatch.train(counts, MaxMatchOptions(vocab_size=10_000))
+    trained = maxmatch.TRAINER.train(counts, MaxMatchOptions(vocab_size=10_000))
     assert trained.shortfall == "4 rounds give no more words"
 
 

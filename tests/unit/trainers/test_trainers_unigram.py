@@ -36,7 +36,7 @@ def tokens_of(trained: Trained) -> dict[str, float]:
 
 def test_gives_a_tokenizer() -> None:
     options = Options(vocab_size=14, special_tokens=("<s>", "</s>"))
-    trained = unigram.train(counted(WORDS), options)
+    trained = unigram.TRAINER.train(counted(WORDS), options)
     tokenizer = trained.tokenizer
     assert [(token.token_id, token.content) for token in tokenizer.special_tokens] == [
         (0, b"<unk>"),
@@ -46,12 +46,12 @@ def test_gives_a_tokenizer() -> None:
     tokens = tokens_of(trained)
     assert {"▁", *"hugpnbs"} <= tokens.keys()
     assert tokenizer.vocab_size <= 14
-    assert unigram.untrained(options).vocab_size == 3
+    assert unigram.TRAINER.untrained(options).vocab_size == 3
     assert trained.summary[0] == "8 characters"
 
 
 def test_bytes_come_before_what_is_learnt() -> None:
-    trained = unigram.train(counted(WORDS), Options(vocab_size=270, byte_fallback=True))
+    trained = unigram.TRAINER.train(counted(WORDS), Options(vocab_size=270, byte_fallback=True))
     model = trained.tokenizer.model
     assert isinstance(model, unigram.Unigram)
     assert model.vocabulary.token(1) == b"<0x00>"
@@ -61,13 +61,13 @@ def test_bytes_come_before_what_is_learnt() -> None:
 
 def test_threads_change_nothing() -> None:
     options = Options(vocab_size=12)
-    first = tokens_of(unigram.train(counted(WORDS), options, threads=1))
-    assert tokens_of(unigram.train(counted(WORDS), options, threads=3)) == first
+    first = tokens_of(unigram.TRAINER.train(counted(WORDS), options, threads=1))
+    assert tokens_of(unigram.TRAINER.train(counted(WORDS), options, threads=3)) == first
 
 
 def test_progress_reaches_its_end() -> None:
     calls: list[tuple[int, int]] = []
-    unigram.train(counted(WORDS), Options(vocab_size=12), lambda done, wanted: calls.append((done, wanted)))
+    unigram.TRAINER.train(counted(WORDS), Options(vocab_size=12), lambda done, wanted: calls.append((done, wanted)))
     assert calls == sorted(calls)
     assert calls[-1][0] == calls[-1][1]
 
@@ -75,14 +75,14 @@ def test_progress_reaches_its_end() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        unigram.train(counted(WORDS), Options(vocab_size=12), stop)
+        unigram.TRAINER.train(counted(WORDS), Options(vocab_size=12), stop)
 
 
 def test_refuses_contradictions() -> None:
     with pytest.raises(TrainingError, match="no text"):
-        unigram.train(new_counts(), Options(vocab_size=12))
+        unigram.TRAINER.train(new_counts(), Options(vocab_size=12))
     with pytest.raises(TrainingError, match="smaller than its 8 characters"):
-        unigram.train(counted(WORDS), Options(vocab_size=5))
+        unigram.TRAINER.train(counted(WORDS), Options(vocab_size=5))
     special: list[dict[str, object]] = [{"special_tokens": ("<unk>",)}, {"special_tokens": ("",)}]
     unused: list[dict[str, object]] = [{"split_digits": True}, {"character_coverage": 0.9}, {"sub_iterations": 1}]
     for wrong in unused:
@@ -101,14 +101,14 @@ def test_refuses_contradictions() -> None:
 def test_the_textbook_is_the_oracle(words: dict[str, int], vocab_size: int, initial: int) -> None:
     options = Options(vocab_size=vocab_size, rule="textbook", seed_size=initial)
     *_, expected = teaching.train(words, vocab_size - 1, initial)
-    found = tokens_of(unigram.train(counted(words), options))
+    found = tokens_of(unigram.TRAINER.train(counted(words), options))
     assert list(found) == list(expected)
     costs = teaching.costs(expected)
     assert all(-found[token] == cost for token, cost in costs.items())
 
 
 def test_the_textbook_tells_its_steps() -> None:
-    lines = list(unigram.steps(counted(WORDS), Options(vocab_size=12, rule="textbook")))
+    lines = list(unigram.TRAINER.steps(counted(WORDS), Options(vocab_size=12, rule="textbook")))
     assert lines[0].startswith("31 characters and substrings to begin with")
     assert lines.index("") == len(list(teaching.train(WORDS, 11)))
 
@@ -118,7 +118,7 @@ def test_a_larger_vocabulary_says_the_corpus_better(corpora: Path) -> None:
     words = Counter(f"▁{word}" for word in text.split())
     costs = []
     for size in (150, 300, 600):
-        tokens = tokens_of(unigram.train(counted(words), Options(vocab_size=size)))
+        tokens = tokens_of(unigram.TRAINER.train(counted(words), Options(vocab_size=size)))
         model = {token: -score for token, score in tokens.items()}
         found = [(teaching.encode(word, model, 0.0)[1], count) for word, count in words.items()]
         costs.append(sum(count * cost for cost, count in found if cost is not None))

@@ -29,7 +29,7 @@ def counted(words: Mapping[str, int]) -> _core.Counts:
 
 
 def train(words: Mapping[str, int], vocab_size: int, **settings) -> Trained:
-    return wordpiece.train(counted(words), wordpiece.Options(vocab_size, **settings))
+    return wordpiece.TRAINER.train(counted(words), wordpiece.Options(vocab_size, **settings))
 
 
 def tokens_of(tokenizer: Tokenizer) -> list[str]:
@@ -53,7 +53,7 @@ def test_bert_is_what_comes_out() -> None:
     assert tokenizer.model.unk_id == 1
     assert [tokenizer.model.vocabulary.token(token_id) for token_id in range(5)] == [b""] * 5
     cased = wordpiece.Options(90, lowercase=False, pre_tokenizer=())
-    assert wordpiece.front(cased) == wordpiece.Front((BertNormalizer(lowercase=False),), ())
+    assert wordpiece.TRAINER.front(cased) == wordpiece.Front((BertNormalizer(lowercase=False),), ())
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -122,15 +122,15 @@ def test_shortfall() -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_untrained_is_of_the_same_kind(rule) -> None:
-    tokenizer = wordpiece.untrained(wordpiece.Options(99, rule=rule))
+    tokenizer = wordpiece.TRAINER.untrained(wordpiece.Options(99, rule=rule))
     assert tokens_of(tokenizer)[5:] in (["a", "b", "##a", "##b"], ["##a", "##b", "a", "b"])
 
 
 def test_steps() -> None:
     counts = counted(HUG_COUNTS)
-    lines = list(wordpiece.steps(counts, wordpiece.Options(20, rule="score", initial_alphabet="seen")))
+    lines = list(wordpiece.TRAINER.steps(counts, wordpiece.Options(20, rule="score", initial_alphabet="seen")))
     assert "step 1: ##g + ##s -> ##gs, score 1/20 = 5 / (20 * 5)" in lines
-    tried = list(wordpiece.steps(counts, wordpiece.Options(20, compat="tensorflow")))
+    tried = list(wordpiece.TRAINER.steps(counts, wordpiece.Options(20, compat="tensorflow")))
     assert tried[0].startswith("threshold 11: ")
 
 

@@ -21,8 +21,8 @@ from bpe_cli.stages import RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.views.tokenizer.as_json import cards_json, corpus_json, findings_json, structure_json
 from bpe_cli.views.tokenizer.corpus import corpus_view
-from bpe_cli.views.tokenizer.health_json import cards_json, corpus_json, findings_json, structure_json
 from bpe_cli.views.tokenizer.lookup import card_view
 from bpe_cli.views.tokenizer.reachability import reachability_view
 from bpe_cli.views.tokenizer.structure import bracketed, findings_view, structure_view

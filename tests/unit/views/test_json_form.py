@@ -1,14 +1,21 @@
+import importlib
 import json
-from dataclasses import replace
+import pkgutil
+from dataclasses import is_dataclass, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_cli import reports
 from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.support.blocks import Block
+from bpe_cli.views.comparison import as_json as comparison_as_json
 from bpe_cli.views.comparison.as_json import comparison_json
+from bpe_cli.views.text import as_json as text_json
 from bpe_cli.views.text.as_json import segmentation_json, texts_json
+from bpe_cli.views.tokenizer import as_json as tokenizer_json
 from bpe_cli.views.tokenizer.as_json import vocabulary_json
 from tests.unit.reports.comparison.handmade import compared
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
@@ -120,3 +127,17 @@ def test_several_texts_are_one_object():
         "schema": "bpe.inspect.texts/1",
         "texts": [{"input": "a", "document": number, **value} for number, value in enumerate(values, 1)],
     }
+
+
+@pytest.mark.parametrize(
+    ("shapes", "classes"),
+    [(text_json.SHAPES, 11), (tokenizer_json.SHAPES, 18), (comparison_as_json.SHAPES, 11 + 21)],
+)
+def test_every_shape_is_that_of_a_report(shapes, classes):
+    """A class that moves to a module of another name takes its shape along."""
+    known = set()
+    for module in pkgutil.walk_packages(reports.__path__, "bpe_cli.reports."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if is_dataclass(value) and value.__module__ == module.name:
+                known.add(f"{module.name.rpartition('.')[2]}.{name}")
+    assert (shapes.keys() - known, len(shapes)) == (set(), classes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING
 
@@ -15,17 +16,30 @@ from bpe_cli.reports.text.steps.values import (
     StepToken,
     Way,
 )
-from bpe_cli.teaching.character_bpe import byte_token
-from bpe_cli.teaching.lattice import Arrival, Edge, arrivals, best, best_path, best_segmentations, log_total
+from bpe_cli.teaching.lattice import (
+    Arrival,
+    Edge,
+    arrivals,
+    best,
+    best_path,
+    best_segmentations,
+    departures,
+    log_total,
+    onward_path,
+    ten_thousandths,
+)
+from bpe_cli.teaching.spelling import byte_token
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from bpe_cli.reports.text.steps.limits import Limits, Names
     from bpe_cli.stages import Unigram
 
 UNKNOWN_PENALTY = 10.0
 """How far the score of an unknown character lies below the lowest one (SentencePiece's ``kUnkPenalty``)."""
+FIXED_UNKNOWN = -1000.0
+"""What an unknown character scores where scores are rounded to ten-thousandths."""
 MOST_WAYS = 1 << 18
 """Tokens of a lattice that is told."""
 MOST_KEPT = 1 << 21
@@ -44,6 +58,8 @@ class OverLattice:
         self._names = names
         self._limits = limits
         self._rounded = _single if model.single_precision else float
+        # Scores that are rounded to ten-thousandths are added as integers.
+        self._unit = 10_000 if model.fixed_point else 1
         self._ids: dict[str, int] = {}
         self._scores: dict[str, float] = {}
         # What a piece of a user's own scores in the lattice that is ranked, where SentencePiece counts its
@@ -52,14 +68,16 @@ class OverLattice:
         self._byte_ids: dict[bytes, int] = {}
         normal = [self._rounded(score) for token_id, score in enumerate(model.scores) if self._kind(token_id) == NORMAL]
         lowest = min(normal, default=0.0)
-        self._unknown = self._rounded(lowest - UNKNOWN_PENALTY)
+        self._unknown = FIXED_UNKNOWN if model.fixed_point else self._rounded(lowest - UNKNOWN_PENALTY)
         highest = max(normal, default=_SMALLEST)
         for token_id, token in model.vocabulary.items():
             kind = self._kind(token_id)
             if kind == BYTE or not model.kinds:
                 self._byte_ids[token] = token_id
             text = text_of(token)
-            if kind == NORMAL:
+            if model.fixed_point and kind in (NORMAL, USER_DEFINED):
+                self._scores[text] = ten_thousandths(model.scores[token_id])
+            elif kind == NORMAL:
                 self._scores[text] = self._rounded(model.scores[token_id])
             elif kind == USER_DEFINED:
                 self._scores[text] = self._user_defined(len(token), highest)
@@ -84,31 +102,47 @@ class OverLattice:
         edges: list[list[Edge]] = []
         places = []
         count = 0
-        every = arrivals(text, self._scores, self._unknown, self._rounded, self._lengths)
-        for place, ways in enumerate(every, start=1):
+        for done, (place, ways) in enumerate(self._ways(text), start=1):
             count += len(ways)
             if count > MOST_WAYS or count * self._limits.nbest > MOST_KEPT:
-                raise TooMuchToTell(f"{count:,} tokens fit in its first {place:,} characters alone")
+                raise TooMuchToTell(f"{count:,} tokens fit in its {self._end} {done:,} characters alone")
             chosen = best(ways)
             last.append(chosen.edge)
             totals.append(chosen.total)
             edges.append([way.edge for way in ways])
-            if self._limits.steps is None or place <= self._limits.steps:
+            if self._limits.steps is None or done <= self._limits.steps:
                 places.append(LatticePlace(place, tuple(map(self._way, ways)), ways.index(chosen)))
-        path = best_path(last)
+        if self._model.fixed_point:
+            last.reverse()
+            totals.reverse()
+            edges = _by_end(edges, len(text))
+        path = onward_path(last) if self._model.fixed_point else best_path(last)
+        reached = [totals[edge.start if self._model.fixed_point else edge.end - 1] for edge in path]
         tokens, ends = self._emit(path)
         return LatticeWalk(
             self._unknown,
-            UNKNOWN_PENALTY,
+            0.0 if self._model.fixed_point else UNKNOWN_PENALTY,
             tuple(places),
             len(last) - len(places),
-            tuple(self._way(Arrival(edge, totals[edge.end - 1])) for edge in path),
-            totals[-1] if totals else 0.0,
+            tuple(self._way(Arrival(edge, total)) for edge, total in zip(path, reached, strict=True)),
+            (totals[0 if self._model.fixed_point else -1] if totals else 0.0) / self._unit,
             collected(ends),
-            self._rank(edges),
+            self._rank(edges, path),
             self._limits.nbest,
             tuple(tokens),
+            self._model.fixed_point,
         )
+
+    @property
+    def _end(self) -> str:
+        return "last" if self._model.fixed_point else "first"
+
+    def _ways(self, text: str) -> Iterator[tuple[int, list[Arrival]]]:
+        """Yield each place that the search comes to, and the ways to or from it."""
+        if self._model.fixed_point:
+            every = departures(text, self._scores, self._unknown * self._unit, self._lengths)
+            return zip(range(len(text) - 1, -1, -1), every, strict=True)
+        return enumerate(arrivals(text, self._scores, self._unknown, self._rounded, self._lengths), start=1)
 
     def _kind(self, token_id: int) -> int:
         return self._model.kinds[token_id] if self._model.kinds else NORMAL
@@ -123,7 +157,8 @@ class OverLattice:
     def _way(self, arrival: Arrival) -> Way:
         edge = arrival.edge
         token_id = self._ids[edge.token] if edge.known else None
-        return Way(bytes_of(edge.token), token_id, edge.start, edge.score, arrival.total)
+        score, total = edge.score / self._unit, arrival.total / self._unit
+        return Way(bytes_of(edge.token), token_id, edge.start, score, total)
 
     def _emit(self, path: Sequence[Edge]) -> tuple[list[StepToken], list[Spelling]]:
         """Make tokens of a segmentation: unknown characters become bytes, or the unknown token."""
@@ -148,22 +183,40 @@ class OverLattice:
             after_unknown = ends[-1].way != "bytes"
         return tokens, ends
 
-    def _rank(self, edges: Sequence[Sequence[Edge]]) -> tuple[RankedPath, ...]:
+    def _rank(self, edges: Sequence[Sequence[Edge]], taken: Sequence[Edge]) -> tuple[RankedPath, ...]:
         """Rank the best segmentations, with their shares of the probability of all.
 
-        Sums are not rounded to single precision here: the rounding of a long text's would be more than shares.
+        Sums are not rounded to single precision here: the rounding of a long text's would be more than shares. Where
+        sums are exact, the one that is taken comes first of equals.
         """
         if self._own:
             edges = [[self._in_ranking(edge) for edge in here] for here in edges]
+        ranked = best_segmentations(edges, self._limits.nbest)
+        if self._model.fixed_point and ranked:
+            others = [each for each in ranked if [*each[1]] != [*taken]]
+            ranked = [(ranked[0][0], [*taken]), *others][: len(ranked)]
+        if self._unit != 1:
+            edges = [[replace(edge, score=edge.score / self._unit) for edge in here] for here in edges]
         whole = log_total(edges)
         return tuple(
-            RankedPath(tuple(self._emit(path)[0]), score, min(1.0, exp(min(0.0, score - whole))))
-            for score, path in best_segmentations(edges, self._limits.nbest)
+            RankedPath(
+                tuple(self._emit(path)[0]), total / self._unit, min(1.0, exp(min(0.0, total / self._unit - whole)))
+            )
+            for total, path in ranked
         )
 
     def _in_ranking(self, edge: Edge) -> Edge:
         score = self._own.get(edge.token)
         return edge if score is None or not edge.known else Edge(edge.start, edge.end, edge.token, score)
+
+
+def _by_end(edges: Sequence[Sequence[Edge]], length: int) -> list[list[Edge]]:
+    """Put the tokens that begin at each place, the last place first, in the order of their ends, and from the left."""
+    ending: list[list[Edge]] = [[] for _ in range(length)]
+    for here in reversed(edges):
+        for edge in here:
+            ending[edge.end - 1].append(edge)
+    return ending
 
 
 def _single(number: float) -> float:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from bpe_cli.reports.text.steps import scored_merging
 from bpe_cli.reports.text.steps.limits import bytes_of, check_length, collected, text_of, window
 from bpe_cli.reports.text.steps.values import MergeStep, MergeWalk, Spelling, StepToken, Symbols
-from bpe_cli.teaching import character_bpe, scored_merging
-from bpe_cli.teaching.merging import Merge, merges_by_queue, states
+from bpe_cli.teaching import spelling
+from bpe_cli.tokenizer.merging import Merge, merges
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps.limits import Limits, Names
@@ -38,7 +40,7 @@ class ByRanks:
         """
         check_length(piece)
         symbols = [piece[at : at + 1] for at in range(len(piece))]
-        done = list(merges_by_queue(symbols, self._order))
+        done = list(merges(symbols, self._order))
         told, left = _tell(symbols, done, self._limits.steps, lambda symbol: symbol)
         ids = [rank for symbol in left if (rank := self._ranks(symbol)) is not None]
         return _walk(symbols, told, len(done), self._names, ids, self._ranks(piece))
@@ -68,7 +70,7 @@ class ByList:
         whole = self._vocabulary.id_of(piece) if self._whole else None
         spelt = (self._vocabulary.id_of(piece[at : at + 1]) for at in range(len(piece)))
         symbols = [each for each in spelt if each is not None]
-        done = list(merges_by_queue(symbols, self._order))
+        done = list(merges(symbols, self._order))
         told, left = _tell(symbols, done, self._limits.steps, self._vocabulary.token)
         start = [self._vocabulary.token(each) for each in symbols]
         return _walk(start, told, len(done), self._names, left, whole)
@@ -94,7 +96,7 @@ class OverCharacters:
         model = self._model
         run = model.whole_runs_of and not text_of(piece).strip(model.whole_runs_of)
         whole = self._ids.get(text_of(piece)) if model.ignore_merges or run else None
-        decorated = character_bpe.decorate(
+        decorated = spelling.decorate(
             text_of(piece),
             prefix=model.continuing_subword_prefix,
             suffix=model.end_of_word_suffix,
@@ -102,7 +104,7 @@ class OverCharacters:
         )
         symbols: list[int] = []
         spelt = []
-        for each in character_bpe.spellings(
+        for each in spelling.spellings(
             decorated,
             self._ids,
             unknown="" if model.unk_id is not None else None,
@@ -116,7 +118,7 @@ class OverCharacters:
             symbols += ids
             if each.way != "token":
                 spelt.append(Spelling(bytes_of(each.symbol), each.way, tuple(map(self._names.token, ids))))
-        done = list(merges_by_queue(symbols, self._order))
+        done = list(merges(symbols, self._order))
         told, left = _tell(symbols, done, self._limits.steps, self._content)
         start = [self._content(each) for each in symbols]
         return _walk(start, told, len(done), self._names, left, whole, spelt)
@@ -161,7 +163,7 @@ class ByScores:
         """
         check_length(piece)
         symbols = scored_merging.spell(text_of(piece), self._user_defined)
-        done = list(merges_by_queue(symbols, self._order))
+        done = list(merges(symbols, self._order))
         told, _ = _tell(symbols, done, self._limits.steps, bytes_of, scored=True)
         tokens: list[StepToken] = []
         ends = []
@@ -188,7 +190,7 @@ class ByScores:
             return None
         content = bytes_of(part)
         if self._model.byte_fallback:
-            ids = (self._byte_ids[character_bpe.byte_token(byte).encode()] for byte in content)
+            ids = (self._byte_ids[spelling.byte_token(byte).encode()] for byte in content)
             return Spelling(content, "bytes", tuple(map(self._names.token, ids)))
         if after_unknown:
             return Spelling(content, "fused", ())
@@ -201,6 +203,23 @@ def order_of(merges: Merges) -> Callable[[int, int], tuple[float, int] | None]:
     for number, (left, right, product) in enumerate(merges):
         numbers.setdefault((left, right), (number, product))
     return lambda left, right: numbers.get((left, right))
+
+
+def states(symbols: Sequence[Symbol], done: Iterable[Merge[Symbol]]) -> Iterator[tuple[int, list[Symbol]]]:
+    """Yield after each merge where its product stands, and all symbols: one list, which goes on changing.
+
+    >>> order = {("a", "b"): (0, "ab"), ("ab", "ab"): (1, "abab")}
+    >>> done = merges("abab", lambda *pair: order.get(pair))
+    >>> [(at, " ".join(parts)) for at, parts in states("abab", done)]
+    [(0, 'ab a b'), (1, 'ab ab'), (0, 'abab')]
+    """
+    parts = list(symbols)
+    starts = list(range(len(parts)))
+    for merge in done:
+        at = bisect_left(starts, merge.place)
+        parts[at : at + 2] = [merge.product]
+        del starts[at + 1]
+        yield at, parts
 
 
 def _tell(

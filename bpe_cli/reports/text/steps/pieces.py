@@ -18,11 +18,11 @@ from bpe_cli.reports.text.steps.limits import text_of
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram
 from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.stages.splitters import segments
-from bpe_cli.tokenizer.engine import PlainRunner, StagedRunner
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Model, SpecialToken
     from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.tokenizer.engine import Engine
 
 MARK = "\u2581"
 
@@ -55,17 +55,16 @@ class Pieces:
             UsageError: A name in ``specials`` is unknown.
         """
         self._tokenizer = tokenizer
-        self._runner = tokenizer.runner
+        self._engine = tokenizer.engine
         self._matcher = tokenizer.matcher(specials)
         self._border = border_of(tokenizer.live_model)
         self._reads_visible = tokenizer.has_bytes and any(
             isinstance(stage, ByteLevel) for stage in tokenizer.pre_tokenizer
         )
         # What looks for tokens in normalized text, and what cuts the rest of it.
-        self._added: tuple[_core.SpecialMatcher, _core.Stages] | None = None
-        if self._matcher is not None and self._matcher.looks_in_normalized and isinstance(self._runner, StagedRunner):
-            cutter = StagedRunner(replace(tokenizer, normalizer=())).stages
-            self._added = self._matcher_of_normalized(self._runner.stages, specials), cutter
+        self._added: tuple[_core.SpecialMatcher, Engine] | None = None
+        if self._matcher is not None and self._matcher.looks_in_normalized:
+            self._added = self._matcher_of_normalized(specials), replace(tokenizer, normalizer=()).engine
 
     @property
     def spelt(self) -> bool:
@@ -81,26 +80,14 @@ class Pieces:
             position += len(segment)
             if special_id is not None:
                 yield Part(segment, special_id)
-            elif isinstance(self._runner, PlainRunner):
-                yield from self._plain(self._runner, segment)
             elif self._added is None:
-                yield from self._cut(self._runner.stages, segment, first)
+                yield from self._cut(self._engine, segment, first)
             else:
-                yield from self._around_added(self._runner.stages, *self._added, segment, first)
+                yield from self._around_added(*self._added, segment, first)
 
-    def _plain(self, runner: PlainRunner, segment: bytes) -> Iterator[Part]:
-        spaced = self._tokenizer.prefix_space and not segment.startswith(b" ")
-        text = b" " + segment if spaced else segment
-        start = 0
-        for end in memoryview(runner.splitter.split(text)):
-            yield Part(text[start:end])
-            start = end
-
-    def _around_added(
-        self, stages: _core.Stages, added: _core.SpecialMatcher, cutter: _core.Stages, segment: bytes, first: bool
-    ) -> Iterator[Part]:
+    def _around_added(self, added: _core.SpecialMatcher, cutter: Engine, segment: bytes, first: bool) -> Iterator[Part]:
         """Yield the parts of a stretch in which tokens are looked for once it is normalized."""
-        normalized, _, _ = stages.normalize(segment, first=first)
+        normalized = self._engine.normalize(segment, first=first)
         for stretch, token_id in segments(normalized, added):
             if token_id is None:
                 yield from self._cut(cutter, stretch, first)
@@ -108,22 +95,20 @@ class Pieces:
                 yield Part(stretch, token_id)
                 first = False
 
-    def _cut(self, stages: _core.Stages, stretch: bytes, first: bool) -> Iterator[Part]:
+    def _cut(self, engine: Engine, stretch: bytes, first: bool) -> Iterator[Part]:
         """Yield the pieces that stages make of a stretch, cut where no token goes on."""
-        data, starts, ends, *_ = stages.pre_tokenize(stretch, first=first)
-        for number, (start, end) in enumerate(zip(memoryview(starts), memoryview(ends), strict=True)):
-            piece = data[start:end]
+        for number, piece in enumerate(engine.pieces(stretch, first=first).contents()):
             if self._reads_visible:
                 piece = bytes(CHAR_TO_BYTE[each] for each in text_of(piece) if each in CHAR_TO_BYTE)
             parts = [piece] if self._border is None else list(filter(None, self._border.split(piece)))
             for part in parts:
                 yield Part(part, joins=number > 0, word=len(parts) > 1)
 
-    def _matcher_of_normalized(self, stages: _core.Stages, specials: Specials) -> _core.SpecialMatcher:
+    def _matcher_of_normalized(self, specials: Specials) -> _core.SpecialMatcher:
         """Compile the tokens that are looked for in normalized text, themselves normalized."""
         wanted = [token for token in self._tokenizer.special_tokens if token.normalized and _is_wanted(token, specials)]
         wanted.sort(key=lambda token: (not token.special, token.token_id))
-        contents = ((stages.normalize(token.content)[0], token) for token in wanted)
+        contents = ((self._engine.normalize(token.content), token) for token in wanted)
         found = [(content, token) for content, token in contents if content]
         return _core.SpecialMatcher(
             [content for content, _ in found],

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
@@ -16,7 +14,6 @@ from bpe_cli.reports.text.steps.merging import ByList, ByRanks, ByScores, OverCh
 from bpe_cli.reports.text.steps.pieces import Pieces
 from bpe_cli.reports.text.steps.values import Row, Steps, StepToken, TooMuch, Walk
 from bpe_cli.support.blocks import Block
-from bpe_cli.tokenizer.engine import StagedRunner
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps.pieces import Part
@@ -139,12 +136,7 @@ class _Teller:
         except TooMuchToTell as much:
             return TooMuch(str(much), self._encode(piece))
 
-    @cached_property
-    def _bare(self) -> StagedRunner:
-        """The model behind no stages."""
-        return StagedRunner(replace(self._tokenizer, normalizer=(), pre_tokenizer=(), decoder=()))
-
     def _encode(self, piece: bytes) -> tuple[StepToken, ...]:
         """Let the tokenizer's model encode one piece."""
-        ids, _ = self._bare.encode(Block.of([piece]), None, 1)
+        ids, _ = self._tokenizer.engine.bare.encode(Block.of([piece]))
         return tuple(self._names.token(token_id) for token_id in ids)

@@ -207,14 +207,14 @@ class LookUpWalk:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A token that ends at a place of the lattice.
+    """A token that ends at a place of the lattice, or begins there if its search goes from the end.
 
     Attributes:
         text: Its text.
         token_id: Its id; None for an unknown character.
         start: The place it begins at.
         score: Its score.
-        total: The best sum up to its beginning with its score added.
+        total: The best sum up to its beginning with its score added; from the end, the best sum behind it.
     """
 
     text: bytes
@@ -230,8 +230,9 @@ class LatticePlace:
 
     Attributes:
         place: How many characters stand before it.
-        ways: The tokens that end here, those from furthest to the left first.
-        best: Which of them the best segmentation up to here ends with.
+        ways: The tokens that end here, those from furthest to the left first; from the end, those that begin
+            here, the longest first.
+        best: Which of them the best segmentation up to here ends with, or from here on begins with.
     """
 
     place: int
@@ -254,7 +255,7 @@ class LatticeWalk:
 
     Attributes:
         unknown_score: What an unknown character scores.
-        penalty: How far that lies below the lowest score of a token.
+        penalty: How far that lies below the lowest score of a token; 0 if it does not hang on those.
         places: The first places.
         more: How many more there are.
         path: The best segmentation as it is found, the last token first turned round: texts with scores.
@@ -263,6 +264,7 @@ class LatticeWalk:
         ranked: The best segmentations of the lattice, best first.
         wanted: How many of them were asked for.
         tokens: What the piece becomes.
+        from_end: Whether the search goes from the end of the piece to its beginning, and so do the places.
     """
 
     unknown_score: float
@@ -275,6 +277,7 @@ class LatticeWalk:
     ranked: tuple[RankedPath, ...]
     wanted: int
     tokens: tuple[StepToken, ...]
+    from_end: bool = False
     family: Literal["lattice"] = "lattice"
 
 

@@ -66,7 +66,7 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     for 200,000 tokens of which few are in doubt.
     """
     special = {token.token_id: token.content for token in tokenizer.special_tokens}
-    texts = dict(getattr(tokenizer.model, "texts", ()))
+    texts = dict(tokenizer.model.texts)
     if token_ids is None:
         tokens = dict(tokenizer.model.vocabulary.items()) | special | texts
     else:
@@ -152,7 +152,7 @@ class _Examination:
 
     def _plain(self) -> list[int]:
         """Encode each token's own text."""
-        unk_id = getattr(self.tokenizer.model, "unk_id", None)
+        unk_id = self.tokenizer.model.unk_id
         room = LONG_BYTES
         own: list[int] = []
         too_long: list[int] = []
@@ -198,7 +198,7 @@ class _Examination:
 
     def _fallbacks(self, suspects: list[int]) -> list[int]:
         """Look for texts that the model does not know."""
-        unk_id = getattr(self.tokenizer.model, "unk_id", None)
+        unk_id = self.tokenizer.model.unk_id
         named = {
             token_id: byte
             for token_id in suspects
@@ -365,8 +365,8 @@ class _Examination:
         model, text = self.tokenizer.model, self.tokens[token_id]
         if self.tokenizer.has_bytes:
             return text
-        text = text.removeprefix(getattr(model, "continuing_subword_prefix", "").encode())
-        text = text.removesuffix(getattr(model, "end_of_word_suffix", "").encode())
+        text = text.removeprefix(model.continuing_subword_prefix.encode())
+        text = text.removesuffix(model.end_of_word_suffix.encode())
         for stage in self.tokenizer.pre_tokenizer:
             if isinstance(stage, Metaspace):
                 return text.replace(stage.replacement.encode(), b"")

@@ -26,7 +26,7 @@ _SAMPLES = 64
 
 def names_byte(tokenizer: Tokenizer, token: bytes) -> int | None:
     """Return the byte that a token stands for where the model falls back to bytes."""
-    if getattr(tokenizer.model, "byte_fallback", False) and BYTE_TEXT.fullmatch(token):
+    if tokenizer.model.byte_fallback and BYTE_TEXT.fullmatch(token):
         return int(token[3:5], 16)
     return None
 
@@ -79,7 +79,7 @@ def why_no_byte(tokenizer: Tokenizer, token_id: int, byte: int, normal: Normal) 
     ):
         character = bytes([byte])
         other = vocabulary.id_of(character)
-        if other is not None and other != token_id and _is_matched(getattr(model, "kinds", b""), other):
+        if other is not None and other != token_id and _is_matched(model.kinds, other):
             reason = f"{quote(character)} has a token of its own, id {other}, so nothing falls back to this one"
             return Verdict(token_id, False, "shadowed", None, reason)
         if why := normal.why_none(character):

@@ -48,7 +48,7 @@ class Alone:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.model = tokenizer.live_model
         self._dead = tokenizer.model, tokenizer.withheld
-        self.looks_up = isinstance(self.model, RankBpe) or getattr(self.model, "ignore_merges", False)
+        self.looks_up = isinstance(self.model, RankBpe) or self.model.ignore_merges
         """Whether a whole piece that is a token becomes it whatever merging would do."""
         self._quotes: dict[int, str] = {}
 
@@ -107,7 +107,7 @@ class Alone:
     def refuted(self, token_ids: Sequence[int]) -> dict[int, Verdict]:
         """Return verdicts on those of some ordinary tokens that the model can make in no piece, looked up or not."""
         model = self.model
-        kinds = getattr(model, "kinds", b"")
+        kinds = model.kinds
         verdicts: dict[int, Verdict] = {}
         for token_id in token_ids:
             if token_id < len(kinds) and kinds[token_id] == UNUSED and self._is_taken_apart(token_id):
@@ -202,12 +202,7 @@ class Alone:
                 yield Verdict(token_id, False, "scores", None, reason)
 
     def _best_score(self, piece: bytes) -> float | None:
-        from bpe_cli.tokenizer.engine import StagedRunner
-
-        runner = self._tokenizer.runner if self._tokenizer else None
-        if not isinstance(runner, StagedRunner):
-            return None
-        best = runner.pipeline.nbest(piece, 1)
+        best = self._tokenizer.engine.nbest(piece, 1) if self._tokenizer else None
         return best[0][1] if best else None
 
     def _by_length(self, model: WordPiece, token_ids: Sequence[int]) -> Iterator[Verdict]:

@@ -96,7 +96,7 @@ class Pieces:
             if self._cuts_at_marks:
                 return f"pieces are cut before each {self._mark}, and it holds one behind its beginning"
             return None
-        suffix = getattr(model, "end_of_word_suffix", "").encode()
+        suffix = model.end_of_word_suffix.encode()
         not_last = bool(suffix) and not symbols.endswith(suffix) and is_text(text)
         inner = _inner(text)
         for part in inner:

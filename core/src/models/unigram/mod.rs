@@ -3,9 +3,11 @@
 //!
 //! A character that no token covers by itself may be unknown, at 10 below the lowest score. Among
 //! segmentations of equal score the one wins whose last token begins first, and so on to the left.
+//! [`backward`] is another search, with other rules for both.
 //!
 //! Complexity: time is linear in the text for tokens of bounded length, memory 16 bytes a byte.
 
+mod backward;
 mod carrying;
 mod heap;
 pub mod lattice;
@@ -19,9 +21,11 @@ mod tables;
 mod tests;
 
 use bpe_tables::TokenTable;
+use serde::Deserialize;
 
 use self::lattice::{Lattice, Node, UNKNOWN};
 use self::real::Real;
+use super::seams::Joints;
 use super::staged::{Border, Found, Tables};
 use super::trie::Trie;
 use crate::error::{Error, Result};
@@ -41,7 +45,8 @@ mod kind {
 }
 
 /// What the specification says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The token for unknown characters; without one they are an error.
     pub unk_id: Option<u32>,
@@ -49,8 +54,11 @@ pub struct Settings {
     pub byte_fallback: bool,
     /// Whether neighbouring unknown characters become one token.
     pub fuse_unk: bool,
-    /// Whether scores are added in f32.
+    /// Whether scores are added in f32 (SentencePiece) instead of f64 (Hugging Face).
     pub single_precision: bool,
+    /// Whether scores are whole numbers of ten-thousandths, see [`backward`].
+    #[serde(default)]
+    pub fixed_point: bool,
 }
 
 /// Scores of a token.
@@ -81,6 +89,9 @@ pub struct Unigram {
     tells_unknown: bool,
     /// The highest absolute score.
     largest: f32,
+    /// Scores by id in units, and where no token goes on, for the search from the end.
+    units: Vec<i64>,
+    joints: Option<Joints>,
 }
 
 /// The last token of the best segmentation up to a place.
@@ -102,6 +113,9 @@ pub struct Scratch {
     /// Of the segmentations from each place on, the best score, and what all weigh beside it.
     bests: Vec<f64>,
     sums: Vec<f64>,
+    /// Of the search from the end.
+    onward: Vec<backward::Onward>,
+    starts: Vec<u32>,
 }
 
 impl Unigram {
@@ -118,9 +132,10 @@ impl Unigram {
         } = tables;
         tables::check(&settings, &tokens, &scores, &kinds)?;
         let kind_of = |id: u32| kinds.get(id as usize).copied().unwrap_or(kind::NORMAL);
-        let round = |score: f64| match settings.single_precision {
-            true => f64::from(score as f32),
-            false => score,
+        let round = |score: f64| match (settings.single_precision, settings.fixed_point) {
+            (true, _) => f64::from(score as f32),
+            (_, true) => backward::rounded(score),
+            _ => score,
         };
         let normal = || {
             let ids = (0..tokens.len() as u32).filter(|&id| kind_of(id) == kind::NORMAL);
@@ -136,7 +151,7 @@ impl Unigram {
             false => length as f64 * highest - 0.1,
         };
         let score_of = |id: u32| match kind_of(id) {
-            kind::USER_DEFINED => {
+            kind::USER_DEFINED if !settings.fixed_point => {
                 let token = tokens.get(id);
                 let characters = crate::text::characters(token).count();
                 Score {
@@ -157,6 +172,14 @@ impl Unigram {
         let trie = Trie::new(&keys)?;
         let seam = tables::border(&keys);
         let border = seam.filter(|_| !settings.single_precision);
+        let (units, joints) = match settings.fixed_point {
+            true => {
+                let joints = Joints::of(keys.iter().map(|key| key.0));
+                let units = scores.iter().map(|&score| backward::units(score));
+                (units.collect(), Some(joints))
+            }
+            false => (Vec::new(), None),
+        };
         let scores: Vec<Score> = (0..tokens.len() as u32).map(score_of).collect();
         let mut singles: Vec<f32> = match settings.single_precision {
             true => scores.iter().map(|score| score.best as f32).collect(),
@@ -166,7 +189,10 @@ impl Unigram {
             true => tables::byte_tokens(&tokens, &kinds),
             false => None,
         };
-        let unknown = round(lowest - UNKNOWN_PENALTY);
+        let unknown = match settings.fixed_point {
+            true => backward::UNKNOWN_SCORE,
+            false => round(lowest - UNKNOWN_PENALTY),
+        };
         // A token that text can also become by itself keeps its own score.
         let own = settings
             .unk_id
@@ -187,11 +213,16 @@ impl Unigram {
             unknown,
             bytes,
             border,
+            units,
+            joints,
         })
     }
 
     /// Finds the best segmentation as (start, end, id), from the left; gives its score.
     fn viterbi(&self, piece: &[u8], scratch: &mut Scratch) -> f64 {
+        if self.settings.fixed_point {
+            return self.backward(piece, scratch);
+        }
         let Scratch { steps, path, .. } = scratch;
         path.clear();
         let score = match self.settings.single_precision {

@@ -63,10 +63,18 @@ impl staged::Model for Unigram {
             self.emit(piece, scratch.path.iter().copied(), &mut found)?;
             return Ok(vec![(found, score)]);
         }
-        match self.settings.single_precision {
-            true => self.nbest::<f32>(piece, n),
-            false => self.nbest::<f64>(piece, n),
+        let mut best = match self.settings.single_precision {
+            true => self.nbest::<f32>(piece, n)?,
+            false => self.nbest::<f64>(piece, n)?,
+        };
+        if self.settings.fixed_point && n > 1 {
+            // Of equals the other search has another order: the one that it takes comes first.
+            let first = self.nbest_piece(piece, 1)?;
+            best.retain(|(found, _)| first.iter().all(|(taken, _)| found != taken));
+            best.splice(0..0, first);
+            best.truncate(n);
         }
+        Ok(best)
     }
 
     fn border(&self) -> Option<Border> {

@@ -22,6 +22,9 @@ pub(super) fn check(
     if !kinds.is_empty() && kinds.len() != ids {
         return invalid(format!("{ids} tokens have {} types", kinds.len()));
     }
+    if settings.single_precision && settings.fixed_point {
+        return invalid("scores are added in f32 or in fixed point, not in both".to_owned());
+    }
     if let Some(id) = scores.iter().position(|score| !score.is_finite()) {
         return invalid(format!("the score of token {id} is not a finite number"));
     }

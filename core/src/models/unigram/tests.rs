@@ -16,14 +16,15 @@ fn table(tokens: &[&[u8]]) -> TokenTable<'static> {
     TokenTable::new(tokens.concat().into(), ends.into()).unwrap()
 }
 
-const SETTINGS: Settings = Settings {
+pub(super) const SETTINGS: Settings = Settings {
     unk_id: Some(0),
     byte_fallback: false,
     fuse_unk: true,
     single_precision: false,
+    fixed_point: false,
 };
 
-fn model(settings: Settings, tokens: &[(&[u8], f64, u8)]) -> Unigram {
+pub(super) fn model(settings: Settings, tokens: &[(&[u8], f64, u8)]) -> Unigram {
     let texts: Vec<&[u8]> = tokens.iter().map(|token| token.0).collect();
     let tables = Tables {
         tokens: table(&texts),

@@ -286,7 +286,7 @@ def test_the_best_are_those_that_the_core_ranks(kind, text, wanted):
     for row in tell(tokenizer, text.encode(), (), Limits(None, None, wanted)).rows:
         if row.walk is None:
             continue
-        found = tokenizer.runner.pipeline.nbest(row.text, wanted)
+        found = tokenizer.engine.nbest(row.text, wanted)
         assert [each.score for each in row.walk.ranked] == pytest.approx([score for _, score in found], rel=1e-5)
         assert row.walk.ranked[0].score == pytest.approx(row.walk.score, rel=1e-5)
         shares = [each.probability for each in row.walk.ranked]

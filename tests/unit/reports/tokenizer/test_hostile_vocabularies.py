@@ -31,8 +31,8 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.views.tokenizer.as_json import cards_json, corpus_json, structure_json
 from bpe_cli.views.tokenizer.corpus import corpus_view
-from bpe_cli.views.tokenizer.health_json import cards_json, corpus_json, structure_json
 from bpe_cli.views.tokenizer.lookup import card_view
 from bpe_cli.views.tokenizer.structure import structure_view
 from tests.unit.views.golden import render

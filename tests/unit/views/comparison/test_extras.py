@@ -20,10 +20,10 @@ from bpe_cli.reports.comparison.probes.languages import probe_languages
 from bpe_cli.reports.comparison.probes.numbers import probe_numbers
 from bpe_cli.reports.comparison.sampling import Sample
 from bpe_cli.support.blocks import Block
+from bpe_cli.views.blocks import Blocks, Heading
+from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.as_json import comparison_json
 from bpe_cli.views.comparison.as_markdown import comparison_markdown
-from bpe_cli.views.comparison.blocks import Heading, Sheet, taken_apart
-from bpe_cli.views.comparison.extras import extras_view
 from bpe_cli.views.comparison.grid import Grid
 from bpe_cli.views.page.comparison import comparison_page
 from bpe_cli.views.page.html import rendered
@@ -62,7 +62,7 @@ def report():
 
 @pytest.mark.parametrize("width", [100, 80, 40])
 def test_golden(report, width):
-    shown = render(extras_view(report), width=width)
+    shown = render(additions_view(report), width=width)
     check(f"compare-extras-{width}", shown)
     assert all(cell_len(line) <= width for line in shown.splitlines())
 
@@ -70,17 +70,17 @@ def test_golden(report, width):
 @pytest.mark.parametrize("system", ["standard", "256"])
 def test_golden_in_colour(report, system):
     only = replace(report, probes=None, overlaps=())
-    check(f"compare-diff-{system}", render(extras_view(only), width=80, color_system=system))
+    check(f"compare-diff-{system}", render(additions_view(only), width=80, color_system=system))
 
 
 @pytest.mark.parametrize("console", ["256", "truecolor", "no-color"])
 def test_golden_of_all_in_colour(report, console):
-    check(f"compare-extras-{console}", render(extras_view(report), **CONSOLES[console]))
+    check(f"compare-extras-{console}", render(additions_view(report), **CONSOLES[console]))
 
 
 @pytest.mark.parametrize("width", [120, 80, 50])
 def test_nothing_from_outside_reaches_the_terminal(report, width):
-    shown = render(extras_view(report), width=width)
+    shown = render(additions_view(report), width=width)
     assert "\x1b" not in shown
     assert "\u202e" not in shown
 
@@ -88,20 +88,20 @@ def test_nothing_from_outside_reaches_the_terminal(report, width):
 def test_many_tokenizers_go_below_each_other():
     report = all_of(*[FIRST] * 5, SECOND)
     for width in (80, 50):
-        shown = render(extras_view(report), width=width)
+        shown = render(additions_view(report), width=width)
         assert all(cell_len(line) <= width for line in shown.splitlines())
         assert "first (5)" in shown
 
 
 def test_nothing_asked_nothing_shown():
     report = compare([FIRST], [])
-    assert extras_view(report) is None
+    assert additions_view(report) is None
     assert not {"probes", "overlaps", "disagreements"} & comparison_json(report).keys()
 
 
 def test_what_agrees_is_said():
     report = all_of(FIRST, FIRST)
-    shown = render(extras_view(replace(report, probes=None)))
+    shown = render(additions_view(replace(report, probes=None)))
     assert "first (2) cuts everything as first does" in shown
     assert "nothing in first and not in first (2)" in shown
 
@@ -147,17 +147,18 @@ def test_markdown_and_page_hold_names_as_text(report, first, second):
     for table in re.findall(r"(?:^\|.*\n)+", outside, re.MULTILINE):
         assert len({line.count("|") for line in table.splitlines()}) == 1
     page = "".join(comparison_page(replace(report, tokenizers=(first, second), rows=(), passages=())))
-    assert page.count("<h2>") == len([part for part in taken_apart(extras_view(report)) if isinstance(part, Heading)])
+    assert page.count("<h2>") == len([part for part in additions_view(report).neutral() if isinstance(part, Heading)])
     assert "<b>" not in page
 
 
-def test_a_table_taken_apart():
+def test_a_table_on_no_console():
     grid = Grid("", ["a", "b"], [[("x", ["1", "2"])], [("y y", ["3", ""])]], first=("bytes", ["5", "6"]))
-    (sheet,) = taken_apart(grid)
-    assert sheet == Sheet(
+    (sheet,) = Blocks(grid).neutral()
+    assert sheet.plain() == (
         ("", "bytes", "a", "b"),
         (False, True, True, True),
-        (("x", "5", "1", "2"), ("y y", "6", "3", "")),
-        frozenset({0}),
+        [("x", "5", "1", "2"), ("y y", "6", "3", "")],
     )
-    assert "".join(rendered(grid)).startswith('<div class="scroll" role="region" tabindex="0" aria-label=""><table>')
+    page = "".join(rendered(Blocks(grid)))
+    assert page.startswith('<div class="scroll" role="region" tabindex="0" aria-label=""><table>')
+    assert page.count("<tbody>") == 2

@@ -15,8 +15,8 @@ from markdown_it import MarkdownIt
 
 from bpe_cli.reports.comparison.changes import changes_from_baseline, changes_since
 from bpe_cli.reports.comparison.checks import Condition
+from bpe_cli.reports.comparison.comparison import Settings
 from bpe_cli.reports.comparison.metrics import METRICS
-from bpe_cli.reports.comparison.provenance import Settings
 from bpe_cli.reports.comparison.stored import StoredComparison
 from bpe_cli.views.comparison.as_csv import comparison_csv
 from bpe_cli.views.comparison.as_json import comparison_json

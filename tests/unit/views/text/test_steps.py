@@ -32,8 +32,8 @@ from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
+from bpe_cli.views.text.as_json import all_steps_json
 from bpe_cli.views.text.steps import RULES, StepsView
-from bpe_cli.views.text.steps_json import all_steps_json
 from tests.unit.views.golden import CONSOLES, check, render
 
 SPLIT = (WhitespaceSplit(),)
@@ -74,6 +74,10 @@ def tokenizers():
             "unaffable unaffe x " + "una" * 9,
         ),
         "unigram": (Tokenizer(Unigram(vocabulary("<unk>", *HUG), scores, unk_id=0), SPLIT), "hug pug hüüg"),
+        "unigram-from-end": (
+            Tokenizer(Unigram(vocabulary("<unk>", *HUG), scores, unk_id=0, fixed_point=True), SPLIT),
+            "hug pug hüüg",
+        ),
         "words": (Tokenizer(WordLevel(vocabulary("<unk>", "a"), 0, fuse_unk=True), SPLIT), "a x y a"),
         "max-match": (Tokenizer(MaxMatch(vocabulary("ab", "abc", "c"), 9)), "abcx|c"),
         "n-gram": (Tokenizer(NGram(vocabulary("<unk>", "ab", "c"), 2, 0)), "abc"),
@@ -85,7 +89,9 @@ def tokenizers():
 @pytest.mark.parametrize("name", tokenizers())
 def test_golden(name):
     tokenizer, text = tokenizers()[name]
-    check(f"steps-{name}", render(StepsView(tell(tokenizer, text.encode(), "all")), width=80))
+    steps = tell(tokenizer, text.encode(), "all")
+    check(f"steps-{name}", render(StepsView(steps), width=80))
+    check(f"steps-{name}-json", json.dumps(all_steps_json([steps], [("a", 1)]), indent=1) + "\n")
 
 
 @pytest.mark.parametrize("console", ["narrow", "256", "truecolor", "no-color"])
@@ -98,6 +104,7 @@ def test_what_is_left_out_is_said():
     steps = tell(named("gpt2"), b"abracadabra simsalabim one two three", (), Limits(rows=2, steps=1))
     shown = render(StepsView(steps), width=80)
     check("steps-limits", shown)
+    check("steps-limits-json", json.dumps(all_steps_json([steps], [("a", 1)]), indent=1) + "\n")
     assert "and 3 more pieces: --full shows all" in shown
     long = tell(named("gpt2"), ("é" * 200).encode())
     assert "more tokens" in render(StepsView(long))

@@ -1,0 +1,114 @@
+"""Detect which format a file has, by its content; and which file stands for a folder."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from bpe_cli.errors import FormatError, InputError
+from bpe_cli.formats.interface import Format, FormatOfSeveral
+from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, usual_names
+from bpe_cli.formats.unknown_file import HEAD_BYTES, describe, hint_of, is_meant_as_tokenizer
+from bpe_cli.support.messages import cannot_read
+
+
+def identify(path: str | Path) -> str:
+    """Return the format of a file or folder.
+
+    Raises:
+        InputError, FormatError: As for ``locate``.
+    """
+    return locate(Path(path))[1]
+
+
+def is_tokenizer(path: str | Path) -> bool:
+    """Return whether a path is that of a tokenizer, by its format, and where that cannot be told by name and beginning.
+
+    What is broken counts, so that it is not taken for a text; so does a folder with such a file.
+    """
+    path = Path(path)
+    try:
+        locate(path)
+    except InputError:
+        return False
+    except FormatError:
+        try:
+            file = _in_folder(path) if path.is_dir() else path
+            return is_meant_as_tokenizer(file.name, _head(file))
+        except (FormatError, OSError):  # a folder of other files, which may be texts
+            return False
+    return True
+
+
+def locate(path: Path) -> tuple[Path, str]:
+    """Find the file that a path stands for, and tell its format.
+
+    Of a folder it is the file that has one of the formats' whole names, the first in the order of ``FORMATS``; a
+    vocabulary or merges only with the other of the two. If there is none, it is the only file that has a name's
+    pattern (``*.model``) and begins as that format's files do, of the first format that has only one.
+
+    Raises:
+        InputError: There is no such file, or it cannot be read.
+        FormatError: No format fits; the message says what the file looks like.
+    """
+    try:
+        if path.is_dir():
+            path = _in_folder(path)
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is not a regular file", hint="save it to disk first")
+        head = _head(path)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise cannot_read(path, error) from error
+    fitting = next((name for name, module in FORMATS.items() if module.sniff(head)), None)
+    if fitting is None:
+        raise FormatError(
+            f"{path} is {describe(head)}, not a tokenizer in a format that can be read",
+            hint=hint_of(head) or f"formats are {', '.join(FORMATS)}",
+        )
+    of_several = (name for name in OF_SEVERAL if FORMATS[name].sniff(head) and _is_of_several(FORMATS[name], path))
+    return path, next(of_several, fitting)
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD_BYTES)
+
+
+def _is_of_several(module: Format, path: Path) -> bool:
+    return isinstance(module, FormatOfSeveral) and module.belongs(path)
+
+
+def _in_folder(folder: Path) -> Path:
+    """Return the file that stands for a folder: by its whole name, else the only one with a usual ending.
+
+    Raises:
+        FormatError: No file in it has a name that tokenizers have.
+    """
+    files = {entry.name: entry for entry in sorted(folder.iterdir()) if not entry.is_dir()}
+    for module, name in usual_names():
+        if name in files and (not isinstance(module, FormatOfSeveral) or module.belongs(files[name])):
+            return files[name]
+    from bpe_cli.formats.huggingface import companions
+
+    for module, pattern in (each for each in usual_names() if "*" in each[1]):
+        named = [path for name, path in files.items() if fnmatchcase(name, pattern) and name not in companions.NAMES]
+        fitting = [path for path in named if path.is_file() and module.sniff(_head(path))]
+        if len(fitting) == 1:
+            return fitting[0]
+    names = sorted(entry.name for entry in folder.iterdir())
+    shown = "but " + ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "it is empty"
+    raise FormatError(
+        f"the folder {folder} holds no tokenizer, {shown}",
+        hint="it needs tokenizer.json, vocab.txt, vocab.json with merges.txt, or one file that ends in .json, .model, "
+        ".tiktoken, .gguf, .vocab, .codes or .yttm; or name a file in it",
+    )
+
+
+def other_in(folder: Path, found: Path, format_name: str) -> Path | None:
+    """Return a file of a folder that is a tokenizer of another format by name and beginning; None if there is none."""
+    others = sorted(entry for entry in folder.iterdir() if entry != found and entry.is_file())
+    for module in (module for name, module in FORMATS.items() if name != format_name):
+        for path in others:
+            if any(fnmatchcase(path.name, pattern) for pattern in module.FILES) and module.sniff(_head(path)):
+                return path
+    return None

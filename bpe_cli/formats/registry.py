@@ -1,0 +1,70 @@
+"""The formats by name: adding one is a module and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from bpe_cli.errors import UsageError
+from bpe_cli.formats.interface import Format
+from bpe_cli.support.lazy_modules import Modules
+from bpe_cli.support.messages import nearest
+
+FORMATS: Mapping[str, Format] = Modules(
+    "bpe_cli.formats",
+    {
+        "tokenizer.json": "huggingface.tokenizer_json",
+        "bpe.json": "huggingface.own_json",
+        "huggingface": "huggingface.folder",
+        "tiktoken": "tiktoken_ranks",
+        "subword-nmt": "subword_nmt",
+        "bert-vocab": "bert.vocab",
+        "vocab-merges": "huggingface.vocab_merges",
+        "sentencepiece": "sentencepiece.model",
+        "sentencepiece-vocab": "sentencepiece.vocab",
+        "llama2c": "sentencepiece.llama2c",
+        "minbpe": "minbpe",
+        "fastbpe": "fastbpe",
+        "youtokentome": "youtokentome",
+        "tekken": "tekken",
+        "rwkv": "rwkv",
+        "gguf": "gguf",
+    },
+)
+"""The formats, in the order in which a file is held against them."""
+
+LISTS_DEAD_MERGES = ("tokenizer.json", "bpe.json", "huggingface")
+"""Those that say beside the merges which tokens are special: a list of merges is written as it was read."""
+
+OF_SEVERAL = ("huggingface", "vocab-merges")
+"""Those of several files, in the same order."""
+
+
+def usual_names() -> Iterator[tuple[Format, str]]:
+    """Yield the formats with each name that their files usually have, as patterns."""
+    return ((module, name) for module in FORMATS.values() for name in module.FILES)
+
+
+def format_of_name(output: str) -> str:
+    """Return the format to write from the name of a file: by the whole name, else by its ending.
+
+    >>> format_of_name("tekken.json"), format_of_name("mine.json")
+    ('tekken', 'tokenizer.json')
+
+    Raises:
+        UsageError: No format has such names.
+    """
+    name = Path(output).name
+    usual = [(format_name, pattern) for format_name, module in FORMATS.items() for pattern in module.FILES]
+    for format_name, pattern in sorted(usual, key=lambda each: "*" in each[1]):  # whole names first
+        if fnmatchcase(name, pattern):
+            return format_name
+    endings = [pattern[1:] for module in FORMATS.values() for pattern in module.FILES if pattern.startswith("*.")]
+    near = nearest(Path(output).suffix, endings, most=1)
+    raise UsageError(
+        f"the name {output!r} does not say which format to write",
+        hint=f"did you mean {Path(output).stem}{near[0]}? or give --format"
+        if near
+        else f"give --format: {', '.join(FORMATS)}",
+    )

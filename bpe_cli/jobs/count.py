@@ -1,0 +1,180 @@
+"""Count the pieces of a corpus; keep counts in a file, and take them from there.
+
+What was kept is held against the options, so that nobody trains on what was cut otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+
+from bpe_cli.errors import UsageError
+from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
+from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.trainers import trainer_for
+from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, SplittingOptions, new_counts
+
+if TYPE_CHECKING:
+    from bpe_cli import _core
+    from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+FindInputs: TypeAlias = "Callable[[Source], Inputs]"
+"""What finds the inputs of a corpus, and checks them."""
+
+
+def count_corpus(
+    source: Source,
+    options: Options,
+    *,
+    max_memory: int = DEFAULT_MAX_MEMORY,
+    threads: int = 1,
+    inputs: FindInputs | None = None,
+    listener: Listener = SILENCE,
+    stdin: BinaryIO | None = None,
+) -> _core.Counts:
+    """Count the pieces of a corpus as its trainer cuts it.
+
+    Args:
+        source: The corpus; its documents are lines where the trainer learns from those.
+        options: What is to be trained.
+        max_memory: Bytes that the counts may take.
+        threads: How many to use; the result is the same for any number.
+        inputs: Finds the inputs and checks them; None for what ``Source.inputs`` does.
+        listener: Who hears how it goes on.
+        stdin: What ``-`` stands for; None for the process's own.
+
+    Raises:
+        InputError: if an input cannot be read.
+        TrainingError: if the counts take more memory.
+    """
+    trainer = trainer_for(options)
+    if trainer.takes_lines(options) and source.documents == "whole":
+        source = replace(source, documents="lines")
+    counts = new_counts(max_memory)
+    patterns = trainer.slow_patterns(options)
+    with _reading(source, patterns, inputs, listener, stdin) as blocks:
+        trainer.count(blocks, options, counts, threads)
+    return counts
+
+
+def count_by_tokenizer(
+    source: Source,
+    tokenizer: Tokenizer,
+    specials: Specials = (),
+    *,
+    threads: int = 1,
+    inputs: FindInputs | None = None,
+    listener: Listener = SILENCE,
+    stdin: BinaryIO | None = None,
+) -> _core.Counts:
+    """Count the pieces of a corpus as a tokenizer cuts it: for ``surgery.extend`` and ``surgery.prune``.
+
+    Args:
+        source: The corpus.
+        tokenizer: Whose stages.
+        specials: Which special tokens are found in the text, and are no part of pieces.
+        threads: How many to use; the result is the same for any number.
+        inputs: As for ``count_corpus``.
+        listener: As there.
+        stdin: As there.
+
+    Raises:
+        InputError: if an input cannot be read.
+        TrainingError: if the counts take too much memory.
+    """
+    from bpe_cli.surgery import count_pieces
+
+    counts = new_counts()
+    with _reading(source, tokenizer.slow_patterns, inputs, listener, stdin) as blocks:
+        count_pieces(tokenizer, blocks, counts, threads, specials)
+    return counts
+
+
+@contextmanager
+def _reading(
+    source: Source,
+    slow_patterns: Sequence[str],
+    inputs: FindInputs | None,
+    listener: Listener,
+    stdin: BinaryIO | None,
+) -> Iterator[Iterator[Block]]:
+    from bpe_cli.corpus import reading
+
+    stdin = stdin or sys.stdin.buffer
+    found = inputs(source) if inputs is not None else source.inputs(stdin=stdin, on_skip=listener.note)
+    for note in slow_patterns_notes(slow_patterns):
+        listener.note(note)
+    with reading(source, found, "counting", listener, stdin=stdin) as blocks:
+        yield blocks
+
+
+def save_counts(counts: _core.Counts, options: Options, path: str) -> None:
+    """Write counts, with how their text was cut.
+
+    Raises:
+        OutputError: if the file cannot be written.
+    """
+    from bpe_cli.formats import counts_file
+    from bpe_cli.sinks.atomic import open_output
+
+    with open_output(path) as out:
+        for part in counts_file.dump(counts, trainer_for(options).cutting(options)):
+            out.write(part)
+
+
+def load_counts(paths: Iterable[str], options: Options, max_memory: int) -> tuple[_core.Counts, Options]:
+    """Add up saved counts; how their text was cut is part of what is trained.
+
+    Raises:
+        UsageError: if an option says that it was cut otherwise.
+        InputError, FormatError, TrainingError: As for ``counts_file.load_all``.
+    """
+    from bpe_cli.formats import counts_file
+
+    cutting, counts = counts_file.load_all(map(Path, paths), max_memory)
+    splits = isinstance(options, SplittingOptions) and options.split_special
+    if splits and set(options.special_tokens) != set(cutting.special_tokens):
+        made = " ".join(f"--special {token}" for token in cutting.special_tokens)
+        raise UsageError(
+            f"the counts were made with {f'--split-special {made}' if made else 'no --split-special'}",
+            hint="count again with the special tokens that are to be split off",
+        )
+    return counts, trainer_for(options).adopt(options, cutting)
+
+
+_LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[bBAZzGKmM]|\$|(?<!\[)\^")
+
+
+def check_matches(counts: _core.Counts, pattern: str) -> None:
+    """Make sure that a pattern, which was to cut the corpus, matched anything in it.
+
+    A pattern that looks around itself can match in a text and not in what it cut out, so nothing is
+    said of such a one.
+
+    Raises:
+        UsageError: if it cuts nothing.
+    """
+    import regex
+
+    if not counts.unique or _LOOKS_AROUND.search(pattern):
+        return
+    try:
+        expression = regex.compile(pattern)
+    except (regex.error, ValueError):  # another dialect, which the core knows
+        return
+    step = 1 << 12
+    for start in range(0, counts.unique, step):
+        for piece, _ in counts.items(start, step):
+            if expression.search(piece.decode("utf-8", "surrogateescape")) is not None:
+                return
+    raise UsageError(
+        f"the pattern {show_pattern(pattern)} matches nothing in the corpus, so that nothing is cut",
+        hint="--pattern none is the way to leave documents whole",
+    )

@@ -1,0 +1,218 @@
+"""Decode ids: what ``encode`` has written in, the bytes that were encoded out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.outputs import Streams, Target, check_kept
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.listening import SILENCE, Listener
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus import Input
+    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.tokenizers import AnyTokenizer
+    from bpe_cli.sinks.atomic import Output
+    from bpe_cli.sinks.base import Dtype
+    from bpe_cli.sinks.batches import Batch, ReadOptions
+    from bpe_cli.tokenizer import Tokenizer
+
+_HEAD_BYTES = 64
+"""So much of a file tells in which format it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeOptions:
+    """State what is read, and how bytes are written.
+
+    Attributes:
+        format: What is read: ``ids``, ``tokens``, ``jsonl``, ``npy`` or ``bin``; None to tell by an input's name and
+            beginning.
+        errors: What becomes of bytes that are not UTF-8; None to write them as they are.
+        lines: Whether each document is ended by a line end.
+        bos: What begins each document, and is left out: the text of a special token, an id, or ``auto``; None for
+            what the record beside an input says.
+        eot: What ends each document, likewise.
+        dtype: How a number lies in a bin file; None for what its record says, else what the vocabulary needs.
+    """
+
+    format: str | None = None
+    errors: Literal["strict", "replace", "ignore"] | None = None
+    lines: bool = False
+    bos: str | int | None = None
+    eot: str | int | None = None
+    dtype: Dtype | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """State what was decoded: how many documents, and how many ids they had, those that were left out among them."""
+
+    documents: int
+    tokens: int
+
+
+def decode(
+    paths: Sequence[str],
+    tokenizer: AnyTokenizer,
+    options: DecodeOptions | None = None,
+    *,
+    output: Destination,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Decoded:
+    """Decode the ids in files.
+
+    >>> import io
+    >>> ids, text = Streams(stdin=io.BytesIO(b"31373 995")), io.BytesIO()
+    >>> decode(["-"], "gpt2", output=text, streams=ids), text.getvalue()
+    (Decoded(documents=1, tokens=2), b'hello world')
+
+    Args:
+        paths: Files, folders, glob patterns, ``-`` for stdin; none means stdin.
+        tokenizer: A tokenizer; or its file, or its name.
+        options: What is read and written.
+        output: A file, which appears when all of it is there, or a binary stream.
+        listener: Who hears how it goes on.
+        streams: The streams around it.
+
+    Raises:
+        UsageError: If the options do not fit the tokenizer, or the output would replace an input.
+        InputError: If an input cannot be read, or is damaged, or an id has no token.
+        OutputError: If the output cannot be written.
+    """
+    from bpe_cli.corpus import Source
+    from bpe_cli.jobs.inputs import find_inputs
+    from bpe_cli.jobs.tokenizers import files_of, load_tokenizer
+    from bpe_cli.sinks.atomic import check_writable
+    from bpe_cli.sinks.batches import ReadOptions
+    from bpe_cli.sinks.compressing import check_compressing
+    from bpe_cli.sinks.read import READERS
+    from bpe_cli.sinks.sidecar import sidecar_path
+    from bpe_cli.tokenizer.edges import edges_of
+
+    options, streams, target = options or DecodeOptions(), streams or Streams(), Target.of(output)
+    if options.format is not None and options.format not in READERS:
+        raise UsageError(f"ids cannot be read from {options.format!r}", hint=f"there are {', '.join(READERS)}")
+    if target.path is not None:
+        check_compressing(target.path)
+        check_writable(target.path)
+    model = load_tokenizer(tokenizer)
+    edges = edges_of(model, bos=options.bos, eot=options.eot)
+    written = [("-o", target.path)]
+    found = find_inputs(
+        Source(tuple(paths), plain=True), written, listener=listener, streams=streams, target=target,
+        otherwise="ids can be piped in: echo 24912 2375 | bpe decode",
+    )  # fmt: skip
+    records = ((f"the record of {item.name}", sidecar_path(item.path)) for item in found.items if item.path != "-")
+    check_kept(written, [*files_of(tokenizer), *records], streams, target)
+    with listener.task("decoding", found.total_bytes) as advance, target.open() as out:
+        asked = ReadOptions(model, options.dtype, edges.bos, edges.eot)
+        decoding = _Decoding(model, options, asked, out, listener)
+        for item in found.items:
+            decoding.decode(item, streams, advance)
+    return Decoded(decoding.documents, decoding.tokens)
+
+
+class _Decoding:
+    """Decode one input after the other into an output.
+
+    Attributes:
+        documents: How many documents were decoded.
+        tokens: How many ids they had.
+    """
+
+    def __init__(
+        self, model: Tokenizer, options: DecodeOptions, asked: ReadOptions, out: Output, listener: Listener
+    ) -> None:
+        self._model = model
+        self._options = options
+        self._out = out
+        self._listener = listener
+        self._asked = asked
+        self.documents = self.tokens = 0
+
+    def decode(self, item: Input, streams: Streams, advance: Callable[[int], None]) -> None:
+        """Decode an input."""
+        from bpe_cli.corpus import open_stream
+        from bpe_cli.sinks.read import kind_of, read_batches
+        from bpe_cli.sinks.sidecar import complete
+        from bpe_cli.tokenizer.streaming import CharacterStream
+
+        model, options, out = self._model, self._options, self._out
+        with open_stream(item.path, stdin=streams.read, on_bytes=advance) as stream:
+            kind = options.format or kind_of(item.path, stream.peek(_HEAD_BYTES))
+            reading, sidecar = complete(kind, item.path, self._asked, model)
+            if sidecar is not None and not sidecar.is_of(model):
+                name = sidecar.tokenizer_name or "another tokenizer"
+                self._listener.note(f"{item.name} was encoded with {name}, whose value differs from this one's")
+            characters = None if options.errors is None else CharacterStream(options.errors)
+            place = _Place(item.name)
+            for batch in _documents(read_batches(kind, stream, item.name, reading), whole=bool(model.decoder)):
+                self.tokens += len(batch.ids) + batch.left_out
+                with place.named(model, batch.ids):
+                    data = model.decode_bytes(memoryview(batch.ids).toreadonly())  # nobody changes them meanwhile
+                    out.write(data if characters is None else characters.feed(data).encode())
+                    if batch.done and characters is not None:
+                        out.write(characters.finish().encode())
+                if batch.done:
+                    self.documents += 1
+                    if options.lines:
+                        out.write(b"\n")
+                place.advance(batch)
+            out.flush()
+
+
+def _documents(batches: Iterator[Batch], *, whole: bool) -> Iterator[Batch]:
+    """Join the batches of each document if decoders have to see it whole."""
+    from bpe_cli.sinks.batches import Batch
+
+    held: list[Batch] = []
+    for batch in batches:
+        if not whole or (batch.done and not held):
+            yield batch
+            continue
+        held.append(batch)
+        if batch.done:
+            ids = held[0].ids[:]
+            for more in held[1:]:
+                ids.extend(more.ids)
+            left_out = sum(each.left_out for each in held)
+            held = []
+            yield Batch(ids, True, left_out)
+
+
+class _Place:
+    """Keep where in an input the ids at hand stand, to name it when they cannot be decoded."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._document = 1
+        self._tokens = 0  # of the document that goes on
+
+    def advance(self, batch: Batch) -> None:
+        """Go past a batch."""
+        self._document += batch.done
+        self._tokens = 0 if batch.done else self._tokens + len(batch.ids)
+
+    @contextmanager
+    def named(self, model: Tokenizer, ids: Sequence[int]) -> Iterator[None]:
+        """Put the place before the message of what fails inside.
+
+        Raises:
+            InputError: If something failed; of an id that has no token, with its number in the document.
+        """
+        try:
+            yield
+        except InputError as error:
+            where = f"{self._name}, document {self._document:,}"
+            for number, token_id in enumerate(ids, self._tokens + 1):
+                try:
+                    model.token_bytes(token_id)
+                except InputError as missing:
+                    message = f"{where}, token {number:,}: {missing.message}"
+                    raise InputError(message, hint=error.hint) from error
+            raise InputError(f"{where}: {error.message}", hint=error.hint) from error

@@ -1,0 +1,146 @@
+"""Keep track of which input each document is from, and check documents as they go by."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from bpe_cli.errors import CheckFailed, InputError
+from bpe_cli.support.messages import MOST_NAMED, plural
+
+if TYPE_CHECKING:
+    from bpe_cli import _core
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer.engine import Place
+
+
+class Origins:
+    """Keep track of which input each document is from.
+
+    >>> origins = Origins(whole=False)
+    >>> origins.begin("a.txt", 0), origins.begin("b.txt", 2)
+    (None, None)
+    >>> origins.of(2), origins.of(3)
+    ('a.txt, document 2', 'b.txt, document 1')
+    """
+
+    def __init__(self, *, whole: bool) -> None:
+        """Start with no input; ``whole`` tells that each is one document."""
+        self._whole = whole
+        self._names: list[str] = []
+        self._before: list[int] = []
+
+    def begin(self, name: str, before: int) -> None:
+        """Note that an input begins after so many documents."""
+        self._names.append(name)
+        self._before.append(before)
+
+    def place_of(self, number: int) -> tuple[str, int]:
+        """Return the input of a document, and its number there, by its number among all; all counted from 1."""
+        place = bisect_right(self._before, number - 1) - 1
+        return self._names[place], number - self._before[place]
+
+    def of(self, number: int) -> str:
+        """Name a document by its number among all, counted from 1."""
+        name, inside = self.place_of(number)
+        return name if self._whole else f"{name}, document {inside:,}"
+
+    def line_of(self, number: int) -> str:
+        """Name a document that is a line by its number among all lines, counted from 1."""
+        name, inside = self.place_of(number)
+        return f"{name}:{inside}"
+
+
+class Places:
+    """Keep track of where each block stands in the whole input, for what is drawn at random."""
+
+    def __init__(self) -> None:
+        self._document = self._offset = 0
+
+    def of(self, block: Block) -> Place:
+        """Return the place of the next block."""
+        from bpe_cli.tokenizer.engine import Place
+
+        place = Place(self._document, self._offset)
+        self._offset = block.open_bytes + (0 if block.ended or not block.ends else self._offset)
+        self._document += block.ended
+        return place
+
+
+def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, origins: Origins) -> Iterator[Block]:
+    """Pass blocks on, and refuse the first special token in a document.
+
+    Raises:
+        InputError: If there is one; the message says where.
+    """
+    number, offset = 0, 0
+    for block in blocks:
+        for document, begins, _ in block.parts():
+            if begins:
+                number, offset = number + 1, 0
+            found = None if matcher is None else matcher.find(document)
+            if found is not None:
+                start, end, _ = found
+                text = bytes(document[start:end]).decode("utf-8", "backslashreplace")
+                raise InputError(
+                    f"{origins.of(number)}, byte {offset + start:,}: the text holds the special token {text}",
+                    hint="--special all makes it that token, no --special keeps it plain text",
+                )
+            offset += len(document)
+        yield block
+
+
+class Named(Protocol):
+    """What knows what to call a document."""
+
+    def of(self, number: int) -> str:
+        """Name a document by its number among all, counted from 1."""
+
+
+class Budget:
+    """Watch that no document has more tokens than allowed."""
+
+    def __init__(self, limit: int | None, origins: Named) -> None:
+        """Allow so many tokens a document; None for any number."""
+        self._limit = limit
+        self._origins = origins
+        self._open = 0  # tokens of the document that goes on
+        self._number = 0
+        self._over = 0
+        self._first: list[tuple[int, int]] = []  # the number and the tokens of the first that have more
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether ``spend`` does anything."""
+        return self._limit is not None
+
+    def spend(self, counts: Sequence[int] | memoryview, block: Block) -> None:
+        """Count the tokens of a block's documents."""
+        if self._limit is None:
+            return
+        for place, tokens in enumerate(counts):
+            self._open += tokens
+            if place == block.ended:
+                return
+            self._number += 1
+            if self._open > self._limit:
+                self._over += 1
+                if len(self._first) < MOST_NAMED:
+                    self._first.append((self._number, self._open))
+            self._open = 0
+
+    def check(self) -> None:
+        """Fail if a document had more; name the first that had.
+
+        Raises:
+            CheckFailed: If one had.
+        """
+        if not self._first:
+            return
+        told = [(self._origins.of(number), plural(tokens, "token")) for number, tokens in self._first]
+        if self._over == 1:
+            raise CheckFailed(f"{told[0][0]} has {told[0][1]}, more than {self._limit:,}")
+        of_all = f"{self._over:,} of {self._number:,} documents have more than {plural(self._limit or 0, 'token')}"
+        more = f"; and {self._over - len(told):,} more" if self._over > len(told) else ""
+        raise CheckFailed(f"{of_all}: {'; '.join(f'{name} has {has}' for name, has in told)}{more}")

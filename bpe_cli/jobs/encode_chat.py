@@ -1,0 +1,392 @@
+"""Encode conversations: to ids and all that ids go into, to counts as they are billed, or to their text."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from bpe_cli.chat.messages import MAX_BYTES
+from bpe_cli.corpus.opening import read_whole
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.documents import Budget, Origins, Places
+from bpe_cli.jobs.encode import Encoded, EncodeOptions, check_output, encoded, kind_written, outputs_of
+from bpe_cli.jobs.inputs import FIELD, find_inputs
+from bpe_cli.jobs.outputs import Streams, Target, check_kept
+from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
+from bpe_cli.support.blocks import Block, whole_documents
+from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.listening import SILENCE, Listener
+
+if TYPE_CHECKING:
+    import datetime
+
+    from bpe_cli.chat import Conversation
+    from bpe_cli.chat.provenance import Traced
+    from bpe_cli.corpus import InputHash, Inputs, Source
+    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.tokenizers import AnyTokenizer
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+BILLED = "openai"
+"""The name of the way in which OpenAI counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """State how conversations become text.
+
+    Attributes:
+        template: A template of the tokenizer's, a Jinja file, one of ``chat.LAYOUTS``, or ``openai``, which counts
+            what OpenAI bills; None for the tokenizer's own.
+        generation_prompt: Whether the model's turn is opened at the end; None: unless the model spoke last.
+        tools: A file with a JSON array of tools, for conversations without any.
+        date: The date that templates write; None for today.
+    """
+
+    template: str | None = None
+    generation_prompt: bool | None = None
+    tools: str | None = None
+    date: datetime.date | None = None
+
+
+class _Renders(Protocol):
+    def render(self, conversation: Conversation, *, add_generation_prompt: bool) -> Traced: ...
+
+
+def encode_chat(
+    source: Source,
+    tokenizer: AnyTokenizer,
+    chat: ChatOptions | None = None,
+    options: EncodeOptions | None = None,
+    *,
+    output: Destination,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Encoded:
+    """Encode the conversations of a source: a JSON array of messages in each input, or in each line of JSON lines.
+
+    >>> import io
+    >>> from bpe_cli.corpus import Source
+    >>> text, source = io.BytesIO(), Source(text='[{"role": "user", "content": "hello"}]')
+    >>> encode_chat(source, "cl100k_base", ChatOptions("chatml"), EncodeOptions("text"), output=text).documents
+    1
+    >>> print(text.getvalue().decode())
+    <|im_start|>user
+    hello<|im_end|>
+    <|im_start|>assistant
+    <BLANKLINE>
+
+    Args:
+        source: The conversations.
+        tokenizer: A tokenizer; or its file, or its name, which may be a model's whose layout is known.
+        chat: How conversations become text.
+        options: What is written.
+        output: A file, which appears when all of it is there, or a binary stream.
+        listener: Who hears how it goes on.
+        streams: The streams around it.
+
+    Raises:
+        CheckFailed: If a conversation has more tokens than it may have; the output is complete then.
+        UsageError: If the options contradict each other, or the tokenizer, or an output would replace an input.
+        InputError: If an input or a template cannot be read, or holds what cannot be encoded.
+        OutputError: If the output cannot be written.
+    """
+    work = _Work(
+        chat or ChatOptions(), options or EncodeOptions(), source, Target.of(output), listener, streams or Streams()
+    )
+    work.check()
+    check_output(work.to, work.target, jsonl=source.documents == "jsonl")
+    model = load_tokenizer(tokenizer)
+    check_sampling(model, work.options.sampling)
+    read = {"the chat template": work.chat.template, "the list of tools": work.chat.tools}
+    kept = [*files_of(tokenizer), *((what, path or "") for what, path in read.items())]
+    check_kept(work.written, kept, work.streams, work.target)
+    named = name_of(tokenizer) if _is_named(model) else ""
+    reader = work.reader()
+    if work.is_billed(model, named):
+        return _write_counts(work, model, named, reader)
+    renderer, model = _renderer(work, model, named)
+    note_oddities(model, work.found_specials, listener)
+    if work.to == "text":
+        return _write_text(work, renderer, reader)
+    return _write_ids(work, model, renderer, reader)
+
+
+def _is_named(model: Tokenizer) -> bool:
+    """Return whether a tokenizer is one of those that need no file."""
+    from bpe_cli.tokenizer.named_encodings import ENCODINGS
+
+    return model.name in ENCODINGS
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What was asked for, read together."""
+
+    chat: ChatOptions
+    options: EncodeOptions
+    source: Source
+    target: Target
+    listener: Listener
+    streams: Streams
+
+    @property
+    def to(self) -> str:
+        """What is written."""
+        return kind_written(self.options.to, self.target)
+
+    @property
+    def written(self) -> list[tuple[str, str | None]]:
+        """The files that are written."""
+        return outputs_of(self.to, self.target)
+
+    @property
+    def found_specials(self) -> Specials:
+        """The special tokens that messages may hold."""
+        return () if self.options.refuse_specials else self.options.specials
+
+    def check(self) -> None:
+        """Make sure that no option is given that has no effect, or none that is clear.
+
+        Raises:
+            UsageError: If one is.
+        """
+        from bpe_cli.sinks import SINKS
+
+        options, to = self.options, self.to
+        if to not in (*SINKS, "text"):
+            raise UsageError(f"conversations cannot be encoded to {to!r}", hint=f"there are {', '.join(SINKS)}, text")
+        if self.source.documents == "lines":
+            raise UsageError("--chat reads JSON, not lines of text", hint="--jsonl takes a conversation from each line")
+        if self.source.plain:
+            raise UsageError("--chat reads JSON, not text as it is", hint="leave --plain out")
+        if options.spans:
+            raise UsageError("spans are places in a text, and a conversation is none", hint="leave spans out")
+        if options.add_special_tokens or options.bos is not None:
+            raise UsageError(
+                "a chat template itself writes what belongs around a conversation",
+                hint=f"leave {'--add-special-tokens' if options.add_special_tokens else '--bos'} out",
+            )
+        if to == "text" and options.eot is not None:
+            raise UsageError("--eot is about ids, and --to text writes none", hint="leave it out")
+        if self.chat.template == BILLED and to != "count":
+            raise UsageError("openai says what OpenAI bills, not which ids there are", hint="--to count gives it")
+
+    def reader(self) -> _Reader:
+        """Find the conversations.
+
+        Raises:
+            InputError: If an input is missing, or the list of tools cannot be read.
+            UsageError: If an output is an input.
+        """
+        source = replace(
+            self.source,
+            documents="lines" if self.source.documents == "jsonl" else "whole",
+            field="messages" if self.source.field == FIELD else self.source.field,
+            json=True,
+        )
+        found = find_inputs(source, self.written, listener=self.listener, streams=self.streams, target=self.target)
+        return _Reader(self.chat, source, found, self.listener, self.streams)
+
+    def is_billed(self, model: Tokenizer, named: str) -> bool:
+        """Return whether it is counted what OpenAI bills."""
+        from bpe_cli.chat import is_billed
+
+        return self.chat.template == BILLED or (
+            self.chat.template is None and self.to == "count" and is_billed(named) and not model.usage.chat_templates
+        )
+
+
+def _renderer(work: _Work, model: Tokenizer, named: str) -> tuple[_Renders, Tokenizer]:
+    """Return what renders conversations, and the tokenizer with the special tokens that it needs.
+
+    Raises:
+        UsageError: If there is no such template, or the tokenizer does not fit it.
+        InputError: If its file cannot be read.
+    """
+    from bpe_cli.chat import LAYOUTS, ChatTemplate, is_billed, layout_of_model, special_names
+
+    own = dict(model.usage.chat_templates)
+    name = work.chat.template or next(iter(own), None) or (layout_of_model(named) if named else None)
+    date = work.chat.date
+    if name is None:
+        counts = "; --to count counts as OpenAI bills" if is_billed(named) else ""
+        raise UsageError(
+            "this tokenizer comes with no chat template, so --chat-template is to name one",
+            hint=f"built in are {', '.join(LAYOUTS)}; or a file, such as chat_template.jinja{counts}",
+        )
+    if name in own:
+        title = "the tokenizer's chat template" + ("" if name == "default" else f" {name}")
+        return ChatTemplate(own[name], title, special_names(model), date), model
+    if name in LAYOUTS:
+        return LAYOUTS[name], LAYOUTS[name].fit(model, name)
+    if not os.path.exists(name) and not name.endswith((".jinja", ".jinja2", ".j2")) and os.sep not in name:
+        known = ", ".join((*own, *LAYOUTS))
+        raise UsageError(f"there is no chat template {name!r}", hint=f"there are {known}; or give a file")
+    try:
+        text = read_whole(name, stdin=work.streams.read).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is not UTF-8 (byte {error.start:,})") from error
+    return ChatTemplate(text, name, special_names(model), date), model
+
+
+class _Reader:
+    """Read conversations from inputs, and know where each stands; a blank line is none."""
+
+    def __init__(self, chat: ChatOptions, source: Source, found: Inputs, listener: Listener, streams: Streams) -> None:
+        from bpe_cli.chat import read_tools
+
+        self._source = source
+        self._chat = chat
+        self._listener = listener
+        self._streams = streams
+        tools = chat.tools
+        self._tools = None if tools is None else read_tools(read_whole(tools, stdin=streams.read), tools)
+        self._lines = Origins(whole=source.documents == "whole")
+        self._number = 0
+        self._numbers = array("Q")
+        self._found = found
+        self.hashes: list[InputHash] = []
+
+    def of(self, number: int) -> str:
+        """Name a conversation by its number among all, counted from 1."""
+        return self._name(self._numbers[number - 1])
+
+    def _name(self, number: int) -> str:
+        return self._lines.of(number) if self._source.documents == "whole" else self._lines.line_of(number)
+
+    @contextmanager
+    def batches(self, what: str) -> Iterator[Iterator[list[Conversation]]]:
+        """Open the inputs as one task; yield the conversations, as many at a time as a block of the input ends.
+
+        Raises:
+            InputError: If one cannot be read; the message says where.
+        """
+        from bpe_cli.corpus import reading
+
+        with reading(
+            self._source, self._found, what, self._listener, stdin=self._streams.read,
+            on_input=self._lines.begin, hashes=self.hashes,
+        ) as blocks:  # fmt: skip
+            yield filter(None, map(self._batch, whole_documents(blocks, MAX_BYTES, _too_long)))
+
+    def _batch(self, documents: list[bytes]) -> list[Conversation]:
+        from bpe_cli.chat import read_conversation
+
+        batch = []
+        for document in documents:
+            self._number += 1
+            if self._source.documents == "whole" or document.strip():
+                self._numbers.append(self._number)
+                conversation = read_conversation(document, self._name(self._number), self._source.field)
+                if conversation.tools is None and self._tools is not None:
+                    conversation = replace(conversation, tools=self._tools)
+                if self._chat.generation_prompt is not None:
+                    conversation = replace(conversation, add_generation_prompt=self._chat.generation_prompt)
+                batch.append(conversation)
+        return batch
+
+
+def _too_long() -> InputError:
+    return InputError(f"a conversation has at most {MAX_BYTES:,} bytes; this one goes on")
+
+
+def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reader) -> Encoded:
+    from bpe_cli import sinks
+    from bpe_cli.chat import ChatEncoder
+    from bpe_cli.jobs.block_encoding import counts_of, with_edges, with_edges_counted
+    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.support.ordered_threads import usable_threads
+    from bpe_cli.tokenizer.edges import edges_of
+
+    options, target, threads = work.options, work.target, usable_threads(work.options.threads)
+    encoder = ChatEncoder(model, work.found_specials, refuse=options.refuse_specials)
+    edges = edges_of(model, eot=options.eot)
+    budget, places = Budget(options.max_tokens, reader), Places()
+    with (
+        reader.batches("encoding") as batches,
+        sinks.open_sink(
+            work.to, target.path, stdout=target.stream, tokenizer=model,
+            options=replace(options, specials=work.found_specials).sink_options(edges), inputs=reader.hashes,
+        ) as sink,
+    ):  # fmt: skip
+        for batch in batches:
+            block = Block.of(
+                encoder.prepare(renderer.render(each, add_generation_prompt=each.wants_answer), each.where)
+                for each in batch
+            )
+            shown = _shown(batch)
+            if isinstance(sink, CountSink) and options.sampling is None:
+                counts = model.count_block(block, encoder.matcher, threads)
+                counts = with_edges_counted(shown, counts, edges)
+                budget.spend(counts, shown)
+                sink.write_counts(shown, counts)
+                continue
+            ids, ends = model.encode_block(block, encoder.matcher, threads, options.sampling, places.of(block))
+            ids, ends = with_edges(shown, ids, ends, edges, sink)
+            budget.spend(counts_of(shown, ends, edges, sink), shown)
+            sink.write(shown, ids, ends)
+    budget.check()
+    return encoded(sink, work.to, target)
+
+
+def _shown(batch: list[Conversation]) -> Block:
+    """Return what a sink may show of conversations: what is encoded is no text of anybody's."""
+    return Block.of([b""] * len(batch))
+
+
+def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) -> Encoded:
+    """Write what OpenAI bills.
+
+    Raises:
+        UsageError: If something is asked for that is not billed so.
+    """
+    from bpe_cli import sinks
+    from bpe_cli.chat import count_billed
+    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.tokenizer.edges import NO_EDGES
+
+    options, target = work.options, work.target
+    varied = options.specials or options.refuse_specials or options.sampling is not None or options.eot is not None
+    if work.chat.generation_prompt is False or varied:
+        raise UsageError(
+            "OpenAI bills text as it is, and for the answer's beginning in any case",
+            hint="leave --special, --eot, --no-generation-prompt and sampling out, or name a layout by --chat-template",
+        )
+    budget = Budget(options.max_tokens, reader)
+    with (
+        reader.batches("counting") as batches,
+        sinks.open_sink(
+            work.to, target.path, stdout=target.stream, tokenizer=model, options=options.sink_options(NO_EDGES)
+        ) as sink,
+    ):
+        for batch in batches:
+            counts = memoryview(array("Q", [count_billed(model, each, named) for each in batch]))
+            budget.spend(counts, _shown(batch))
+            if isinstance(sink, CountSink):
+                sink.write_counts(_shown(batch), counts)
+    budget.check()
+    return encoded(sink, work.to, target)
+
+
+def _write_text(work: _Work, renderer: _Renders, reader: _Reader) -> Encoded:
+    """Write the text of conversations: as it is, or of JSON lines an object a line."""
+    import json
+
+    documents = 0
+    with reader.batches("rendering") as batches, work.target.open() as out:
+        for batch in batches:
+            for each in batch:
+                text = str.__str__(renderer.render(each, add_generation_prompt=each.wants_answer))
+                if work.source.documents == "jsonl":
+                    text = json.dumps({"text": text}, ensure_ascii=False) + "\n"
+                try:
+                    out.write(text.encode())
+                except UnicodeEncodeError as error:
+                    raise InputError(f"{each.where}: the chat template writes half a character") from error
+            documents += len(batch)
+            out.flush()
+    return Encoded(documents, files=(work.target.path,) if work.target.path else ())

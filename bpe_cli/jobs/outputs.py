@@ -1,0 +1,175 @@
+"""State where a job's output goes; make sure, before the work begins, that it can and that it replaces no input."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from bpe_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from typing import BinaryIO, Protocol, TypeAlias
+
+    from bpe_cli.corpus import Inputs
+    from bpe_cli.sinks.atomic import Output
+
+    class HasDescriptor(Protocol):
+        """A stream that may have a file behind it."""
+
+        def fileno(self) -> int:
+            """Return the number of its descriptor."""
+
+    Destination: TypeAlias = str | os.PathLike[str] | BinaryIO
+    """A file, which appears when all of it is there; or a stream, which stays open."""
+
+STDOUT = "-"
+
+_Identity = tuple[int, int]
+
+
+class Streams(NamedTuple):
+    """The streams around a job.
+
+    Attributes:
+        stdin: What ``-`` stands for; None for the process's own.
+        stdout: A stream that may be no input; None if nobody cares.
+        stderr: Likewise.
+    """
+
+    stdin: BinaryIO | None = None
+    stdout: HasDescriptor | None = None
+    stderr: HasDescriptor | None = None
+
+    @property
+    def read(self) -> BinaryIO:
+        """What ``-`` stands for."""
+        return self.stdin or sys.stdin.buffer
+
+
+class Target(NamedTuple):
+    """Where an output goes: to a file, or else to a stream."""
+
+    path: str | None
+    stream: BinaryIO | None = None
+
+    @classmethod
+    def of(cls, output: Destination) -> Target:
+        """Tell a path from a stream."""
+        return cls(os.fspath(output)) if isinstance(output, (str, os.PathLike)) else cls(None, output)
+
+    def open(self) -> AbstractContextManager[Output]:
+        """Open it for what is not binary, compressed if its name says so.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        from bpe_cli.sinks.atomic import open_stdout
+        from bpe_cli.sinks.compressing import open_packed
+
+        return open_packed(str(self.path)) if self.stream is None else open_stdout(self.stream)
+
+
+def check_outputs(outputs: Sequence[tuple[str, str | None]], *, stdout_taken: str | None = None) -> None:
+    """Make sure that files can be written, and that no two are one, by whatever names.
+
+    Args:
+        outputs: The option and the file it names, if it is given; ``-`` is stdout.
+        stdout_taken: The option whose output goes to stdout already.
+
+    Raises:
+        UsageError: If two outputs would be one.
+        OutputError: If a file cannot be written.
+    """
+    from bpe_cli.sinks.atomic import check_writable
+    from bpe_cli.support.messages import show_path
+
+    taken: dict[object, str] = {STDOUT: stdout_taken} if stdout_taken else {}
+    for option, path in outputs:
+        if path is None:
+            continue
+        if path != STDOUT:
+            check_writable(path)
+        place = path if path == STDOUT else os.path.realpath(path)
+        for key in (place, *_identities(path)):
+            if key in taken:
+                what = "stdout" if path == STDOUT else show_path(path)
+                raise UsageError(f"{taken[key]} and {option} would both be written to {what}", hint="name a file each")
+        taken |= dict.fromkeys((place, *_identities(path)), option)
+
+
+def check_text_output(path: str, *, jsonl: bool = False) -> None:
+    """Make sure that a file of text can be written, compressed if its name says so, and is not called another thing.
+
+    Raises:
+        UsageError: If its name is that of another kind of file.
+        OutputError: If it cannot be written.
+    """
+    from bpe_cli.sinks.atomic import check_writable
+    from bpe_cli.sinks.compressing import check_compressing
+    from bpe_cli.sinks.naming import ENDINGS, TEXT, check_name
+
+    check_name("-o", path, "text", ENDINGS["jsonl"] if jsonl else TEXT, packable=True)
+    check_compressing(path)
+    check_writable(path)
+
+
+def check_kept(
+    outputs: Iterable[tuple[str, str | None]],
+    read: Iterable[tuple[str, str]],
+    streams: Streams,
+    target: Target | None = None,
+) -> None:
+    """Make sure that no output is a file that is read, by whatever name: neither a file nor a stream.
+
+    Args:
+        outputs: The option and the file it names, if it is given.
+        read: What a message calls a file that is read, and its path; ``-`` is stdin.
+        streams: What stands around the job; its stdout and stderr are looked at.
+        target: Where the job writes, looked at if it is a stream.
+
+    Raises:
+        UsageError: If one is.
+    """
+    replaced = {identity: option for option, path in outputs if path is not None for identity in _identities(path)}
+    written = (("the output", target and target.stream), ("stdout", streams.stdout), ("stderr", streams.stderr))
+    taken = {
+        identity: name for name, stream in written if stream is not None for identity in _identities(STDOUT, stream)
+    }
+    if not replaced and not taken:
+        return
+    for what, path in read:
+        for each in _identities(path, streams.read if path == STDOUT else None):
+            if each in replaced:
+                raise UsageError(
+                    f"{replaced[each]} would replace {what}",
+                    hint="write to another file, and move it there when all is well",
+                )
+            if each in taken:
+                raise UsageError(
+                    f"{taken[each]} goes to {what}", hint="name another file behind the > (which empties it at once)"
+                )
+
+
+def read_inputs(found: Inputs) -> Iterator[tuple[str, str]]:
+    """Return the inputs for ``check_kept``."""
+    return ((f"the input {item.name}", item.path) for item in found.items)
+
+
+def _identities(path: str, standard: HasDescriptor | None = None) -> list[_Identity]:
+    """Return which plain file has a path: its device and number, or nothing where there is none.
+
+    Args:
+        path: The path.
+        standard: The stream that ``-`` stands for.
+    """
+    if path == STDOUT and standard is None:
+        return []
+    try:
+        status = os.fstat(standard.fileno()) if path == STDOUT and standard else os.stat(path)
+    except (OSError, ValueError):  # there is none, no file can have such a name, or no descriptor is behind it
+        return []
+    return [(status.st_dev, status.st_ino)] if stat.S_ISREG(status.st_mode) else []

@@ -1,0 +1,213 @@
+"""Segment texts: the text itself, cut into its tokens with blanks between them, a line per document."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.outputs import Streams, Target, check_kept, check_text_output
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.listening import SILENCE, Listener
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus import Source
+    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.tokenizers import AnyTokenizer
+    from bpe_cli.sinks.atomic import Output
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer import Tokenizer
+    from bpe_cli.tokenizer.engine import Sampling
+
+Cut = Callable[[list[bytes], int], list[bytes]]
+"""What segments lines, given the number of the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentOptions:
+    """State how words are cut, beyond what the tokenizer says (subword-nmt's ``apply-bpe``).
+
+    Attributes:
+        separator: What stands after a subword that does not end its word.
+        glossaries: Expressions; what they match is left whole.
+        vocabulary: A file of subwords and counts: all others are taken apart again.
+        threshold: The lowest count that counts.
+        write_vocabulary: The file to write the subwords and their counts to.
+        sampling: How the segmentation is varied at random.
+        threads: How many threads work; None for as many as may be used. They change no result.
+
+    Raises:
+        UsageError: If there is a threshold, and no vocabulary.
+    """
+
+    separator: str = "@@"
+    glossaries: tuple[str, ...] = ()
+    vocabulary: str | None = None
+    threshold: int = 0
+    write_vocabulary: str | None = None
+    sampling: Sampling | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.threshold and self.vocabulary is None:
+            raise UsageError("--vocabulary-threshold is about --vocabulary, which is missing")
+
+    @property
+    def about_words(self) -> bool:
+        """Whether anything is said that makes sense for words only."""
+        return bool(self.separator != "@@" or self.glossaries or self.vocabulary is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Segmented:
+    """State what was segmented.
+
+    Attributes:
+        lines: How many lines were written.
+        subwords: How many subwords have a count in the vocabulary that was written, or None.
+    """
+
+    lines: int
+    subwords: int | None = None
+
+
+def segment(
+    source: Source,
+    tokenizer: AnyTokenizer,
+    options: SegmentOptions | None = None,
+    *,
+    output: Destination,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Segmented:
+    """Segment the documents of a source; write the vocabulary of that, if it is wanted, when all is there.
+
+    >>> import io
+    >>> from bpe_cli.corpus import Source
+    >>> lines = io.BytesIO()
+    >>> segment(Source(text="hello world"), "gpt2", output=lines), lines.getvalue()
+    (Segmented(lines=1, subwords=None), b'hello  world\\n')
+
+    Args:
+        source: The texts.
+        tokenizer: A tokenizer; or its file, or its name.
+        options: How words are cut.
+        output: A file, which appears when all of it is there, or a binary stream.
+        listener: Who hears how it goes on.
+        streams: The streams around it.
+
+    Raises:
+        UsageError: If the options do not fit the tokenizer, or text and vocabulary are to go into one file, or an
+            output would replace an input.
+        InputError, FormatError: If an input or the vocabulary cannot be read.
+        OutputError: If an output cannot be written.
+    """
+    from bpe_cli.corpus import reading
+    from bpe_cli.formats.subword_nmt import dump_vocabulary
+    from bpe_cli.jobs.inputs import find_documents
+    from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, note_oddities
+    from bpe_cli.sinks.atomic import check_writable, write_file
+
+    how, streams, target = options or SegmentOptions(), streams or Streams(), Target.of(output)
+    if target.path is not None:
+        check_text_output(target.path, jsonl=source.documents == "jsonl")
+    model = load_tokenizer(tokenizer)
+    check_sampling(model, how.sampling)
+    written = [("-o", target.path), ("--write-vocabulary", how.write_vocabulary)]
+    check_kept(written, [*files_of(tokenizer), ("the vocabulary", how.vocabulary or "")], streams, target)
+    note_oddities(model, (), listener)
+    found = find_documents(source, written, listener=listener, streams=streams, target=target)
+    if how.write_vocabulary is not None:
+        if target.path is not None and os.path.realpath(target.path) == os.path.realpath(how.write_vocabulary):
+            raise UsageError(f"{target.path} cannot be both the text and its vocabulary", hint="name another file")
+        check_writable(how.write_vocabulary)
+    cut = line_cutter(model, how)
+    counts: Counter[str] = Counter()
+    if how.write_vocabulary is not None:
+        cut = _counted(cut, counts)
+    with target.open() as out, reading(source, found, "segmenting", listener, stdin=streams.read) as blocks:
+        lines = _write_lines(blocks, cut, out)
+    if how.write_vocabulary is None:
+        return Segmented(lines)
+    write_file(how.write_vocabulary, dump_vocabulary(counts))
+    return Segmented(lines, len(counts))
+
+
+def _counted(cut: Cut, counts: Counter[str]) -> Cut:
+    """Return what cuts lines and counts what stands between the blanks; only the different subwords are held."""
+    from bpe_cli.formats.subword_nmt import count_words
+
+    def counted(lines: list[bytes], number: int) -> list[bytes]:
+        segmented = cut(lines, number)
+        count_words(b"\n".join(segmented).decode("utf-8", "surrogateescape").split("\n"), counts)
+        return segmented
+
+    return counted
+
+
+def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
+    """Return what segments lines, with the number of the first.
+
+    BPE with ends of words marks what goes on by the separator; any other tokenizer's tokens stand with
+    blanks between them, as the text has them.
+
+    Raises:
+        UsageError: If the options are about words, and the tokenizer has none; or if it cannot be varied so.
+        InputError, FormatError: If the vocabulary cannot be read.
+    """
+    from bpe_cli.jobs.inputs import read_counts
+    from bpe_cli.stages import CharacterBpe, LongestMatch
+    from bpe_cli.support.ordered_threads import usable_threads
+    from bpe_cli.tokenizer.subword_text import Segmenter
+
+    sampling = how.sampling
+    bpe = model.live_model
+    if isinstance(bpe, CharacterBpe) and bpe.end_of_word_suffix and not bpe.continuing_subword_prefix:
+        if sampling is not None and sampling.way != "dropout":
+            raise UsageError("segmented text can be varied by --dropout, and by no other way")
+        known = None
+        if how.vocabulary is not None:
+            counts = read_counts(how.vocabulary)
+            known = {token for token, count in counts.items() if count >= how.threshold}
+        tokens = {token_id: token.decode("utf-8", "surrogateescape") for token_id, token in bpe.vocabulary.items()}
+        segmenter = Segmenter(
+            [(tokens[left], tokens[right]) for left, right, _ in bpe.merges],
+            bpe.end_of_word_suffix,
+            separate_suffix=bpe.separate_suffix,
+            vocabulary=known,
+            glossaries=how.glossaries,
+            separator=how.separator,
+            dropout=sampling.number if sampling else 0.0,
+            seed=sampling.seed if sampling else 0,
+        )
+        return partial(segmenter.lines, threads=usable_threads(how.threads))
+    if how.about_words:
+        longest = isinstance(bpe, LongestMatch)
+        raise UsageError(
+            "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
+            hint="leave --inference out" if longest else "-a bpe trains such a tokenizer",
+        )
+    if sampling is not None:
+        raise UsageError(f"segmented text of a {model.model.kind} tokenizer cannot be varied")
+
+    def cut(lines: list[bytes], number: int) -> list[bytes]:  # noqa: ARG001  # nothing is drawn
+        return [
+            b" ".join(filter(None, (line[token.start : token.end] for token in model.tokens(line)))) for line in lines
+        ]
+
+    return cut
+
+
+def _write_lines(blocks: Iterable[Block], cut: Cut, out: Output) -> int:
+    """Write documents, a line each; return how many there were."""
+    from bpe_cli.support.blocks import whole_documents
+
+    number = 0
+    for documents in whole_documents(blocks):
+        out.write(b"\n".join([*cut(documents, number), b""]))
+        number += len(documents)
+        out.flush()
+    return number

@@ -1,0 +1,164 @@
+"""Load the tokenizer of a job, and say what of it the caller may not expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.inputs import read_counts
+from bpe_cli.jobs.load import load
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.listening import Listener
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from bpe_cli.stages import SpecialToken
+    from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.tokenizer.engine import Sampling
+
+    AnyTokenizer: TypeAlias = "Tokenizer | TokenizerChoice | str"
+    """A tokenizer, or what says which: a file, a folder, an encoding, a model."""
+
+Inference = Literal["merges", "longest", "left-to-right"]
+"""How a BPE vocabulary is applied: by its merges; by the longest token anywhere first; by the longest from the left."""
+
+SHOWN_PATTERNS = 3
+"""How many patterns a note names: a file may have a thousand."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerChoice:
+    """State which tokenizer a job loads, and how it is applied.
+
+    Attributes:
+        name: A file or folder of any format, an encoding, a model, or ``hf:ORG/NAME``.
+        pattern: The split pattern, for a file that holds none.
+        added: Special tokens that it is given besides its own.
+        inference: How a BPE vocabulary is applied.
+        frequencies: A file of tokens and counts: with ``longest``, the most frequent of one length goes first.
+
+    Raises:
+        UsageError: If there are frequencies, and it is not the longest token that goes first.
+    """
+
+    name: str
+    pattern: str | None = None
+    added: tuple[SpecialToken, ...] = ()
+    inference: Inference = "merges"
+    frequencies: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.frequencies is not None and self.inference != "longest":
+            raise UsageError("--frequencies says which of equally long tokens is tried first, with --inference longest")
+
+    def load(self) -> Tokenizer:
+        """Load it.
+
+        Raises:
+            UsageError: If there is no such tokenizer, or it cannot be applied so.
+            InputError, FormatError: If a file cannot be read.
+        """
+        tokenizer = load(self.name, self.pattern)
+        if self.added:
+            tokenizer = tokenizer.with_special_tokens(self.added)
+        if self.inference == "merges":
+            return tokenizer
+        counts = None
+        if self.frequencies is not None:
+            counts = {token.encode(): number for token, number in read_counts(self.frequencies).items()}
+        return tokenizer.with_longest_match(left_to_right=self.inference == "left-to-right", frequencies=counts)
+
+
+def load_tokenizer(tokenizer: AnyTokenizer) -> Tokenizer:
+    """Return a tokenizer, loaded if it is named.
+
+    >>> load_tokenizer("gpt-4o").name
+    'o200k_base'
+
+    Raises:
+        UsageError: If there is no such tokenizer.
+        InputError, FormatError: If its file cannot be read.
+    """
+    choice = TokenizerChoice(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    return choice.load() if isinstance(choice, TokenizerChoice) else choice
+
+
+def name_of(tokenizer: AnyTokenizer) -> str:
+    """Return what the caller calls a tokenizer, which may be the name of a model."""
+    return tokenizer if isinstance(tokenizer, str) else tokenizer.name or ""
+
+
+def files_of(tokenizer: AnyTokenizer) -> Iterator[tuple[str, str]]:
+    """Yield what is read of a tokenizer, for ``check_kept``."""
+    if isinstance(tokenizer, str):
+        yield "the tokenizer", tokenizer
+    elif isinstance(tokenizer, TokenizerChoice):
+        yield "the tokenizer", tokenizer.name
+        yield "the frequencies", tokenizer.frequencies or ""
+
+
+def check_sampling(model: Tokenizer, sampling: Sampling | None, *, spans: bool = False) -> None:
+    """Make sure that a tokenizer's encodings can be varied so, and that all that is written is of what was drawn.
+
+    Raises:
+        UsageError: If the model has no merges, or no probabilities; or if spans are wanted.
+    """
+    from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
+
+    if sampling is None:
+        return
+    kind = model.model.kind
+    if sampling.way == "segmentation":
+        if not isinstance(model.model, Unigram):
+            raise UsageError(
+                f"--sample draws by the probabilities of a unigram model, and this is {kind}",
+                hint="--dropout varies what BPE makes of a text",
+            )
+    elif not isinstance(model.model, (CharacterBpe, MergeBpe, RankBpe, ScoredBpe)):
+        raise UsageError(
+            f"--dropout leaves out merges, and this is {kind}, which has none",
+            hint="--sample varies what a unigram model makes of a text" if isinstance(model.model, Unigram) else None,
+        )
+    if spans:
+        raise UsageError(
+            "spans are found by encoding a text again, which would not give the tokens that were drawn",
+            hint="leave spans out, or --dropout and --sample",
+        )
+
+
+def note_oddities(tokenizer: Tokenizer, specials: Specials, listener: Listener) -> None:
+    """Note the patterns that take the slow way, and the characters that have no token but a special one."""
+    for note in (*slow_patterns_notes(tokenizer.slow_patterns), *unspelt_notes(tokenizer, specials)):
+        listener.note(note)
+
+
+def slow_patterns_notes(patterns: Sequence[str]) -> Iterator[str]:
+    """Describe patterns that take the slow way, if there are any."""
+    if patterns:
+        from bpe_cli.stages.splitters import show_pattern
+
+        shown = ", ".join(map(show_pattern, patterns[:SHOWN_PATTERNS]))
+        if len(patterns) > SHOWN_PATTERNS:
+            shown += f" and {len(patterns) - SHOWN_PATTERNS:,} more"
+        yield (
+            f"the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
+            "many times slower"
+        )
+
+
+def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:
+    """Describe each character that has no token but a special one, which nobody asks for."""
+    if specials == "all" or not tokenizer.withheld:
+        return
+    import shlex
+
+    from bpe_cli.tokenizer.withholding import unspelt
+
+    texts = (tokenizer.token_bytes(each).decode() for each in unspelt(tokenizer.model, tokenizer.withheld))
+    for text in (text for text in texts if text not in specials):
+        yield (
+            f"the special token {text!r} is all that spells this character, which is unknown without "
+            f"--special {shlex.quote(text)}"
+        )

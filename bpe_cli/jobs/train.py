@@ -1,0 +1,278 @@
+"""Train a tokenizer: a corpus, or counts of one, in; a tokenizer out, and a file of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
+from bpe_cli.jobs.train_options import options_for
+from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.messages import plural
+from bpe_cli.trainers import trainer_for
+from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, Trained, new_counts
+
+if TYPE_CHECKING:
+    from bpe_cli import _core
+    from bpe_cli.corpus import Source
+    from bpe_cli.corpus.source import Documents
+    from bpe_cli.jobs.count import FindInputs
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class TrainJob:
+    """State what is trained on what, and what is kept of it.
+
+    Attributes:
+        options: What to train; they choose the algorithm.
+        source: The corpus; None if there are counts.
+        from_counts: Files of counts to add up in place of a corpus.
+        counts_out: Where to save the counts; None for nowhere.
+        file_format: The format of the tokenizer; None to count only.
+        steps: Whether to write the textbook's training down.
+        pattern: The split pattern that was asked for: it must match something in the corpus; None if none was.
+        max_memory: Bytes that counts may take.
+        threads: How many to use; the result is the same for any number.
+    """
+
+    options: Options
+    source: Source | None = None
+    from_counts: tuple[str, ...] = ()
+    counts_out: str | None = None
+    file_format: str | None = "bpe.json"
+    steps: bool = False
+    pattern: str | None = None
+    max_memory: int = DEFAULT_MAX_MEMORY
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedFile:
+    """State what was trained, and on how much.
+
+    Attributes:
+        pieces: How many pieces the corpus has.
+        different: How many of them are different.
+        trained: The tokenizer, with what it is made of; None if only counting was asked for.
+        wanted: How many tokens it was to have; None for any number.
+        dead_merges: How many merges make or use a special token, so that no text is merged by them.
+        steps: The textbook's training as lines, if it was asked for.
+    """
+
+    pieces: int
+    different: int
+    trained: Trained | None = None
+    wanted: int | None = None
+    dead_merges: int = 0
+    steps: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user might not expect, a sentence each."""
+        notes = []
+        if self.trained is not None and self.trained.shortfall is not None:
+            asked = f", not {self.wanted:,}" if self.wanted else ""
+            size = plural(self.trained.tokenizer.vocab_size, "token")
+            notes.append(f"the vocabulary has {size}{asked}: {self.trained.shortfall}")
+        if self.dead_merges:
+            verb = "makes or uses a special token and is" if self.dead_merges == 1 else (
+                "make or use a special token and are"
+            )  # fmt: skip
+            merges = plural(self.dead_merges, "merge")
+            notes.append(f"{merges} {verb} dead; --split-special keeps its text out of training")
+        return tuple(notes)
+
+
+def train_file(
+    job: TrainJob,
+    output: str | BinaryIO | None = None,
+    *,
+    inputs: FindInputs | None = None,
+    listener: Listener = SILENCE,
+    stdin: BinaryIO | None = None,
+    on_counted: Callable[[TrainedFile], None] | None = None,
+) -> TrainedFile:
+    """Count a corpus, train on it, and write the tokenizer.
+
+    Args:
+        job: What is done.
+        output: A file, which appears when all of it is there, or a binary stream; None to write no tokenizer.
+        inputs: Finds the inputs of the corpus and checks them; None for what ``Source.inputs`` does.
+        listener: Who hears how it goes on.
+        stdin: What ``-`` stands for; None for the process's own.
+        on_counted: Called when the counts were saved, with the numbers of pieces.
+
+    Raises:
+        UsageError: if the pattern matches nothing in the corpus, or saved counts were made with other options.
+        TrainingError: if there is nothing to train on, or the vocabulary has no room.
+        FormatError: if the file cannot hold such a tokenizer; that is found out before the work begins.
+        InputError: if an input cannot be read.
+        OutputError: if a file cannot be written.
+    """
+    from bpe_cli.corpus import Source
+
+    options, trainer = job.options, trainer_for(job.options)
+    if job.file_format is not None:
+        from bpe_cli.formats import rehearse
+
+        rehearse(trainer.untrained(options), job.file_format, ["ids"])
+    if job.from_counts:
+        counts, options = load_counts(job.from_counts, options, job.max_memory)
+    else:
+        counts = count_corpus(
+            job.source or Source(), options, max_memory=job.max_memory, threads=job.threads, inputs=inputs,
+            listener=listener, stdin=stdin,
+        )  # fmt: skip
+        if job.pattern and job.file_format is not None:  # a shard may have nothing for it
+            check_matches(counts, job.pattern)
+    counted = TrainedFile(counts.total, counts.unique)
+    if job.counts_out is not None:
+        save_counts(counts, options, job.counts_out)
+        if on_counted is not None:
+            on_counted(counted)
+    if job.file_format is None:
+        return counted
+    return _train(counts, options, job, output, listener)
+
+
+def _train(
+    counts: _core.Counts, options: Options, job: TrainJob, output: str | BinaryIO | None, listener: Listener
+) -> TrainedFile:
+    from bpe_cli.formats import dump
+    from bpe_cli.sinks.atomic import open_output, open_stdout
+    from bpe_cli.tokenizer.withholding import dead_merges
+
+    trainer = trainer_for(options)
+    told: Iterable[str] = trainer.steps(counts, options) if job.steps else ()
+    with listener.task("training", options.vocab_size or 0, "token") as advance:
+        done = 0
+
+        def on_progress(reached: int, _: int) -> None:
+            nonlocal done
+            advance(reached - done)
+            done = reached
+
+        trained = trainer.train(counts, options, on_progress, job.threads)
+    path = output if isinstance(output, str) else None
+    if output is not None:
+        signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), path)
+        content = dump(signed, job.file_format or "bpe.json", ["ids"])[""]  # ids: nobody knows them yet
+        told = tuple(told)
+        with open_output(output) if isinstance(output, str) else open_stdout(output) as out:
+            out.write(content)
+    dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
+    return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, tuple(told))
+
+
+# -- the library's call ----------------------------------------------------------------------------
+
+
+def train(
+    corpus: Iterable[str | bytes] | os.PathLike[str] | Iterable[os.PathLike[str]],
+    algorithm: str = "bbpe",
+    *,
+    documents: Documents | None = None,
+    field: str = "text",
+    max_memory: int = DEFAULT_MAX_MEMORY,
+    threads: int = 1,
+    listener: Listener = SILENCE,
+    **options: Any,
+) -> Tokenizer:
+    """Train a tokenizer on texts, or on files.
+
+    >>> tokenizer = train(["low lower lowest"] * 3, vocab_size=258)
+    >>> [tokenizer.token_bytes(token_id) for token_id in (256, 257)]
+    [b'lo', b'low']
+    >>> train(["hug pug hugs"], "bpe", vocab_size=20, compat="sentencepiece").model.kind
+    'bpe-scores'
+
+    Args:
+        corpus: Texts, each a document (``str``, or ``bytes`` in UTF-8), from a list or anything that yields them; or
+            files: one ``pathlib.Path``, or several. A name of a file in a ``str`` would be a text, so it is a path
+            that says "file"; folders and patterns with ``*`` are as on the command line.
+        algorithm: One of ``bpe train -a``; its option ``compat`` says by whose rules.
+        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of
+            each line of JSON. None for lines where the algorithm learns from those, else whole.
+        field: The field of a JSON line, or the column of a table.
+        max_memory: Bytes that counts may take.
+        threads: How many to use; the result is the same for any number.
+        listener: Who hears how it goes on.
+        options: The algorithm's own: ``bpe train -a ALGORITHM --help-algorithm`` lists them. Stages and patterns
+            may be given by their names, as on the command line.
+
+    Raises:
+        TypeError: if the corpus is one text, or neither texts nor paths.
+        UsageError: if there is no such algorithm or option, or a value is not of its kind.
+        TrainingError: if there is no text, or the vocabulary has no room for what it begins with.
+        InputError: if a file cannot be read.
+    """
+    made = options_for(algorithm, options)
+    trainer = trainer_for(made)
+    first, items = _looked_into(corpus)
+    if isinstance(first, os.PathLike):
+        from bpe_cli.corpus import Source
+
+        paths = tuple(_path(item) for item in items)
+        source = Source(paths, documents=documents or "whole", field=field)
+        counts = count_corpus(source, made, max_memory=max_memory, threads=threads, listener=listener)
+    else:
+        counts = new_counts(max_memory)
+        trainer.count(_blocks(items, trainer.takes_lines(made)), made, counts, threads)
+    return trainer.train(counts, made, threads=threads).tokenizer
+
+
+def _looked_into(corpus: object) -> tuple[object, Iterator[object]]:
+    """Return the first of a corpus, and all of it.
+
+    Raises:
+        TypeError: if it is one text, or nothing that yields any.
+    """
+    if isinstance(corpus, (str, bytes, bytearray, memoryview)):
+        raise TypeError(
+            "the corpus is one text, and each of its letters would be a document: give a list of texts, [text], "
+            "or a file as pathlib.Path(name)"
+        )
+    if isinstance(corpus, os.PathLike):
+        return corpus, iter((corpus,))
+    if not isinstance(corpus, Iterable):
+        raise TypeError(f"the corpus is texts or paths, and not of type {type(corpus).__name__}")
+    items = iter(corpus)
+    first = next(items, None)
+    return first, iter(()) if first is None else chain((first,), items)
+
+
+def _path(item: object) -> str:
+    if not isinstance(item, os.PathLike):
+        raise TypeError(f"the corpus begins with a path, and goes on with a {type(item).__name__}: give paths alone")
+    return os.fsdecode(item)
+
+
+_BLOCK_BYTES = 1 << 23
+
+
+def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
+    """Yield texts as blocks of documents.
+
+    Raises:
+        TypeError: if one is not a text.
+    """
+    from bpe_cli.support.blocks import Block
+
+    waiting: list[bytes] = []
+    size = 0
+    for text in texts:
+        if not isinstance(text, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"a text of the corpus is a str or bytes, and not of type {type(text).__name__}")
+        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
+        waiting += data.splitlines() if as_lines else [data]
+        size += len(data)
+        if size >= _BLOCK_BYTES:
+            yield Block.of(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield Block.of(waiting)
