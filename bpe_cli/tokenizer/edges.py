@@ -64,8 +64,8 @@ def edges_of(
         bos: What begins each document: ``auto``, the text of a special token, or an id; None for nothing.
         eot: What ends each document, likewise.
 
-    >>> from bpe_cli import named
-    >>> edges_of(named("gpt2"), eot="auto")
+    >>> from bpe_cli import load
+    >>> edges_of(load("gpt2"), eot="auto")
     Edges(before=(), after=(50256,), bos=None, eot=50256)
 
     Raises:
