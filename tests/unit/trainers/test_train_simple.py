@@ -259,7 +259,7 @@ def test_bytes_have_their_values(data) -> None:
     assert plain.encode(data) == [*data]
     offset = byte.TRAINER.untrained(ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True))
     assert offset.encode(data) == [value + 3 for value in data]
-    assert offset.decode(offset.encode(data)) == data
+    assert offset.decode_bytes(offset.encode(data)) == data
 
 
 def test_special_tokens_before_or_after_the_bytes() -> None:
@@ -270,7 +270,7 @@ def test_special_tokens_before_or_after_the_bytes() -> None:
         ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True, vocab_size=259)
     )
     assert [token.token_id for token in before.special_tokens] == [0, 1, 2]
-    assert before.decode([1, 68]) == b"</s>A"
+    assert before.decode_bytes([1, 68]) == b"</s>A"
 
 
 # -- what all have in common -----------------------------------------------------------------------
