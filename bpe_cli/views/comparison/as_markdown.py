@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metric_names import USUAL, metrics_named
+from bpe_cli.reports.comparison.metrics import USUAL, metrics_named
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.values import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.changes import SIGNIFICANT
-from bpe_cli.reports.comparison.metric_names import best_of, differences_of
+from bpe_cli.reports.comparison.metrics import best_of, differences_of
 from bpe_cli.views.numbers import ABSENT, count, fraction, whole
 
 if TYPE_CHECKING:

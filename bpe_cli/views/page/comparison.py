@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metric_names import differences_of
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.metrics import METRICS, differences_of
 from bpe_cli.reports.comparison.side_by_side import deviation, stretches
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.values import interval_text, mark_of, metric_cells, remarks, sums
