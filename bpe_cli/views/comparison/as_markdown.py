@@ -10,11 +10,9 @@ from bpe_cli.reports.comparison.metrics import USUAL, metrics_named
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.values import (
-    change_text,
     metric_cells,
     remarks,
     sums,
-    value_text,
 )
 from bpe_cli.views.markdown import code, escaped, folded, strong, table, written
 from bpe_cli.views.names import short_names
@@ -118,19 +116,13 @@ def _changes(changes: Changes) -> str:
         return "\n\n".join(each for each in (heading, "none", notes) if each)
     rows = [
         [
-            code(change.tokenizer),
-            changes_table.where(change, code),
-            escaped(change.metric.name),
-            value_text(change.metric, change.before),
-            value_text(change.metric, change.now),
-            change_text(change),
+            *changes_table.cells(change, escaped(change.metric.name), code),
             strong(changes_table.verdict_text(change), changes_table.is_bad(change)),
         ]
         for change in found[:MOST_LINES]
     ]
-    headers = ["tokenizer", "input", "metric", "before", "now", "change", ""]
     right = [False, False, False, True, True, True, False]
-    shown = table(headers, right, rows)
+    shown = table(changes_table.COLUMNS, right, rows)
     if len(found) > MOST_LINES:
         shown += f"\n\nand {count(len(found) - MOST_LINES, 'more change')}"
     if len(found) > OPEN_CHANGES:
