@@ -156,7 +156,7 @@ class Cutter:
         """Return whether the ids of each text decode to it, byte for byte."""
         for text in texts:
             ids, _ = self._tokenizer.encode_block(Block.of([text]), self._matcher, self._threads)
-            if self._tokenizer.decode(ids) != text:
+            if self._tokenizer.decode_bytes(ids) != text:
                 return False
         return True
 
@@ -180,7 +180,7 @@ class Cutter:
 
     def _one(self, text: bytes) -> tuple[list[int], list[int]]:
         if self._tokenizer.has_spans:
-            tokens = self._tokenizer.tokens(text, self._specials)
+            tokens = self._tokenizer.tokens(text, specials=self._specials)
             return [token.token_id for token in tokens], [token.end for token in tokens]
         ids: list[int] = []
         ends: list[int] = []

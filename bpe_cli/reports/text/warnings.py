@@ -365,7 +365,7 @@ def _round_trip(
     # What a normalizer changed first, and what is unknown, was said; what follows is moved by it.
     if place is None or any(loss.start <= place for loss in losses):
         return
-    decoded = tokenizer.decode(segmentation.placed.ids)
+    decoded = tokenizer.decode_bytes(segmentation.placed.ids)
     begin = place
     while begin and place - begin < 3 and begin < len(text) and 0x80 <= text[begin] < 0xC0:
         begin -= 1

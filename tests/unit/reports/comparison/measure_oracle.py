@@ -38,7 +38,7 @@ def measured(tokenizer, documents):
         if tokens:
             ratios.append(len(document) / len(tokens))
         try:
-            failed += tokenizer.decode([token.token_id for token in tokens]) != document
+            failed += tokenizer.decode_bytes([token.token_id for token in tokens]) != document
         except InputError:
             failed += 1
     types = {document[start:end] for document in documents for start, end in words_of(document)}
