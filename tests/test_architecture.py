@@ -24,7 +24,7 @@ LAYERS = (
     {"tokenizer"},
     {"views", "reports", "trainers", "surgery", "formats", "corpus", "sinks", "chat"},
     {"jobs", "engines"},
-    {"compat"},
+    {"compat", "results"},
     {"cli"},
 )
 LAYER_OF = {unit: layer for layer, units in enumerate(LAYERS) for unit in units}
