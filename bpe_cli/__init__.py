@@ -17,21 +17,22 @@ if TYPE_CHECKING:
     from bpe_cli.formats import dump
     from bpe_cli.jobs.convert import convert
     from bpe_cli.jobs.load import load
+    from bpe_cli.jobs.train import train
+    from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport, compare, inspect
     from bpe_cli.stages import SpecialToken
     from bpe_cli.stages.patterns import PATTERNS
+    from bpe_cli.support.version import __version__
     from bpe_cli.tokenizer import Token, Tokenizer
     from bpe_cli.tokenizer.batches import EncodedBatch, PaddedBatch
     from bpe_cli.tokenizer.model_inputs import Encoding
     from bpe_cli.tokenizer.streaming import StreamDecoder
     from bpe_cli.tokenizer.token_spans import Chunk
-    from bpe_cli.trainers import train
-
-__version__ = "0.1.0"
 
 __all__ = [
     "PATTERNS",
     "BpeError",
     "Chunk",
+    "ComparisonReport",
     "EncodedBatch",
     "Encoding",
     "FormatError",
@@ -40,13 +41,17 @@ __all__ = [
     "PaddedBatch",
     "SpecialToken",
     "StreamDecoder",
+    "TextReport",
     "Token",
     "Tokenizer",
+    "TokenizerReport",
     "TrainingError",
     "UsageError",
     "__version__",
+    "compare",
     "convert",
     "dump",
+    "inspect",
     "load",
     "train",
 ]
@@ -54,6 +59,7 @@ __all__ = [
 _HOMES = {
     "BpeError": "errors",
     "Chunk": "tokenizer.token_spans",
+    "ComparisonReport": "results",
     "EncodedBatch": "tokenizer.batches",
     "Encoding": "tokenizer.model_inputs",
     "FormatError": "errors",
@@ -63,14 +69,19 @@ _HOMES = {
     "PaddedBatch": "tokenizer.batches",
     "SpecialToken": "stages",
     "StreamDecoder": "tokenizer.streaming",
+    "TextReport": "results",
     "Token": "tokenizer",
     "Tokenizer": "tokenizer",
+    "TokenizerReport": "results",
     "TrainingError": "errors",
     "UsageError": "errors",
+    "__version__": "support.version",
+    "compare": "results",
     "convert": "jobs.convert",
     "dump": "formats",
+    "inspect": "results",
     "load": "jobs.load",
-    "train": "trainers",
+    "train": "jobs.train",
 }
 
 

@@ -8,15 +8,16 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.load import load
-from bpe_cli.support.core_arguments import wrong_type
+from bpe_cli.stages import SpecialToken
+from bpe_cli.support.core_arguments import list_of, wrong_type
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from bpe_cli.stages import SpecialToken
+    from typing import BinaryIO
 
 FOLDER = "huggingface"
 """What a folder is written as."""
@@ -83,8 +84,13 @@ def convert(
     path = _path(output)
     chosen = _format_of(path, format)
     losses = _losses(allow_loss)
+    if not isinstance(source, (str, os.PathLike, Tokenizer)):
+        raise wrong_type("source", "a Tokenizer, a str or a path", source)
     model = source if isinstance(source, Tokenizer) else load(source, pattern)
-    added = tuple(special_tokens)
+    added = tuple(list_of("special_tokens", special_tokens, "special tokens"))
+    for each in added:
+        if not isinstance(each, SpecialToken):
+            raise wrong_type("special_tokens", "a collection of SpecialToken", each)
     if added:
         model = model.with_special_tokens(added)
     files = dump(model, chosen, losses)

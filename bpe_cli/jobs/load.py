@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from bpe_cli.support.core_arguments import wrong_type
+from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 
@@ -30,7 +30,10 @@ def load(name_or_path: str | os.PathLike[str], pattern: str | None = None) -> To
     """
     if pattern is not None and not isinstance(pattern, str):
         raise wrong_type("pattern", "a str", pattern)
+    if pattern is not None:
+        bytes_of(pattern, "pattern")
     if isinstance(name_or_path, str):
+        bytes_of(name_or_path, "name_or_path")
         # The formats of files are loaded only if one may be meant: a named encoding starts without them.
         if pattern is None and not _exists(name_or_path):
             found = named_encodings.find(name_or_path)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.outputs import Streams, Target, check_kept, check_outputs
 from bpe_cli.jobs.train_options import options_for
+from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import plural
 from bpe_cli.trainers import trainer_for
@@ -215,6 +216,8 @@ def train(
         TrainingError: if there is no text, or the vocabulary has no room for what it begins with.
         InputError: if a file cannot be read.
     """
+    if not isinstance(algorithm, str):
+        raise wrong_type("algorithm", "a str", algorithm)
     made = options_for(algorithm, options)
     trainer = trainer_for(made)
     first, items = _looked_into(corpus)

@@ -107,7 +107,7 @@ def _several(values: object) -> bool:
     return isinstance(values, Iterable) and not isinstance(values, (str, bytes, bytearray, memoryview))
 
 
-def whole_number(name: str, value: int, least: int = 0, most: int | None = None) -> int:
+def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 1) -> int:
     """Return a number that is an int, or can be one without loss, and is in range.
 
     Raises:
@@ -119,9 +119,10 @@ def whole_number(name: str, value: int, least: int = 0, most: int | None = None)
             value = value.__index__()
         except (AttributeError, TypeError):
             raise wrong_type(name, "an int", value) from None
-    if value < least or (most is not None and value > most):
-        raise UsageError(f"{name} must be {least:,} or more, not {value:,}" if value < least else
-                         f"{name} must be {most:,} or less, not {value:,}")  # fmt: skip
+    if value < least:
+        raise UsageError(f"{name} must be {least:,} or more, not {value:,}")
+    if value > most:
+        raise UsageError(f"{name} must be {most:,} or less")
     return value
 
 

@@ -706,6 +706,8 @@ class TextMethods:
         for name, value in (("bos", bos), ("eot", eot)):
             if value is not None and not isinstance(value, (str, int)):
                 raise wrong_type(name, "a str or an int", value)
+            if isinstance(value, str):
+                bytes_of(value, name)
         return edges_of(self._tokenizer, add_special_tokens=add_special_tokens, bos=bos, eot=eot)
 
 
