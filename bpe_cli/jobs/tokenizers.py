@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.inputs import read_counts
+from bpe_cli.jobs.load import load
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import Listener
 
@@ -57,15 +57,7 @@ class TokenizerChoice:
             UsageError: If there is no such tokenizer, or it cannot be applied so.
             InputError, FormatError: If a file cannot be read.
         """
-        from bpe_cli.tokenizer import named_encodings
-
-        # The formats of files are loaded only if one may be meant: a named encoding starts without them.
-        without_file = self.pattern is None and not os.path.lexists(self.name)
-        tokenizer = named_encodings.find(self.name) if without_file else None
-        if tokenizer is None:
-            from bpe_cli.formats import find_tokenizer
-
-            tokenizer = find_tokenizer(self.name, self.pattern)
+        tokenizer = load(self.name, self.pattern)
         if self.added:
             tokenizer = tokenizer.with_special_tokens(self.added)
         if self.inference == "merges":

@@ -16,6 +16,7 @@ from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.tokenizer.post_processor import Part, layout
 
 Strategy = Literal["longest_first", "only_first", "only_second"]
+STRATEGIES: tuple[Strategy, ...] = ("longest_first", "only_first", "only_second")
 Direction = Literal["left", "right"]
 Span = tuple[int, int]
 

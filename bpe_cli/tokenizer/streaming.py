@@ -47,7 +47,7 @@ class StreamDecoder:
             errors: What becomes of bytes that are not UTF-8.
         """
         self._tokenizer = tokenizer
-        self._window = _Window(tokenizer.decode) if tokenizer.decoder else None
+        self._window = _Window(tokenizer.decode_bytes) if tokenizer.decoder else None
         self._characters = CharacterStream(errors)
 
     def feed(self, ids: Iterable[int]) -> str:
@@ -58,7 +58,7 @@ class StreamDecoder:
                 decoders change text that was given out already.
         """
         if self._window is None:
-            return self._characters.feed(self._tokenizer.decode(ids))
+            return self._characters.feed(self._tokenizer.decode_bytes(ids))
         return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
 
     def finish(self) -> str:

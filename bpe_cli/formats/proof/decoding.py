@@ -89,6 +89,6 @@ def _each_id(ours: Tokenizer, theirs: Tokenizer, excepted: frozenset[int]) -> It
 
 def _read(tokenizer: Tokenizer, ids: object) -> bytes | None:
     try:
-        return tokenizer.decode(ids)  # type: ignore[arg-type]  # an array
+        return tokenizer.decode_bytes(ids)  # type: ignore[arg-type]  # an array
     except InputError:
         return None

@@ -262,7 +262,7 @@ class TextReader:
             tuple(splits),
             len(text),
             characters.total(),
-            first_difference(text, tokenizer.decode(placed.ids)),
+            first_difference(text, tokenizer.decode_bytes(placed.ids)),
         )
 
     def _shared(self, placed: Placed, wanted: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:

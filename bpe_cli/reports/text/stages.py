@@ -143,7 +143,7 @@ def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, s
             for each, put_in in zip(processed.ids, processed.special_mask, strict=True)
         ),
         tuple(type_name(type(stage)) for stage in tokenizer.decoder),
-        tokenizer.decode(ids),
+        tokenizer.decode_bytes(ids),
     )
 
 

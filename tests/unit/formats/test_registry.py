@@ -35,8 +35,8 @@ def test_format_is_found_by_content_not_by_name(tmp_path, name):
     path = tmp_path / (next(iter(files)) or "x.txt")
     assert formats.identify(path) == TOLD_AS.get(name, name)
     loaded = formats.load(path, "gpt2" if name in ("tiktoken", "vocab-merges") else None)
-    decoded = [loaded.decode([token_id]) for token_id in loaded.encode("lowest")]
-    assert decoded == [tokenizer.decode([token_id]) for token_id in tokenizer.encode("lowest")]
+    decoded = [loaded.decode_bytes([token_id]) for token_id in loaded.encode("lowest")]
+    assert decoded == [tokenizer.decode_bytes([token_id]) for token_id in tokenizer.encode("lowest")]
 
 
 @pytest.mark.parametrize("name", list(formats.FORMATS))

@@ -71,7 +71,7 @@ def test_file_is_read():
     assert tokenizer.encode("abc ab<s>") == [262, 37, 261, *(byte + 5 for byte in b"<s>")]
     assert tokenizer.encode("<s>abc", specials="all") == [1, 262]
     assert tokenizer.encode(b"\xff\xfe") == [260, 259], "a rank beyond the size is not used"
-    assert tokenizer.decode([262, 4, 260]) == b"abc<SPECIAL_4>\xff"
+    assert tokenizer.decode_bytes([262, 4, 260]) == b"abc<SPECIAL_4>\xff"
     assert tokenizer.usage == Usage(roles=(("bos", 1), ("eos", 2), ("unk", 0)))
     facts = dict(tokenizer.origin.facts)
     assert facts["config.version"] == "v7"

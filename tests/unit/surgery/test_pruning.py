@@ -230,7 +230,7 @@ def test_other_models(options):
     text = "newest lowest strong"
     pruned = operation.tokenizer
     if not isinstance(options, (word.Options, ngram.Options)):
-        assert pruned.decode_text(pruned.encode(text)) == whole.decode_text(whole.encode(text))
+        assert pruned.decode(pruned.encode(text)) == whole.decode(whole.encode(text))
     everything = prune(whole, counts, len(used_ids(whole)) - len(removable))
     assert is_whole(everything)
 
