@@ -39,6 +39,22 @@ def show_pattern(pattern: str) -> str:
     return name_of(pattern) or repr(pattern if len(pattern) <= 60 else pattern[:57] + "...")
 
 
+SHOWN_PATTERNS = 3
+"""How many patterns a note names: a file may have a thousand."""
+
+
+def slow_patterns_notes(patterns: Sequence[str]) -> Iterator[str]:
+    """Describe patterns that take the slow way, if there are any."""
+    if patterns:
+        shown = ", ".join(map(show_pattern, patterns[:SHOWN_PATTERNS]))
+        if len(patterns) > SHOWN_PATTERNS:
+            shown += f" and {len(patterns) - SHOWN_PATTERNS:,} more"
+        yield (
+            f"the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
+            "many times slower"
+        )
+
+
 _STRAY = {0xDC00 + byte: 0x14400 + byte for byte in range(0x80, 0x100)}
 """What an expression sees of stray bytes, which ``surrogateescape`` decodes to lone surrogates: letters
 without case, of a script (Anatolian hieroglyphs) that no pattern singles out."""
