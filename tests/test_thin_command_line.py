@@ -27,6 +27,7 @@ CLI_MAY_IMPORT = {
     "sinks.naming.read_name": "likewise",
     "stages.SpecialToken": "what --add-special TEXT=ID stands for",
     "stages.splitters.regex_version": "--version",
+    "stages.splitters.slow_patterns_notes": "the wording of a note",
     "_core": "--version",
     "tokenizer.engine.Sampling": "what --dropout and --sample stand for",
     "reports.comparison.disagreements.SHOWN": "the default of --diff-limit",
