@@ -45,6 +45,7 @@ def run(
     from bpe_cli.cli.train_options import help_of, options_of
     from bpe_cli.jobs.train import TrainJob, train_file
     from bpe_cli.jobs.train_options import check_compat
+    from bpe_cli.sinks.naming import check_name
     from bpe_cli.trainers import trainer_of
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
 
@@ -59,6 +60,7 @@ def run(
     settings = options_of(model.name, trainer, _given(model, stages, any_size=any_size), model.set_ or ())
     if output is None and not counting_only and not written.steps and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
+    check_name("--counts-out", counts.counts_out, "counts", (".counts",))
     if counts.from_counts and (documents.inputs or documents.text is not None):
         raise UsageError("--from-counts takes the place of text: give one or the other")
     job = TrainJob(
@@ -66,7 +68,7 @@ def run(
         None if counts.from_counts else documents.source(running.block_size),
         tuple(counts.from_counts or ()),
         counts.counts_out,
-        None if counting_only else _file_format(model, written, counts),
+        None if counting_only else _file_format(model, written),
         written.steps,
         stages.expression,
         DEFAULT_MAX_MEMORY if counts.max_memory is None else counts.max_memory << 20,
@@ -102,16 +104,14 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
     }
 
 
-def _file_format(model: Model, written: Written, counts: Counts) -> str:
+def _file_format(model: Model, written: Written) -> str:
     """Return the format of the file: as it is asked for, or as its name says.
 
     Raises:
         UsageError: if the name of a file says that it is another thing.
     """
     from bpe_cli.cli.tokenizer_names import check_tokenizer_name, format_asked_for
-    from bpe_cli.sinks.naming import check_name
 
-    check_name("--counts-out", counts.counts_out, "counts", (".counts",))
     codes = model.algorithm == Algorithm.bpe and model.compat == Compat.subword_nmt
     usual = "subword-nmt" if codes else "bpe.json"
     formats = [each.value for each in Format]
