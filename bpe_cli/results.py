@@ -155,7 +155,7 @@ def inspect(
         listener: Who hears how it goes on.
 
     >>> report = inspect("gpt2", "hello world")
-    >>> [found.segmentation.token_count for _, found in report.value], '"schema": "bpe.inspect.text/1"' in report.to_json()
+    >>> [found.segmentation.token_count for _, found in report.value], "bpe.inspect.text/1" in report.to_json()
     ([2], True)
 
     Raises:
