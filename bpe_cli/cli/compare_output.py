@@ -98,8 +98,7 @@ class CompareOutput:
         """
         from bpe_cli.reports.comparison.changes import Limit
         from bpe_cli.reports.comparison.checks import Condition
-        from bpe_cli.reports.comparison.metric_names import ALL, USUAL, metrics_named
-        from bpe_cli.reports.comparison.metrics import METRICS
+        from bpe_cli.reports.comparison.metrics import ALL, METRICS, USUAL, metrics_named
 
         forms: dict[Form, bool] = {"json": json, "markdown": markdown, "csv": csv}
         chosen = [form for form, wanted in forms.items() if wanted]
@@ -223,7 +222,7 @@ def _changes(wanted: CompareOutput, report: Comparison) -> Changes | None:
 
 def _metrics(wanted: CompareOutput, report: Comparison) -> tuple[Metric, ...]:
     """Return what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
-    from bpe_cli.reports.comparison.metric_names import USUAL
+    from bpe_cli.reports.comparison.metrics import USUAL
 
     usual = tuple(metric.name for metric in wanted.metrics if metric.kind != "speed") == USUAL
     alone = len(report.tokenizers) == 1 and usual and not wanted.by_input

@@ -37,7 +37,7 @@ def note(message: str, *, quiet: bool = False) -> None:
 def say_slow(patterns: Sequence[str], quiet: bool) -> None:
     """Note that patterns take the slow way."""
     if patterns:
-        from bpe_cli.jobs.tokenizers import slow_patterns_notes
+        from bpe_cli.stages.splitters import slow_patterns_notes
 
         for each in slow_patterns_notes(patterns):
             note(f"note: {each}", quiet=quiet)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, progress
-from bpe_cli.cli.inputs import inputs_of
+from bpe_cli.cli.output_checks import process_streams
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
 
@@ -215,8 +215,9 @@ class Change:
             tokenizer,
             specials,
             threads=options.threads_of(self.threads),
-            inputs=lambda source: inputs_of(source, self.quiet, outputs),
+            outputs=outputs,
             listener=ConsoleListener(quiet=self.quiet),
+            streams=process_streams(),
         )
 
     def tell(self, operation: Operation, map_path: str) -> None:

@@ -94,7 +94,7 @@ _BESIDE = {
 def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: TextOptions, quiet: bool) -> None:
     """Print each document of a source as it was asked for."""
     from bpe_cli.jobs.inspect import explain_texts, inspect_texts, rank_texts
-    from bpe_cli.views.limits import TOKEN_LIMIT
+    from bpe_cli.views.numbers import TOKEN_LIMIT
 
     wanted.check()
     check_outputs(wanted.outputs, stdout_taken="--json" if wanted.json else None)
@@ -212,7 +212,7 @@ def show_tokenizer(report: HealthReport, *, json: bool, full: bool, color: optio
     if json:
         print(TokenizerReport(report).to_json(full=full), end="")
     else:
-        from bpe_cli.views.tokenizer.health import health_view
+        from bpe_cli.views.tokenizer.tables import health_view
 
         stdout_console(color).print(health_view(report, full=full))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 Inference = Literal["merges", "longest", "left-to-right"]
 """How a BPE vocabulary is applied: by its merges; by the longest token anywhere first; by the longest from the left."""
-
-SHOWN_PATTERNS = 3
-"""How many patterns a note names: a file may have a thousand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,22 +127,13 @@ def check_sampling(model: Tokenizer, sampling: Sampling | None, *, spans: bool =
 
 def note_oddities(tokenizer: Tokenizer, specials: Specials, listener: Listener) -> None:
     """Note the patterns that take the slow way, and the characters that have no token but a special one."""
-    for note in (*slow_patterns_notes(tokenizer.slow_patterns), *unspelt_notes(tokenizer, specials)):
+    if tokenizer.slow_patterns:
+        from bpe_cli.stages.splitters import slow_patterns_notes
+
+        for note in slow_patterns_notes(tokenizer.slow_patterns):
+            listener.note(note)
+    for note in unspelt_notes(tokenizer, specials):
         listener.note(note)
-
-
-def slow_patterns_notes(patterns: Sequence[str]) -> Iterator[str]:
-    """Describe patterns that take the slow way, if there are any."""
-    if patterns:
-        from bpe_cli.stages.splitters import show_pattern
-
-        shown = ", ".join(map(show_pattern, patterns[:SHOWN_PATTERNS]))
-        if len(patterns) > SHOWN_PATTERNS:
-            shown += f" and {len(patterns) - SHOWN_PATTERNS:,} more"
-        yield (
-            f"the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
-            "many times slower"
-        )
 
 
 def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:

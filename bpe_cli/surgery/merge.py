@@ -77,7 +77,7 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     other_to_new: dict[int, int | None] = dict.fromkeys(used_ids(second))
     other_to_new.update((old, closed(new)) for old, new in new_ids.items() if new not in gone)
     specials = _special_tokens(first, second, size, size + len(texts), other_to_new)
-    unknown, unk_id = getattr(theirs, "unk_id", None), getattr(ours, "unk_id", None)
+    unknown, unk_id = theirs.unk_id, ours.unk_id
     if unknown is not None and unk_id is not None:
         other_to_new[unknown] = unk_id
     vocabulary = ours.vocabulary

@@ -69,8 +69,8 @@ def edges_of(
     Edges(before=(), after=(50256,), bos=None, eot=50256)
 
     Raises:
-        UsageError: There is no such token, or the post-processor has nothing, or the same token, to put there.
-        FormatError: The post-processor is not known.
+        UsageError: if there is no such token, or the post-processor has nothing, or the same token, to put there.
+        FormatError: if the post-processor is not known.
     """
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
@@ -104,7 +104,7 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
         side: Which of the two.
 
     Raises:
-        UsageError: There is no such token.
+        UsageError: if there is no such token.
     """
     if isinstance(name, str):
         for token in tokenizer.special_tokens:

@@ -50,19 +50,20 @@ def merges(symbols: Sequence[Symbol], order: Order[Symbol]) -> Iterator[Merge[Sy
     >>> [(step.place, step.product) for step in merges("abcbc", lambda *pair: order.get(pair))]
     [(1, 'bc'), (3, 'bc'), (0, 'abc')]
     """
+    return map(Merge._make, _run(symbols, order))
+
+
+def _run(symbols: Sequence[Symbol], order: Order[Symbol]) -> Iterator[tuple[float, int, int, Any, Any, Any]]:
     # By place: the symbol that begins there, None where it was merged into the one before it.
-    parts: list[Symbol | None] = list(symbols)
+    parts: list[Any] = list(symbols)
     count = len(parts)
     before = list(range(-1, count - 1))
     after = list(range(1, count + 1))
-
-    def possible(place: int, middle: int) -> Iterator[Merge[Any]]:
-        left, right = parts[place], parts[middle]
-        merged = order(left, right)  # type: ignore[arg-type]  # neither is None: both begin a symbol
-        if merged is not None:
-            yield Merge(merged[0], place, middle, left, right, merged[1])
-
-    queue = [each for place, middle in pairwise(range(count)) for each in possible(place, middle)]
+    queue = []
+    for place, (left, right) in enumerate(pairwise(symbols)):
+        found = order(left, right)
+        if found is not None:
+            queue.append((found[0], place, place + 1, left, right, found[1]))
     heapify(queue)
     while queue:
         merge = heappop(queue)
@@ -71,16 +72,17 @@ def merges(symbols: Sequence[Symbol], order: Order[Symbol]) -> Iterator[Merge[Sy
             continue  # one of them was merged with another
         yield merge
         parts[place], parts[middle] = product, None
-        after[place] = after[middle]
-        neighbours = []
-        if before[place] >= 0:
-            neighbours.append((before[place], place))
-        if after[place] < count:
-            before[after[place]] = place
-            neighbours.append((place, after[place]))
-        for pair in neighbours:
-            for each in possible(*pair):
-                heappush(queue, each)
+        end = after[place] = after[middle]
+        start = before[place]
+        if end < count:
+            before[end] = place
+            found = order(product, parts[end])
+            if found is not None:
+                heappush(queue, (found[0], place, end, product, parts[end], found[1]))
+        if start >= 0:
+            found = order(parts[start], product)
+            if found is not None:
+                heappush(queue, (found[0], start, place, parts[start], product, found[1]))
 
 
 def merged(symbols: Sequence[Symbol], order: Order[Symbol]) -> list[Symbol]:
@@ -91,6 +93,6 @@ def merged(symbols: Sequence[Symbol], order: Order[Symbol]) -> list[Symbol]:
     ['abc', 'bc']
     """
     parts: list[Symbol | None] = list(symbols)
-    for merge in merges(symbols, order):
-        parts[merge.place], parts[merge.middle] = merge.product, None
+    for _, place, middle, _, _, product in _run(symbols, order):
+        parts[place], parts[middle] = product, None
     return [part for part in parts if part is not None]

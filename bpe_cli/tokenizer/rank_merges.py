@@ -47,7 +47,7 @@ def of_ranks(vocabulary: Vocabulary) -> RankMerges:
     """Find the merges of a vocabulary whose ids are ranks.
 
     Raises:
-        FormatError: A merge needs a byte that is no token, a token is longer than any that is merged, or
+        FormatError: if a merge needs a byte that is no token, a token is longer than any that is merged, or
             two are the same.
     """
     try:
@@ -108,7 +108,7 @@ def as_merges(model: RankBpe | MergeBpe) -> MergeBpe:
     Whole pieces are looked up only where some token of the ranks arises in no other way.
 
     Raises:
-        FormatError: As for ``of_ranks``.
+        FormatError: if ``of_ranks`` does.
     """
     if isinstance(model, MergeBpe):
         return model

@@ -11,8 +11,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.comparison.checks import ANY, NUMBER, TOTAL, Check, Failure, amount, in_scope, number_of, rows_of
 from bpe_cli.reports.comparison.comparison import Comparison
 from bpe_cli.reports.comparison.measures import Difference
-from bpe_cli.reports.comparison.metric_names import differences_of
-from bpe_cli.reports.comparison.metrics import Metric
+from bpe_cli.reports.comparison.metrics import Metric, differences_of
 from bpe_cli.reports.comparison.stored import StoredComparison, StoredRow
 
 SIGNIFICANT = 0.05

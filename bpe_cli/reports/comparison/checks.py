@@ -22,8 +22,7 @@ from decimal import Decimal
 from bpe_cli.errors import UsageError
 from bpe_cli.reports.comparison.comparison import Comparison, Row
 from bpe_cli.reports.comparison.measures import Measure
-from bpe_cli.reports.comparison.metric_names import metric_named
-from bpe_cli.reports.comparison.metrics import Metric
+from bpe_cli.reports.comparison.metrics import Metric, metric_named
 from bpe_cli.support.messages import did_you_mean, nearest
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {

@@ -11,11 +11,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.boundaries import Segment, Span, cut_words, segments, segments_at, unseen, words_of
-from bpe_cli.reports.comparison.boundaries_bulk import Cutter
+from bpe_cli.reports.comparison.boundaries import (
+    Cutter,
+    Segment,
+    Span,
+    cut_words,
+    segments,
+    segments_at,
+    unseen,
+    words_of,
+)
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.comparison.sampling import Excerpt, Sample
+    from bpe_cli.reports.comparison.input_accounts import Excerpt, Sample
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 SHOWN = 10

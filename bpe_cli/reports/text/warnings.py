@@ -18,8 +18,7 @@ from bpe_cli import _core
 from bpe_cli.reports.text.offsets import first_difference, well_formed
 from bpe_cli.reports.text.suspicions import TextWarning, excerpt, listed, suspicions
 from bpe_cli.reports.text.token_text import reading_of
-from bpe_cli.reports.tokenizer.fallback import Fallback, fallback_ids
-from bpe_cli.reports.tokenizer.meanings import meaning_of
+from bpe_cli.reports.tokenizer.contents import Fallback, fallback_ids, meaning_of
 from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks, WordPiece
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.normalizers import ByteLevelNormalizer

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.reports.comparison.comparison import Settings
-from bpe_cli.reports.comparison.metric_names import differences_of
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.metrics import METRICS, differences_of
 from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS
 from bpe_cli.reports.comparison.probes.data import LAYOUTS
 from bpe_cli.reports.comparison.probes.numbers import EXAMPLES

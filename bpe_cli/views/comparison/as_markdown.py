@@ -6,18 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metric_names import USUAL, best_of, differences_of, metrics_named
+from bpe_cli.reports.comparison.metrics import USUAL, metrics_named
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.values import (
-    change_text,
-    digits_of,
-    doubt_of,
-    interval_text,
-    mark_of,
+    metric_cells,
     remarks,
     sums,
-    value_text,
 )
 from bpe_cli.views.markdown import code, escaped, folded, strong, table, written
 from bpe_cli.views.names import short_names
@@ -84,18 +79,10 @@ def _summary(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]
 
 def _cells(row: Row, metric: Metric, *, intervals: bool) -> list[str]:
     """Write the values of one metric, the best in bold."""
-    best = best_of(row, metric)
-    cells = [
-        strong(value_text(metric, metric.of(measure), digits_of([row])), number in best) + doubt_of(metric, measure)
-        for number, measure in enumerate(row.measures)
-    ]
-    if metric.name != "ratio":
-        return cells
     shown = []
-    for value, difference in zip(cells, differences_of(row), strict=True):
-        interval = f" {escaped(interval_text(difference, digits_of([row])))}" if intervals and difference else ""
-        mark = f" {escaped(mark_of(difference))}" if mark_of(difference) else ""
-        shown.append(f"{value}{interval}{mark}")
+    for cell in metric_cells(row, metric):
+        parts = [strong(cell.value, cell.is_best) + cell.doubt, cell.interval if intervals else "", cell.mark]
+        shown.append(" ".join((parts[0], *(escaped(part) for part in parts[1:] if part))))
     return shown
 
 
@@ -129,19 +116,13 @@ def _changes(changes: Changes) -> str:
         return "\n\n".join(each for each in (heading, "none", notes) if each)
     rows = [
         [
-            code(change.tokenizer),
-            changes_table.where(change, code),
-            escaped(change.metric.name),
-            value_text(change.metric, change.before),
-            value_text(change.metric, change.now),
-            change_text(change),
+            *changes_table.cells(change, escaped(change.metric.name), code),
             strong(changes_table.verdict_text(change), changes_table.is_bad(change)),
         ]
         for change in found[:MOST_LINES]
     ]
-    headers = ["tokenizer", "input", "metric", "before", "now", "change", ""]
     right = [False, False, False, True, True, True, False]
-    shown = table(headers, right, rows)
+    shown = table(changes_table.COLUMNS, right, rows)
     if len(found) > MOST_LINES:
         shown += f"\n\nand {count(len(found) - MOST_LINES, 'more change')}"
     if len(found) > OPEN_CHANGES:

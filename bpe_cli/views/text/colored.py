@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from rich.text import Text
 
-from bpe_cli.views.limits import TOKEN_LIMIT
-from bpe_cli.views.numbers import count
+from bpe_cli.views.numbers import TOKEN_LIMIT, count
 from bpe_cli.views.palette import PLAIN, Palette, palette_of, token_style
 from bpe_cli.views.text.cells import BORDER, cells
 from bpe_cli.views.text.interlinear import Column, interlinear

@@ -10,8 +10,7 @@ from rich.text import Text
 from bpe_cli.views.blocks import Blocks, Heading, Line, Sheet, Verbatim
 from bpe_cli.views.direction import bordered
 from bpe_cli.views.layout import table
-from bpe_cli.views.limits import TOKEN_LIMIT
-from bpe_cli.views.numbers import ABSENT, count, fraction, whole
+from bpe_cli.views.numbers import ABSENT, TOKEN_LIMIT, count, fraction, whole
 from bpe_cli.views.palette import Palette, token_style
 from bpe_cli.views.visible import visible
 

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 from bpe_cli.views.blocks import Block, Blocks, Gap, Heading, Line, Sheet, TableWithNotes, Verbatim
 from bpe_cli.views.layout import yes
 from bpe_cli.views.numbers import ABSENT, count, fraction, whole
-from bpe_cli.views.tokenizer.structure import lengths_table, short
+from bpe_cli.views.tokenizer.corpus import corpus_view
+from bpe_cli.views.tokenizer.reachability import reachability_view
+from bpe_cli.views.tokenizer.structure import findings_view, lengths_table, short, structure_view
 from bpe_cli.views.visible import harmless, visible
 from bpe_cli.views.writer import Folded
 
 if TYPE_CHECKING:
+    from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
     from bpe_cli.tokenizer.usage import Fact
+
 
 SPECIAL_LIMIT = 20
 FACT_LIMIT = 60
@@ -160,3 +164,16 @@ def _longest(report: VocabularyReport) -> TableWithNotes:
         shown = short(token.content, 2 * _NAME_CELLS)
         table.add_row(str(token.token_id), whole(token.byte_count), whole(token.character_count), note=shown)
     return table
+
+
+def health_view(report: HealthReport, *, full: bool = False) -> Blocks:
+    """Lay out a report; ``full`` lists everything, however long."""
+    first: list[Block | Blocks] = [reachability_view(report.reachability, full=full), Gap()]
+    if report.corpus is not None:
+        first.append(corpus_view(report.corpus))
+    sections = [structure_view(report.structure, full=full)]
+    return Blocks(
+        findings_view(report.findings),
+        Gap(),
+        vocabulary_view(report.vocabulary, full=full, first=first, sections=sections),
+    )

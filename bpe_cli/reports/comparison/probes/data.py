@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
-from bpe_cli.reports.comparison.boundaries_bulk import Cutter
+from bpe_cli.reports.comparison.boundaries import Cutter
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.meanings import meaning_of
+from bpe_cli.reports.tokenizer.contents import meaning_of
 from bpe_cli.reports.tokenizer.reachability.completions import FIRST, MOST, completions, is_text
 from bpe_cli.reports.tokenizer.reachability.contexts import (
     CONTEXTS,

@@ -8,7 +8,7 @@ import pytest
 
 from bpe_cli import stages
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.tokenizer.meanings import meaning_of
+from bpe_cli.reports.tokenizer.contents import meaning_of
 from bpe_cli.reports.tokenizer.vocabulary_report import TokenKinds, describe
 from bpe_cli.stages import CharacterBpe, ScoredBpe, WordLevel, WordPiece
 from bpe_cli.stages.vocabulary import Merges, Vocabulary

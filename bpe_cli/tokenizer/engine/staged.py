@@ -1,6 +1,6 @@
 """The way through all stages, which can run any tokenizer: the core's ``Pipeline`` and ``Decoder``."""
 
-# ruff: noqa: D102  # ``engine.Engine`` says what each method does
+# ruff: noqa: D102  # ``Engine`` says what each method does
 from __future__ import annotations
 
 import json
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class StagedEngine:
-    """Run any tokenizer; ``engine.Engine`` says what the methods do.
+    """Run any tokenizer; ``Engine`` says what the methods do.
 
     Raises:
-        FormatError: If a stage cannot be.
+        FormatError: if a stage cannot be.
     """
 
     slow_patterns: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """What runs a tokenizer: one interface, and the values that go through it.
 
-There are two engines: ``plain_engine`` for byte-level BPE whose text is only split, and ``staged_engine`` for all
+There are two engines: ``plain`` for byte-level BPE whose text is only split, and ``staged`` for all
 others. Both are compiled of the parts of a tokenizer, know no ``Tokenizer``, and answer in the same words, so nobody
 outside this folder asks which of them it has.
 """
@@ -159,8 +159,8 @@ class Engine(Protocol):
         """Add the pieces of a block to counts.
 
         Raises:
-            ValueError: The text cannot be cut: an expression takes too long, or the text is too long.
-            MemoryError: There are more different pieces than the counts' memory holds.
+            ValueError: if the text cannot be cut: an expression takes too long, or the text is too long.
+            MemoryError: if there are more different pieces than the counts' memory holds.
         """
 
     def tally(
@@ -192,5 +192,5 @@ class Engine(Protocol):
         """Return the bytes of a document's ids.
 
         Raises:
-            ValueError: An id has no token.
+            ValueError: if an id has no token.
         """

@@ -3,7 +3,7 @@
 What it does not do itself (sampling, spans of tokens that take white space along) goes through all stages.
 """
 
-# ruff: noqa: D102  # ``engine.Engine`` says what each method does
+# ruff: noqa: D102  # ``Engine`` says what each method does
 from __future__ import annotations
 
 from array import array
@@ -24,7 +24,7 @@ from bpe_cli.support.fast_dataclass import replace
 if TYPE_CHECKING:
     from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer
     from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling
-    from bpe_cli.tokenizer.staged_engine import StagedEngine
+    from bpe_cli.tokenizer.engine.staged import StagedEngine
     from bpe_cli.tokenizer.token_spans import PieceSpans, Placed
 
 
@@ -47,10 +47,10 @@ def can_run(
 
 
 class PlainEngine:
-    """Run byte-level BPE; ``engine.Engine`` says what the methods do.
+    """Run byte-level BPE; ``Engine`` says what the methods do.
 
     Raises:
-        UsageError: If a pattern does not compile.
+        UsageError: if a pattern does not compile.
     """
 
     def __init__(self, parts: EngineParts) -> None:
@@ -85,7 +85,7 @@ class PlainEngine:
 
     @cached_property
     def _staged(self) -> StagedEngine:
-        from bpe_cli.tokenizer.staged_engine import StagedEngine
+        from bpe_cli.tokenizer.engine.staged import StagedEngine
 
         return StagedEngine(self._parts)
 
@@ -204,7 +204,7 @@ class PlainEngine:
     def pieces(self, text: bytes, *, first: bool = True) -> PieceSpans:
         from bpe_cli.tokenizer.token_spans import PieceSpans
 
-        spaced = self._prefix_space and not text.startswith(b" ")
+        spaced = self._prefix_space and text[:1] not in (b"", b" ")
         data = b" " + text if spaced else text
         ends = memoryview(self._splitter.split(data)).tolist()
         starts = [0, *ends[:-1]] if ends else []
