@@ -89,8 +89,8 @@ API_HEAD = """\
 # The public names
 
 What `bpe_cli.__all__` names, made from the docstrings by `make docs`; the tests run the examples and check that the
-page is up to date. [The library](library.md) introduces them. Semantic versioning covers these names, their parameters and
-what they return, `bpe_cli.compat`, and the command line; nothing else.
+page is up to date. [The library](library.md) introduces them. Semantic versioning covers these names, their parameters
+and what they return, `bpe_cli.compat`, and the command line; nothing else.
 """
 
 
@@ -133,9 +133,9 @@ def _entry(level: str, name: str, function: Callable[..., object]) -> str:
     """Return a function: its signature as code, its docstring below."""
     signature = inspect.signature(function)
     shown = [each for each in signature.parameters.values() if each.name not in ("self", "cls")]
-    written = (
-        str(signature.replace(parameters=shown)).replace("'", "") if shown else f"() -> {signature.return_annotation}"
-    )
+    plain = [each.replace(annotation=_Plain(each.annotation)) for each in shown]
+    written = str(signature.replace(parameters=plain, return_annotation=_Plain(signature.return_annotation)))
+    written = re.sub(r"<[\w.]+ object at 0x[0-9a-f]+>", "...", written)
     text = f"{name}{written}"
     if len(text) > 100:
         inner, _, returned = written[1:].rpartition(") -> ")
@@ -172,7 +172,7 @@ def _text(value: object) -> str:
     for line in lines:
         if line.startswith(">>> ") or (code and line.strip()):
             if not code:
-                out += ["```python"]
+                out += ["```text"]  # its docstring's test runs it
             code = True
             out.append(line)
             continue
