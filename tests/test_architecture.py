@@ -163,7 +163,6 @@ def test_only_the_app_turns_an_error_into_a_message(path):
 
 # Circles that are still to be opened, each in one folder: take out what is opened, and put nothing in.
 CIRCLES = [
-    {"bpe_cli.compat.tiktoken", "bpe_cli.compat.unstable"},
     {"bpe_cli.views.blocks", "bpe_cli.views.on_console"},
 ]
 

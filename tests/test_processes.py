@@ -19,7 +19,7 @@ TEXTS = ["hello world", "naïve 你好", "", "<|endoftext|> x"] * 20
 def used(kind: str):
     tokenizer = bpe_cli.load(kind) if kind == "gpt2" else trained(kind)
     tokenizer.encode_batch(TEXTS, threads=2)
-    tokenizer.vocab["a"]
+    assert tokenizer.vocab
     return tokenizer
 
 

@@ -8,13 +8,35 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from bpe_cli import _core
 from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer
 
-if TYPE_CHECKING:
-    from bpe_cli import _core
-    from bpe_cli.compat.tiktoken import Encoding
+
+class Encoding(Protocol):
+    """Declare what is used of ``compat.tiktoken.Encoding``."""
+
+    _pat_str: str
+    _tokenizer: Tokenizer
+
+    @property
+    def _mergeable_ranks(self) -> dict[bytes, int]: ...
+
+    @property
+    def _unsplit(self) -> Tokenizer: ...
+
+    def _ids(self, data: bytes, matcher: _core.SpecialMatcher | None) -> memoryview: ...
+
+    def _content(self, token: int) -> bytes | None: ...
+
+    def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]: ...
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """Return the bytes of a token."""
+        ...
+
 
 _SPACES = frozenset(b" \n\t")
 
