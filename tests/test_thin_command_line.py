@@ -10,7 +10,7 @@ import pytest
 
 from tests.test_architecture import MODULES, imports_of, name_of, tree_of, unit_of
 
-CLI_KNOWS = {"cli", "jobs", "views", "support", "errors", "teaching"}
+CLI_KNOWS = {"cli", "jobs", "views", "results", "support", "errors", "teaching"}
 CLI_MAY_IMPORT = {
     "corpus.Source": "the value that says what is read",
     "corpus.waits_for_keyboard": "whether somebody would have to type is a question of the terminal",
@@ -33,9 +33,9 @@ CLI_MAY_IMPORT = {
     "reports.comparison.disagreements.SHOWN": "the default of --diff-limit",
     "reports.comparison.changes.Limit": "what --max-regression stands for",
     "reports.comparison.checks.Condition": "what --fail-if stands for",
-    "reports.comparison.metric_names.ALL": "what --metric may name",
-    "reports.comparison.metric_names.USUAL": "likewise",
-    "reports.comparison.metric_names.metrics_named": "likewise",
+    "reports.comparison.metrics.ALL": "what --metric may name",
+    "reports.comparison.metrics.USUAL": "likewise",
+    "reports.comparison.metrics.metrics_named": "likewise",
     "reports.comparison.metrics.METRICS": "likewise",
     "stages.Split": "what --pattern stands for",
     "stages.named_normalizers": "what --normalizer may name",
@@ -105,8 +105,8 @@ BLOCK_FLAGS = re.compile(r"\b(?:block|self)\.(?:continued|unfinished)\b")
 KNOW_BLOCK_FLAGS = {
     "bpe_cli/support/blocks.py": "a block has them",
     "bpe_cli/corpus/documents.py": "its example shows them",
-    "bpe_cli/tokenizer/plain_engine.py": "the core asks for them",
-    "bpe_cli/tokenizer/staged_engine.py": "the core asks for them",
+    "bpe_cli/tokenizer/engine/plain.py": "the core asks for them",
+    "bpe_cli/tokenizer/engine/staged.py": "the core asks for them",
     "bpe_cli/stages/counting.py": "the core asks for them",
     "bpe_cli/sinks/ids.py": "the core asks for them",
     "bpe_cli/sinks/jsonl.py": "the core asks for them",

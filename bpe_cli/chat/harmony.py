@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bpe_cli.chat.messages import Conversation
-from bpe_cli.chat.writer import Writer
+from bpe_cli.chat.provenance import Writer
 from bpe_cli.errors import InputError
 
 TOKENS = (

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from bpe_cli.chat.harmony import TOKENS as HARMONY_TOKENS
 from bpe_cli.chat.harmony import write_harmony
 from bpe_cli.chat.messages import Conversation, text_of
-from bpe_cli.chat.provenance import Traced
-from bpe_cli.chat.writer import Writer
+from bpe_cli.chat.provenance import Traced, Writer
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer, named_encodings

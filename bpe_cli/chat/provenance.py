@@ -333,3 +333,31 @@ def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
             waiting.extend(each)
     meter.charge(2 * size if texts else 0)
     return size
+
+
+# --------------------------------------------------------------------------------------------------
+# Write the text of a conversation, saying of each part whose it is.
+
+
+class Writer:
+    """Collect the parts of a text."""
+
+    def __init__(self, size: int) -> None:
+        """Begin the text of a conversation that has so many bytes."""
+        self._meter = Meter()
+        self._meter.start(size)
+        self._parts: list[Traced] = []
+
+    def template(self, text: str) -> Writer:
+        """Write a text of the layout's own, whose special tokens count."""
+        self._parts.append(Traced.of(text, TEMPLATE, self._meter))
+        return self
+
+    def message(self, text: str) -> Writer:
+        """Write a text out of a message, whose special tokens are text."""
+        self._parts.append(Traced.of(text, MESSAGE, self._meter))
+        return self
+
+    def text(self) -> Traced:
+        """Return all that was written."""
+        return joined("", self._parts, self._meter)

@@ -277,10 +277,10 @@ def _pack_table(item: Input, packer: Packer, field: str, on_bytes: Callable[[int
     from bpe_cli.corpus.kinds import ARROW
 
     if item.kind == ARROW:
-        from bpe_cli.corpus.arrow import pack_arrow
+        from bpe_cli.corpus.columns import pack_arrow
 
         return pack_arrow(item.path, packer, field, on_bytes)
-    from bpe_cli.corpus.parquet import pack_parquet
+    from bpe_cli.corpus.columns import pack_parquet
 
     return pack_parquet(item.path, packer, field, on_bytes)
 

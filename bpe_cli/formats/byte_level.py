@@ -19,7 +19,7 @@ from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import as_merges, of_ranks
+from bpe_cli.tokenizer.merging import as_merges, of_ranks
 
 TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 """What files state of an added token besides its id and content, in the order of ``tokenizer.json``."""

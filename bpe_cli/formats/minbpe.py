@@ -16,13 +16,12 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, ranks_as_merges, special_text
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.lines import MergesById, number, split_of, text_lines
-from bpe_cli.formats.read_file import reader_of
+from bpe_cli.formats.read_file import MergesById, number, reader_of, split_of, text_lines
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import why_no_ranks
+from bpe_cli.tokenizer.merging import why_no_ranks
 from bpe_cli.tokenizer.usage import Origin
 
 NAME = "minbpe"

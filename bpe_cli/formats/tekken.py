@@ -20,14 +20,13 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, special_text
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.json_node import Node
-from bpe_cli.formats.lines import split_of
-from bpe_cli.formats.read_file import reader_of
+from bpe_cli.formats.read_file import reader_of, split_of
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import why_no_ranks
+from bpe_cli.tokenizer.merging import why_no_ranks
 from bpe_cli.tokenizer.usage import Fact, Origin, Usage, roles_in_order
 
 NAME = "tekken"

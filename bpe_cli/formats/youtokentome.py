@@ -15,8 +15,7 @@ import re
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.lines import MergesById, number, text_lines
-from bpe_cli.formats.read_file import reader_of
+from bpe_cli.formats.read_file import MergesById, number, reader_of, text_lines
 from bpe_cli.stages import CharacterBpe, Metaspace, MetaspaceDecoder, SpecialToken, Split
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

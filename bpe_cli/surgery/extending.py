@@ -18,11 +18,10 @@ from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.surgery.corpus import segmented
-from bpe_cli.surgery.merge_rules import made_of
+from bpe_cli.surgery.merge_rules import made_of, textless
 from bpe_cli.surgery.operation import Operation, Progress, kept
-from bpe_cli.surgery.symbols import textless
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import as_merges, as_ranks
+from bpe_cli.tokenizer.merging import as_merges, as_ranks
 
 Tie = Literal["lowest-ids", "first-seen", "largest-text"]
 """Which of the most frequent pairs is merged; see ``trainers.bbpe.COMPAT``."""

@@ -16,11 +16,10 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import plural
-from bpe_cli.surgery.merge_rules import MergeRules, made_of
+from bpe_cli.surgery.merge_rules import MergeRules, composite, made_of, textless
 from bpe_cli.surgery.operation import Operation, kept, used_ids
-from bpe_cli.surgery.symbols import composite, textless
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import as_merges, as_ranks
+from bpe_cli.tokenizer.merging import as_merges, as_ranks
 
 _Merging = MergeBpe | CharacterBpe
 _Triples = list[tuple[int, int, int]]

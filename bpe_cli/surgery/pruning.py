@@ -19,7 +19,7 @@ from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, NGram, RankBpe, ScoredBpe, WordLevel
 from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.surgery.corpus import count_tokens, segmented
-from bpe_cli.surgery.merge_rules import MergeRules
+from bpe_cli.surgery.merge_rules import MergeRules, composite, own_merges, without_products
 from bpe_cli.surgery.operation import (
     Operation,
     Progress,
@@ -28,10 +28,8 @@ from bpe_cli.surgery.operation import (
     renumbered_model,
     used_ids,
 )
-from bpe_cli.surgery.score_merges import own_merges, without_products
-from bpe_cli.surgery.symbols import composite
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import as_merges, as_ranks
+from bpe_cli.tokenizer.merging import as_merges, as_ranks
 
 
 def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Progress | None = None) -> Operation:

@@ -23,7 +23,7 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.bert import casing as bert_words
-from bpe_cli.formats.bert.sniffing import sniff
+from bpe_cli.formats.bert.casing import sniff
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface.companions import CONFIG, Companions

@@ -19,7 +19,7 @@ from dataclasses import replace
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects import models as dialect_models
 from bpe_cli.formats.dialects import text as dialect_text
-from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
+from bpe_cli.formats.dialects.models import SENTENCEPIECE, Reader
 from bpe_cli.formats.features import EDGES, refuse_losses
 from bpe_cli.stages import (
     ALGORITHMS,

@@ -13,10 +13,9 @@ import re
 import struct
 from array import array
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.dialects.readers import Reader
 from bpe_cli.formats.dialects.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
 from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
 from bpe_cli.stages.sentencepiece_kinds import (
@@ -257,3 +256,26 @@ def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list
         edges.append("its scores, which the file has in single precision")
     vocabulary = _without_specials(model.vocabulary, kinds)
     return replace(model, vocabulary=vocabulary, scores=scores, single_precision=reader.single_precision, kinds=kinds)
+
+
+# --------------------------------------------------------------------------------------------------
+# State who reads what is in SentencePiece's words: that library, or llama.cpp, which goes by the same.
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A program that runs SentencePiece's models.
+
+    Attributes:
+        name: What messages call it.
+        holder: What they call its file.
+        single_precision: Whether it adds scores as f32, or as f64.
+    """
+
+    name: str
+    holder: str
+    single_precision: bool
+
+
+SENTENCEPIECE = Reader("SentencePiece", "a SentencePiece model", single_precision=True)
+LLAMA_CPP = Reader("llama.cpp", "a GGUF file", single_precision=False)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
-from bpe_cli.formats.sentencepiece.model_types import UNK_SURFACE
+from bpe_cli.formats.dialects.models import SENTENCEPIECE, Reader
+from bpe_cli.formats.sentencepiece.settings import UNK_SURFACE
 from bpe_cli.stages import (
     ByteFallback,
     Charsmap,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.dialects import to_sentencepiece
-from bpe_cli.formats.dialects.readers import LLAMA_CPP
+from bpe_cli.formats.dialects.models import LLAMA_CPP
 from bpe_cli.formats.features import EDGES, losses, other_model, refuse_losses
 from bpe_cli.formats.gguf import fixed_point
 from bpe_cli.formats.gguf import pre as gguf_pre

@@ -14,8 +14,16 @@ from pathlib import Path
 from bpe_cli.errors import FormatError, InputError, NoPatternError, OutputError, UsageError
 from bpe_cli.formats.features import EDGES
 from bpe_cli.formats.proof import decoding, texts
-from bpe_cli.formats.proof.comparing import SAME, Law, difference, encode
-from bpe_cli.formats.proof.equality import decodes_the_same, encodes_the_same, surroundings, surrounds_the_same
+from bpe_cli.formats.proof.comparing import (
+    SAME,
+    Law,
+    decodes_the_same,
+    difference,
+    encode,
+    encodes_the_same,
+    surroundings,
+    surrounds_the_same,
+)
 from bpe_cli.stages import SpaceMarksDecoder
 from bpe_cli.stages.sentencepiece_kinds import NORMAL
 from bpe_cli.support.fast_dataclass import replace

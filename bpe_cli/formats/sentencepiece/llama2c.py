@@ -16,7 +16,7 @@ from bpe_cli.formats import dialects, features
 from bpe_cli.formats.read_file import reader_of
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.model_types import BPE
+from bpe_cli.formats.sentencepiece.settings import BPE
 from bpe_cli.stages import SpaceMarks
 from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
 from bpe_cli.support.messages import quote

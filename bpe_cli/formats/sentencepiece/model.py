@@ -23,7 +23,7 @@ from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.formats.sentencepiece import settings as sentencepiece_settings
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
+from bpe_cli.formats.sentencepiece.settings import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.stages import (
     Charsmap,
     Model,

@@ -13,8 +13,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.scores import check_order
 from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
-from bpe_cli.formats.sentencepiece.settings import PREFIXES, ROLES, fields_of, number, roles, text
+from bpe_cli.formats.sentencepiece.settings import (
+    BPE,
+    CHAR,
+    PREFIXES,
+    ROLES,
+    UNIGRAM,
+    UNK_SURFACE,
+    WORD,
+    fields_of,
+    number,
+    roles,
+    text,
+)
 from bpe_cli.stages import ALGORITHMS, Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
 from bpe_cli.stages.sentencepiece_kinds import CONTROL, NORMAL, UNKNOWN
 from bpe_cli.support.messages import quote

@@ -12,7 +12,7 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import tekken, unknown_file
+from bpe_cli.formats import detect, tekken
 from bpe_cli.formats.features import LOSSES, left_behind
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
@@ -136,7 +136,7 @@ def test_content_and_not_the_name_tells_the_format(tmp_path):
         tekken.load(tmp_path / "none")
     assert tekken.sniff(json.dumps({"vocab": SMALL["vocab"][:2]}, indent=1).encode())
     assert not tekken.sniff(b'{"config": {"pattern": "x"}, "vocab": []}')
-    assert not tekken.sniff(hf_json.dump(loads(SMALL))[""][: unknown_file.HEAD_BYTES])
+    assert not tekken.sniff(hf_json.dump(loads(SMALL))[""][: detect.HEAD_BYTES])
 
 
 def test_what_is_trained_can_be_written():

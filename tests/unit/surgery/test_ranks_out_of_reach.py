@@ -15,7 +15,7 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.surgery import extend, merge, prune
 from bpe_cli.surgery.operation import used_ids
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import as_merges
+from bpe_cli.tokenizer.merging import as_merges
 from tests.needs import needs
 
 from .makers import WORDS, byte_level, counted

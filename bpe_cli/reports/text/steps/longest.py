@@ -15,9 +15,8 @@ from bpe_cli.reports.text.steps.limits import (
     window,
 )
 from bpe_cli.reports.text.steps.values import CutStep, CutWalk, MatchStep, MatchWalk, Spelling, StepToken
-from bpe_cli.teaching.longest_match import Marks, Units
+from bpe_cli.teaching.longest_match import Cut, Marks, Match, Units, anywhere, from_left, lengths_of, stretches
 from bpe_cli.teaching.longest_match import text_of as written
-from bpe_cli.teaching.longest_steps import Cut, Match, anywhere, from_left, lengths_of, stretches
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps.limits import Limits, Names

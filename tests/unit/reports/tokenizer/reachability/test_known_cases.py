@@ -24,7 +24,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import of_ranks
+from bpe_cli.tokenizer.merging import of_ranks
 
 BYTES = [bytes([byte]) for byte in range(256)]
 
