@@ -155,15 +155,8 @@ def inspect(
         listener: Who hears how it goes on.
 
     >>> report = inspect("gpt2", "hello world")
-    <<<<<<< HEAD
     >>> [found.segmentation.token_count for _, found in report.value], "bpe.inspect.text/1" in report.to_json()
     ([2], True)
-    =======
-    >>> [found.segmentation.token_count for _, found in report.value]
-    [2]
-    >>> '"schema": "bpe.inspect.text/1"' in report.to_json()
-    True
-    >>>>>>> w/views
 
     Raises:
         BpeError: if there is no such tokenizer, a file cannot be read, or a text cannot be encoded.
