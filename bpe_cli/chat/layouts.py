@@ -39,7 +39,7 @@ class Layout:
         """Return the text of a conversation, and what of it is the layout's.
 
         Raises:
-            InputError: The layout has no place for something in it; the message says where.
+            InputError: if the layout has no place for something in it; the message says where.
         """
         writer = Writer(conversation.size)
         self.write(writer, conversation, add_generation_prompt)
@@ -49,7 +49,7 @@ class Layout:
         """Return the tokenizer with all special tokens that the layout needs.
 
         Raises:
-            UsageError: It lacks one, and it is not the layout's to say which id it has.
+            UsageError: if it lacks one, and it is not the layout's to say which id it has.
         """
         missing = self._missing(tokenizer)
         if (
@@ -129,7 +129,7 @@ def _plain_messages(conversation: Conversation, layout: str) -> list[tuple[str, 
     """Return each message with its place; what a layout for text alone cannot write is an error.
 
     Raises:
-        InputError: There are tools, calls of them, or names.
+        InputError: if there are tools, calls of them, or names.
     """
     for name in ("tools", "functions", "documents"):
         if getattr(conversation, name):

@@ -50,7 +50,7 @@ class Meter:
         """Account for bytes that are about to be made.
 
         Raises:
-            TooMuch: They are too many.
+            TooMuch: if they are too many.
         """
         self._left -= size
         if self._left < 0:
@@ -261,7 +261,7 @@ def joined(between: str, parts: Iterable[str], meter: Meter) -> Traced:
     """Join strings as ``str.join`` does.
 
     Raises:
-        TypeError: A part is no string.
+        TypeError: if a part is no string.
     """
     listed: list[str] = []
     size = 0
@@ -283,7 +283,7 @@ def formatted(pattern: Traced, arguments: Any, apply: Callable[[str, Any], str])
     stands for it. Where the two results do not run side by side, nothing is known of the result.
 
     Raises:
-        TypeError: A value is neither text nor a number, nor made of such.
+        TypeError: if a value is neither text nor a number, nor made of such.
     """
     plain = "".join(("", str.__str__(pattern)))
     expanded(arguments, pattern.meter)
@@ -314,7 +314,7 @@ def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
     Without ``texts`` only lists and the like count, which is what a value costs that refers to its texts.
 
     Raises:
-        TooMuch: They are too many.
+        TooMuch: if they are too many.
     """
     size = 0
     waiting = [value]

@@ -21,7 +21,7 @@ def library(path: str, kind: str, module: str) -> tuple[Any, Any]:
     """Import pyarrow, and a module of it.
 
     Raises:
-        InputError: It is not installed.
+        InputError: if it is not installed.
     """
     found = optional(module)
     if found is None:
@@ -48,7 +48,7 @@ class Column:
         """Find the column in a schema.
 
         Raises:
-            InputError: There is none, or it does not hold text.
+            InputError: if there is none, or it does not hold text.
         """
         self.keys = [field] if field in schema.names else field.split(".")
         self._name, self._field, self._row = show_path(path), field, 0
@@ -58,7 +58,7 @@ class Column:
         """Yield the text of each row, given the outermost column of some rows.
 
         Raises:
-            InputError: A row is null; the message says which, from 1.
+            InputError: if a row is null; the message says which, from 1.
         """
         for key in self.keys[1:]:
             column = column.field(key)

@@ -17,7 +17,7 @@ def identify(path: str | Path) -> str:
     """Return the format of a file or folder.
 
     Raises:
-        InputError, FormatError: As for ``locate``.
+        InputError, FormatError: as for ``locate``.
     """
     return locate(Path(path))[1]
 
@@ -49,8 +49,8 @@ def locate(path: Path) -> tuple[Path, str]:
     pattern (``*.model``) and begins as that format's files do, of the first format that has only one.
 
     Raises:
-        InputError: There is no such file, or it cannot be read.
-        FormatError: No format fits; the message says what the file looks like.
+        InputError: if there is no such file, or it cannot be read.
+        FormatError: if no format fits; the message says what the file looks like.
     """
     try:
         if path.is_dir():
@@ -83,7 +83,7 @@ def _in_folder(folder: Path) -> Path:
     """Return the file that stands for a folder: by its whole name, else the only one with a usual ending.
 
     Raises:
-        FormatError: No file in it has a name that tokenizers have.
+        FormatError: if no file in it has a name that tokenizers have.
     """
     files = {entry.name: entry for entry in sorted(folder.iterdir()) if not entry.is_dir()}
     for module, name in usual_names():

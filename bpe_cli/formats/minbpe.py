@@ -47,7 +47,7 @@ def loads(data: bytes, source: str = ".model") -> Tokenizer:
     r"""Read the text of a ``.model``.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
 
     >>> loads(b"minbpe v1\n\n0\n97 98\n256 99\n").encode("abcab")
     [257, 256]
@@ -120,7 +120,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         The content of the output path itself (the key ``""``).
 
     Raises:
-        FormatError: Its ids are not those that minbpe would give, a text has a blank or a line end where
+        FormatError: if its ids are not those that minbpe would give, a text has a blank or a line end where
             none can be, or something would be lost that may not be.
     """
     merges = _merges_of(tokenizer)
@@ -153,7 +153,7 @@ def _merges_of(tokenizer: Tokenizer) -> Merges:
     """Return the merges, if their ids are those that their places give them.
 
     Raises:
-        FormatError: They are not, or the model has no merges of bytes.
+        FormatError: if they are not, or the model has no merges of bytes.
     """
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
@@ -195,7 +195,7 @@ def dump_vocab(tokenizer: Tokenizer) -> bytes:
     Control and unassigned characters are escaped as Python's Unicode tables have them.
 
     Raises:
-        FormatError: As for ``dump``, but for what is about patterns and special tokens.
+        FormatError: as for ``dump``, but for what is about patterns and special tokens.
 
     >>> dump_vocab(loads(b"minbpe v1\n\n0\n97 10\n")).splitlines()[-1]
     b'[a][\\u000a] -> [a\\u000a] 256'

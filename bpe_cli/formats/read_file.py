@@ -23,8 +23,8 @@ def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     """Read a whole regular file of at most ``limit`` bytes.
 
     Raises:
-        InputError: It is missing, unreadable or no regular file.
-        FormatError: It is larger than any tokenizer.
+        InputError: if it is missing, unreadable or no regular file.
+        FormatError: if it is larger than any tokenizer.
     """
     try:
         status = path.stat()
@@ -49,7 +49,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
         folder: Whether it is to be a folder.
 
     Raises:
-        InputError: Something else has its name, so that it would be passed over in silence.
+        InputError: if something else has its name, so that it would be passed over in silence.
     """
     wanted, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
     try:
@@ -74,7 +74,7 @@ def refuse_pattern(pattern: str | None, path: Path, why: str) -> None:
     """Refuse a split pattern where a format leaves no choice of one.
 
     Raises:
-        UsageError: One is given; the message says why there is no choice.
+        UsageError: if one is given; the message says why there is no choice.
     """
     if pattern is not None:
         raise UsageError(f"{path} {why}; no pattern can be given with it")
@@ -114,7 +114,7 @@ def text_lines(data: bytes, source: str) -> list[str]:
     """Cut a text into its lines, without their ends (LF or CR LF), and without an empty one at the end.
 
     Raises:
-        FormatError: It is not UTF-8.
+        FormatError: if it is not UTF-8.
     """
     try:
         text = data.decode()
@@ -131,7 +131,7 @@ def number(text: str, below: int, where: str) -> int:
     """Read a decimal number from 0 to ``below - 1``.
 
     Raises:
-        FormatError: It is none; ``where`` is the place for the message.
+        FormatError: if it is none; ``where`` is the place for the message.
     """
     # The length is looked at first: int() of a million digits takes seconds.
     if len(text) <= 10 and text.isascii() and text.isdigit() and int(text) < below:
@@ -143,7 +143,7 @@ def split_of(pattern: str, where: str) -> Split:
     """Return the stage that splits by a file's expression.
 
     Raises:
-        FormatError: It does not compile.
+        FormatError: if it does not compile.
     """
     try:
         compile_splitter((pattern,))
@@ -159,7 +159,7 @@ class MergesById:
         tokens: The tokens that no merge makes, by id.
 
     Raises:
-        FormatError: Two of them are the same bytes.
+        FormatError: if two of them are the same bytes.
     """
 
     def __init__(self, tokens: Mapping[int, bytes], source: str) -> None:
@@ -175,7 +175,7 @@ class MergesById:
         """Add a merge, the next in order of priority.
 
         Raises:
-            FormatError: A part is not there yet, the product is there already, by its id or by its bytes,
+            FormatError: if a part is not there yet, the product is there already, by its id or by its bytes,
                 or the tokens grow beyond all measure.
         """
         for part in (left, right):

@@ -54,7 +54,7 @@ def format_of_name(output: str) -> str:
     ('tekken', 'tokenizer.json')
 
     Raises:
-        UsageError: No format has such names.
+        UsageError: if no format has such names.
     """
     name = Path(output).name
     usual = [(format_name, pattern) for format_name, module in FORMATS.items() for pattern in module.FILES]

@@ -63,7 +63,7 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
     """Read the text of a ``tekken.json``.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     root = Node.parse(data, source)
     config, vocab = root.get("config"), root.get("vocab")
@@ -180,7 +180,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         The content of the output path itself (the key ``""``).
 
     Raises:
-        FormatError: Merges are not ranks, ids are not special tokens, bytes and further tokens without a
+        FormatError: if merges are not ranks, ids are not special tokens, bytes and further tokens without a
             gap, or something would be lost that may not be.
     """
     model = tokenizer.model

@@ -170,7 +170,7 @@ def real_path(path: str, name: str) -> str:
     """Follow links, so that a link stays one.
 
     Raises:
-        OutputError: No file can have such a name.
+        OutputError: if no file can have such a name.
     """
     if not path:
         raise OutputError("cannot write to a file without a name")
@@ -186,7 +186,7 @@ def status_of(target: str, name: str) -> os.stat_result | None:
     """Return the status of a target, or None when there is none yet.
 
     Raises:
-        OutputError: It is a folder, or cannot be looked at.
+        OutputError: if it is a folder, or cannot be looked at.
     """
     try:
         status = os.stat(target)

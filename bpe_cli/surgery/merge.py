@@ -32,8 +32,8 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     second's tokens that are left out. ``made_of`` is what the first made of a new token's text.
 
     Raises:
-        FormatError: They do not merge the same symbols, or by ranks of which no list of merges can be made.
-        UsageError: There are more tokens than fit.
+        FormatError: if they do not merge the same symbols, or by ranks of which no list of merges can be made.
+        UsageError: if there are more tokens than fit.
     """
     first, second = first.without_dead_merges(), second.without_dead_merges()
     ours, theirs = _merging(first.model, "first"), _merging(second.model, "second")

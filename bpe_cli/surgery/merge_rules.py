@@ -133,7 +133,7 @@ def own_merges(model: ScoredBpe) -> MergeRules:
     all pairs, in an order in which no two are equal (``formats.dialects.score_merges``).
 
     Raises:
-        FormatError: A character of a piece is none itself, or there are pieces that only serve merging.
+        FormatError: if a character of a piece is none itself, or there are pieces that only serve merging.
     """
     if UNUSED in model.kinds:
         raise FormatError(

@@ -76,7 +76,7 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
     """Return the ids that something beside the model refers to, and the unknown token's.
 
     Raises:
-        FormatError: The post-processor is broken.
+        FormatError: if the post-processor is broken.
     """
     named = {token_id for _, token_id in tokenizer.usage.roles} | tokenizer.special_ids.keys()
     if tokenizer.usage.padding is not None:
@@ -97,7 +97,7 @@ def renumber(tokenizer: Tokenizer, new_ids: Mapping[int, int | None]) -> Tokeniz
         new_ids: New ids by old, in the same order; those of ``protected_ids`` are there.
 
     Raises:
-        FormatError: The post-processor is broken.
+        FormatError: if the post-processor is broken.
     """
 
     def moved(token_id: int) -> int:
@@ -168,7 +168,7 @@ def _parsed(post_processor: str) -> tuple[object, list[tuple[list[int], int]]]:
     """Read a post-processor; gives the component, and each list in it that holds an id with the place of the id.
 
     Raises:
-        FormatError: It is broken.
+        FormatError: if it is broken.
     """
     try:
         component = json.loads(post_processor)
@@ -208,7 +208,7 @@ def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operatio
         tokens: The tokens in order of their new ids; the ids that they have are of no meaning.
 
     Raises:
-        UsageError: A token is empty, or no id is left.
+        UsageError: if a token is empty, or no id is left.
     """
     present = {token.content for token in tokenizer.special_tokens}
     vocabulary = tokenizer.model.vocabulary

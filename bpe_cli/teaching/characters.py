@@ -84,6 +84,6 @@ def encode(pieces: Iterable[str], ids: Mapping[str, int], unknown: int | None = 
     [2, 3, 9]
 
     Raises:
-        KeyError: A piece has no id, and there is none for unknown ones.
+        KeyError: if a piece has no id, and there is none for unknown ones.
     """
     return [ids[piece] if unknown is None else ids.get(piece, unknown) for piece in pieces]

@@ -54,7 +54,7 @@ class StreamDecoder:
         """Return the text that is certain after these ids.
 
         Raises:
-            InputError: An id has no token; or the bytes are not UTF-8 and errors are strict; or the
+            InputError: if an id has no token; or the bytes are not UTF-8 and errors are strict; or the
                 decoders change text that was given out already.
         """
         if self._window is None:
@@ -65,7 +65,7 @@ class StreamDecoder:
         """Return what is left when no more ids come, and begin anew.
 
         Raises:
-            InputError: As ``feed``.
+            InputError: as ``feed``.
         """
         left = b"" if self._window is None else self._window.finish()
         return self._characters.feed(left) + self._characters.finish()
@@ -87,7 +87,7 @@ class CharacterStream:
         """Return the characters that are complete after these bytes.
 
         Raises:
-            InputError: The bytes are not UTF-8 and errors are strict.
+            InputError: if the bytes are not UTF-8 and errors are strict.
         """
         return self._decode(data, final=False)
 
@@ -95,7 +95,7 @@ class CharacterStream:
         """Return what is left when no more bytes come, and begin anew.
 
         Raises:
-            InputError: As ``feed``.
+            InputError: as ``feed``.
         """
         text = self._decode(b"", final=True)
         self._position = 0

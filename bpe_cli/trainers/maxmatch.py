@@ -119,7 +119,7 @@ def learn(
         threads: How many to use; the result is the same for any number.
 
     Raises:
-        TrainingError: There is no text.
+        TrainingError: if there is no text.
     """
     learnt = _core.train_max_match(
         counts,
@@ -162,7 +162,7 @@ def assemble(characters: Words, dictionaries: Sequence[Words], options: MaxMatch
     Ids: special tokens, characters in the order given, words by dictionary and by their place in it.
 
     Raises:
-        TrainingError: The vocabulary has no room for the characters.
+        TrainingError: if the vocabulary has no room for the characters.
     """
     contents = options.contents
     alphabet = _alphabet(characters, options)

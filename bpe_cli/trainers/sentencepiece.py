@@ -141,7 +141,7 @@ def learn(
     """Learn pieces with their scores. Word models have those too, though nothing depends on them.
 
     Raises:
-        TrainingError: As for ``train``.
+        TrainingError: as for ``train``.
     """
     refuse_nothing(counts)
     if options.model == "unigram":
@@ -315,7 +315,7 @@ class SentencePiece(Trainer[SentencePieceOptions]):
         """Learn a model from counts of words (of sentences, for a unigram model).
 
         Raises:
-            TrainingError: There is nothing to train on, or the vocabulary is smaller than its alphabet.
+            TrainingError: if there is nothing to train on, or the vocabulary is smaller than its alphabet.
         """
         learnt = learn(counts, options, progress, threads)
         meta = len(meta_pieces(options))

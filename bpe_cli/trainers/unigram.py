@@ -203,7 +203,7 @@ def _run(
     """Let the core train.
 
     Raises:
-        TrainingError: As for ``train``.
+        TrainingError: as for ``train``.
     """
     try:
         return _core.train_unigram(
@@ -312,7 +312,7 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         The result does not depend on the threads.
 
         Raises:
-            TrainingError: There is nothing to train on, or the vocabulary is smaller than its characters.
+            TrainingError: if there is nothing to train on, or the vocabulary is smaller than its characters.
         """
         refuse_nothing(counts)
         trained = _run(counts, options, progress, threads)
@@ -341,8 +341,8 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         The textbook's rule is told by the textbook, expectation maximisation by what the core did.
 
         Raises:
-            UsageError: The corpus is too large for it.
-            TrainingError: As for ``train``.
+            UsageError: if the corpus is too large for it.
+            TrainingError: as for ``train``.
         """
         from bpe_cli.teaching import unigram as teaching
         from bpe_cli.teaching.steps import Estimation, Pruning

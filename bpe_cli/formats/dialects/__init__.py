@@ -67,7 +67,7 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
         allow_loss: ``sentencepiece-edges`` agrees to differences on rare texts.
 
     Raises:
-        FormatError: There is no exact form, and nobody agreed; or none at all. Names the part.
+        FormatError: if there is no exact form, and nobody agreed; or none at all. Names the part.
     """
     if not is_sentencepiece(tokenizer) or tokenizer.model.fixed_point:
         _refuse_own(tokenizer)
@@ -99,7 +99,7 @@ def _refuse_own(tokenizer: Tokenizer) -> None:
     """Refuse what only this project has, and neither of the two libraries.
 
     Raises:
-        FormatError: The model is of such a kind; it is named.
+        FormatError: if the model is of such a kind; it is named.
     """
     model = tokenizer.model
     own = None
@@ -138,7 +138,7 @@ def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tu
         -> how a message calls it.
 
     Raises:
-        FormatError: There is no such form at all. Names the part.
+        FormatError: if there is no such form at all. Names the part.
     """
     *before, marks = tokenizer.normalizer or (None,)
     model = tokenizer.model
@@ -177,7 +177,7 @@ def _refuse_bytes(tokenizer: Tokenizer) -> None:
     """Refuse tokens that are no text: neither library's files can hold them.
 
     Raises:
-        FormatError: There is one.
+        FormatError: if a token is not UTF-8.
     """
     for token_id, token in tokenizer.model.vocabulary.items():
         try:

@@ -65,7 +65,7 @@ def merging_model(model: ScoredBpe, edges: list[str]) -> tuple[CharacterBpe, tup
     """Put BPE by scores into merges; gives also what is to cut text before it.
 
     Raises:
-        FormatError: Merges cannot do the same.
+        FormatError: if merges cannot do the same.
     """
     if model.byte_fallback:
         missing = [byte for byte in range(256) if model.vocabulary.id_of(byte_text(byte)) is None]
@@ -126,7 +126,7 @@ def double_precision(model: Unigram, edges: list[str]) -> Unigram:
     score; here that is written down.
 
     Raises:
-        FormatError: It has what Hugging Face's library has no form for.
+        FormatError: if it has what Hugging Face's library has no form for.
     """
     kinds = model.kinds or bytes([NORMAL]) * model.vocabulary.size
     if UNUSED in kinds:
@@ -163,7 +163,7 @@ def kinds_of(vocabulary: Vocabulary, specials: Sequence[SpecialToken], unk_id: i
     """Return the type of each piece.
 
     Raises:
-        FormatError: An id has no token, for pieces have ids without gaps.
+        FormatError: if an id has no token, for pieces have ids without gaps.
     """
     special_ids = {token.token_id for token in specials}
     size = max(vocabulary.size, max(special_ids, default=-1) + 1)
@@ -200,7 +200,7 @@ def scoring_model(
     """Put BPE by merges into scores; gives also what of the pre-tokenizers it does not stand for.
 
     Raises:
-        FormatError: Scores cannot do the same.
+        FormatError: if scores cannot do the same.
     """
     if model.unk_id is None:
         raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
@@ -236,7 +236,7 @@ def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list
     """Put a unigram model of Hugging Face's into SentencePiece's words.
 
     Raises:
-        FormatError: It has what SentencePiece has no form for.
+        FormatError: if it has what SentencePiece has no form for.
     """
     if model.unk_id is None:
         raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")

@@ -57,7 +57,7 @@ def merges_of_scores(model: ScoredBpe) -> Merges:
     converters write them.
 
     Raises:
-        FormatError: A list of merges cannot do the same: pieces are unused, two of those that occur
+        FormatError: if a list of merges cannot do the same: pieces are unused, two of those that occur
             have the same score, or one has a character that is no piece by itself.
 
     Complexity: of each piece every cut is tried; the core takes none that is longer than 1,024 bytes.
@@ -114,7 +114,7 @@ def _places_of_equal(
         score: It.
 
     Raises:
-        FormatError: They are no runs for which a list of merges does the same, or other pieces come
+        FormatError: if they are no runs for which a list of merges does the same, or other pieces come
             between: one with a higher score that a run is part of, or a run that is made later and is part
             of one of these.
     """

@@ -144,7 +144,7 @@ def sentencepiece_normalizer(
     """Put what rewrites and cuts text into SentencePiece's words; what differs on rare texts is added to ``edges``.
 
     Raises:
-        FormatError: It says something that SentencePiece has no switch for.
+        FormatError: if it says something that SentencePiece has no switch for.
     """
     stages = list(normalizers)
     table: tuple[Normalizer, ...] = ()
@@ -211,7 +211,7 @@ def sentencepiece_decoder(
         reader: Who is to read them.
 
     Raises:
-        FormatError: It says something that SentencePiece does not do.
+        FormatError: if it says something that SentencePiece does not do.
     """
     if len(stages) == 1 and isinstance(stages[0], SpaceMarksDecoder):
         return tuple(stages)

@@ -49,7 +49,7 @@ def difference(
     """Describe the first text that becomes other ids, cut short; None if there is none.
 
     Raises:
-        FormatError: One of the two cannot be run.
+        FormatError: if one of the two cannot be run.
     """
     some = list(texts)
     quick = [_together(each, some, specials) for each in (ours, theirs)]
@@ -81,7 +81,7 @@ def encode(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials = ()
     """Encode texts; None for each that cannot be.
 
     Raises:
-        FormatError: The tokenizer cannot be run.
+        FormatError: if the tokenizer cannot be run.
     """
     matcher = tokenizer.matcher(specials)
     found: list[Ids] = []

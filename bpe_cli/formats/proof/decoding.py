@@ -27,7 +27,7 @@ def difference(ours: Tokenizer, theirs: Tokenizer, law: Law, *, any_text: bool =
         any_text: Whether it is enough that the second can read its own ids.
 
     Raises:
-        FormatError: One of the two cannot be run.
+        FormatError: if one of the two cannot be run.
     """
     habits = _habits(ours, theirs, law)
     excepted = [some | habits for some in law.excepted]

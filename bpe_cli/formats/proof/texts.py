@@ -131,7 +131,7 @@ def readings(tokenizer: Tokenizer) -> list[bytes]:
     """Decode each ordinary token by itself.
 
     Raises:
-        FormatError: The decoder cannot be run.
+        FormatError: if the decoder cannot be run.
     """
     decode = tokenizer.engine.decode
     return [decode(array("I", (token_id,))) for token_id, _ in tokenizer.model.vocabulary.items()]

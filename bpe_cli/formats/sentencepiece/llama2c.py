@@ -57,7 +57,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     """Read the content of a ``tokenizer.bin``.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     if len(data) < _HEAD.size:
         raise FormatError(f"{source}: cut short at byte {len(data)}")
@@ -111,7 +111,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """Write a tokenizer as a ``tokenizer.bin``, as llama2.c's own exporter does.
 
     Raises:
-        FormatError: It is none that llama2.c runs as it is.
+        FormatError: if it is none that llama2.c runs as it is.
     """
     if tokenizer.model.kind not in MODELS:
         hint = "it holds what Llama 2 has: SentencePiece's BPE with tokens for all bytes"

@@ -72,7 +72,7 @@ def facts(message: bytes, place: int, where: str) -> Iterator[tuple[str, Fact]]:
         where: The file, for errors.
 
     Raises:
-        FormatError: The message is broken.
+        FormatError: if the message is broken.
     """
     for field in wire.placed_fields(message, where):
         name = TOP[place].get(field.number)

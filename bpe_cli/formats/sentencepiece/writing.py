@@ -48,7 +48,7 @@ def write(tokenizer: Tokenizer) -> bytes:
     """Write a tokenizer that is in SentencePiece's words.
 
     Raises:
-        FormatError: Its ids have gaps, or it is in other words after all.
+        FormatError: if its ids have gaps, or it is in other words after all.
     """
     charsmap, marks = _split_normalizer(tokenizer)
     carried = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
@@ -73,7 +73,7 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
             no model those of the control pieces behind all others.
 
     Raises:
-        FormatError: An id has no token, or the model is none of SentencePiece's.
+        FormatError: if an id has no token, or the model is none of SentencePiece's.
     """
     model = tokenizer.model
     if not isinstance(model, (Unigram, ScoredBpe, WordLevel)) or model.unk_id is None:

@@ -141,7 +141,7 @@ class Cutter:
         """Count the tokens of each text.
 
         Raises:
-            InputError: A byte of a text has no token.
+            InputError: if a byte of a text has no token.
         """
         return self._tokenizer.count_block(Block.of(texts), self._matcher, self._threads).tolist()
 
@@ -164,7 +164,7 @@ class Cutter:
         """Yield for each text its ids, and where each token ends (bytes, never descending).
 
         Raises:
-            InputError: A byte of a text has no token.
+            InputError: if a byte of a text has no token.
         """
         if self._lengths is None:
             for text in texts:

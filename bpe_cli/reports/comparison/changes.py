@@ -113,7 +113,7 @@ def changes_from_baseline(report: Comparison, metrics: Sequence[Metric]) -> Chan
     """Compare each tokenizer with the baseline, on the same text.
 
     Raises:
-        UsageError: There is one tokenizer only, or of a metric neither more nor less is better.
+        UsageError: if there is one tokenizer only, or of a metric neither more nor less is better.
     """
     _check_judged(metrics)
     if len(report.tokenizers) < 2:
@@ -152,7 +152,7 @@ def changes_since(
 
     Raises:
         UsageError: Of a metric neither more nor less is better.
-        InputError: An input has other bytes than then, special tokens were looked for otherwise, there is nothing
+        InputError: if an input has other bytes than then, special tokens were looked for otherwise, there is nothing
             to compare, or the report has no values of a metric.
     """
     _check_judged(metrics)
@@ -225,7 +225,7 @@ class Limit:
         """Read ``[SCOPE:] NUMBER%``.
 
         Raises:
-            UsageError: It is something else.
+            UsageError: if it is something else.
         """
         match = re.fullmatch(rf"\s*(?:(.*):)?\s*({NUMBER})\s*%\s*", text, re.ASCII | re.DOTALL)
         if match is None:

@@ -168,8 +168,8 @@ def disagreements(
         threads: How many threads encode.
 
     Raises:
-        UsageError: A name in ``specials`` is unknown to a tokenizer.
-        InputError: A byte of a text has no token.
+        UsageError: if a name in ``specials`` is unknown to a tokenizer.
+        InputError: if a byte of a text has no token.
 
     Complexity: linear in the texts, with memory for some dozens of bytes for each of their tokens.
     """

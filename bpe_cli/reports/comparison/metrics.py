@@ -186,7 +186,7 @@ def metric_named(name: str) -> Metric:
     ('fertility', 'fertility', 'failed_round_trips')
 
     Raises:
-        UsageError: There is none of that name; the hint has those that are near, or all.
+        UsageError: if there is none of that name; the hint has those that are near, or all.
     """
     by_label = {metric.label.casefold(): metric for metric in METRICS.values()}
     found = METRICS.get(name) or by_label.get(" ".join(name.casefold().split()))
@@ -203,7 +203,7 @@ def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
     """Return metrics in the order in which they are asked for, each once; ``all`` is all but speed.
 
     Raises:
-        UsageError: There is none of such a name.
+        UsageError: if there is none of such a name.
     """
     chosen = every(lambda name: _without_speed() if name == ALL else [metric_named(name)], names)
     return tuple({metric.name: metric for metrics in chosen for metric in metrics}.values())

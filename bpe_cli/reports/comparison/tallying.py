@@ -108,7 +108,7 @@ class InputTally:
         """Encode a block, as ``Tokenizer.settle`` gives it, and count.
 
         Raises:
-            InputError: A byte has no token.
+            InputError: if a byte has no token.
         """
         owner = self._owner
         if owner.speed:

@@ -145,7 +145,7 @@ def describe(
         contents: What its ordinary tokens stand for, if that was read already.
 
     Raises:
-        UsageError: A split pattern does not compile.
+        UsageError: if a split pattern does not compile.
 
     Complexity: linear in the vocabulary's bytes; about 0.2 s for 200,000 tokens.
     """

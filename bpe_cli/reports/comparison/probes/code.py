@@ -111,7 +111,7 @@ def probe_code(
         threads: How many threads count.
 
     Raises:
-        InputError: A byte of a text has no token.
+        InputError: if a byte of a text has no token.
     """
     texts = list(files.values())
     again = [[reindented(text, unit) for text in texts] for unit in INDENTS.values()]

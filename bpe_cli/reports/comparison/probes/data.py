@@ -101,7 +101,7 @@ def pairs_of(files: dict[str, bytes], folder: str = "") -> list[Pair]:
         folder: The folder's name, for messages.
 
     Raises:
-        InputError: One of a pair is not UTF-8, or what should be JSON is not.
+        InputError: if one of a pair is not UTF-8, or what should be JSON is not.
 
     >>> [pair.name for pair in pairs_of({"a.json": b"1", "a.yml": b"1", "b.json": b"2"})]
     ['a']

@@ -93,8 +93,8 @@ def probe_languages(
         threads: How many threads count.
 
     Raises:
-        UsageError: There are no two languages, their lines do not pair, or the pivot is not among them.
-        InputError: A byte of a text has no token.
+        UsageError: if there are no two languages, their lines do not pair, or the pivot is not among them.
+        InputError: if a byte of a text has no token.
     """
     languages = tuple(texts)
     if len(languages) < 2:

@@ -39,7 +39,7 @@ class WordPieces:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: There are too many.
+            TooMuchToTell: if there are too many.
         """
         word, model = text_of(piece), self._model
         unknown = self._names.token(model.unk_id)
@@ -98,7 +98,7 @@ class FromLeft:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: It is too long.
+            TooMuchToTell: if it is too long.
         """
         check_length(piece)
         word = self._marks.word(text_of(piece))
@@ -153,7 +153,7 @@ class Anywhere:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: It is too long.
+            TooMuchToTell: if it is too long.
         """
         check_length(piece)
         word = self._marks.word(text_of(piece))

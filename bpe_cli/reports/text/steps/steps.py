@@ -50,8 +50,8 @@ def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Lim
         limits: How much to tell; None: the first pieces, the first steps of each.
 
     Raises:
-        UsageError: A name in ``specials`` is unknown.
-        InputError: A byte of the text has no token, or the text is too long to tell all of it.
+        UsageError: if a name in ``specials`` is unknown.
+        InputError: if a byte of the text has no token, or the text is too long to tell all of it.
 
     Complexity: that of encoding the text, and n log n in each piece told.
     """

@@ -60,7 +60,7 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
         The verdicts: of all tokens asked for, or of those of all that are not plainly reachable.
 
     Raises:
-        InputError: An id has no token.
+        InputError: if an id has no token.
 
     Complexity: a layer encodes each token that it is asked about in a few texts; about half a second
     for 200,000 tokens of which few are in doubt.
