@@ -102,6 +102,8 @@ def convert(
     losses = _losses(allow_loss)
     if not isinstance(source, (str, os.PathLike, Tokenizer)):
         raise wrong_type("source", "a Tokenizer, a str or a path", source)
+    if change is not None and not hasattr(change, "map_path"):
+        raise wrong_type("change", "a Change", change)
     map_path = None if change is None else change.map_path(path)
     if stdout is not None and map_path == f"{_STDOUT}.ids.json":
         raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give --id-map FILE")
