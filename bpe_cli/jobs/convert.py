@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.load import load
+from bpe_cli.jobs.outputs import Streams, check_kept
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.core_arguments import list_of, wrong_type
+from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+    from bpe_cli.jobs.changes import Change
+    from bpe_cli.surgery import Operation
 
 FOLDER = "huggingface"
 """What a folder is written as."""
@@ -37,12 +42,16 @@ class Converted:
         format: The format's name.
         files: The paths of its files.
         left_behind: What the format does not say about the use of the tokenizer, though ids are the same without.
+        operation: What was changed, and which ids became which; None if nothing was.
+        id_map: The file with the map of ids, if there is one.
     """
 
     tokenizer: Tokenizer
     format: str
     files: tuple[str, ...]
     left_behind: tuple[str, ...] = ()
+    operation: Operation | None = None
+    id_map: str | None = None
 
 
 def convert(
@@ -53,7 +62,10 @@ def convert(
     pattern: str | None = None,
     special_tokens: Iterable[SpecialToken] = (),
     allow_loss: Collection[str] = (),
+    change: Change | None = None,
     stdout: BinaryIO | None = None,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
 ) -> Converted:
     """Write a tokenizer in a format, losing nothing unasked.
 
@@ -64,7 +76,10 @@ def convert(
         pattern: The split pattern, for a file that holds none.
         special_tokens: Special tokens that it is given besides its own.
         allow_loss: What the format need not hold, by the names that the error gives.
+        change: What is changed on the way.
         stdout: What the output ``-`` stands for; it is a name like others if None.
+        listener: Who hears how it goes on.
+        streams: The streams around it.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -79,13 +94,23 @@ def convert(
         OutputError: if a file cannot be written.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.formats import dump, left_behind
+    from bpe_cli.formats import dump, left_behind, rehearse
+    from bpe_cli.surgery import id_map, skeleton
 
     path = _path(output)
     chosen = _format_of(path, format)
     losses = _losses(allow_loss)
     if not isinstance(source, (str, os.PathLike, Tokenizer)):
         raise wrong_type("source", "a Tokenizer, a str or a path", source)
+    if change is not None and not hasattr(change, "map_path"):
+        raise wrong_type("change", "a Change", change)
+    map_path = None if change is None else change.map_path(path)
+    if stdout is not None and map_path == f"{_STDOUT}.ids.json":
+        raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give --id-map FILE")
+    streams = streams or Streams()
+    written = [("-o", path), ("--id-map" if change and change.id_map else "the map of ids", map_path)]
+    kept = [] if isinstance(source, Tokenizer) else [("the tokenizer", os.fsdecode(source))]
+    check_kept(written, [*kept, *(change.read_files if change else [])], streams)
     model = source if isinstance(source, Tokenizer) else load(source, pattern)
     added = tuple(list_of("special_tokens", special_tokens, "special tokens"))
     for each in added:
@@ -93,10 +118,21 @@ def convert(
             raise wrong_type("special_tokens", "a collection of SpecialToken", each)
     if added:
         model = model.with_special_tokens(added)
+    operation = None
+    if change is not None:
+        if change.corpus is not None:  # what no change can mend is said before the work
+            places = _places(rehearse(skeleton(model), chosen, losses), path, map_path, stdout)
+            written += [("-o", place) for place in places.values()]
+        operation = change.apply(model, written, listener, streams)
+        model = operation.tokenizer
     files = dump(model, chosen, losses)
-    paths = places_of(files, path, None, stdout)
-    write_all({paths[name]: content for name, content in files.items()}, "" not in files, stdout)
-    return Converted(model, chosen, tuple(paths.values()), tuple(left_behind(model, chosen)))
+    paths = _places(files, path, map_path, stdout)
+    contents = {paths[name]: content for name, content in files.items()}
+    if map_path is not None and operation is not None:
+        contents = {map_path: id_map(operation), **contents}
+    folder = None if "" in files else os.path.dirname(next(iter(paths.values())))
+    _write(contents, folder, stdout)
+    return Converted(model, chosen, tuple(paths.values()), tuple(left_behind(model, chosen)), operation, map_path)
 
 
 def save(
@@ -146,7 +182,7 @@ def _losses(allow_loss: Collection[str]) -> frozenset[str]:
     return losses
 
 
-def places_of(files: Mapping[str, bytes], output: str, map_path: str | None, stdout: BinaryIO | None) -> dict[str, str]:
+def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdout: BinaryIO | None) -> dict[str, str]:
     """Return where each file goes, and make sure that it, and the map of ids, can be written there.
 
     Raises:
@@ -175,12 +211,12 @@ def places_of(files: Mapping[str, bytes], output: str, map_path: str | None, std
     return paths
 
 
-def write_all(contents: dict[str, bytes], several: bool, stdout: BinaryIO | None) -> None:
+def _write(contents: dict[str, bytes], folder: str | None, stdout: BinaryIO | None) -> None:
     """Write all files, or what goes to stdout; the one that the others belong to comes last.
 
     Args:
         contents: The files by path.
-        several: Whether they are in a folder, which may have to be made.
+        folder: The folder that they are in, if it may have to be made.
         stdout: What ``-`` stands for, if it stands for anything.
 
     Raises:
@@ -190,8 +226,7 @@ def write_all(contents: dict[str, bytes], several: bool, stdout: BinaryIO | None
 
     printed = contents.pop(_STDOUT, None) if stdout is not None else None
     if contents:
-        folder = os.path.dirname(next(reversed(contents)))
-        ready: AbstractContextManager[None] = made_folder(folder) if several and folder else nullcontext()
+        ready: AbstractContextManager[None] = made_folder(folder) if folder else nullcontext()
         with ready:
             write_together(dict(sorted(contents.items(), key=lambda each: os.path.basename(each[0]) in _MAIN)))
     if printed is not None:

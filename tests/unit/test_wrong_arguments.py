@@ -53,7 +53,7 @@ CALLS = {
     "inspect": (bpe_cli.inspect, {"tokenizer": GPT2, "texts": "a"}),
     "train": (bpe_cli.train, {"corpus": ["a b"], "vocab_size": 258}),
 }  # fmt: skip
-MEMBERS = {"listener", "arguments", "options", "threads", "max_memory"}
+MEMBERS = {"listener", "streams", "stdout", "arguments", "options", "threads", "max_memory"}
 """Arguments that are tried elsewhere: objects with methods, other names, and numbers that take time."""
 
 

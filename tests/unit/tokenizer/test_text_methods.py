@@ -16,6 +16,7 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer.usage import Usage
 from tests.cli.training_kinds import KINDS
+from tests.counted import at_least, compared
 from tests.differential.rivals import tiktoken_encoding
 from tests.every_format import trained
 from tests.needs import needs
@@ -48,6 +49,7 @@ def test_whatever_holds_bytes_is_a_text(text):
     assert [token.content for token in GPT2.tokens(text)] == [b"hi"]
 
 
+@at_least(5)
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(texts=st.lists(ANY, max_size=6), limit=st.none() | st.integers(2, 6), side=st.sampled_from(["left", "right"]))
 def test_a_batch_is_its_texts_one_by_one(name, texts, limit, side):
@@ -72,6 +74,7 @@ def test_a_batch_is_its_texts_one_by_one(name, texts, limit, side):
         texts, specials="all", threads=2
     )
     assert tokenizer.decode_batch(batch) == [tokenizer.decode(ids) for ids in expected]
+    compared()
 
 
 def test_a_batch_is_read_by_numpy_without_a_copy():
@@ -140,6 +143,7 @@ def test_characters_of_what_is_no_text():
 # -- parts of texts ------------------------------------------------------------------------------------
 
 
+@at_least(5)
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(text=ANY, limit=st.integers(1, 9), overlap=st.integers(0, 8))
 def test_parts_are_the_text_and_cut_no_character(name, text, limit, overlap):
@@ -159,6 +163,7 @@ def test_parts_are_the_text_and_cut_no_character(name, text, limit, overlap):
     if overlap == 0:
         assert [token_id for part in parts for token_id in part.ids] == ids
         assert "".join(part.text for part in parts) == (text if ids else "")
+    compared()
 
 
 def test_parts_repeat_as_many_tokens_as_asked():
@@ -174,6 +179,7 @@ def test_a_character_that_does_not_fit_is_refused():
         GPT2.chunks("a", 2, overlap=2)
 
 
+@at_least(5)
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(text=ANY, limit=st.integers(0, 9), side=st.sampled_from(["left", "right"]))
 def test_a_text_is_cut_to_what_fits(name, text, limit, side):
@@ -188,6 +194,7 @@ def test_a_text_is_cut_to_what_fits(name, text, limit, side):
     if count <= limit:
         assert part == text
     assert tokenizer.truncate(text.encode(), limit, side=side) == part.encode()
+    compared()
 
 
 # -- pairs and what models take ------------------------------------------------------------------------
