@@ -42,7 +42,7 @@ test-python: $(VENV)/.dev $(VENV)/.built
 wheel-test: $(VENV)/.dev $(VENV)/.built ## Build the wheel, install it elsewhere and run it from there
 	$(BIN)/python -m pytest tests/test_wheel.py
 
-lint: lint-style lint-types lint-docs lint-rust ## Check style, types, the core's stub and docs/cli.md
+lint: lint-style lint-types lint-docs lint-rust ## Check style, types, the core's stub, docs/cli.md and docs/api.md
 
 lint-style: $(VENV)/.dev
 	$(BIN)/ruff check --quiet
@@ -69,7 +69,7 @@ sanitize: $(VENV)/.made ## Run the core's tests under AddressSanitizer (Linux on
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=core/target/sanitized \
 	  $(CARGO) test $(MANIFEST) --workspace --lib --release --target x86_64-unknown-linux-gnu
 
-docs: $(VENV)/.built ## Write docs/cli.md from the commands' --help
+docs: $(VENV)/.built ## Write docs/cli.md from the commands' --help, docs/api.md from the docstrings
 	$(BIN)/python docs/generate.py
 
 clean: ## Remove .venv and everything that was built

@@ -65,7 +65,7 @@ def with_short_scores(document: str) -> str:
 
 def prepare(name: str, folder: Path, repository: Path) -> Vocabulary | None:
     """Write a tokenizer's files; None if the machine has not what it is made from."""
-    from bpe_cli import PATTERNS, dump, load, named
+    from bpe_cli import PATTERNS, dump, load
 
     vocabularies = repository.parent / "shared" / "vocabs"
     ranks, hf_json = folder / f"{name}.tiktoken", folder / f"{name}.json"
@@ -92,7 +92,7 @@ def prepare(name: str, folder: Path, repository: Path) -> Vocabulary | None:
         return Vocabulary(
             name, "byte-level", "tiktoken", str(source), pattern, ranks=str(source), tokenizer_json=str(hf_json)
         )
-    tokenizer = named(name)
+    tokenizer = load(name)
     ranks.write_bytes(dump(tokenizer, "tiktoken")[""])
     hf_json.write_bytes(dump(tokenizer, "tokenizer.json")[""])
     return Vocabulary(

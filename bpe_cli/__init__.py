@@ -1,11 +1,11 @@
 """Train, run, inspect, compare and convert tokenizers.
 
 >>> import bpe_cli
->>> tokenizer = bpe_cli.named("gpt2")
+>>> tokenizer = bpe_cli.load("gpt2")
 >>> tokenizer.encode("hello world")
 [31373, 995]
 >>> tokenizer.decode([31373, 995])
-b'hello world'
+'hello world'
 
 These names are the public interface; each is imported when it is first used, so that
 ``import bpe_cli`` costs next to nothing.
@@ -13,42 +13,75 @@ These names are the public interface; each is imported when it is first used, so
 
 TYPE_CHECKING = False  # `typing` takes longer to import than all else that `import bpe_cli` does
 if TYPE_CHECKING:
-    from bpe_cli.errors import BpeError
-    from bpe_cli.formats import dump, load
+    from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
+    from bpe_cli.formats import dump
+    from bpe_cli.jobs.convert import convert
+    from bpe_cli.jobs.load import load
+    from bpe_cli.jobs.train import train
+    from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport, compare, inspect
     from bpe_cli.stages import SpecialToken
     from bpe_cli.stages.patterns import PATTERNS
+    from bpe_cli.support.version import __version__
     from bpe_cli.tokenizer import Token, Tokenizer
-    from bpe_cli.tokenizer.named_encodings import named
+    from bpe_cli.tokenizer.batches import EncodedBatch, PaddedBatch
+    from bpe_cli.tokenizer.model_inputs import Encoding
     from bpe_cli.tokenizer.streaming import StreamDecoder
-    from bpe_cli.trainers import train
-
-__version__ = "0.1.0"
+    from bpe_cli.tokenizer.token_spans import Chunk
 
 __all__ = [
     "PATTERNS",
     "BpeError",
+    "Chunk",
+    "ComparisonReport",
+    "EncodedBatch",
+    "Encoding",
+    "FormatError",
+    "InputError",
+    "OutputError",
+    "PaddedBatch",
     "SpecialToken",
     "StreamDecoder",
+    "TextReport",
     "Token",
     "Tokenizer",
+    "TokenizerReport",
+    "TrainingError",
+    "UsageError",
     "__version__",
+    "compare",
+    "convert",
     "dump",
+    "inspect",
     "load",
-    "named",
     "train",
 ]
 
 _HOMES = {
     "BpeError": "errors",
+    "Chunk": "tokenizer.token_spans",
+    "ComparisonReport": "results",
+    "EncodedBatch": "tokenizer.batches",
+    "Encoding": "tokenizer.model_inputs",
+    "FormatError": "errors",
+    "InputError": "errors",
+    "OutputError": "errors",
     "PATTERNS": "stages.patterns",
+    "PaddedBatch": "tokenizer.batches",
     "SpecialToken": "stages",
     "StreamDecoder": "tokenizer.streaming",
+    "TextReport": "results",
     "Token": "tokenizer",
     "Tokenizer": "tokenizer",
+    "TokenizerReport": "results",
+    "TrainingError": "errors",
+    "UsageError": "errors",
+    "__version__": "support.version",
+    "compare": "results",
+    "convert": "jobs.convert",
     "dump": "formats",
-    "load": "formats",
-    "named": "tokenizer.named_encodings",
-    "train": "trainers",
+    "inspect": "results",
+    "load": "jobs.load",
+    "train": "jobs.train",
 }
 
 

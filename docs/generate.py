@@ -1,19 +1,21 @@
 """Write what the docs say from the code itself; with ``--check``, say whether it is up to date.
 
-docs/cli.md is the ``--help`` of every command. The tables in docs/formats.md between the lines
-``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's module says it can write, and the
-one in docs/metrics.md is the list of metrics. bpe_cli/support/samples.jsonl holds the files of corpora/
-that ``bpe compare --probe`` uses.
+docs/cli.md is the ``--help`` of every command, and docs/api.md the docstrings of all public names. The tables in
+docs/formats.md between the lines ``<!-- made by docs/generate.py -->`` and ``<!-- end -->`` are what each format's
+module says it can write, and the one in docs/metrics.md is the list of metrics. bpe_cli/support/samples.jsonl holds the
+files of corpora/ that ``bpe compare --probe`` uses.
 """
 
 from __future__ import annotations
 
+import functools
 import html
+import inspect
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
@@ -83,6 +85,124 @@ def metrics_page() -> str:
     return _filled("metrics.md", head + "".join(rows))
 
 
+API_HEAD = """\
+# The public names
+
+What `bpe_cli.__all__` names, made from the docstrings by `make docs`; the tests run the examples and check that the
+page is up to date. [The library](library.md) introduces them. Semantic versioning covers these names, their parameters
+and what they return, `bpe_cli.compat`, and the command line; nothing else.
+"""
+
+
+def api_page() -> str:
+    """Return docs/api.md: every public name with its signature and its docstring."""
+    import bpe_cli
+
+    values = {name: getattr(bpe_cli, name) for name in bpe_cli.__all__ if not name.startswith("_")}
+    kinds: dict[str, list[str]] = {"Functions": [], "Classes": [], "Errors": [], "Values": []}
+    for name, value in values.items():
+        if inspect.isfunction(value):
+            kinds["Functions"].append(_entry("###", name, value))
+        elif isinstance(value, type) and issubclass(value, BaseException):
+            kinds["Errors"].append(f"### `{name}`\n\n{_text(value)}\n")
+        elif isinstance(value, type):
+            kinds["Classes"].append(_class_entry(name, value))
+        else:
+            kinds["Values"].append(f"### `{name}`\n\n{_first_sentence(name)}\n")
+    parts = [API_HEAD, *(f"## {kind}\n\n{chr(10).join(found)}" for kind, found in kinds.items() if found)]
+    return "\n".join(parts)
+
+
+def _class_entry(name: str, value: type) -> str:
+    """Return a class, and its public methods and properties, those that it has of its bases too."""
+    members = []
+    for member in sorted(dir(value)):
+        found = inspect.getattr_static(value, member)
+        if member.startswith("_") or not (inspect.getdoc(found) or ""):
+            continue
+        if isinstance(found, (classmethod, staticmethod)):
+            found = found.__func__
+        if inspect.isfunction(found):
+            members.append(_entry("####", f"{name}.{member}", found))
+        elif isinstance(found, (property, functools.cached_property)):
+            members.append(f"#### `{name}.{member}`\n\n{_text(found)}\n")
+    return "\n".join([f"### `{name}`\n\n{_text(value)}\n", *members])
+
+
+def _entry(level: str, name: str, function: Callable[..., object]) -> str:
+    """Return a function: its signature as code, its docstring below."""
+    signature = inspect.signature(function)
+    shown = [each for each in signature.parameters.values() if each.name not in ("self", "cls")]
+    plain = [each.replace(annotation=_Plain(each.annotation)) for each in shown]
+    written = str(signature.replace(parameters=plain, return_annotation=_Plain(signature.return_annotation)))
+    written = re.sub(r"<[\w.]+ object at 0x[0-9a-f]+>", "...", written)
+    text = f"{name}{written}"
+    if len(text) > 100:
+        inner, _, returned = written[1:].rpartition(") -> ")
+        text = f"{name}(\n" + "".join(f"    {part},\n" for part in _divided(inner)) + f") -> {returned}"
+    return f"{level} `{name}`\n\n```python\n{text}\n```\n\n{_text(function)}\n"
+
+
+class _Plain(str):
+    """An annotation that a signature shows as it is written."""
+
+    __repr__ = str.__str__
+
+
+def _divided(parameters: str) -> list[str]:
+    """Divide parameters at the commas that stand in no brackets."""
+    parts, depth = [""], 0
+    for character in parameters:
+        depth += (character in "[({") - (character in "])}")
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
+
+
+_SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Yields|Complexity|Invariant):\s*(.*)$")
+
+
+def _text(value: object) -> str:
+    """Return a docstring as Markdown: sections are lists, examples are code."""
+    lines = (inspect.getdoc(value) or "").splitlines()
+    out: list[str] = []
+    section = code = False
+    for line in lines:
+        if line.startswith(">>> ") or (code and line.strip()):
+            if not code:
+                out += ["```text"]  # its docstring's test runs it
+            code = True
+            out.append(line)
+            continue
+        if code:
+            out.append("```")
+            code = False
+        heading = _SECTION.match(line)
+        if heading:
+            section = True
+            out += [f"**{heading[1]}**" + (f" {heading[2]}" if heading[2] else ""), ""]
+        elif section and line.startswith("    "):
+            body = line[4:]
+            if body.startswith(" "):  # the item goes on
+                out[-1] += f" {body.strip()}"
+            else:
+                what, colon, rest = body.partition(": ")
+                out.append(f"- `{what}`: {rest}" if colon and " " not in what.strip("*") else f"- {body}")
+        else:
+            section = False
+            out.append(line)
+    if code:
+        out.append("```")
+    return re.sub(r"(?<!`)``([^`]+)``(?!`)", r"`\1`", "\n".join(out)).strip()
+
+
+def _first_sentence(name: str) -> str:
+    """Return what a value is."""
+    return {"PATTERNS": "The [split patterns](patterns.md) by name."}[name]
+
+
 def _filled(page: str, made: str) -> str:
     """Return a page with what is made between its two marks."""
     text = (DOCS / page).read_text(encoding="utf-8")
@@ -107,6 +227,7 @@ def main() -> int:
 
     pages = (
         (DOCS / "cli.md", render()),
+        (DOCS / "api.md", api_page()),
         (DOCS / "formats.md", formats_page()),
         (DOCS / "metrics.md", metrics_page()),
         (PLACE, pack(DOCS.parent / "corpora")),

@@ -173,6 +173,24 @@ def test_reference_page_is_what_help_says():
     assert CLI_PAGE.read_text(encoding="utf-8") == generate.render(), "run make docs"
 
 
+def test_api_page_is_up_to_date():
+    page = (generate.DOCS / "api.md").read_text(encoding="utf-8")
+    assert page == generate.api_page(), "run make docs"
+    missing = [name for name in bpe_cli.__all__ if name != "__version__" and f"### `{name}`" not in page]
+    assert missing == []
+
+
+def test_the_library_page_teaches_public_names_alone():
+    page = (generate.DOCS / "library.md").read_text(encoding="utf-8")
+    imported = re.findall(r"^>>> (?:from (bpe_cli\S*) import (.*)|import (bpe_cli\S*))", page, re.MULTILINE)
+    assert imported
+    for module, names, whole in imported:
+        assert whole in ("", "bpe_cli") or whole.startswith("bpe_cli.compat")
+        assert module in ("", "bpe_cli") or module.startswith("bpe_cli.compat"), module
+        public = bpe_cli.__all__ if module == "bpe_cli" else [*bpe_cli.__all__, "tiktoken", "transformers"]
+        assert {name.strip() for name in names.split(",") if name} <= {*public}
+
+
 def test_format_tables_are_what_the_code_says():
     assert (generate.DOCS / "formats.md").read_text(encoding="utf-8") == generate.formats_page(), "run make docs"
 

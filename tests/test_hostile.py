@@ -115,7 +115,7 @@ def test_a_megabyte_is_encoded_counted_and_decoded(name, encoding):
     tokenizer, data = named_encodings.named(encoding), data_of(name, SIZE)
     block = Block.of([data])
     ids, ends = tokenizer.encode_block(block, threads=2)
-    assert tokenizer.decode(ids) == data
+    assert tokenizer.decode_bytes(ids) == data
     assert tokenizer.count_block(block, threads=2).tolist() == ends.tolist() == [len(ids)]
     whole, _ = tokenizer.encode_block(block, threads=1)
     assert bytes(ids) == bytes(whole)
@@ -135,15 +135,17 @@ def test_pieces_are_those_of_the_expression(name, pattern):
 @pytest.mark.parametrize("name", EVERY)
 def test_special_tokens_are_looked_for_in_anything(name):
     tokenizer, data = named_encodings.named("o200k_harmony"), data_of(name, 600_000)
-    assert tokenizer.decode(tokenizer.encode(data, "all", threads=2)) == data
-    assert tokenizer.encode(data + b"<|end|>", "all")[-1] == 200007
+    assert tokenizer.decode_bytes(tokenizer.encode(data, specials="all", threads=2)) == data
+    assert tokenizer.encode(data + b"<|end|>", specials="all")[-1] == 200007
 
 
 def test_a_document_of_nothing_but_special_tokens():
     tokenizer = named_encodings.named("o200k_harmony")
     contents = [token.content for token in tokenizer.special_tokens]
     data = b"".join(contents) * 40
-    assert tokenizer.encode(data, "all", threads=2) == [token.token_id for token in tokenizer.special_tokens] * 40
+    assert (
+        tokenizer.encode(data, specials="all", threads=2) == [token.token_id for token in tokenizer.special_tokens] * 40
+    )
 
 
 @pytest.mark.parametrize("name", ["letters", "spaces", "emoji", "halves of a character", "noise", "a long word"])
@@ -184,7 +186,7 @@ def test_training_ends_and_the_tokenizer_works(name, pattern):
     expression = PATTERNS[pattern].regex if pattern else ""
     data = data_of(name, SIZE // 4)
     tokenizer = trained([data], bbpe.BbpeOptions(264, expression)).tokenizer
-    assert tokenizer.decode(tokenizer.encode(data)) == data
+    assert tokenizer.decode_bytes(tokenizer.encode(data)) == data
     assert formats.FORMATS["tokenizer.json"].loads(formats.dump(tokenizer, "tokenizer.json")[""]) == tokenizer
 
 
@@ -216,7 +218,7 @@ def test_what_was_trained_can_be_used_however_long_its_tokens_are():
     """Without a pattern, a text that repeats itself makes tokens as long as half of it."""
     data = b"ab" * 4096
     tokenizer = trained([data], bbpe.BbpeOptions(300, "")).tokenizer
-    assert tokenizer.decode(tokenizer.encode(data)) == data
+    assert tokenizer.decode_bytes(tokenizer.encode(data)) == data
 
 
 def test_counts_beyond_32_bits():
@@ -295,7 +297,7 @@ def test_tokens_of_up_to_1024_bytes_are_used():
 
 def test_longer_tokens_are_refused_by_name_where_ranks_would_take_hours():
     tokenizer = Tokenizer(RankBpe(Vocabulary.from_tokens([*BYTES, b"a" * 1025])))
-    for use in (tokenizer.encode, tokenizer.tokens, lambda _: tokenizer.decode([97])):
+    for use in (tokenizer.encode, tokenizer.tokens, lambda _: tokenizer.decode_bytes([97])):
         with pytest.raises(BpeError, match="token 256 has 1025 bytes; at most 1024 are handled") as caught:
             use("a")
         assert "ids of another tokenizer" not in (caught.value.hint or "")
@@ -306,7 +308,7 @@ def test_merges_make_tokens_of_any_length():
     merges = [(97, 97, 256), *((number, number, number + 1) for number in range(256, 275))]
     tokenizer = Tokenizer(MergeBpe(Vocabulary.from_tokens(tokens), Merges.from_pairs(merges)))
     assert tokenizer.encode(b"a" * ((1 << 20) + 5)) == [275, 257, 97]
-    assert tokenizer.decode([275, 257, 97]) == b"a" * ((1 << 20) + 5)
+    assert tokenizer.decode_bytes([275, 257, 97]) == b"a" * ((1 << 20) + 5)
 
 
 @pytest.mark.parametrize(
@@ -356,7 +358,7 @@ def test_a_byte_without_a_token_is_named_with_its_offset_in_the_text(stages, use
 @pytest.mark.parametrize("ids", [[50257], [2**31], [2**32 - 1], [2**32], [-1], [2**64], ["a"], [1.5], [None]])
 def test_ids_that_are_none(ids):
     tokenizer = named_encodings.named("gpt2")
-    for decode in (tokenizer.decode, tokenizer.decode_text, StreamDecoder(tokenizer).feed):
+    for decode in (tokenizer.decode_bytes, tokenizer.decode, StreamDecoder(tokenizer).feed):
         with pytest.raises(InputError):
             decode([0, *ids])
 
@@ -383,5 +385,5 @@ def test_text_that_no_bytes_stand_for_is_refused():
 @pytest.mark.parametrize("code", ["b", "B", "h", "H", "i", "I", "l", "L", "q", "Q"])
 def test_ids_in_any_array_are_decoded(code):
     tokenizer = named_encodings.named("gpt2")
-    assert tokenizer.decode(array(code, [72, 73])) == b"ij"
-    assert tokenizer.decode(memoryview(array(code, [72, 0, 73]))[::2]) == b"ij"
+    assert tokenizer.decode_bytes(array(code, [72, 73])) == b"ij"
+    assert tokenizer.decode_bytes(memoryview(array(code, [72, 0, 73]))[::2]) == b"ij"

@@ -100,7 +100,7 @@ def spaced(name: str, data: bytes, contents: Iterable[bytes]) -> bytes:
 @given(data=ANY)
 def test_bytes_come_back(name, data):
     tokenizer = made(name)
-    assert tokenizer.decode(tokenizer.encode(data)) == spaced(name, data, [])
+    assert tokenizer.decode_bytes(tokenizer.encode(data)) == spaced(name, data, [])
 
 
 @every
@@ -109,15 +109,15 @@ def test_bytes_with_special_tokens_come_back(name, data):
     tokenizer = made(name)
     text = data.draw(with_special(name))
     contents = [token.content for token in tokenizer.special_tokens]
-    assert tokenizer.decode(tokenizer.encode(text, "all")) == spaced(name, text, contents)
-    assert tokenizer.decode(tokenizer.encode(text)) == spaced(name, text, [])
+    assert tokenizer.decode_bytes(tokenizer.encode(text, specials="all")) == spaced(name, text, contents)
+    assert tokenizer.decode_bytes(tokenizer.encode(text)) == spaced(name, text, [])
 
 
 @every
 def test_repositorys_texts_come_back(name):
     tokenizer = made(name)
     for text in corpus().values():
-        assert tokenizer.decode(tokenizer.encode(text, "all")) == spaced(
+        assert tokenizer.decode_bytes(tokenizer.encode(text, specials="all")) == spaced(
             name, text.encode(), [token.content for token in tokenizer.special_tokens]
         )
 
@@ -126,16 +126,16 @@ def test_repositorys_texts_come_back(name):
 def test_each_token_comes_back(name):
     tokenizer = made(name)
     ids = array("I", [token_id for token_id, _ in tokenizer.model.vocabulary.items()])
-    assert tokenizer.decode(ids) == tokenizer.model.vocabulary.blob
+    assert tokenizer.decode_bytes(ids) == tokenizer.model.vocabulary.blob
     for token in tokenizer.special_tokens:
-        assert tokenizer.decode([token.token_id]) == token.content == tokenizer.token_bytes(token.token_id)
+        assert tokenizer.decode_bytes([token.token_id]) == token.content == tokenizer.token_bytes(token.token_id)
 
 
 @given(text=st.text(max_size=30))
 def test_text_may_hold_bytes_as_python_does(text):
     """A str stands for its UTF-8; of the surrogates only those of ``surrogateescape`` stand for a byte."""
     text = text.encode("utf-8", "ignore").decode() + "\udcff\udce4"
-    assert made("trained").decode(made("trained").encode(text)) == text.encode("utf-8", "surrogateescape")
+    assert made("trained").decode_bytes(made("trained").encode(text)) == text.encode("utf-8", "surrogateescape")
 
 
 # -- spans -----------------------------------------------------------------------------------------
@@ -147,8 +147,8 @@ def test_spans_cover_the_text(name, data):
     tokenizer = made(name)
     text = data.draw(with_special(name))
     for specials in ((), "all"):
-        tokens = tokenizer.tokens(text, specials)
-        assert [token.token_id for token in tokens] == tokenizer.encode(text, specials)
+        tokens = tokenizer.tokens(text, specials=specials)
+        assert [token.token_id for token in tokens] == tokenizer.encode(text, specials=specials)
         position = 0
         for token in tokens:
             assert (token.start, token.content) == (position, tokenizer.token_bytes(token.token_id))
@@ -200,7 +200,7 @@ def test_blocks_and_threads_change_no_id(name, data, block_bytes, threads):
         for documents, expected in (("whole", [text]), ("lines", lines)):
             blocks = blocks_of(text, documents, block_bytes)
             assert encoded(tokenizer, blocks, specials, threads) == [
-                tokenizer.encode(document, specials) for document in expected
+                tokenizer.encode(document, specials=specials) for document in expected
             ]
 
 
@@ -212,12 +212,12 @@ def test_cuts_inside_long_documents_change_no_id(name, glue):
     contents = [token.content for token in tokenizer.special_tokens]
     unit = b"".join(b"%b%bit's 42 %b\t" % (content, glue, content) for content in contents)
     for specials in ((), "all"):
-        expected = tokenizer.tokens(unit, specials)
+        expected = tokenizer.tokens(unit, specials=specials)
         document = unit * (more(1_100_000, 20_000_000) // len(unit))
         # The unit ends with white space that no piece shares with the special token it begins with.
         ids = [token.token_id for token in expected] if specials else by_pieces(tokenizer, document)
         for threads in (1, 4):
-            found = tokenizer.encode(document, specials, threads)
+            found = tokenizer.encode(document, specials=specials, threads=threads)
             assert found == (ids * (len(document) // len(unit)) if specials else ids)
             count = tokenizer.count_block(Block.of([document]), tokenizer.matcher(specials), threads)
             assert count.tolist() == [len(found)]
@@ -236,8 +236,8 @@ def test_long_texts_in_blocks_of_any_size(name):
     texts = [text.encode() for text in corpus().values()]
     data = b"".join(texts)
     lines = [line.removesuffix(b"\r") for line in data.removesuffix(b"\n").split(b"\n")]
-    whole = [tokenizer.encode(data, "all")]
-    each = [tokenizer.encode(line, "all") for line in lines]
+    whole = [tokenizer.encode(data, specials="all")]
+    each = [tokenizer.encode(line, specials="all") for line in lines]
     for block_bytes in (997, 4096, 100_003, 1 << 24):
         for documents, expected in (("whole", whole), ("lines", each)):
             assert encoded(tokenizer, blocks_of(data, documents, block_bytes), "all", 2) == expected
@@ -253,21 +253,19 @@ def test_decoding_a_stream_gives_the_text_at_once(name, data):
     size = tokenizer.model.vocabulary.size - 1
     chance = st.lists(st.integers(0, size).filter(tokenizer.model.vocabulary.token), max_size=20)
     ids = data.draw(ANY.map(tokenizer.encode) | chance)
-    content = tokenizer.decode(ids)
+    content = tokenizer.decode_bytes(ids)
     for errors in ("replace", "ignore"):
         decoder = StreamDecoder(tokenizer, errors)
         parts = [decoder.feed([token_id]) for token_id in ids]
-        assert (
-            "".join(parts) + decoder.finish() == tokenizer.decode_text(ids, errors) == content.decode("utf-8", errors)
-        )
-    assert tokenizer.decode_text(ids, "ignore") == recover(content)
+        assert "".join(parts) + decoder.finish() == tokenizer.decode(ids, errors) == content.decode("utf-8", errors)
+    assert tokenizer.decode(ids, "ignore") == recover(content)
     try:
         expected = content.decode()
     except UnicodeDecodeError as error:
         with pytest.raises(InputError, match=f"the decoded bytes are not UTF-8: .* at byte {error.start}$"):
-            tokenizer.decode_text(ids, "strict")
+            tokenizer.decode(ids, "strict")
     else:
-        assert tokenizer.decode_text(ids, "strict") == expected
+        assert tokenizer.decode(ids, "strict") == expected
 
 
 @given(data=ANY)

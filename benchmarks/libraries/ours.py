@@ -21,11 +21,11 @@ class Bpe:
 
     def load_from(self, job: Job) -> Any:
         """Load a tokenizer, and compile it: the others are compiled when they are loaded."""
-        from bpe_cli import load, named
+        from bpe_cli import load
         from bpe_cli.tokenizer.named_encodings import ENCODINGS
 
         if job.load in ENCODINGS:
-            tokenizer = named(job.load)
+            tokenizer = load(job.load)
         else:
             tokenizer = load(job.load, pattern=job.pattern if job.ranks else None)
         tokenizer.encode("a")
@@ -48,7 +48,7 @@ class Bpe:
     def decode(self, job: Job, ids: array[int]) -> Task:
         """Decode an array of ids."""
         tokenizer = self.load_from(job)
-        return Task(lambda: tokenizer.decode(ids), bytes)
+        return Task(lambda: tokenizer.decode_bytes(ids), bytes)
 
     def load(self, job: Job) -> Task:
         """Read a tokenizer.json and make it ready to encode."""
@@ -76,4 +76,4 @@ class Bpe:
 
         return Task(run, lambda trained: [token for _, token in trained.tokenizer.model.vocabulary.items()])
 
-    start = "import sys, bpe_cli; print(*bpe_cli.named(sys.argv[1]).encode(sys.argv[2]))"
+    start = "import sys, bpe_cli; print(*bpe_cli.load(sys.argv[1]).encode(sys.argv[2]))"

@@ -47,7 +47,7 @@ def count_billed(tokenizer: Tokenizer, conversation: Conversation, model: str = 
         model: Its name; one old model counts otherwise.
 
     Raises:
-        InputError: There is something of which it is not known what it costs.
+        InputError: if there is something of which it is not known what it costs.
     """
     functions = _functions(conversation)
     texts: list[str] = []

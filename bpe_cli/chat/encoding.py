@@ -53,7 +53,7 @@ class ChatEncoder:
         matcher: What to encode prepared conversations with.
 
     Raises:
-        UsageError: A name in ``specials`` is unknown.
+        UsageError: if a name in ``specials`` is unknown.
     """
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials = (), *, refuse: bool = False) -> None:
@@ -122,8 +122,8 @@ class ChatEncoder:
         """Return the bytes to encode with ``matcher``.
 
         Raises:
-            InputError: The messages' text holds a special token, and that is to be refused.
-            FormatError: The template's text is broken, or it cannot be told who wrote a special token.
+            InputError: if the messages' text holds a special token, and that is to be refused.
+            FormatError: if the template's text is broken, or it cannot be told who wrote a special token.
         """
         try:
             data = text.encode()

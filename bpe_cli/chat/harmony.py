@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bpe_cli.chat.messages import Conversation
-from bpe_cli.chat.writer import Writer
+from bpe_cli.chat.provenance import Writer
 from bpe_cli.errors import InputError
 
 TOKENS = (
@@ -27,7 +27,7 @@ def write_harmony(writer: Writer, conversation: Conversation, prompt: bool) -> N
     """Write a conversation.
 
     Raises:
-        InputError: It has what this layout has no place for.
+        InputError: if it has what this layout has no place for.
     """
     for name in ("tools", "functions", "documents"):
         if getattr(conversation, name):

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from bpe_cli.chat.harmony import TOKENS as HARMONY_TOKENS
 from bpe_cli.chat.harmony import write_harmony
 from bpe_cli.chat.messages import Conversation, text_of
-from bpe_cli.chat.provenance import Traced
-from bpe_cli.chat.writer import Writer
+from bpe_cli.chat.provenance import Traced, Writer
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Tokenizer, named_encodings
@@ -40,7 +39,7 @@ class Layout:
         """Return the text of a conversation, and what of it is the layout's.
 
         Raises:
-            InputError: The layout has no place for something in it; the message says where.
+            InputError: if the layout has no place for something in it; the message says where.
         """
         writer = Writer(conversation.size)
         self.write(writer, conversation, add_generation_prompt)
@@ -50,7 +49,7 @@ class Layout:
         """Return the tokenizer with all special tokens that the layout needs.
 
         Raises:
-            UsageError: It lacks one, and it is not the layout's to say which id it has.
+            UsageError: if it lacks one, and it is not the layout's to say which id it has.
         """
         missing = self._missing(tokenizer)
         if (
@@ -130,7 +129,7 @@ def _plain_messages(conversation: Conversation, layout: str) -> list[tuple[str, 
     """Return each message with its place; what a layout for text alone cannot write is an error.
 
     Raises:
-        InputError: There are tools, calls of them, or names.
+        InputError: if there are tools, calls of them, or names.
     """
     for name in ("tools", "functions", "documents"):
         if getattr(conversation, name):

@@ -68,7 +68,7 @@ def text_of(message: Mapping[str, Any], where: str) -> str:
     """Return the text of a message: its content, or the parts of it one after the other.
 
     Raises:
-        InputError: A part is no text.
+        InputError: if a part is no text.
     """
     content = message.get("content")
     if content is None:
@@ -102,7 +102,7 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
         field_name: The member that holds the messages.
 
     Raises:
-        InputError: It is no such JSON; the message says where.
+        InputError: if it is no such JSON; the message says where.
     """
     if len(data) > MAX_BYTES:
         raise InputError(f"{where}: a conversation has at most {MAX_BYTES:,} bytes, this one {len(data):,}")
@@ -146,7 +146,7 @@ def read_tools(data: bytes, where: str) -> list[Any]:
     """Read a JSON array of tools.
 
     Raises:
-        InputError: It is none.
+        InputError: if it is not one.
     """
     try:
         value = orjson.loads(data)

@@ -50,7 +50,7 @@ class Meter:
         """Account for bytes that are about to be made.
 
         Raises:
-            TooMuch: They are too many.
+            TooMuch: if they are too many.
         """
         self._left -= size
         if self._left < 0:
@@ -261,7 +261,7 @@ def joined(between: str, parts: Iterable[str], meter: Meter) -> Traced:
     """Join strings as ``str.join`` does.
 
     Raises:
-        TypeError: A part is no string.
+        TypeError: if a part is no string.
     """
     listed: list[str] = []
     size = 0
@@ -283,7 +283,7 @@ def formatted(pattern: Traced, arguments: Any, apply: Callable[[str, Any], str])
     stands for it. Where the two results do not run side by side, nothing is known of the result.
 
     Raises:
-        TypeError: A value is neither text nor a number, nor made of such.
+        TypeError: if a value is neither text nor a number, nor made of such.
     """
     plain = "".join(("", str.__str__(pattern)))
     expanded(arguments, pattern.meter)
@@ -314,7 +314,7 @@ def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
     Without ``texts`` only lists and the like count, which is what a value costs that refers to its texts.
 
     Raises:
-        TooMuch: They are too many.
+        TooMuch: if they are too many.
     """
     size = 0
     waiting = [value]
@@ -333,3 +333,31 @@ def expanded(value: Any, meter: Meter, *, texts: bool = True) -> int:
             waiting.extend(each)
     meter.charge(2 * size if texts else 0)
     return size
+
+
+# --------------------------------------------------------------------------------------------------
+# Write the text of a conversation, saying of each part whose it is.
+
+
+class Writer:
+    """Collect the parts of a text."""
+
+    def __init__(self, size: int) -> None:
+        """Begin the text of a conversation that has so many bytes."""
+        self._meter = Meter()
+        self._meter.start(size)
+        self._parts: list[Traced] = []
+
+    def template(self, text: str) -> Writer:
+        """Write a text of the layout's own, whose special tokens count."""
+        self._parts.append(Traced.of(text, TEMPLATE, self._meter))
+        return self
+
+    def message(self, text: str) -> Writer:
+        """Write a text out of a message, whose special tokens are text."""
+        self._parts.append(Traced.of(text, MESSAGE, self._meter))
+        return self
+
+    def text(self) -> Traced:
+        """Return all that was written."""
+        return joined("", self._parts, self._meter)

@@ -127,7 +127,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         """Return the text of a value.
 
         Raises:
-            TypeError: It is of a kind that no template has reason to write.
+            TypeError: if it is of a kind that no template has reason to write.
         """
         if isinstance(value, Traced):
             return value
@@ -226,7 +226,7 @@ class Sandbox(ImmutableSandboxedEnvironment, LiteralKeeper):
         """Let a template call macros, the methods listed, and the functions given.
 
         Raises:
-            SecurityError: It is something else.
+            SecurityError: if it is something else.
         """
         self.meter.tick()
         owner = getattr(obj, "__self__", None)

@@ -78,8 +78,8 @@ class ChatTemplate:
         """Return the text of a conversation, and who wrote which of its characters.
 
         Raises:
-            FormatError: The template is broken, does what it must not, or does not come to an end.
-            InputError: It refuses this conversation, or lacks something in it.
+            FormatError: if the template is broken, does what it must not, or does not come to an end.
+            InputError: if it refuses this conversation, or lacks something in it.
             UsageError: Jinja2 is not installed.
         """
         template, sandbox = self._template, self._sandbox

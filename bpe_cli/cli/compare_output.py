@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, json_text, note, stdout_console
+from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, note, stdout_console
 from bpe_cli.cli.output_checks import STDOUT, check_kept, check_outputs
 from bpe_cli.cli.write_page import check_page_names, write_page
 from bpe_cli.errors import CheckFailed, UsageError
+from bpe_cli.results import ComparisonReport
 from bpe_cli.sinks.naming import TEXT, check_name, read_name
 from bpe_cli.support.failures import every
 from bpe_cli.support.messages import listed
@@ -97,8 +98,7 @@ class CompareOutput:
         """
         from bpe_cli.reports.comparison.changes import Limit
         from bpe_cli.reports.comparison.checks import Condition
-        from bpe_cli.reports.comparison.metric_names import ALL, USUAL, metrics_named
-        from bpe_cli.reports.comparison.metrics import METRICS
+        from bpe_cli.reports.comparison.metrics import ALL, METRICS, USUAL, metrics_named
 
         forms: dict[Form, bool] = {"json": json, "markdown": markdown, "csv": csv}
         chosen = [form for form, wanted in forms.items() if wanted]
@@ -222,7 +222,7 @@ def _changes(wanted: CompareOutput, report: Comparison) -> Changes | None:
 
 def _metrics(wanted: CompareOutput, report: Comparison) -> tuple[Metric, ...]:
     """Return what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
-    from bpe_cli.reports.comparison.metric_names import USUAL
+    from bpe_cli.reports.comparison.metrics import USUAL
 
     usual = tuple(metric.name for metric in wanted.metrics if metric.kind != "speed") == USUAL
     alone = len(report.tokenizers) == 1 and usual and not wanted.by_input
@@ -254,18 +254,15 @@ def _text(
     wanted: CompareOutput, report: Comparison, changes: Changes | None, checks: Sequence[Check], color: options.Color
 ) -> str:
     """Write the report as it goes to a file or a program; in colour only if that was asked for."""
+    found = ComparisonReport(report, changes, tuple(checks))
     if wanted.form == "json":
-        from bpe_cli.views.comparison.as_json import comparison_json
-
-        return json_text(comparison_json(report, changes=changes, checks=checks))
+        return found.to_json()
     if wanted.form == "csv":
         from bpe_cli.views.comparison.as_csv import comparison_csv
 
         return comparison_csv(report)
     if wanted.form == "markdown":
-        from bpe_cli.views.comparison.as_markdown import comparison_markdown
-
-        return comparison_markdown(report, metrics=_metrics(wanted, report), changes=changes, checks=checks)
+        return found.to_markdown(_metrics(wanted, report))
     from rich.console import Console
 
     file = io.StringIO()

@@ -37,7 +37,7 @@ def note(message: str, *, quiet: bool = False) -> None:
 def say_slow(patterns: Sequence[str], quiet: bool) -> None:
     """Note that patterns take the slow way."""
     if patterns:
-        from bpe_cli.jobs.tokenizers import slow_patterns_notes
+        from bpe_cli.stages.splitters import slow_patterns_notes
 
         for each in slow_patterns_notes(patterns):
             note(f"note: {each}", quiet=quiet)
@@ -124,14 +124,9 @@ class Unpadded:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
+    from bpe_cli.views.json_values import json_text
+
     print(json_text(value), end="")
-
-
-def json_text(value: dict[str, Any]) -> str:
-    """Write one JSON object, in ASCII: no control or bidirectional character reaches a terminal."""
-    import json
-
-    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from bpe_cli.cli.inputs import inputs_of
 from bpe_cli.cli.output_checks import check_outputs
 from bpe_cli.cli.write_page import write_page
 from bpe_cli.errors import UsageError
+from bpe_cli.results import TextReport, TokenizerReport
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -93,7 +94,7 @@ _BESIDE = {
 def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: TextOptions, quiet: bool) -> None:
     """Print each document of a source as it was asked for."""
     from bpe_cli.jobs.inspect import explain_texts, inspect_texts, rank_texts
-    from bpe_cli.views.limits import TOKEN_LIMIT
+    from bpe_cli.views.numbers import TOKEN_LIMIT
 
     wanted.check()
     check_outputs(wanted.outputs, stdout_taken="--json" if wanted.json else None)
@@ -154,12 +155,7 @@ def _view_of(wanted: TextOptions, limit: int) -> Callable[[TextInspection], Toke
 
 
 def _print_json(inspected: Iterable[tuple[Document, TextInspection]]) -> None:
-    from bpe_cli.views.text.as_json import segmentation_json, texts_json
-
-    values, origins = _columns(inspected)
-    print_json(
-        texts_json([segmentation_json(each.segmentation, each.warnings, each.stages) for each in values], origins)
-    )
+    print(TextReport(tuple(inspected)).to_json(), end="")
 
 
 def _write_pages(model: Tokenizer, inspected: Inspected, wanted: TextOptions, quiet: bool) -> None:
@@ -214,11 +210,9 @@ def print_each(
 def show_tokenizer(report: HealthReport, *, json: bool, full: bool, color: options.Color) -> None:
     """Print the health report on a tokenizer."""
     if json:
-        from bpe_cli.views.tokenizer.as_json import health_json
-
-        print_json(health_json(report, full=full))
+        print(TokenizerReport(report).to_json(full=full), end="")
     else:
-        from bpe_cli.views.tokenizer.health import health_view
+        from bpe_cli.views.tokenizer.tables import health_view
 
         stdout_console(color).print(health_view(report, full=full))
 

@@ -244,11 +244,20 @@ def choice_of(name: str | None, pattern: str | None = None, add_special: list[st
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
     choice = TokenizerChoice(name or os.environ.get("BPE_TOKENIZER") or DEFAULT_TOKENIZER, pattern)
+    return replace(choice, added=additions_of(add_special)) if add_special else choice
+
+
+def additions_of(add_special: list[str] | None) -> "tuple[SpecialToken, ...]":
+    """Return the special tokens that are added.
+
+    Raises:
+        UsageError: If one is not TEXT=ID.
+    """
     if not add_special:
-        return choice
+        return ()
     from bpe_cli.support.failures import every
 
-    return replace(choice, added=tuple(every(_addition, add_special)))
+    return tuple(every(_addition, add_special))
 
 
 def _addition(text: str) -> "SpecialToken":

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
-from bpe_cli import __version__
 from bpe_cli.errors import BpeError
+from bpe_cli.support.version import __version__
 
 _LONGEST = 80
 _TEXT = "TEXT"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+from bpe_cli.corpus.documents import Packer
 from bpe_cli.errors import InputError
+from bpe_cli.support.blocks import Block
 from bpe_cli.support.lazy_modules import optional
 from bpe_cli.support.messages import cannot_read, show_path
 
@@ -18,7 +21,7 @@ def library(path: str, kind: str, module: str) -> tuple[Any, Any]:
     """Import pyarrow, and a module of it.
 
     Raises:
-        InputError: It is not installed.
+        InputError: if it is not installed.
     """
     found = optional(module)
     if found is None:
@@ -45,7 +48,7 @@ class Column:
         """Find the column in a schema.
 
         Raises:
-            InputError: There is none, or it does not hold text.
+            InputError: if there is none, or it does not hold text.
         """
         self.keys = [field] if field in schema.names else field.split(".")
         self._name, self._field, self._row = show_path(path), field, 0
@@ -55,7 +58,7 @@ class Column:
         """Yield the text of each row, given the outermost column of some rows.
 
         Raises:
-            InputError: A row is null; the message says which, from 1.
+            InputError: if a row is null; the message says which, from 1.
         """
         for key in self.keys[1:]:
             column = column.field(key)
@@ -90,3 +93,94 @@ def _check(name: str, schema: Any, keys: list[str], field: str, arrow: Any) -> N
     )
     if not any(each(kind) for each in tests):
         raise InputError(f"{name}: the column {field!r} holds {kind}, not strings")
+
+
+# --------------------------------------------------------------------------------------------------
+# Take a column of an Arrow file as documents, a row each: a file of random access (Feather, too) or a stream.
+#
+# A record batch is held at a time, the other columns are not read. Needs pyarrow.
+
+
+_FILE = b"ARROW1"
+
+
+def pack_arrow(path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None) -> Iterator[Block]:
+    """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
+
+    Raises:
+        InputError: pyarrow is not installed, the file is damaged, there is no such column, it does not
+            hold text, or a row is null (the message says which, from 1).
+    """
+    arrow, ipc = library(path, "Arrow", "pyarrow.ipc")
+    told, size = 0, os.path.getsize(path)
+    try:
+        with arrow.OSFile(path) as file:
+            column = Column(path, _schema(file, ipc), field, arrow)
+            for batch in _batches(file, ipc, column.keys[0]):
+                for start in range(0, batch.num_rows, ROWS):
+                    for text in column.texts(batch.column(0).slice(start, ROWS)):
+                        yield from packer.document(text)
+                if on_bytes is not None:
+                    reached = min(file.tell(), size)
+                    on_bytes(max(reached - told, 0))
+                    told = max(reached, told)
+    except (OSError, ValueError, arrow.ArrowException) as error:
+        raise damaged(path, "Arrow", error) from error
+    if on_bytes is not None:
+        on_bytes(size - told)
+
+
+def _is_file(file: Any) -> bool:
+    file.seek(0)
+    is_file = bool(file.read(len(_FILE)) == _FILE)
+    file.seek(0)
+    return is_file
+
+
+def _schema(file: Any, ipc: Any) -> Any:
+    return (ipc.open_file if _is_file(file) else ipc.open_stream)(file).schema
+
+
+def _batches(file: Any, ipc: Any, name: str) -> Iterator[Any]:
+    """Yield the record batches of a table, reading one column of each."""
+    place = _schema(file, ipc).names.index(name)
+    options = ipc.IpcReadOptions(included_fields=[place])
+    if _is_file(file):
+        reader = ipc.open_file(file, options=options)
+        yield from map(reader.get_batch, range(reader.num_record_batches))
+    else:
+        yield from ipc.open_stream(file, options=options)
+
+
+# --------------------------------------------------------------------------------------------------
+# Take a column of a Parquet file as documents, a row each. Needs pyarrow.
+
+
+def pack_parquet(path: str, packer: Packer, field: str, on_bytes: Callable[[int], None] | None) -> Iterator[Block]:
+    """Make a document of each row of a column of strings or binaries (``a.b`` goes into structs).
+
+    Raises:
+        InputError: pyarrow is not installed, the file is damaged, there is no such column, it does not
+            hold text, or a row is null (the message says which, from 1).
+    """
+    arrow, module = library(path, "Parquet", "pyarrow.parquet")
+    try:
+        file: Any = module.ParquetFile(path, pre_buffer=False)
+    except (OSError, ValueError, arrow.ArrowException) as error:
+        raise damaged(path, "Parquet", error) from error
+    with file:
+        rows, size, told = max(file.metadata.num_rows, 1), os.path.getsize(path), 0
+        row = 0
+        column = Column(path, file.schema_arrow, field, arrow)
+        try:
+            for batch in file.iter_batches(batch_size=ROWS, columns=[".".join(column.keys)]):
+                for text in column.texts(batch.column(0)):
+                    yield from packer.document(text)
+                row += batch.num_rows
+                if on_bytes is not None:
+                    on_bytes(size * row // rows - told)
+                    told = size * row // rows
+        except (OSError, ValueError, arrow.ArrowException) as error:
+            raise damaged(path, "Parquet", error) from error
+    if on_bytes is not None:
+        on_bytes(size - told)

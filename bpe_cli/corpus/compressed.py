@@ -66,7 +66,7 @@ def codec_of(head: bytes, name: str) -> Codec | None:
     """Recognise compressed data by its first bytes (``MAGIC_BYTES`` of them); None for anything else.
 
     Raises:
-        InputError: It is Zstandard data and no library for it is installed.
+        InputError: if it is Zstandard data and no library for it is installed.
     """
     if head.startswith(_GZIP):
         return _gzip()
@@ -88,7 +88,7 @@ def decompress(chunks: Iterable[bytes], codec: Codec, name: str) -> Iterator[byt
     """Decompress chunks, member after member, at most 1 MiB at a time.
 
     Raises:
-        InputError: The data is damaged or ends too early; the message says after how many bytes of output.
+        InputError: if the data is damaged or ends too early; the message says after how many bytes of output.
     """
     decompressor = codec.make()
     produced = 0

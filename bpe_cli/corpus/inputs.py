@@ -83,7 +83,7 @@ class Inputs:
             examined: Whether to tell the kind of each plain file. A folder then means its tables too.
 
         Raises:
-            InputError: A file is missing or may not be read, a folder holds no text file, or nothing
+            InputError: if a file is missing or may not be read, a folder holds no text file, or nothing
                 matches a pattern.
             UsageError: ``-`` is given twice.
         """
@@ -134,7 +134,7 @@ def _status(path: str, otherwise: str | None = None) -> os.stat_result:
     """Look at a file that is to be read.
 
     Raises:
-        InputError: It is missing or may not be read.
+        InputError: if it is missing or may not be read.
     """
     try:
         status = os.stat(path)
@@ -215,7 +215,7 @@ def _names_in(folder: str, on_skip: Callable[[str], None], examined: bool) -> li
     """Name what is in a folder and not hidden; of a data set that was saved, the files that hold its rows.
 
     Raises:
-        InputError: The folder cannot be read, or has several data sets.
+        InputError: if the folder cannot be read, or has several data sets.
     """
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))

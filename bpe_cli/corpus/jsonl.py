@@ -25,7 +25,7 @@ def pack_jsonl(chunks: Iterable[bytes], packer: Packer, name: str, field: str) -
             object that is spelt so, with its dots, goes first.
 
     Raises:
-        InputError: A line is not JSON, or has no such field, or that is not a string; the message
+        InputError: if a line is not JSON, or has no such field, or that is not a string; the message
             says where, as name:line or name:line:byte, counted from 1.
     """
     path = field.split(".")
@@ -72,7 +72,7 @@ def _select(value: Any, field: str, path: list[str], where: str) -> str:
     """Follow a field path into a JSON value.
 
     Raises:
-        InputError: There is no such field, or it is not a string.
+        InputError: if there is no such field, or it is not a string.
     """
     if isinstance(value, dict) and field in value:
         path = [field]

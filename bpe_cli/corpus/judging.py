@@ -36,8 +36,8 @@ def judge(items: Sequence[Input], *, json: bool, on_skip: Callable[[str], None])
         What is to be read of them.
 
     Raises:
-        UsageError: There are lines of JSON that would be taken for text, or inputs of several kinds.
-        InputError: One is an archive or the like.
+        UsageError: if there are lines of JSON that would be taken for text, or inputs of several kinds.
+        InputError: if one is an archive or the like.
     """
     if all(item.kind in (None, TEXT, EMPTY) for item in items):  # nearly always
         return _without_marks(items, on_skip)
@@ -198,7 +198,7 @@ def watched(chunks: Iterable[bytes], name: str, *, json: bool) -> Iterator[bytes
         json: Whether lines of JSON are asked for.
 
     Raises:
-        UsageError, InputError: As ``judge``; tables are read from files alone.
+        UsageError, InputError: as ``judge``; tables are read from files alone.
     """
     head = b""
     lines: JsonLines | None = None

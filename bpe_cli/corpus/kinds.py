@@ -168,7 +168,7 @@ def kind_of_file(path: str) -> tuple[Kind, bytes]:
         The kind, and the first bytes.
 
     Raises:
-        InputError: The file cannot be read, or its compressed data is damaged.
+        InputError: if the file cannot be read, or its compressed data is damaged.
     """
     raw: list[bytes] = []
     chunks = read_chunks(path, stdin=NO_STDIN, chunk_bytes=SNIFF_BYTES, on_raw=raw.append)

@@ -30,7 +30,7 @@ def open_raw(path: str, stdin: BinaryIO) -> BinaryIO:
     """Open a file, unbuffered; ``-`` gives ``stdin``, which stays the caller's to close.
 
     Raises:
-        InputError: It cannot be opened.
+        InputError: if it cannot be opened.
     """
     if path == "-":
         return stdin
@@ -60,7 +60,7 @@ def read_chunks(
         on_wait: Called before every read that has nothing to read yet, or of which nobody knows.
 
     Raises:
-        InputError: The input cannot be opened or read, or its compressed data is damaged.
+        InputError: if the input cannot be opened or read, or its compressed data is damaged.
     """
     stream = open_raw(path, stdin)
     try:
@@ -138,7 +138,7 @@ def head_of(path: str) -> bytes:
     """Return the first bytes of a file's text, decompressed.
 
     Raises:
-        InputError: The file cannot be read.
+        InputError: if the file cannot be read.
     """
     chunks = read_chunks(path, stdin=NO_STDIN, chunk_bytes=SNIFF_BYTES)
     try:
@@ -182,7 +182,7 @@ def open_stream(
         on_bytes: Called with the number of bytes read from disk, now and then.
 
     Raises:
-        InputError: The input cannot be opened or read, or its compressed data is damaged.
+        InputError: if the input cannot be opened or read, or its compressed data is damaged.
     """
     chunks = read_chunks(path, stdin=stdin, on_raw=(lambda raw: on_bytes(len(raw))) if on_bytes else None)
     stream: Any = io.BufferedReader(_ChunkStream(chunks), CHUNK_BYTES)
@@ -200,7 +200,7 @@ def read_whole(path: str, *, stdin: BinaryIO, most: int = LARGEST_WHOLE) -> byte
     """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin; decompressed.
 
     Raises:
-        InputError: If it cannot be read, or has more than ``most`` bytes.
+        InputError: if it cannot be read, or has more than ``most`` bytes.
     """
     with open_stream(path, stdin=stdin) as stream:
         data = stream.read(most + 1)

@@ -40,8 +40,8 @@ def read_parallel(paths: Sequence[str], stdin: BinaryIO, *, plain: bool = False)
         The lines of each language, as many in each.
 
     Raises:
-        UsageError: The two ways are mixed, or a language comes twice.
-        InputError: A file cannot be read or is no text, a line lacks a language, or files have different numbers of
+        UsageError: if the two ways are mixed, or a language comes twice.
+        InputError: if a file cannot be read or is no text, a line lacks a language, or files have different numbers of
             lines.
     """
     named = [_NAMED.fullmatch(path) for path in paths]
@@ -71,7 +71,7 @@ def parse_parallel(data: bytes, name: str) -> dict[str, list[bytes]]:
     {'en': [b'a'], 'de': [b'b']}
 
     Raises:
-        InputError: It is neither, a line lacks a language, or there are no lines.
+        InputError: if it is neither, a line lacks a language, or there are no lines.
     """
     lines = _lines(data.removeprefix(b"\xef\xbb\xbf"))
     if not lines:
@@ -108,7 +108,7 @@ def _check_languages(names: Sequence[str], where: str) -> None:
     """Make sure that names can be those of languages: a file of something else has long lines.
 
     Raises:
-        InputError: They cannot.
+        InputError: if a name is too long for a language's, or there are too many.
     """
     if len(names) > _MOST_LANGUAGES:
         raise InputError(f"{where} has {len(names):,} languages, more than {_MOST_LANGUAGES:,}", hint=_HINT)
@@ -123,7 +123,7 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
     """Read a JSON object, in which no key stands twice: one of the values would be lost.
 
     Raises:
-        InputError: It is none.
+        InputError: if the line is not an object, or a key stands twice.
     """
     import json
 
@@ -168,7 +168,7 @@ def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
     """Read a file that holds the lines of one language.
 
     Raises:
-        InputError: It cannot be read, or it is no text.
+        InputError: if it cannot be read, or it is no text.
     """
     data = _contents(path, stdin)
     kind = None if plain else kind_of_head(data[:MAGIC_ENOUGH]) or kind_of_name(path)

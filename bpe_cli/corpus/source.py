@@ -42,7 +42,7 @@ class Source:
         json: True if a whole input, or a line, is JSON by itself, as a conversation is: JSON lines are right then.
 
     Raises:
-        UsageError: There are both paths and a text, or ``block_bytes`` is less than 1.
+        UsageError: if there are both paths and a text, or ``block_bytes`` is less than 1.
     """
 
     paths: tuple[str, ...] = ()
@@ -72,8 +72,8 @@ class Source:
         See ``Inputs.resolve`` and ``judge``.
 
         Raises:
-            InputError: A file is missing, or is no text, or the like.
-            UsageError: There are lines of JSON that would be taken for text, or inputs of several kinds.
+            InputError: if a file is missing, or is no text, or the like.
+            UsageError: if there are lines of JSON that would be taken for text, or inputs of several kinds.
         """
         if self.text is not None:
             return Inputs(())
@@ -145,7 +145,7 @@ def read_blocks(
             holds back what it made of earlier blocks gives it out then.
 
     Raises:
-        InputError: An input cannot be read; the message says which, where and why.
+        InputError: if an input cannot be read; the message says which, where and why.
         UsageError: ``-`` is given twice; or as ``Source.inputs``, of a pipe when its bytes are there.
     """
     found = inputs if inputs is not None else source.inputs(stdin=stdin, on_skip=on_skip)
@@ -180,7 +180,7 @@ def reading(
         The blocks.
 
     Raises:
-        InputError: An input cannot be read, while its blocks are iterated over.
+        InputError: if an input cannot be read, while its blocks are iterated over.
     """
     with listener.task(what, inputs.total_bytes) as advance:
         yield read_blocks(
@@ -199,7 +199,7 @@ def reading_each(
         For each input its path, as it is, and its blocks; ``text`` for a text, ``stdin`` for stdin.
 
     Raises:
-        InputError: If an input cannot be read, while its blocks are iterated over.
+        InputError: if an input cannot be read, while its blocks are iterated over.
 
     >>> with reading_each(Source(text="one"), Inputs(()), "reading") as each:
     ...     [(name, [bytes(block.data) for block in blocks]) for name, blocks in each]
@@ -277,10 +277,10 @@ def _pack_table(item: Input, packer: Packer, field: str, on_bytes: Callable[[int
     from bpe_cli.corpus.kinds import ARROW
 
     if item.kind == ARROW:
-        from bpe_cli.corpus.arrow import pack_arrow
+        from bpe_cli.corpus.columns import pack_arrow
 
         return pack_arrow(item.path, packer, field, on_bytes)
-    from bpe_cli.corpus.parquet import pack_parquet
+    from bpe_cli.corpus.columns import pack_parquet
 
     return pack_parquet(item.path, packer, field, on_bytes)
 

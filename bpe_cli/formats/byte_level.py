@@ -19,7 +19,7 @@ from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import as_merges, of_ranks
+from bpe_cli.tokenizer.merging import as_merges, of_ranks
 
 TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 """What files state of an added token besides its id and content, in the order of ``tokenizer.json``."""
@@ -31,7 +31,7 @@ def read_added_token(node: Node, token_id: int) -> SpecialToken:
     """Read an added token's object, as ``tokenizer.json`` and ``tokenizer_config.json`` write it.
 
     Raises:
-        FormatError: It is malformed.
+        FormatError: if it is malformed.
     """
     node.only(*TOKEN_FIELDS, "__type")
     content = node.get("content").text()
@@ -50,7 +50,7 @@ def read_ids(node: Node) -> dict[str, int]:
     """Check an object of token -> id.
 
     Raises:
-        FormatError: An id is no integer, out of range, or stands twice.
+        FormatError: if an id is no integer, out of range, or stands twice.
     """
     ids: dict[str, int] = {}
     owner: dict[int, str] = {}
@@ -73,7 +73,7 @@ def read_special_tokens(
     One whose text the vocabulary has takes the id from there, as in Hugging Face's library.
 
     Raises:
-        FormatError: Two disagree about an id or a text.
+        FormatError: if two disagree about an id or a text.
     """
     owner = {token_id: token for token, token_id in ids.items()}
     by_id: dict[int, SpecialToken] = {}
@@ -116,7 +116,7 @@ def read_model(
     GPT-2's and Hugging Face's readers.
 
     Raises:
-        FormatError: A merge uses or makes a token that is not there, or there are too many.
+        FormatError: if a merge uses or makes a token that is not there, or there are too many.
     """
     table: dict[tuple[int, int], int] = {}
     for number, (left, right) in enumerate(pairs, start=1):
@@ -187,7 +187,7 @@ def write_vocabulary(
     among the ordinary ones, its reader would number them anew if they were.
 
     Raises:
-        FormatError: Two tokens would be written alike, or a special token is not UTF-8.
+        FormatError: if two tokens would be written alike, or a special token is not UTF-8.
     """
     vocabulary = tokenizer.model.vocabulary
     unk_id = tokenizer.model.unk_id
@@ -233,7 +233,7 @@ def special_text(token: SpecialToken) -> str:
     """Return a special token's content as text.
 
     Raises:
-        FormatError: It is not UTF-8.
+        FormatError: if it is not UTF-8.
     """
     try:
         return token.content.decode()
@@ -263,7 +263,7 @@ def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]
     """Return the merges in visible characters; ranks are turned into merges when merges alone are exact.
 
     Raises:
-        FormatError: Merges cannot do what the ranks do, or a merge makes other bytes than its parts have.
+        FormatError: if merges cannot do what the ranks do, or a merge makes other bytes than its parts have.
     """
     model = tokenizer.model
     merges = ranks_as_merges(model, format_name) if isinstance(model, RankBpe) else None
@@ -276,7 +276,7 @@ def write_merges_and_pieces(tokenizer: Tokenizer) -> tuple[list[tuple[str, str]]
     Ranks that merges do not do alone need that.
 
     Raises:
-        FormatError: A merge makes other bytes than its parts have, or needs a byte that is no token.
+        FormatError: if a merge makes other bytes than its parts have, or needs a byte that is no token.
     """
     model = tokenizer.model
     if isinstance(model, RankBpe):
@@ -309,7 +309,7 @@ def ranks_as_merges(model: RankBpe, format_name: str) -> Merges:
     """Turn ranks into the merges that do the same without looking up whole pieces.
 
     Raises:
-        FormatError: Some token arises only as a whole piece, or a merge needs a byte that is no token.
+        FormatError: if some token arises only as a whole piece, or a merge needs a byte that is no token.
     """
     found = of_ranks(model.vocabulary)
     if found.whole:

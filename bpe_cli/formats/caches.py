@@ -76,8 +76,8 @@ def snapshot(reference: str) -> Path:
     The revision is a branch, a tag or a whole commit; without one it is ``main``.
 
     Raises:
-        UsageError: This is no name that a model can have.
-        InputError: The cache does not have it; the hint says how to fetch it.
+        UsageError: if this is no name that a model can have.
+        InputError: if the cache does not have it; the hint says how to fetch it.
         FormatError: What the cache says of it is broken.
     """
     name, revision = _checked(reference)
@@ -95,7 +95,7 @@ def _checked(reference: str) -> tuple[str, str]:
     """Take a reference apart, and make sure that no part of it leads out of the cache.
 
     Raises:
-        UsageError: One does, or might.
+        UsageError: if one does, or might.
     """
     name, at, revision = reference.partition("@")
     if not _NAME.fullmatch(name) or ".." in name or "--" in name:
@@ -176,9 +176,9 @@ def tiktoken_encoding(name: str) -> Tokenizer:
     A file is used only if its SHA-256 is the published one.
 
     Raises:
-        UsageError: There is no encoding of this name.
-        InputError: The cache does not have it; the hint says how to fetch it.
-        FormatError: The file there is another.
+        UsageError: if there is no encoding of this name.
+        InputError: if the cache does not have it; the hint says how to fetch it.
+        FormatError: if the file there is another.
     """
     encoding_name = named_encodings.encoding_of(name)
     if encoding_name is None:

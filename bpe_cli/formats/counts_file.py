@@ -39,7 +39,7 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
         The header with its line end, and the payload: they stand one after the other in the file.
 
     Raises:
-        FormatError: A text of the header is no text (a lone surrogate).
+        FormatError: if a text of the header is no text (a lone surrogate).
     """
     import hashlib
 
@@ -70,9 +70,9 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
         max_bytes: Bound of the memory that the counts may take.
 
     Raises:
-        InputError: The file cannot be read.
-        FormatError: It is no counts file, or was changed or cut.
-        TrainingError: The counts need more memory than that.
+        InputError: if the file cannot be read.
+        FormatError: if it is no counts file, or was changed or cut.
+        TrainingError: if the counts need more memory than that.
     """
     import hashlib
 
@@ -121,8 +121,8 @@ def load_all(paths: Iterable[Path], max_bytes: int) -> tuple[Cutting, _core.Coun
     """Read several files of counts and add them up, in the order given.
 
     Raises:
-        InputError: A file cannot be read, or there is none.
-        FormatError: One is broken, or they were not cut in the same way.
+        InputError: if a file cannot be read, or there is none.
+        FormatError: if one is broken, or they were not cut in the same way.
         TrainingError: Together they need more memory than that.
     """
     first: Path | None = None

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError
-from bpe_cli.formats.interface import Format, FormatOfSeveral
-from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, usual_names
-from bpe_cli.formats.unknown_file import HEAD_BYTES, describe, hint_of, is_meant_as_tokenizer
+from bpe_cli.formats import counts_file
+from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, Format, FormatOfSeveral, usual_names
 from bpe_cli.support.messages import cannot_read
+from bpe_cli.support.safe_orjson import orjson
 
 
 def identify(path: str | Path) -> str:
     """Return the format of a file or folder.
 
     Raises:
-        InputError, FormatError: As for ``locate``.
+        InputError, FormatError: as for ``locate``.
     """
     return locate(Path(path))[1]
 
@@ -48,8 +49,8 @@ def locate(path: Path) -> tuple[Path, str]:
     pattern (``*.model``) and begins as that format's files do, of the first format that has only one.
 
     Raises:
-        InputError: There is no such file, or it cannot be read.
-        FormatError: No format fits; the message says what the file looks like.
+        InputError: if there is no such file, or it cannot be read.
+        FormatError: if no format fits; the message says what the file looks like.
     """
     try:
         if path.is_dir():
@@ -82,7 +83,7 @@ def _in_folder(folder: Path) -> Path:
     """Return the file that stands for a folder: by its whole name, else the only one with a usual ending.
 
     Raises:
-        FormatError: No file in it has a name that tokenizers have.
+        FormatError: if no file in it has a name that tokenizers have.
     """
     files = {entry.name: entry for entry in sorted(folder.iterdir()) if not entry.is_dir()}
     for module, name in usual_names():
@@ -112,3 +113,91 @@ def other_in(folder: Path, found: Path, format_name: str) -> Path | None:
             if any(fnmatchcase(path.name, pattern) for pattern in module.FILES) and module.sniff(_head(path)):
                 return path
     return None
+
+
+# --------------------------------------------------------------------------------------------------
+# Describe what a file looks like that no format knows, and whether it was meant to be a tokenizer.
+
+
+HEAD_BYTES = 1 << 16
+"""How much of a file is looked at to tell its format."""
+
+NAMES = (
+    "*.model",
+    "*.gguf",
+    "*.tiktoken",
+    "*.bpe",
+    "*.bin",
+    "tokenizer*.json",
+    "tekken*.json",
+    "vocab.json",
+    "merges.txt",
+)
+"""Names that tokenizers have and texts hardly ever."""
+
+_CUT_TOKENIZER = "the beginning of a tokenizer.json"
+_POINTER = "a Git LFS pointer, not the file itself"
+_MAGICS = {
+    b"GGUF": "the beginning of a GGUF file",
+    b"\x1f\x8b": "gzip-compressed",
+    b"\x28\xb5\x2f\xfd": "zstd-compressed",
+    b"PK": "a ZIP archive",
+    b"version https://git-lfs": _POINTER,
+    b"\xef\xbb\xbf": "text with a byte order mark",
+}
+_MEANT = {_MAGICS[b"GGUF"], _POINTER, _CUT_TOKENIZER}
+_VERSION = re.compile(rb'\s*\{\s*"version"\s*:\s*"1\.0"')
+_HINTS = {
+    _POINTER: "`git lfs pull` fetches the file itself",
+    _MAGICS[b"GGUF"]: "fetch the file again",
+    _CUT_TOKENIZER: "fetch the file again",
+}
+
+
+def describe(head: bytes) -> str:
+    """Describe what a file looks like that begins with these bytes."""
+    if not head:
+        return "empty"
+    if counts_file.sniff(head):
+        return "a counts file (of `bpe train --counts-out`)"
+    for magic, what in _MAGICS.items():
+        if head.startswith(magic):
+            return what
+    if re.match(rb'\s*(\{|\[\s*[\["{\d\]])', head):
+        return _describe_json(head)
+    if b"\0" in head:
+        return "binary"
+    try:
+        head[: len(head) - 4 if len(head) == HEAD_BYTES else None].decode()
+    except UnicodeDecodeError:
+        return "binary"
+    first = head.decode("utf-8", "replace").split("\n", 1)[0]
+    return f"text that begins {first[:40]!r}"
+
+
+def _describe_json(head: bytes) -> str:
+    try:
+        whole = orjson.loads(head)
+        keys = list(whole) if isinstance(whole, dict) else []
+    except orjson.JSONDecodeError:  # longer than what was read, or broken
+        if _VERSION.match(head) and len(head) < HEAD_BYTES:
+            return _CUT_TOKENIZER
+        found = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
+        keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(found)]
+    return "JSON with " + (f"the keys {', '.join(key[:40] for key in keys[:5])}" if keys else "no keys")
+
+
+def hint_of(head: bytes) -> str | None:
+    """Describe how to get the file that this one is not; None if nothing is known of that."""
+    return _HINTS.get(describe(head))
+
+
+def is_meant_as_tokenizer(name: str, head: bytes) -> bool:
+    """Return whether a file that no format knows was meant to be a tokenizer.
+
+    >>> is_meant_as_tokenizer("x.model", b""), is_meant_as_tokenizer("notes.txt", b"low lower")
+    (True, False)
+    >>> is_meant_as_tokenizer("x", b"version https://git-lfs.github.com/spec/v1")
+    True
+    """
+    return any(fnmatchcase(name, pattern) for pattern in NAMES) or describe(head) in _MEANT

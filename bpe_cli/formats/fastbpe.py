@@ -45,7 +45,7 @@ def loads(data: bytes, source: str = "codes") -> Tokenizer:
     """Read the text of a file of codes.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     counts = load_counts(data, source)
     tokenizer = subword_nmt.tokenizer_of(subword_nmt.Codes(tuple(counts)))
@@ -62,7 +62,7 @@ def load_counts(data: bytes, source: str = "codes") -> dict[Pair, int]:
     r"""Read pairs in order of priority, with their counts.
 
     Raises:
-        FormatError: A line is not that, or a pair stands twice.
+        FormatError: if a line is not that, or a pair stands twice.
 
     >>> load_counts(b"t h 9\nth e</w> 8\n")
     {(b't', b'h'): 9, (b'th', b'e</w>'): 8}

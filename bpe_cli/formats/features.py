@@ -187,7 +187,7 @@ def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: 
         holder: What the file is called, as in "a .tiktoken file".
 
     Raises:
-        FormatError: There is such a thing; all of them are named.
+        FormatError: if there is such a thing; all of them are named.
     """
     refused = [feature.name for feature in FEATURES if feature.name in lost and feature.name not in allow_loss]
     if refused:

@@ -24,9 +24,9 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
         pattern: The split pattern, by name or as an expression, for formats that hold none.
 
     Raises:
-        InputError: There is no such file, or it cannot be read.
-        FormatError: No format fits, or the file is broken.
-        UsageError: A pattern is given where none can be, or by a name that does not exist.
+        InputError: if there is no such file, or it cannot be read.
+        FormatError: if no format fits, or the file is broken.
+        UsageError: if a pattern is given where none can be, or by a name that does not exist.
     """
     path = Path(path)
     expression = None if pattern is None else resolve_pattern(pattern)
@@ -55,9 +55,9 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
         File name -> content. The name ``""`` is the output path itself; others lie in it as a folder.
 
     Raises:
-        FormatError: The format cannot hold all of it.
-        UsageError: There is no such format, or no such loss.
-        OutputError: There is no place for a temporary file.
+        FormatError: if the format cannot hold all of it.
+        UsageError: if there is no such format, or no such loss.
+        OutputError: if there is no place for a temporary file.
     """
     from bpe_cli.formats.proof import prove
 
@@ -71,7 +71,7 @@ def rehearse(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str]
     """Return what ``dump`` would, without the proof: for a tokenizer that is not finished.
 
     Raises:
-        FormatError, UsageError: As for ``dump``.
+        FormatError, UsageError: as for ``dump``.
     """
     if format_name not in FORMATS:
         hint = did_you_mean(nearest(format_name, FORMATS), f"formats are {', '.join(FORMATS)}")

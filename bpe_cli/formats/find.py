@@ -25,8 +25,8 @@ def find_tokenizer(spec: str, pattern: str | None = None) -> Tokenizer:
     'o200k_base'
 
     Raises:
-        UsageError: It is none of these; the message names the nearest that are.
-        InputError, FormatError: As for ``load``.
+        UsageError: if it is none of these; the message names the nearest that are.
+        InputError, FormatError: as for ``load``.
     """
     if _is_path(spec):
         return load(spec, pattern)
@@ -67,7 +67,7 @@ def _from_hugging_face(spec: str, pattern: str | None) -> Tokenizer:
     """Read a tokenizer from the cache of Hugging Face's hub.
 
     Raises:
-        UsageError, InputError, FormatError: As for ``caches.snapshot`` and ``load``.
+        UsageError, InputError, FormatError: as for ``caches.snapshot`` and ``load``.
     """
     from bpe_cli.formats import caches
 

@@ -34,7 +34,7 @@ class Node:
         A key that stands twice counts with its last value, as in every common reader.
 
         Raises:
-            FormatError: It is not JSON, or nested deeper than 1,024 levels; with line and column.
+            FormatError: if it is not JSON, or nested deeper than 1,024 levels; with line and column.
         """
         try:
             return cls(orjson.loads(data), source)
@@ -64,7 +64,7 @@ class Node:
         """Return a member of an object; null when it is absent.
 
         Raises:
-            FormatError: This is no object.
+            FormatError: if this is no object.
         """
         return Node(self.members().get(key), self.source, f"{self.path}.{key}" if self.path else key)
 
@@ -109,7 +109,7 @@ class Node:
         """Refuse an object that has other members than these: they might change what it does.
 
         Raises:
-            FormatError: It has one.
+            FormatError: if it has one.
         """
         for key in self.members():
             if key not in known:

@@ -16,13 +16,12 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, ranks_as_merges, special_text
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.lines import MergesById, number, split_of, text_lines
-from bpe_cli.formats.read_file import reader_of
+from bpe_cli.formats.read_file import MergesById, number, reader_of, split_of, text_lines
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import why_no_ranks
+from bpe_cli.tokenizer.merging import why_no_ranks
 from bpe_cli.tokenizer.usage import Origin
 
 NAME = "minbpe"
@@ -48,7 +47,7 @@ def loads(data: bytes, source: str = ".model") -> Tokenizer:
     r"""Read the text of a ``.model``.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
 
     >>> loads(b"minbpe v1\n\n0\n97 98\n256 99\n").encode("abcab")
     [257, 256]
@@ -121,7 +120,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         The content of the output path itself (the key ``""``).
 
     Raises:
-        FormatError: Its ids are not those that minbpe would give, a text has a blank or a line end where
+        FormatError: if its ids are not those that minbpe would give, a text has a blank or a line end where
             none can be, or something would be lost that may not be.
     """
     merges = _merges_of(tokenizer)
@@ -154,7 +153,7 @@ def _merges_of(tokenizer: Tokenizer) -> Merges:
     """Return the merges, if their ids are those that their places give them.
 
     Raises:
-        FormatError: They are not, or the model has no merges of bytes.
+        FormatError: if they are not, or the model has no merges of bytes.
     """
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
@@ -196,7 +195,7 @@ def dump_vocab(tokenizer: Tokenizer) -> bytes:
     Control and unassigned characters are escaped as Python's Unicode tables have them.
 
     Raises:
-        FormatError: As for ``dump``, but for what is about patterns and special tokens.
+        FormatError: as for ``dump``, but for what is about patterns and special tokens.
 
     >>> dump_vocab(loads(b"minbpe v1\n\n0\n97 10\n")).splitlines()[-1]
     b'[a][\\u000a] -> [a\\u000a] 256'

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.support.messages import cannot_read
+from bpe_cli.stages import Split
+from bpe_cli.stages.splitters import compile_splitter
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.messages import cannot_read, quote
 from bpe_cli.tokenizer import Tokenizer
 
 MAX_FILE_BYTES = 1 << 30
@@ -19,8 +23,8 @@ def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     """Read a whole regular file of at most ``limit`` bytes.
 
     Raises:
-        InputError: It is missing, unreadable or no regular file.
-        FormatError: It is larger than any tokenizer.
+        InputError: if it is missing, unreadable or no regular file.
+        FormatError: if it is larger than any tokenizer.
     """
     try:
         status = path.stat()
@@ -45,7 +49,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
         folder: Whether it is to be a folder.
 
     Raises:
-        InputError: Something else has its name, so that it would be passed over in silence.
+        InputError: if something else has its name, so that it would be passed over in silence.
     """
     wanted, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
     try:
@@ -70,7 +74,7 @@ def refuse_pattern(pattern: str | None, path: Path, why: str) -> None:
     """Refuse a split pattern where a format leaves no choice of one.
 
     Raises:
-        UsageError: One is given; the message says why there is no choice.
+        UsageError: if one is given; the message says why there is no choice.
     """
     if pattern is not None:
         raise UsageError(f"{path} {why}; no pattern can be given with it")
@@ -94,3 +98,105 @@ def reader_of(loads: Callable[[bytes, str], Tokenizer], why: str) -> Callable[..
         return loads(read(path), str(path))
 
     return load
+
+
+# --------------------------------------------------------------------------------------------------
+# Read formats that are lines of text: numbers, expressions, and merges that are given by ids.
+
+
+MAX_SPELT_BYTES = 1 << 25
+"""Most bytes that the tokens of a file may have together (32 MiB; the largest in use have about 3 MB).
+
+A merge of ids can double a token, so thirty lines could ask for gigabytes."""
+
+
+def text_lines(data: bytes, source: str) -> list[str]:
+    """Cut a text into its lines, without their ends (LF or CR LF), and without an empty one at the end.
+
+    Raises:
+        FormatError: if it is not UTF-8.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(f"byte {error.start} is not UTF-8 ({source}:{row})") from None
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def number(text: str, below: int, where: str) -> int:
+    """Read a decimal number from 0 to ``below - 1``.
+
+    Raises:
+        FormatError: if it is none; ``where`` is the place for the message.
+    """
+    # The length is looked at first: int() of a million digits takes seconds.
+    if len(text) <= 10 and text.isascii() and text.isdigit() and int(text) < below:
+        return int(text)
+    raise FormatError(f"not a number from 0 to {below - 1:,}: {quote(text)} ({where})")
+
+
+def split_of(pattern: str, where: str) -> Split:
+    """Return the stage that splits by a file's expression.
+
+    Raises:
+        FormatError: if it does not compile.
+    """
+    try:
+        compile_splitter((pattern,))
+    except UsageError as error:
+        raise FormatError(f"{where}: {error.message}") from None
+    return Split(pattern)
+
+
+class MergesById:
+    """Collect tokens and merges of a file that names the parts of each merge by their ids.
+
+    Args:
+        tokens: The tokens that no merge makes, by id.
+
+    Raises:
+        FormatError: if two of them are the same bytes.
+    """
+
+    def __init__(self, tokens: Mapping[int, bytes], source: str) -> None:
+        self._tokens = dict(tokens)
+        self._owner: dict[bytes, int] = {}
+        for token_id, token in self._tokens.items():
+            if self._owner.setdefault(token, token_id) != token_id:
+                raise FormatError(f"{source}: ids {self._owner[token]} and {token_id} are both {quote(token)}")
+        self._bytes = sum(map(len, self._tokens.values()))
+        self._triples = array("I")
+
+    def add(self, left: int, right: int, product: int, where: str) -> None:
+        """Add a merge, the next in order of priority.
+
+        Raises:
+            FormatError: if a part is not there yet, the product is there already, by its id or by its bytes,
+                or the tokens grow beyond all measure.
+        """
+        for part in (left, right):
+            if part not in self._tokens:
+                raise FormatError(f"the merge uses id {part}, which is no token so far ({where})")
+        if product in self._tokens:
+            raise FormatError(f"the merge makes id {product}, which is a token already ({where})")
+        first, second = self._tokens[left], self._tokens[right]
+        self._bytes += len(first) + len(second)
+        if self._bytes > MAX_SPELT_BYTES:
+            raise FormatError(f"the tokens have more than {MAX_SPELT_BYTES:,} bytes together ({where})")
+        token = first + second
+        if token in self._owner:
+            raise FormatError(
+                f"the merge makes {quote(token)} as id {product}, which is id {self._owner[token]} already ({where})",
+                hint="two tokens of the same bytes are none that a tokenizer here can have",
+            )
+        self._tokens[product] = token
+        self._owner[token] = product
+        self._triples.extend((left, right, product))
+
+    def result(self) -> tuple[Vocabulary, Merges]:
+        """Return all tokens and all merges."""
+        return Vocabulary.from_ids(self._owner), Merges(self._triples)

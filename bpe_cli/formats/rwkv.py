@@ -15,8 +15,7 @@ import re
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.lines import number, text_lines
-from bpe_cli.formats.read_file import reader_of
+from bpe_cli.formats.read_file import number, reader_of, text_lines
 from bpe_cli.stages import ByteLevelDecoder, ByteLevelNormalizer, MaxMatch, SpecialToken, Split
 from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.component_json import core_spec
@@ -60,7 +59,7 @@ def loads(data: bytes, source: str = "rwkv_vocab.txt") -> Tokenizer:
     r"""Read the text of a vocabulary.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
 
     >>> loads(b"1 'a' 1\n2 'ab' 2\n3 'b' 1\n").encode("abba")
     [2, 3, 1]
@@ -117,7 +116,7 @@ def read_literal(literal: str, where: str) -> bytes:
     r"""Read one of Python's literals, as its ``repr`` writes them; text gives its UTF-8.
 
     Raises:
-        FormatError: It is none: no octal or named escapes, no prefixes but ``b``, nothing after it.
+        FormatError: if it is none: no octal or named escapes, no prefixes but ``b``, nothing after it.
 
     >>> read_literal("'a\\n'", ""), read_literal("b'\\xff'", "")
     (b'a\n', b'\xff')
@@ -161,7 +160,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         The content of the output path itself (the key ``""``).
 
     Raises:
-        FormatError: It is no longest match over bytes, or something would be lost that may not be.
+        FormatError: if it is no longest match over bytes, or something would be lost that may not be.
     """
     model = tokenizer.model
     normalizer, decoder = _STAGES

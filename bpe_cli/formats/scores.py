@@ -25,7 +25,7 @@ def check(scores: Sequence[float], text_of: Callable[[int], bytes], source: str,
         single: Whether they are added in single precision.
 
     Raises:
-        FormatError: One is no finite number, or too large; its token is named.
+        FormatError: if one is no finite number, or too large; its token is named.
     """
     most = LARGEST if single else math.inf
     if all(map(math.isfinite, scores)) and (not single or all(-most <= score <= most for score in scores)):
@@ -44,7 +44,7 @@ def check_order(model: ScoredBpe, holder: str) -> None:
         holder: What the file is called, as in "a GGUF file".
 
     Raises:
-        FormatError: A score is too large, or two that differ would be equal; the token is named.
+        FormatError: if a score is too large, or two that differ would be equal; the token is named.
     """
     check(model.scores, model.vocabulary.token, holder, single=True)
     rounded = array("f", model.scores)

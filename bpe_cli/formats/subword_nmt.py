@@ -71,7 +71,7 @@ def load_codes(data: bytes, source: str = "codes") -> Codes:
     r"""Read codes.
 
     Raises:
-        FormatError: The version is unknown, or a line is not two symbols with a blank between.
+        FormatError: if the version is unknown, or a line is not two symbols with a blank between.
 
     >>> load_codes(b"#version: 0.2\nt h\nth e</w>\n").merges
     ((b't', b'h'), (b'th', b'e</w>'))
@@ -98,7 +98,7 @@ def check_text(line: bytes, where: str) -> None:
     """Check that a line is UTF-8.
 
     Raises:
-        FormatError: It is not.
+        FormatError: if the line is not UTF-8.
     """
     try:
         line.decode()
@@ -110,7 +110,7 @@ def dump_codes(tokenizer: Tokenizer) -> bytes:
     """Write the merges of a tokenizer as codes.
 
     Raises:
-        FormatError: It does not mark the ends of words with ``</w>`` alone, or a token has a blank or a
+        FormatError: if it does not mark the ends of words with ``</w>`` alone, or a token has a blank or a
             line end in it.
     """
     pairs = pairs_of(tokenizer)
@@ -129,7 +129,7 @@ def pairs_of(tokenizer: Tokenizer) -> list[tuple[bytes, bytes]]:
     """Return the merges of a tokenizer as codes spell them, in order of priority.
 
     Raises:
-        FormatError: As for ``dump_codes``.
+        FormatError: as for ``dump_codes``.
     """
     model = tokenizer.model
     if not isinstance(model, CharacterBpe):
@@ -156,9 +156,9 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """Read codes from a file.
 
     Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken.
-        UsageError: A pattern is given: words are cut at blanks.
+        InputError: if the file cannot be read.
+        FormatError: if it is broken.
+        UsageError: if a pattern is given: words are cut at blanks.
     """
     refuse_pattern(pattern, path, "holds codes of subword-nmt, whose words are cut at blanks")
     codes = load_codes(read(path), str(path))
@@ -223,7 +223,7 @@ def refuse_other_words(tokenizer: Tokenizer, allow_loss: frozenset[str]) -> None
     """Refuse to write codes of a tokenizer that makes words in another way than at blanks, or has more to it.
 
     Raises:
-        FormatError: Something would be lost that may not be.
+        FormatError: if something would be lost that may not be.
     """
     normalizer, pre_tokenizer = word_stages(is_by_byte(tokenizer))
     unknown = tokenizer.model.unk_id
@@ -250,7 +250,7 @@ def load_vocabulary(data: bytes, source: str = "vocabulary") -> dict[str, int]:
     r"""Read a vocabulary: a token and its count on each line; of one that stands twice the larger counts.
 
     Raises:
-        FormatError: A line is not that.
+        FormatError: if a line is not that.
 
     >>> load_vocabulary(b"the 12\nth@@ 3\n")
     {'the': 12, 'th@@': 3}

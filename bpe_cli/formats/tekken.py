@@ -20,14 +20,13 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import plain, special_text
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.json_node import Node
-from bpe_cli.formats.lines import split_of
-from bpe_cli.formats.read_file import reader_of
+from bpe_cli.formats.read_file import reader_of, split_of
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import why_no_ranks
+from bpe_cli.tokenizer.merging import why_no_ranks
 from bpe_cli.tokenizer.usage import Fact, Origin, Usage, roles_in_order
 
 NAME = "tekken"
@@ -64,7 +63,7 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
     """Read the text of a ``tekken.json``.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     root = Node.parse(data, source)
     config, vocab = root.get("config"), root.get("vocab")
@@ -181,7 +180,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         The content of the output path itself (the key ``""``).
 
     Raises:
-        FormatError: Merges are not ranks, ids are not special tokens, bytes and further tokens without a
+        FormatError: if merges are not ranks, ids are not special tokens, bytes and further tokens without a
             gap, or something would be lost that may not be.
     """
     model = tokenizer.model

@@ -24,7 +24,7 @@ from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer, named_encodings
-from bpe_cli.tokenizer.rank_merges import why_no_ranks
+from bpe_cli.tokenizer.merging import why_no_ranks
 from bpe_cli.tokenizer.usage import Origin
 
 NAME = "tiktoken"
@@ -47,8 +47,8 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """Read a ``.tiktoken`` file.
 
     Raises:
-        InputError: The file cannot be read.
-        FormatError: A line is wrong; or the file is none that is known and no pattern is given.
+        InputError: if the file cannot be read.
+        FormatError: if a line is wrong; or the file is none that is known and no pattern is given.
     """
     return loads(read(path), str(path), pattern)
 
@@ -57,7 +57,7 @@ def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) ->
     """Read the text of a ``.tiktoken`` file; ``pattern`` is an expression.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     sha256 = hashlib.sha256(data).hexdigest()
     published = named_encodings.of_ranks(sha256)
@@ -150,7 +150,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         The content of the output path itself (the key ``""``).
 
     Raises:
-        FormatError: Merges are not ranks, or something would be lost that may not be.
+        FormatError: if merges are not ranks, or something would be lost that may not be.
     """
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):

@@ -43,7 +43,7 @@ class TokenList:
         """Make sure that the tokens have the ids which the file says, now that they are added.
 
         Raises:
-            FormatError: One has another.
+            FormatError: if a token has another id.
         """
         special = {token.content: token.token_id for token in tokenizer.special_tokens}
         for content, stated in self.ids.items():
@@ -68,7 +68,7 @@ def loads(data: bytes, source: str) -> TokenList:
     {b'low': 300, b'new': 301}
 
     Raises:
-        FormatError: It is malformed, not UTF-8, or has no token.
+        FormatError: if it is malformed, not UTF-8, or has no token.
     """
     ids: dict[bytes, int] = {}
     if _ARRAY.fullmatch(data):

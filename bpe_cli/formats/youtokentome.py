@@ -15,8 +15,7 @@ import re
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.lines import MergesById, number, text_lines
-from bpe_cli.formats.read_file import reader_of
+from bpe_cli.formats.read_file import MergesById, number, reader_of, text_lines
 from bpe_cli.stages import CharacterBpe, Metaspace, MetaspaceDecoder, SpecialToken, Split
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
@@ -59,7 +58,7 @@ def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
     r"""Read the text of a model.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
 
     >>> loads(b"2 1\n9601 2\n97 3\n2 3 4\n1 0 -1 -1\n").encode("a aa b")
     [4, 4, 3, 2, 1]
@@ -159,7 +158,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         The content of the output path itself (the key ``""``).
 
     Raises:
-        FormatError: The model does other things than YouTokenToMe's, or something would be lost that may
+        FormatError: if the model does other things than YouTokenToMe's, or something would be lost that may
             not be.
     """
     model = tokenizer.model
@@ -196,7 +195,7 @@ def _numbers_of(model: CharacterBpe, specials: set[int]) -> tuple[list[str], lis
     """Return the lines of characters and of rules.
 
     Raises:
-        FormatError: A token is neither, or a rule makes what its parts do not, or what there is already.
+        FormatError: if a token is neither, or a rule makes what its parts do not, or what there is already.
     """
     tokens = {token_id: _text_of(token) for token_id, token in model.vocabulary.items()}
     made: set[int] = set()

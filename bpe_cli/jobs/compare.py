@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.comparison.compare import compare as measure
 from bpe_cli.reports.comparison.comparison import Comparison, Settings
+from bpe_cli.reports.comparison.input_accounts import Sample
 from bpe_cli.reports.comparison.probes import Probes
-from bpe_cli.reports.comparison.sampling import Sample
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:

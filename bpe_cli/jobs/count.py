@@ -6,14 +6,15 @@ What was kept is held against the options, so that nobody trains on what was cut
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.inputs import find_documents
+from bpe_cli.jobs.outputs import Streams, Target
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.trainers import trainer_for
@@ -21,12 +22,11 @@ from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, SplittingOptions,
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.corpus import Source
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
-FindInputs: TypeAlias = "Callable[[Source], Inputs]"
-"""What finds the inputs of a corpus, and checks them."""
+    Outputs: TypeAlias = Sequence[tuple[str, str | None]]
 
 
 def count_corpus(
@@ -35,9 +35,10 @@ def count_corpus(
     *,
     max_memory: int = DEFAULT_MAX_MEMORY,
     threads: int = 1,
-    inputs: FindInputs | None = None,
+    outputs: Outputs = (),
+    target: Target | None = None,
     listener: Listener = SILENCE,
-    stdin: BinaryIO | None = None,
+    streams: Streams | None = None,
 ) -> _core.Counts:
     """Count the pieces of a corpus as its trainer cuts it.
 
@@ -46,12 +47,14 @@ def count_corpus(
         options: What is to be trained.
         max_memory: Bytes that the counts may take.
         threads: How many to use; the result is the same for any number.
-        inputs: Finds the inputs and checks them; None for what ``Source.inputs`` does.
+        outputs: The options that name files to write, and the files: no input may be one of them.
+        target: Where the job writes, if that may be a stream.
         listener: Who hears how it goes on.
-        stdin: What ``-`` stands for; None for the process's own.
+        streams: The streams around the job.
 
     Raises:
         InputError: if an input cannot be read.
+        UsageError: if an output is an input.
         TrainingError: if the counts take more memory.
     """
     trainer = trainer_for(options)
@@ -59,7 +62,7 @@ def count_corpus(
         source = replace(source, documents="lines")
     counts = new_counts(max_memory)
     patterns = trainer.slow_patterns(options)
-    with _reading(source, patterns, inputs, listener, stdin) as blocks:
+    with _reading(source, patterns, outputs, target, listener, streams or Streams()) as blocks:
         trainer.count(blocks, options, counts, threads)
     return counts
 
@@ -70,9 +73,10 @@ def count_by_tokenizer(
     specials: Specials = (),
     *,
     threads: int = 1,
-    inputs: FindInputs | None = None,
+    outputs: Outputs = (),
+    target: Target | None = None,
     listener: Listener = SILENCE,
-    stdin: BinaryIO | None = None,
+    streams: Streams | None = None,
 ) -> _core.Counts:
     """Count the pieces of a corpus as a tokenizer cuts it: for ``surgery.extend`` and ``surgery.prune``.
 
@@ -81,18 +85,20 @@ def count_by_tokenizer(
         tokenizer: Whose stages.
         specials: Which special tokens are found in the text, and are no part of pieces.
         threads: How many to use; the result is the same for any number.
-        inputs: As for ``count_corpus``.
+        outputs: As for ``count_corpus``.
+        target: As there.
         listener: As there.
-        stdin: As there.
+        streams: As there.
 
     Raises:
         InputError: if an input cannot be read.
+        UsageError: if an output is an input.
         TrainingError: if the counts take too much memory.
     """
     from bpe_cli.surgery import count_pieces
 
     counts = new_counts()
-    with _reading(source, tokenizer.slow_patterns, inputs, listener, stdin) as blocks:
+    with _reading(source, tokenizer.slow_patterns, outputs, target, listener, streams or Streams()) as blocks:
         count_pieces(tokenizer, blocks, counts, threads, specials)
     return counts
 
@@ -101,17 +107,17 @@ def count_by_tokenizer(
 def _reading(
     source: Source,
     slow_patterns: Sequence[str],
-    inputs: FindInputs | None,
+    outputs: Outputs,
+    target: Target | None,
     listener: Listener,
-    stdin: BinaryIO | None,
+    streams: Streams,
 ) -> Iterator[Iterator[Block]]:
     from bpe_cli.corpus import reading
 
-    stdin = stdin or sys.stdin.buffer
-    found = inputs(source) if inputs is not None else source.inputs(stdin=stdin, on_skip=listener.note)
+    found = find_documents(source, outputs, listener=listener, streams=streams, target=target)
     for note in slow_patterns_notes(slow_patterns):
         listener.note(note)
-    with reading(source, found, "counting", listener, stdin=stdin) as blocks:
+    with reading(source, found, "counting", listener, stdin=streams.read) as blocks:
         yield blocks
 
 

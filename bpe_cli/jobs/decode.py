@@ -154,7 +154,7 @@ class _Decoding:
             for batch in _documents(read_batches(kind, stream, item.name, reading), whole=bool(model.decoder)):
                 self.tokens += len(batch.ids) + batch.left_out
                 with place.named(model, batch.ids):
-                    data = model.decode(memoryview(batch.ids).toreadonly())  # nobody changes them meanwhile
+                    data = model.decode_bytes(memoryview(batch.ids).toreadonly())  # nobody changes them meanwhile
                     out.write(data if characters is None else characters.feed(data).encode())
                     if batch.done and characters is not None:
                         out.write(characters.finish().encode())

@@ -71,7 +71,7 @@ def encode_chat(
     >>> import io
     >>> from bpe_cli.corpus import Source
     >>> text, source = io.BytesIO(), Source(text='[{"role": "user", "content": "hello"}]')
-    >>> encode_chat(source, "cl100k_base", ChatOptions("chatml"), EncodeOptions("text"), output=text).documents
+    >>> encode_chat(source, "gpt-3.5-turbo", ChatOptions(), EncodeOptions("text"), output=text).documents
     1
     >>> print(text.getvalue().decode())
     <|im_start|>user

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.inputs import read_counts
+from bpe_cli.jobs.load import load
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import Listener
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 Inference = Literal["merges", "longest", "left-to-right"]
 """How a BPE vocabulary is applied: by its merges; by the longest token anywhere first; by the longest from the left."""
-
-SHOWN_PATTERNS = 3
-"""How many patterns a note names: a file may have a thousand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +57,7 @@ class TokenizerChoice:
             UsageError: If there is no such tokenizer, or it cannot be applied so.
             InputError, FormatError: If a file cannot be read.
         """
-        from bpe_cli.tokenizer import named_encodings
-
-        # The formats of files are loaded only if one may be meant: a named encoding starts without them.
-        without_file = self.pattern is None and not os.path.lexists(self.name)
-        tokenizer = named_encodings.find(self.name) if without_file else None
-        if tokenizer is None:
-            from bpe_cli.formats import find_tokenizer
-
-            tokenizer = find_tokenizer(self.name, self.pattern)
+        tokenizer = load(self.name, self.pattern)
         if self.added:
             tokenizer = tokenizer.with_special_tokens(self.added)
         if self.inference == "merges":
@@ -138,22 +127,13 @@ def check_sampling(model: Tokenizer, sampling: Sampling | None, *, spans: bool =
 
 def note_oddities(tokenizer: Tokenizer, specials: Specials, listener: Listener) -> None:
     """Note the patterns that take the slow way, and the characters that have no token but a special one."""
-    for note in (*slow_patterns_notes(tokenizer.slow_patterns), *unspelt_notes(tokenizer, specials)):
+    if tokenizer.slow_patterns:
+        from bpe_cli.stages.splitters import slow_patterns_notes
+
+        for note in slow_patterns_notes(tokenizer.slow_patterns):
+            listener.note(note)
+    for note in unspelt_notes(tokenizer, specials):
         listener.note(note)
-
-
-def slow_patterns_notes(patterns: Sequence[str]) -> Iterator[str]:
-    """Describe patterns that take the slow way, if there are any."""
-    if patterns:
-        from bpe_cli.stages.splitters import show_pattern
-
-        shown = ", ".join(map(show_pattern, patterns[:SHOWN_PATTERNS]))
-        if len(patterns) > SHOWN_PATTERNS:
-            shown += f" and {len(patterns) - SHOWN_PATTERNS:,} more"
-        yield (
-            f"the core has no scanner for the pattern {shown}; the `regex` module runs it, on one thread and "
-            "many times slower"
-        )
 
 
 def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:

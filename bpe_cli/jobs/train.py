@@ -6,10 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
+from bpe_cli.jobs.outputs import Streams, Target, check_kept, check_outputs
 from bpe_cli.jobs.train_options import options_for
+from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import plural
 from bpe_cli.trainers import trainer_for
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
-    from bpe_cli.jobs.count import FindInputs
+    from bpe_cli.jobs.outputs import Destination
     from bpe_cli.support.blocks import Block
+    from bpe_cli.teaching.steps import Steps
     from bpe_cli.tokenizer import Tokenizer
 
 
@@ -61,7 +64,7 @@ class TrainedFile:
         trained: The tokenizer, with what it is made of; None if only counting was asked for.
         wanted: How many tokens it was to have; None for any number.
         dead_merges: How many merges make or use a special token, so that no text is merged by them.
-        steps: The textbook's training as lines, if it was asked for.
+        steps: The textbook's training, if it was asked for; ``views.training_steps`` writes it out.
     """
 
     pieces: int
@@ -69,7 +72,7 @@ class TrainedFile:
     trained: Trained | None = None
     wanted: int | None = None
     dead_merges: int = 0
-    steps: tuple[str, ...] = ()
+    steps: Steps | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -90,11 +93,10 @@ class TrainedFile:
 
 def train_file(
     job: TrainJob,
-    output: str | BinaryIO | None = None,
+    output: Destination | None = None,
     *,
-    inputs: FindInputs | None = None,
     listener: Listener = SILENCE,
-    stdin: BinaryIO | None = None,
+    streams: Streams | None = None,
     on_counted: Callable[[TrainedFile], None] | None = None,
 ) -> TrainedFile:
     """Count a corpus, train on it, and write the tokenizer.
@@ -102,13 +104,13 @@ def train_file(
     Args:
         job: What is done.
         output: A file, which appears when all of it is there, or a binary stream; None to write no tokenizer.
-        inputs: Finds the inputs of the corpus and checks them; None for what ``Source.inputs`` does.
         listener: Who hears how it goes on.
-        stdin: What ``-`` stands for; None for the process's own.
+        streams: The streams around the job.
         on_counted: Called when the counts were saved, with the numbers of pieces.
 
     Raises:
-        UsageError: if the pattern matches nothing in the corpus, or saved counts were made with other options.
+        UsageError: if the pattern matches nothing in the corpus, saved counts were made with other options, or an
+            output would replace what is read.
         TrainingError: if there is nothing to train on, or the vocabulary has no room.
         FormatError: if the file cannot hold such a tokenizer; that is found out before the work begins.
         InputError: if an input cannot be read.
@@ -116,7 +118,11 @@ def train_file(
     """
     from bpe_cli.corpus import Source
 
-    options, trainer = job.options, trainer_for(job.options)
+    options, trainer, streams = job.options, trainer_for(job.options), streams or Streams()
+    target = None if output is None else Target.of(output)
+    outputs = [("-o", target and target.path), ("--counts-out", job.counts_out)]
+    check_outputs(outputs)
+    check_kept(outputs, (("the counts", path) for path in job.from_counts), streams, target)
     if job.file_format is not None:
         from bpe_cli.formats import rehearse
 
@@ -125,8 +131,8 @@ def train_file(
         counts, options = load_counts(job.from_counts, options, job.max_memory)
     else:
         counts = count_corpus(
-            job.source or Source(), options, max_memory=job.max_memory, threads=job.threads, inputs=inputs,
-            listener=listener, stdin=stdin,
+            job.source or Source(), options, max_memory=job.max_memory, threads=job.threads, outputs=outputs,
+            target=target, listener=listener, streams=streams,
         )  # fmt: skip
         if job.pattern and job.file_format is not None:  # a shard may have nothing for it
             check_matches(counts, job.pattern)
@@ -137,18 +143,18 @@ def train_file(
             on_counted(counted)
     if job.file_format is None:
         return counted
-    return _train(counts, options, job, output, listener)
+    return _train(counts, options, job, target, listener)
 
 
 def _train(
-    counts: _core.Counts, options: Options, job: TrainJob, output: str | BinaryIO | None, listener: Listener
+    counts: _core.Counts, options: Options, job: TrainJob, target: Target | None, listener: Listener
 ) -> TrainedFile:
     from bpe_cli.formats import dump
     from bpe_cli.sinks.atomic import open_output, open_stdout
     from bpe_cli.tokenizer.withholding import dead_merges
 
     trainer = trainer_for(options)
-    told: Iterable[str] = trainer.steps(counts, options) if job.steps else ()
+    steps = trainer.steps(counts, options) if job.steps else None
     with listener.task("training", options.vocab_size or 0, "token") as advance:
         done = 0
 
@@ -158,15 +164,14 @@ def _train(
             done = reached
 
         trained = trainer.train(counts, options, on_progress, job.threads)
-    path = output if isinstance(output, str) else None
-    if output is not None:
-        signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), path)
+    if target is not None:
+        signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), target.path)
         content = dump(signed, job.file_format or "bpe.json", ["ids"])[""]  # ids: nobody knows them yet
-        told = tuple(told)
-        with open_output(output) if isinstance(output, str) else open_stdout(output) as out:
+        path, stream = target
+        with open_stdout(stream) if stream is not None else open_output(str(path)) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
-    return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, tuple(told))
+    return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, steps)
 
 
 # -- the library's call ----------------------------------------------------------------------------
@@ -211,6 +216,8 @@ def train(
         TrainingError: if there is no text, or the vocabulary has no room for what it begins with.
         InputError: if a file cannot be read.
     """
+    if not isinstance(algorithm, str):
+        raise wrong_type("algorithm", "a str", algorithm)
     made = options_for(algorithm, options)
     trainer = trainer_for(made)
     first, items = _looked_into(corpus)

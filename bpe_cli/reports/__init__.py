@@ -6,5 +6,5 @@
 - ``tokenizer.structure.examine_structure(Anatomy(tokenizer))``: how its vocabulary is built.
 - ``tokenizer.corpus_report.examine_corpus(anatomy, count_frequencies(tokenizer, blocks))``: what a corpus uses of it.
 - ``tokenizer.lookup.look_up(anatomy, token_id)``: all about one token.
-- ``comparison.comparing.compare(tokenizers, inputs)``: several tokenizers on the same texts.
+- ``comparison.compare.compare(tokenizers, inputs)``: several tokenizers on the same texts.
 """

@@ -81,8 +81,8 @@ def count_frequencies(
         threads: How many threads encode.
 
     Raises:
-        UsageError: A name in ``specials`` is unknown.
-        InputError: A byte of the text has no token.
+        UsageError: if a name in ``specials`` is unknown.
+        InputError: if a byte of the text has no token.
 
     Memory: a few blocks, and 8 bytes for each id.
     """

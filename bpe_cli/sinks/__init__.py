@@ -59,8 +59,8 @@ def check_outputs(to: str, path: str) -> None:
     """Make sure, before the work begins, that a sink's files can be written, and are called as what they are.
 
     Raises:
-        OutputError: One cannot.
-        UsageError: The name is that of another kind of file.
+        OutputError: if one cannot.
+        UsageError: if the name is that of another kind of file.
     """
     if to in IN_PLACE and (packed := read_name(path).packed):
         raise UsageError(
@@ -97,8 +97,8 @@ def open_sink(
             read at the end, so a list that fills meanwhile will do.
 
     Raises:
-        OutputError: Something cannot be written; BrokenPipeError when stdout's reader went away.
-        UsageError: The options do not fit the tokenizer.
+        OutputError: if something cannot be written; BrokenPipeError when stdout's reader went away.
+        UsageError: if the options do not fit the tokenizer.
     """
     options = options or SinkOptions()
     if (options.tokens or options.spans) and to != "jsonl":

@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 from bpe_cli.errors import OutputError
-from bpe_cli.sinks.draft import BUFFER_BYTES, Draft, real_path, status_of
-from bpe_cli.sinks.unfinished import UNFINISHED
+from bpe_cli.sinks.draft import BUFFER_BYTES, UNFINISHED, Draft, real_path, status_of
 from bpe_cli.support.messages import cannot_write, reason_of, show_path
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Output:
         """Write bytes.
 
         Raises:
-            OutputError: They cannot be written.
+            OutputError: if they cannot be written.
         """
         with self._failures():
             self._stream.write(data)
@@ -57,7 +56,7 @@ class Output:
         """Hand all bytes to the system.
 
         Raises:
-            OutputError: They cannot be written.
+            OutputError: if they cannot be written.
         """
         with self._failures():
             self._stream.flush()
@@ -66,7 +65,7 @@ class Output:
         """Write over the first bytes.
 
         Raises:
-            OutputError: They cannot be written, or the output is no plain file.
+            OutputError: if they cannot be written, or the output is no plain file.
         """
         if self._start is None:
             raise OutputError(f"cannot write {self.name}: its start cannot be rewritten")
@@ -109,7 +108,7 @@ def open_stdout(stdout: BinaryIO) -> Iterator[Output]:
     """Yield standard output as an ``Output``, flushed at the end and not closed.
 
     Raises:
-        OutputError: It cannot be written to.
+        OutputError: if it cannot be written to.
     """
     # Under `python -u` standard output is raw, and a raw write may write a part only.
     buffered = io.BufferedWriter(stdout, BUFFER_BYTES) if isinstance(stdout, io.RawIOBase) else None
@@ -131,7 +130,7 @@ def open_output(path: str) -> Iterator[Output]:
     kept; a link is followed. What is no regular file is written to directly.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: if it cannot be written.
     """
     name = show_path(path)
     direct = _open_direct(path, name)
@@ -163,7 +162,7 @@ def open_described(path: str, beside: str) -> Iterator[tuple[Output, Output | No
         The output, and that of the description; None where the first is no regular file.
 
     Raises:
-        OutputError: One cannot be written.
+        OutputError: if one cannot be written.
     """
     name = show_path(path)
     direct = _open_direct(path, name)
@@ -191,7 +190,7 @@ def write_together(files: Mapping[str, bytes]) -> None:
     at no moment it stands beside files of another run: whoever is killed in between leaves a set without it.
 
     Raises:
-        OutputError: One cannot be written; unless the system fails in the middle of the renaming, none is changed.
+        OutputError: if one cannot be written; unless the system fails in the middle of the renaming, none is changed.
     """
     if len(files) == 1:
         for path, content in files.items():
@@ -215,7 +214,7 @@ def made_folder(folder: str, *, kept: bool = True) -> Iterator[None]:
     """Make a folder, and those above it; after an exception, or if it is not kept, what was made is gone again.
 
     Raises:
-        OutputError: It cannot be made.
+        OutputError: if it cannot be made.
     """
     made = []
     place = os.path.abspath(folder)
@@ -240,7 +239,7 @@ def write_file(path: str, data: bytes) -> None:
     """Write a whole file at once, atomically.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: if it cannot be written.
     """
     with open_output(path) as output:
         output.write(data)
@@ -250,7 +249,7 @@ def check_writable(path: str) -> None:
     """Make sure that a file can be written, before the work for it begins. Leaves no trace.
 
     Raises:
-        OutputError: Its folder is missing or read-only, it is a folder, or the like.
+        OutputError: if its folder is missing or read-only, it is a folder, or the like.
     """
     name = show_path(path)
     if _DESCRIPTOR.fullmatch(path):

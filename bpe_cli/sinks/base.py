@@ -76,7 +76,7 @@ class Sink(ABC):
             ends: Where each document's ids end (u64).
 
         Raises:
-            OutputError: They cannot be written.
+            OutputError: if they cannot be written.
         """
         self.tokens += len(ids)
         self.documents += block.ended
@@ -90,7 +90,7 @@ class Sink(ABC):
         """Complete the output after the last block, and flush; the output stays open.
 
         Raises:
-            OutputError: It cannot be written.
+            OutputError: if it cannot be written.
         """
         self.output.flush()
 

@@ -62,7 +62,7 @@ class BinSink(Sink):
         """Count the eots inside documents, at these places in the ids of a block; the text has asked for them.
 
         Raises:
-            InputError: It is an ordinary token: whoever divides by it would find other documents.
+            InputError: if it is an ordinary token: whoever divides by it would find other documents.
         """
         token = self.tokenizer.special_ids.get(eot)
         if token is not None and token.special:
@@ -108,7 +108,7 @@ def choose_dtype(tokenizer: Tokenizer, options: SinkOptions) -> Dtype:
     """Choose u16 when every id of the tokenizer fits, else u32; check what was chosen already.
 
     Raises:
-        UsageError: An id does not fit into what was asked for, or is no u32.
+        UsageError: if an id does not fit into what was asked for, or is no u32.
     """
     highest = max(tokenizer.vocab_size - 1, options.edges.eot or 0, options.edges.bos or 0)
     if highest > HIGHEST_ID:
@@ -125,7 +125,7 @@ def pack(ids: memoryview, dtype: Dtype, ends: memoryview | array[int] | None = N
     b'\x01\x00\x03\x02'
 
     Raises:
-        OutputError: An id does not fit into u16.
+        OutputError: if an id does not fit into u16.
     """
     try:
         return _core.pack_numbers(ids, array("Q") if ends is None else ends, eot, dtype == "u16")

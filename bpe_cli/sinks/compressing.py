@@ -36,7 +36,7 @@ def check_compressing(path: str | None) -> None:
     """Make sure, before the work begins, that a file can be compressed as its name says.
 
     Raises:
-        OutputError: No library for it is installed.
+        OutputError: if no library for it is installed.
     """
     _compressor_of(path)
 
@@ -46,7 +46,7 @@ def open_packed(path: str) -> Iterator[Output]:
     """Open a file as ``open_output`` does, compressed if its name says so.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: if it cannot be written.
     """
     make = _compressor_of(path)
     with open_output(path) as output:

@@ -22,7 +22,7 @@ class CountSink(Sink):
         """Write how many tokens each document of a block has (u64), and flush.
 
         Raises:
-            OutputError: They cannot be written.
+            OutputError: if they cannot be written.
         """
         lines, tokens, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
         self.tokens += tokens

@@ -79,7 +79,7 @@ def check_name(option: str, path: str | None, what: str, accepted: Collection[st
         packable: Whether it is compressed where the name says so.
 
     Raises:
-        UsageError: The name is another kind of file's.
+        UsageError: if the name is another kind of file's.
     """
     name = read_name(path)
     if name.ending and name.ending not in accepted:

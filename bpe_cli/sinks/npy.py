@@ -26,7 +26,7 @@ class NpySink(BinSink):
     """Write ids as one array.
 
     Raises:
-        OutputError: The output is a pipe or the like, whose header could not be completed.
+        OutputError: if the output is a pipe or the like, whose header could not be completed.
     """
 
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
@@ -42,7 +42,7 @@ class NpySink(BinSink):
         """Complete the header, and flush.
 
         Raises:
-            OutputError: It cannot be written.
+            OutputError: if it cannot be written.
         """
         self.output.rewrite_start(header(self.dtype, self.tokens))
         super().finish()

@@ -35,7 +35,7 @@ def read_batches(
     [([1, 2], True), ([3], True)]
 
     Raises:
-        InputError: The data is not of that format; the message says where.
+        InputError: if the data is not of that format; the message says where.
     """
     options = options or ReadOptions()
     batches = READERS[source_format](stream, name, options)
@@ -68,7 +68,7 @@ def read_ids(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
     """Read a line of decimal ids per document; white space separates them.
 
     Raises:
-        InputError: A word is not an id; the message names line and word.
+        InputError: if a word is not an id; the message names line and word.
     """
     return _read_words(stream, name, _ids_of_lines)
 
@@ -77,7 +77,7 @@ def read_tokens(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[
     """Read a line of tokens per document, in the visible byte alphabet; white space separates them.
 
     Raises:
-        InputError: A word is not a token of the tokenizer; the message names line and word.
+        InputError: if a word is not a token of the tokenizer; the message names line and word.
     """
     if options.tokenizer is None:
         raise InputError("tokens can be read only with their tokenizer")
@@ -101,7 +101,7 @@ def read_jsonl(stream: IO[bytes], name: str, _: ReadOptions) -> Iterator[Batch]:
     """Read a JSON object per document, a line each, with its ids in ``ids``; blank lines are skipped.
 
     Raises:
-        InputError: A line is not such an object; the message names it.
+        InputError: if a line is not such an object; the message names it.
     """
     from bpe_cli.support.safe_orjson import orjson
 

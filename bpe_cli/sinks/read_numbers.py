@@ -29,7 +29,7 @@ def read_bin(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     """Read raw little-endian numbers.
 
     Raises:
-        InputError: Their width is not known, or the data ends inside one.
+        InputError: if their width is not known, or the data ends inside one.
     """
     if options.dtype is None:
         raise InputError(
@@ -47,7 +47,7 @@ def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     """Read a 1-D NumPy array of integers (format versions 1 to 3).
 
     Raises:
-        InputError: It is no such array, its data has another length than its header says, or a
+        InputError: if it is no such array, its data has another length than its header says, or a
             number is no id.
     """
     number, length = _npy_header(stream, name)
@@ -61,7 +61,7 @@ def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
     """Read the header of an array: how its numbers lie, and how many there are.
 
     Raises:
-        InputError: It is damaged, or the array is not 1-D or not of integers.
+        InputError: if it is damaged, or the array is not 1-D or not of integers.
     """
     import ast
 
@@ -106,7 +106,7 @@ def _numbers(
     """Yield numbers to the end of the stream, of which there must be ``length`` (None: any number).
 
     Raises:
-        InputError: There are more or fewer, or their hash is not ``sha256`` (None: any hash).
+        InputError: if there are more or fewer, or their hash is not ``sha256`` (None: any hash).
     """
     held, place = b"", 0
     digest = None
@@ -143,7 +143,7 @@ def widen(data: bytes, number: _Number, place: int, name: str) -> array[int]:
         name: What messages call the file.
 
     Raises:
-        InputError: A number is negative or too large.
+        InputError: if a number is negative or too large.
     """
     if not (number.signed or number.big_endian) and sys.byteorder == "little":
         if number.width == 4:

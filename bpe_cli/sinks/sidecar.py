@@ -91,7 +91,7 @@ def load_sidecar(path: str) -> Sidecar | None:
         path: The path of the binary file itself.
 
     Raises:
-        InputError: The sidecar cannot be read or is damaged, or belongs to a file of another length.
+        InputError: if the sidecar cannot be read or is damaged, or belongs to a file of another length.
     """
     from bpe_cli.support.safe_orjson import orjson
 
@@ -112,7 +112,7 @@ def _checked(content: Any, place: str) -> Sidecar:
     """Check what a sidecar says, member by member.
 
     Raises:
-        InputError: A member is missing or out of range.
+        InputError: if a member is missing or out of range.
     """
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise InputError(f"{place}: this is no description of ids: its schema is not {SCHEMA!r}")
@@ -146,7 +146,7 @@ def check_length(sidecar: Sidecar, path: str) -> None:
     """Make sure that a sidecar and the raw file that it describes belong together.
 
     Raises:
-        InputError: The file has another length.
+        InputError: if the file has another length.
     """
     width = 2 if sidecar.dtype == "u16" else 4
     size = os.path.getsize(path)
@@ -169,7 +169,7 @@ def complete(
         tokenizer: Whose ids they are taken for.
 
     Raises:
-        InputError: The sidecar is damaged or belongs to another file.
+        InputError: if the sidecar is damaged or belongs to another file.
     """
     if source_format not in ("npy", "bin"):
         return asked, None

@@ -54,7 +54,7 @@ def core_spec(normalizers: Sequence[Normalizer], pre_tokenizers: Sequence[PreTok
     """Return the stages before the model as the core wants them: JSON for ``_core.Stages``.
 
     Raises:
-        UsageError: Their expressions would take too much memory.
+        UsageError: if their expressions would take too much memory.
     """
     import json
 

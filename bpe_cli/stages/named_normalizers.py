@@ -59,7 +59,7 @@ def named(names: str) -> tuple[Normalizer, ...]:
     ``strip-accents`` leaves out accents that are characters of their own, so ``nfd`` goes before it.
 
     Raises:
-        UsageError: A name is not known.
+        UsageError: if a name is not known.
 
     >>> named("nfd,strip-accents,lowercase")
     (NFD(), StripAccents(), Lowercase())

@@ -46,7 +46,7 @@ def named(wanted: str) -> tuple[PreTokenizer, ...]:
     A name of ``patterns`` stands for the pattern alone: bytes stay bytes.
 
     Raises:
-        UsageError: A name is not known.
+        UsageError: if a name is not known.
 
     >>> named("whitespace-split, digits")
     (WhitespaceSplit(), Digits(individual_digits=False))

@@ -178,7 +178,7 @@ def resolve_pattern(name_or_regex: str) -> str:
     """Return the expression for a pattern's name or for an expression.
 
     Raises:
-        UsageError: It looks like a name, and there is no pattern of it.
+        UsageError: if it looks like a name, and no pattern has it.
     """
     import re
 

@@ -66,7 +66,7 @@ class RegexSplitter:
     A byte that is no part of UTF-8 is one character, a letter without case (``\\p{Lo}``).
 
     Raises:
-        UsageError: An expression does not compile, would take too much memory, or searches backwards.
+        UsageError: if an expression does not compile, would take too much memory, or searches backwards.
     """
 
     def __init__(self, patterns: Sequence[str]) -> None:
@@ -135,7 +135,7 @@ def compile_splitter(patterns: tuple[str, ...]) -> Splitter:
     """Choose what runs split patterns: the core if it knows all of them, else ``regex``.
 
     Raises:
-        UsageError: An expression does not compile.
+        UsageError: if an expression does not compile.
     """
     if not patterns:
         return _core.Splitter("null")

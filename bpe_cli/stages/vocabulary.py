@@ -47,7 +47,7 @@ class Vocabulary:
         """Build from token -> id.
 
         Raises:
-            ValueError: Two tokens share an id, an id is negative or over 2,097,151, or a token is empty.
+            ValueError: if two tokens share an id, an id is negative or over 2,097,151, or a token is empty.
         """
         size = max(ids.values(), default=-1) + 1
         if size > _core.MAX_TOKENS or min(ids.values(), default=0) < 0:
@@ -96,7 +96,7 @@ class Vocabulary:
         """Return the bytes of a token; ``b""`` for an id that no token has.
 
         Raises:
-            IndexError: The id lies outside the table.
+            IndexError: if the id lies outside the table.
         """
         if token_id < 0:
             raise IndexError(token_id)

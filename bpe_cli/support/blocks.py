@@ -86,7 +86,7 @@ def whole_documents(
             more than that, so that not more of it is held.
 
     Raises:
-        BpeError: A document is larger: what ``too_large`` makes.
+        BpeError: if a document is larger: what ``too_large`` makes.
 
     >>> parts = [Block(b"abc", array("Q", [1, 3]), unfinished=True), Block(b"d", array("Q", [1]), continued=True)]
     >>> list(whole_documents(parts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.messages import listed, nearest
@@ -12,19 +12,131 @@ from bpe_cli.support.messages import listed, nearest
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+T = TypeVar("T")
 
-def bytes_of(text: str | bytes) -> bytes:
-    """Return the bytes of a text; a lone surrogate stands for a byte if ``surrogateescape`` makes it of one."""
+
+def bytes_of(text: object, name: str = "text") -> bytes:
+    """Return the bytes of a text; a lone surrogate stands for a byte if ``surrogateescape`` makes it of one.
+
+    Args:
+        text: A str, or the bytes of one in UTF-8 (or any bytes) in whatever holds bytes.
+        name: What errors call it.
+
+    >>> bytes_of("é"), bytes_of(bytearray(b"ab"))
+    (b'\\xc3\\xa9', b'ab')
+
+    Raises:
+        TypeError: if it is neither text nor bytes.
+        InputError: if it has a surrogate that stands for no byte.
+    """
     if isinstance(text, bytes):
         return text
+    if not isinstance(text, str):
+        if isinstance(text, (bytearray, memoryview)) and memoryview(text).itemsize == 1:
+            return bytes(text)
+        raise wrong_type(name, "a str or bytes", text)
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         raise InputError(
-            f"character {error.start} of the text is the lone surrogate U+{ord(text[error.start]):04X}, "
+            f"character {error.start} of the {name} is the lone surrogate U+{ord(text[error.start]):04X}, "
             "which stands for no bytes",
             hint="text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace') makes it U+FFFD",
         ) from error
+
+
+def wrong_type(name: str, wanted: str, value: object) -> TypeError:
+    """Make the error for an argument of another type than it must have.
+
+    >>> wrong_type("text", "a str or bytes", ["a"])
+    TypeError('text must be a str or bytes, not list')
+    """
+    return TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
+
+
+def list_of(name: str, values: Iterable[T], what: str) -> list[T]:
+    """Return several values as a list; one text alone is not several.
+
+    Args:
+        name: What errors call the argument.
+        values: The values.
+        what: What each of them is, in the plural.
+
+    Raises:
+        TypeError: if they cannot be iterated over.
+        UsageError: if they are one text.
+    """
+    if isinstance(values, (str, bytes, bytearray, memoryview)):
+        raise UsageError(
+            f"{name} is one {type(values).__name__}, and several {what} are meant",
+            hint=f"put it into a list: {name}=[...]",
+        )
+    if not _several(values):
+        raise wrong_type(name, f"a list of {what}", values)
+    return list(values)
+
+
+def specials_of(specials: Literal["all"] | Iterable[str]) -> Literal["all"] | tuple[str, ...]:
+    """Return which special tokens are meant: all, or those with these contents.
+
+    >>> specials_of(["<s>"]), specials_of("all")
+    (('<s>',), 'all')
+
+    Raises:
+        TypeError: if it is neither ``"all"`` nor several str.
+        UsageError: if it is the text of one token.
+    """
+    if isinstance(specials, str):
+        if specials == "all":
+            return "all"
+        raise UsageError(
+            f"specials is the str {specials!r}, which is neither 'all' nor a collection of special tokens",
+            hint=f"for this one token: specials=({specials!r},)",
+        )
+    if not _several(specials):
+        raise wrong_type("specials", "'all' or a collection of str", specials)
+    names = tuple(specials)
+    for name in names:
+        if not isinstance(name, str):
+            raise wrong_type("specials", "'all' or a collection of str", name)
+        bytes_of(name, "special token")
+    return names
+
+
+def _several(values: object) -> bool:
+    return isinstance(values, Iterable) and not isinstance(values, (str, bytes, bytearray, memoryview))
+
+
+def whole_number(name: str, value: int, least: int = 0, most: int = (1 << 63) - 1) -> int:
+    """Return a number that is an int, or can be one without loss, and is in range.
+
+    Raises:
+        TypeError: if it is not a whole number.
+        UsageError: if it is out of range.
+    """
+    if type(value) is not int:
+        try:
+            value = value.__index__()
+        except (AttributeError, TypeError):
+            raise wrong_type(name, "an int", value) from None
+    if value < least:
+        raise UsageError(f"{name} must be {least:,} or more, not {value:,}")
+    if value > most:
+        raise UsageError(f"{name} must be {most:,} or less")
+    return value
+
+
+def one_of(name: str, value: str, known: Sequence[str]) -> None:
+    """Make sure that an argument has one of some values.
+
+    Raises:
+        TypeError: if it is not a str.
+        UsageError: if it is another str.
+    """
+    if not isinstance(value, str):
+        raise wrong_type(name, "a str", value)
+    if value not in known:
+        raise UsageError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
 
 
 def no_special_tokens(names: Sequence[str], contents: Iterable[bytes]) -> UsageError:
@@ -65,12 +177,21 @@ def cannot_spell(error: ValueError, data: bytes | memoryview) -> InputError:
 
 
 def pack(ids: Iterable[int] | Buffer) -> array[int] | memoryview:
-    """Pack ids as u32, naming the first that does not fit; an array of u32 is given as it is."""
+    """Pack ids as u32, naming the first that does not fit; an array of u32 is given as it is.
+
+    Raises:
+        TypeError: if they are a text, or cannot be iterated over.
+        InputError: if one is not an id.
+    """
     if not isinstance(ids, (list, tuple)):
+        if isinstance(ids, (str, bytes, bytearray)):
+            raise wrong_type("ids", "token ids", ids)
         try:
             view = memoryview(ids)  # type: ignore[arg-type]  # that is what is asked
         except TypeError:
-            ids = list(ids)  # type: ignore[arg-type]  # no buffer, so it can be iterated over
+            if not isinstance(ids, Iterable):
+                raise wrong_type("ids", "token ids", ids) from None
+            ids = list(ids)  # no buffer, so it can be iterated over
         else:
             if view.format == "I" and view.c_contiguous and view.ndim == 1:
                 return view

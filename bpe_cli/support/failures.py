@@ -45,7 +45,7 @@ class Failures:
         """Fail if an attempt did: with its error, or with one that names them all.
 
         Raises:
-            BpeError: One did; of the kind of the first.
+            BpeError: if one failed; of the kind of the first.
         """
         if not self._errors:
             return
@@ -66,7 +66,7 @@ def every(attempt: Callable[[Name], Result], names: Iterable[Name]) -> list[Resu
     """Return the results of attempts that must all succeed.
 
     Raises:
-        BpeError: One did not; the message names all that did not.
+        BpeError: if one failed; the message names all that did.
     """
     failures = Failures()
     results = failures.of(attempt, names)

@@ -43,7 +43,7 @@ def segmented(model: Model, counts: _core.Counts) -> Iterator[tuple[list[bytes],
         Pieces, how often each occurs (u64), the ids of all of them (u32), where each piece's end (u64).
 
     Raises:
-        InputError: The model has no token for a byte.
+        InputError: if the model has no token for a byte.
     """
     bare = Tokenizer(model)
     for start in range(0, counts.unique, _CHUNK):
@@ -58,7 +58,7 @@ def count_tokens(model: Model, counts: _core.Counts) -> dict[int, int]:
     """Count how often each token occurs in a corpus, by id.
 
     Raises:
-        InputError: The model has no token for a byte.
+        InputError: if the model has no token for a byte.
     """
     uses: dict[int, int] = {}
     for _, numbers, ids, ends in segmented(model, counts):

@@ -18,11 +18,10 @@ from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.surgery.corpus import segmented
-from bpe_cli.surgery.merge_rules import made_of
+from bpe_cli.surgery.merge_rules import made_of, textless
 from bpe_cli.surgery.operation import Operation, Progress, kept
-from bpe_cli.surgery.symbols import textless
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import as_merges, as_ranks
+from bpe_cli.tokenizer.merging import as_merges, as_ranks
 
 Tie = Literal["lowest-ids", "first-seen", "largest-text"]
 """Which of the most frequent pairs is merged; see ``trainers.bbpe.COMPAT``."""
@@ -53,10 +52,10 @@ def extend(
         progress: Called now and then with (ids so far, ids wanted).
 
     Raises:
-        UsageError: There are as many tokens already, or more than fit.
-        TrainingError: The corpus has no text, or it spells out a special token again and again.
-        FormatError: The model does not merge, or by ranks of which no list of merges can be made.
-        InputError: The model has no token for a byte of the corpus.
+        UsageError: if there are as many tokens already, or more than fit.
+        TrainingError: if the corpus has no text, or it spells out a special token again and again.
+        FormatError: if the model does not merge, or by ranks of which no list of merges can be made.
+        InputError: if the model has no token for a byte of the corpus.
     """
     if isinstance(tokenizer.model, RankBpe):  # whose merges depend on which tokens there are
         tokenizer = tokenizer.without_dead_merges()
@@ -123,7 +122,7 @@ def _listed(model: Model) -> MergeBpe | CharacterBpe:
     """Return a model whose merges are listed.
 
     Raises:
-        FormatError: It does not merge, or by ranks of which no list of merges can be made.
+        FormatError: if it does not merge, or by ranks of which no list of merges can be made.
     """
     if isinstance(model, CharacterBpe):
         return model
@@ -151,7 +150,7 @@ def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
     """Make sure that no text becomes a token that reads like a special one.
 
     Raises:
-        TrainingError: One does.
+        TrainingError: if a token would read like a special one.
     """
     contents = {token.content for token in tokenizer.special_tokens}
     for token in tokens:

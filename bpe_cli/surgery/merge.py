@@ -16,11 +16,10 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import plural, quote
-from bpe_cli.surgery.merge_rules import MergeRules, made_of
+from bpe_cli.surgery.merge_rules import MergeRules, composite, made_of, textless
 from bpe_cli.surgery.operation import Operation, kept, used_ids
-from bpe_cli.surgery.symbols import composite, textless
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import as_merges, as_ranks
+from bpe_cli.tokenizer.merging import as_merges, as_ranks
 
 _Merging = MergeBpe | CharacterBpe
 _Triples = list[tuple[int, int, int]]
@@ -33,8 +32,8 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     second's tokens that are left out. ``made_of`` is what the first made of a new token's text.
 
     Raises:
-        FormatError: They do not merge the same symbols, or by ranks of which no list of merges can be made.
-        UsageError: There are more tokens than fit.
+        FormatError: if they do not merge the same symbols, or by ranks of which no list of merges can be made.
+        UsageError: if there are more tokens than fit.
     """
     first, second = first.without_dead_merges(), second.without_dead_merges()
     ours, theirs = _merging(first.model, "first"), _merging(second.model, "second")
@@ -77,7 +76,7 @@ def merge(first: Tokenizer, second: Tokenizer) -> Operation:
     other_to_new: dict[int, int | None] = dict.fromkeys(used_ids(second))
     other_to_new.update((old, closed(new)) for old, new in new_ids.items() if new not in gone)
     specials = _special_tokens(first, second, size, size + len(texts), other_to_new)
-    unknown, unk_id = getattr(theirs, "unk_id", None), getattr(ours, "unk_id", None)
+    unknown, unk_id = theirs.unk_id, ours.unk_id
     if unknown is not None and unk_id is not None:
         other_to_new[unknown] = unk_id
     vocabulary = ours.vocabulary

@@ -7,8 +7,23 @@ piece is merged in Python instead, which does the same (the tests hold it to the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from bpe_cli.stages import CharacterBpe, MergeBpe
+from bpe_cli.errors import FormatError
+from bpe_cli.stages import (
+    CharacterBpe,
+    LongestMatch,
+    MergeBpe,
+    Model,
+    NGram,
+    RankBpe,
+    ScoredBpe,
+    Unigram,
+    WordLevel,
+)
+from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, UNUSED
+from bpe_cli.stages.vocabulary import Vocabulary
+from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import merged
 
 
@@ -100,4 +115,125 @@ def made_of(
             symbols = [new.vocabulary.id_of(content[at : at + 1]) for at in range(len(content))]
         known = [symbol for symbol in symbols if symbol is not None and symbol < old.vocabulary.size]
         found[token_id] = tuple(own.apply(known)) if len(known) == len(symbols) else ()
+    return found
+
+
+# --------------------------------------------------------------------------------------------------
+# SentencePiece's BPE as merges: scores say which concatenation comes first, merges say of what parts.
+#
+# The neighbours whose concatenation has the highest score are merged. Whatever stands around a piece while
+# it is put together has no part in it; so it comes of the same two parts wherever it does, and those are
+# found by merging its own characters.
+
+
+def own_merges(model: ScoredBpe) -> MergeRules:
+    """Find the one merge by which each piece is made; those of equal scores have equal priorities.
+
+    These are for pruning: a piece out of reach has none. A list that another program is to merge by has
+    all pairs, in an order in which no two are equal (``formats.dialects.score_merges``).
+
+    Raises:
+        FormatError: if a character of a piece is none itself, or there are pieces that only serve merging.
+    """
+    if UNUSED in model.kinds:
+        raise FormatError(
+            "the model has unused pieces, which serve merging and are taken apart again", hint="make them normal ones"
+        )
+    texts = [model.vocabulary.token(token_id) for token_id in range(model.vocabulary.size)]
+    products = composite(model)
+    by_text = {texts[token_id]: (-model.scores[token_id], token_id) for token_id in products}
+    scores = sorted({score for score, _ in by_text.values()})
+    priority_of = {score: priority for priority, score in enumerate(scores)}
+    products_of = {text: (priority_of[score], token_id) for text, (score, token_id) in by_text.items()}
+    symbol_of = {
+        texts[token_id].decode(): token_id
+        for token_id, _ in model.vocabulary.items()
+        if token_id not in products and (not model.kinds or model.kinds[token_id] == NORMAL)
+    }
+    rules = MergeRules(())
+    for token_id in sorted(products):
+        whole = texts[token_id]
+        symbols = []
+        for character in whole.decode():
+            if character not in symbol_of:
+                raise FormatError(
+                    f"the piece {whole.decode()!r} has the character {character!r}, which is no piece itself"
+                )
+            symbols.append(symbol_of[character])
+
+        def order(left: int, right: int, whole: bytes = whole) -> tuple[int, int] | None:
+            text = texts[left] + texts[right]
+            return None if text == whole else products_of.get(text)
+
+        parts = merged(symbols, order)
+        if len(parts) == 2:
+            rules.add(parts[0], parts[1], token_id, products_of[whole][0])
+    return rules
+
+
+def without_products(model: ScoredBpe) -> ScoredBpe:
+    """Return the model that only spells: without the pieces that merging makes."""
+    products = composite(model)
+    size = len(model.scores)
+    kinds = bytearray(model.kinds or bytes([NORMAL]) * size)
+    kinds[model.unk_id] = UNKNOWN
+    texts = [b""] * size
+    for token_id, content in model.vocabulary.items():
+        texts[token_id] = b"" if token_id in products else content
+    for token_id in products:
+        kinds[token_id] = CONTROL
+    return replace(model, vocabulary=Vocabulary.from_tokens(texts), kinds=bytes(kinds))
+
+
+# --------------------------------------------------------------------------------------------------
+# Which tokens everything is spelt with, and which are put together from several of those.
+
+
+_BYTE_TEXTS = frozenset(BYTE_TEXTS)
+"""What the bytes of unknown characters are written as."""
+
+
+def composite(model: Model) -> set[int]:
+    """Return the tokens that a model could do without: none of them is a byte or a character.
+
+    Words and n-grams are no symbols of each other: there every token is one.
+    """
+    tokens = model.vocabulary.items()
+    if isinstance(model, (RankBpe, MergeBpe)):
+        return {token_id for token_id, content in tokens if len(content) > 1}
+    if isinstance(model, (WordLevel, NGram)):
+        return {token_id for token_id, _ in tokens}
+    prefix = model.continuing_subword_prefix.encode()
+    suffix = model.end_of_word_suffix.encode() if isinstance(model, (CharacterBpe, LongestMatch)) else b""
+    separate = isinstance(model, (CharacterBpe, LongestMatch)) and model.separate_suffix
+    kinds = model.kinds if isinstance(model, (ScoredBpe, Unigram)) else b""
+    by_byte = _BYTE_TEXTS if model.byte_fallback else frozenset()
+
+    def is_symbol(content: bytes) -> bool:
+        if content in by_byte or content == suffix:
+            return True
+        stem = content.removeprefix(prefix)
+        stem = stem if separate else stem.removesuffix(suffix)
+        return len(stem.decode("utf-8", "replace")) <= 1
+
+    return {
+        token_id for token_id, content in tokens if not is_symbol(content) and (not kinds or kinds[token_id] == NORMAL)
+    }
+
+
+def textless(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> set[int]:
+    """Return the tokens that no merge uses or makes of text: special ones, the unknown one, bytes of characters.
+
+    Args:
+        tokenizer: Whose special tokens count.
+        model: Its model, with merges.
+    """
+    used = {*model.merges.triples}
+    several = composite(model)
+    found = {token_id for token_id in tokenizer.special_ids if token_id not in used and token_id in several}
+    if isinstance(model, CharacterBpe):
+        if model.unk_id is not None and model.unk_id not in used:
+            found.add(model.unk_id)
+        if model.byte_fallback:
+            found |= {token_id for token_id, content in model.vocabulary.items() if content in _BYTE_TEXTS}
     return found

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bpe_cli.errors import FormatError
-from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
+from bpe_cli.errors import FormatError, InputError, UsageError
+from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, SpecialToken, Unigram
 from bpe_cli.stages.codebook import ids_of
-from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
 
@@ -77,7 +77,7 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
     """Return the ids that something beside the model refers to, and those of the unknown token and of a codebook.
 
     Raises:
-        FormatError: The post-processor is broken.
+        FormatError: if the post-processor is broken.
     """
     named = {token_id for _, token_id in tokenizer.usage.roles} | tokenizer.special_ids.keys()
     if tokenizer.usage.padding is not None:
@@ -100,7 +100,7 @@ def renumber(tokenizer: Tokenizer, new_ids: Mapping[int, int | None]) -> Tokeniz
         new_ids: New ids by old, in the same order; those of ``protected_ids`` are there.
 
     Raises:
-        FormatError: The post-processor is broken.
+        FormatError: if the post-processor is broken.
     """
 
     def moved(token_id: int) -> int:
@@ -171,7 +171,7 @@ def _parsed(post_processor: str) -> tuple[object, list[tuple[list[int], int]]]:
     """Read a post-processor; gives the component, and each list in it that holds an id with the place of the id.
 
     Raises:
-        FormatError: It is broken.
+        FormatError: if it is broken.
     """
     try:
         component = json.loads(post_processor)
@@ -194,3 +194,60 @@ def _places_of_ids(component: dict[str, Any]) -> Iterator[tuple[list[int], int]]
         for token in component["special_tokens"].values():
             for place in range(len(token["ids"])):
                 yield token["ids"], place
+
+
+# --------------------------------------------------------------------------------------------------
+# Add tokens to a tokenizer: they get the ids after all others.
+
+
+def add_tokens(tokenizer: Tokenizer, tokens: Iterable[SpecialToken]) -> Operation:
+    """Add tokens that are found in text as they stand, whatever the model would make of them.
+
+    A token whose content is one already, ordinary or special, is kept as it is and counted as such; one
+    that is given twice is added once. ``made_of`` is how the tokenizer encoded the content before.
+
+    Args:
+        tokenizer: The tokenizer.
+        tokens: The tokens in order of their new ids; the ids that they have are of no meaning.
+
+    Raises:
+        UsageError: if a token is empty, or no id is left.
+    """
+    present = {token.content for token in tokenizer.special_tokens}
+    vocabulary = tokenizer.model.vocabulary
+    first = tokenizer.vocab_size
+    given: set[bytes] = set()
+    added: list[SpecialToken] = []
+    made_of: dict[int, tuple[int, ...]] = {}
+    repeated, existing, unspelt = 0, [], 0
+    for token in tokens:
+        if not token.content:
+            raise UsageError("a token that is to be added is empty")
+        if token.content in given:
+            repeated += 1
+            continue
+        given.add(token.content)
+        if token.content in present or vocabulary.id_of(token.content) is not None:
+            existing.append(token.content)
+            continue
+        token_id = first + len(added)
+        if token_id >= MAX_ID:
+            raise UsageError(f"there is no id left for a new token: ids end at {MAX_ID - 1:,}")
+        added.append(replace(token, token_id=token_id))
+        try:
+            made_of[token_id] = tuple(tokenizer.encode(token.content))
+        except InputError:
+            made_of[token_id] = ()
+            unspelt += 1
+    grown = replace(tokenizer, special_tokens=(*tokenizer.special_tokens, *added)) if added else tokenizer
+    summary = [f"{len(added):,} added"]
+    notes = []
+    if repeated:
+        summary.append(f"{repeated:,} given twice")
+    if existing:
+        summary.append(f"{len(existing):,} kept that were there")
+        shown = ", ".join(repr(content.decode("utf-8", "backslashreplace")) for content in existing[:3])
+        notes.append(f"{shown}{', ...' if len(existing) > 3 else ''}: a token already, and kept as it is")
+    if unspelt:
+        notes.append(f"{unspelt:,} of the new tokens have a text that could not be encoded before")
+    return Operation(grown, kept(tokenizer), made_of, tuple(summary), tuple(notes))

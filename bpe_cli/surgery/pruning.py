@@ -19,7 +19,7 @@ from bpe_cli.errors import FormatError, TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, NGram, RankBpe, ScoredBpe, WordLevel
 from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.surgery.corpus import count_tokens, segmented
-from bpe_cli.surgery.merge_rules import MergeRules
+from bpe_cli.surgery.merge_rules import MergeRules, composite, own_merges, without_products
 from bpe_cli.surgery.operation import (
     Operation,
     Progress,
@@ -28,10 +28,8 @@ from bpe_cli.surgery.operation import (
     renumbered_model,
     used_ids,
 )
-from bpe_cli.surgery.score_merges import own_merges, without_products
-from bpe_cli.surgery.symbols import composite
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import as_merges, as_ranks
+from bpe_cli.tokenizer.merging import as_merges, as_ranks
 
 
 def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Progress | None = None) -> Operation:
@@ -47,10 +45,10 @@ def prune(tokenizer: Tokenizer, counts: _core.Counts, size: int, *, progress: Pr
         progress: Called now and then with (tokens gone, tokens to go).
 
     Raises:
-        UsageError: There are not more tokens than that.
+        UsageError: if there are not more tokens than that.
         TrainingError: So few are not possible, or the corpus has no text.
-        FormatError: The model cannot be pruned so that every token stays reachable.
-        InputError: The model has no token for a byte of the corpus.
+        FormatError: if the model cannot be pruned so that every token stays reachable.
+        InputError: if the model has no token for a byte of the corpus.
     """
     tokenizer = tokenizer.without_dead_merges()
     present = used_ids(tokenizer)
@@ -93,7 +91,7 @@ def skeleton(tokenizer: Tokenizer) -> Tokenizer:
     A format that cannot hold this can hold nothing that either of them gives.
 
     Raises:
-        FormatError: The post-processor is broken.
+        FormatError: if the post-processor is broken.
     """
     removable = composite(tokenizer.model) - protected_ids(tokenizer)
     left = (token_id for token_id in used_ids(tokenizer) if token_id not in removable)

@@ -269,7 +269,7 @@ def train(
         allow: Tells of a product's text whether it may be; see ``vetoes``.
 
     Raises:
-        ValueError: A token stands twice in ``initial``, or ``tie`` is unknown.
+        ValueError: if a token stands twice in ``initial``, or ``tie`` is unknown.
 
     >>> training = train({("a", "b", "c"): 2, ("a", "b"): 1})
     >>> training.merges(), training.tokens()

@@ -7,10 +7,8 @@ subwords were invented for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-
-from bpe_cli.teaching.steps import display
 
 
 def ngrams(text: str, n: int = 2) -> list[str]:
@@ -86,48 +84,6 @@ def encode(pieces: Iterable[str], ids: Mapping[str, int], unknown: int | None = 
     [2, 3, 9]
 
     Raises:
-        KeyError: A piece has no id, and there is none for unknown ones.
+        KeyError: if a piece has no id, and there is none for unknown ones.
     """
     return [ids[piece] if unknown is None else ids.get(piece, unknown) for piece in pieces]
-
-
-def render(
-    counts: Mapping[str, int], chosen: Sequence[str], specials: Sequence[str] = (), *, limit: int | None = None
-) -> Iterator[str]:
-    r"""Yield lines of text, without line ends: what was counted, and the ids that were given out.
-
-    Args:
-        counts: How often each piece occurs.
-        chosen: Those that become tokens, in order of their ids.
-        specials: The tokens before them.
-        limit: Most pieces to list; None for all.
-
-    >>> print(*render(count("hii!"), ["i", "h"], ["<unk>"]), sep="\n")
-    start: 3 different pieces, 4 in all
-      tokens  i:2  !:1  h:1
-    <BLANKLINE>
-    vocabulary: 3 tokens
-           0  <unk>
-           1  i  2 times
-           2  h  1 time
-      unseen  1 piece is in no token, 1 time
-    """
-    yield f"start: {len(counts)} different pieces, {sum(counts.values())} in all"
-    yield "  tokens  " + "  ".join(f"{display(piece)}:{n}" for piece, n in by_count(counts)[:limit])
-    yield ""
-    yield f"vocabulary: {len(specials) + len(chosen)} tokens"
-    for token_id, special in enumerate(specials):
-        yield f"{token_id:8}  {display(special)}"
-    for token_id, piece in list(enumerate(chosen, len(specials)))[:limit]:
-        yield f"{token_id:8}  {display(piece)}  {_times(counts[piece])}"
-    if limit is not None and len(chosen) > limit:
-        yield f"          and {len(chosen) - limit} more"
-    kept = set(chosen)
-    left_out = {piece: n for piece, n in counts.items() if piece not in kept}
-    if left_out:
-        verb = "piece is" if len(left_out) == 1 else "pieces are"
-        yield f"  unseen  {len(left_out)} {verb} in no token, {_times(sum(left_out.values()))}"
-
-
-def _times(count: int) -> str:
-    return "1 time" if count == 1 else f"{count} times"

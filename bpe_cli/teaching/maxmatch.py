@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
-
-from bpe_cli.teaching.steps import display
+from itertools import pairwise
 
 BREAK = "#"
 
@@ -173,44 +171,3 @@ def segment(text: str, dictionary: Collection[str]) -> list[str]:
         words.append(text[place : place + length])
         place += length
     return words
-
-
-def render(
-    lines: Sequence[Sequence[str]], rounds: int = 4, rules: Rules | None = None, *, limit: int | None = None
-) -> Iterator[str]:
-    r"""Yield lines of text, without line ends: the corpus at the start, then what each round did.
-
-    Args:
-        lines: As ``prepare`` gives them.
-        rounds: How many rounds.
-        rules: How frequent a pair must be.
-        limit: Most words, and most lines, to list in a round; None for all.
-
-    >>> print(*render([list("调度实时"), list("实时调度")], rounds=1, rules=Rules(lines_per_word=1)), sep="\n")
-    start: 2 lines
-              调 度 实 时
-              实 时 调 度
-    <BLANKLINE>
-    round 1: 4 pairs; joined where the count is above 1
-       words  调度:2  实时:2  度实:1  时调:1
-              调度 实 时
-              实时 调 度
-    """
-    yield f"start: {len(lines)} line{'s' * (len(lines) != 1)}"
-    yield from _listing(lines, limit)
-    for each in learn(lines, rounds, rules):
-        yield ""
-        pairs = f"{len(each.words)} pair{'s' * (len(each.words) != 1)}"
-        yield f"round {each.number}: {pairs}; joined where the count is above {each.threshold:g}"
-        shown = [f"{display(word)}:{count}" for word, count in each.words[:limit]]
-        if limit is not None and len(each.words) > limit:
-            shown.append(f"and {len(each.words) - limit} more")
-        yield "   words  " + "  ".join(shown)
-        yield from _listing(each.lines, limit)
-
-
-def _listing(lines: Sequence[Sequence[str]], limit: int | None) -> Iterator[str]:
-    for line in islice(lines, limit):
-        yield "          " + " ".join(map(display, line))
-    if limit is not None and len(lines) > limit:
-        yield f"          and {len(lines) - limit} more"

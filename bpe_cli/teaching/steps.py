@@ -1,85 +1,117 @@
-"""Write a training out as lines of text, the way a textbook does."""
+"""What trainings have to show, step by step: values that ``views.training_steps`` writes out.
+
+``bpe.Training`` and ``wordpiece.Training`` are such values, too: they train while somebody takes their steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from bpe_cli.stages.byte_alphabet import to_visible
-from bpe_cli.teaching.bpe import Symbol, Training, count_symbols
+from bpe_cli.teaching import bpe, wordpiece
+from bpe_cli.teaching.maxmatch import Rules
 
 
-def display(symbol: str | bytes) -> str:
-    r"""Show a symbol on one line, without blanks: bytes in GPT-2's alphabet, characters as they are.
+@dataclass(frozen=True, slots=True)
+class NumberedPieces:
+    """Pieces that were counted and numbered.
 
-    What cannot be printed, or has blanks, is written as Python writes it.
-
-    >>> display("</w>"), display(b" t"), display("a\n"), display(" ")
-    ('</w>', 'Ġt', "'a\\n'", "' '")
+    Attributes:
+        counts: How often each piece occurs.
+        chosen: Those that become tokens, in order of their ids.
+        specials: The tokens before them.
     """
-    if not isinstance(symbol, str):
-        return to_visible(symbol)
-    return symbol if symbol and symbol.isprintable() and " " not in symbol else repr(symbol)
+
+    counts: Mapping[str, int]
+    chosen: Sequence[str]
+    specials: Sequence[str] = ()
 
 
-def render(
-    training: Training[Symbol], *, show: Callable[[Symbol], str] = display, limit: int | None = None
-) -> Iterator[str]:
-    r"""Yield lines, without line ends: the corpus at the start, then what each merge did.
+@dataclass(frozen=True, slots=True)
+class ByteIds:
+    """The 256 bytes, of which nothing is learnt.
 
-    A step shows the pair and its count, the words that changed, the tokens in use with their counts,
-    and the number of these, with its change: +1, +0 or -1.
-
-    Args:
-        training: It is run while the lines are taken.
-        show: Writes a symbol.
-        limit: Most words, and most tokens, to list in a step; None for all.
-
-    >>> from bpe_cli.teaching.bpe import train
-    >>> print(*render(train({("l", "o", "w"): 5, ("o", "w", "l"): 2}, num_merges=1)), sep="\n")
-    start: 3 tokens in use
-           5  l o w
-           2  o w l
-      tokens  l:7  o:7  w:7
-    <BLANKLINE>
-    step 1: o + w -> ow, 7 times
-           5  l ow
-           2  ow l
-      tokens  l:7  ow:7
-      in use  2 (-1): o, w are gone
+    Attributes:
+        specials: The special tokens.
+        special_first: Whether they stand before the bytes.
     """
-    words = training.words
-    yield f"start: {_number(len(count_symbols(words)), 'token')} in use"
-    yield from _listing(words, words, show, limit)
-    for step in training:
-        left, right = (show(symbol) for symbol in step.pair)
-        yield ""
-        yield f"step {step.number}: {left} + {right} -> {show(step.product)}, {_number(step.count, 'time')}"
-        changed = {word: count for word, count in step.words.items() if word not in words}
-        yield from _listing(changed, step.words, show, limit)
-        in_use = count_symbols(step.words)
-        gone = [show(symbol) for symbol in dict.fromkeys(step.pair) if symbol not in in_use]
-        verdict = f": {', '.join(gone)} {'is' if len(gone) == 1 else 'are'} gone" if gone else ""
-        yield f"  in use  {step.vocabulary_size} ({step.vocabulary_change:+d}){verdict}"
-        words = step.words
+
+    specials: Sequence[str]
+    special_first: bool
 
 
-def _listing(
-    listed: Mapping[tuple[Symbol, ...], int],
-    words: Mapping[tuple[Symbol, ...], int],
-    show: Callable[[Symbol], str],
-    limit: int | None,
-) -> Iterator[str]:
-    """Yield a line a word, then one with the tokens in use."""
-    for word, frequency in list(listed.items())[:limit]:
-        yield f"{frequency:8}  {' '.join(show(symbol) for symbol in word)}"
-    if limit is not None and len(listed) > limit:
-        yield f"          and {_number(len(listed) - limit, 'word')} more"
-    in_use = list(count_symbols(words).items())
-    shown = [f"{show(symbol)}:{count}" for symbol, count in in_use[:limit]]
-    if limit is not None and len(in_use) > limit:
-        shown.append(f"and {len(in_use) - limit} more")
-    yield "  tokens  " + "  ".join(shown)
+@dataclass(frozen=True, slots=True)
+class ScoredPieces:
+    """The pieces that SentencePiece's rules give, with their scores, by id."""
+
+    pieces: Sequence[tuple[str, float]]
 
 
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+@dataclass(frozen=True, slots=True)
+class ThresholdSearch:
+    """The search for the threshold that gives a vocabulary its size.
+
+    Attributes:
+        tried: Thresholds with the tokens that they give, as ``top_down.learn`` tries them.
+        vocab_size: The size.
+    """
+
+    tried: Iterator[tuple[int, list[str]]]
+    vocab_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """The rounds of ``maxmatch``.
+
+    Attributes:
+        lines: As ``maxmatch.prepare`` gives them.
+        rounds: How many rounds.
+        rules: How frequent a pair must be.
+        tokens: The vocabulary in the end.
+    """
+
+    lines: Sequence[Sequence[str]]
+    rounds: int
+    rules: Rules
+    tokens: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """The rounds of the course's unigram training.
+
+    Attributes:
+        words: The corpus.
+        rounds: The tokens that each round leaves.
+        reserved: The tokens that are not learnt.
+        tokens: Those that are, with their scores.
+    """
+
+    words: Mapping[str, int]
+    rounds: Sequence[Mapping[str, int]]
+    reserved: Sequence[str]
+    tokens: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimation:
+    """The steps of expectation maximisation.
+
+    Attributes:
+        rounds: ``seeds``, ``expectation`` or ``pruning``, and the tokens after it with their scores.
+        reserved: The tokens that are not learnt.
+        tokens: Those that are, with their scores.
+    """
+
+    rounds: Iterable[tuple[str, Mapping[str, float]]]
+    reserved: Sequence[str]
+    tokens: Mapping[str, float]
+
+
+Steps: TypeAlias = (
+    bpe.Training[str] | bpe.Training[bytes] | wordpiece.Training | NumberedPieces | ByteIds | ScoredPieces
+    | ThresholdSearch | Joining | Pruning | Estimation
+)  # fmt: skip
+"""What any trainer can show."""

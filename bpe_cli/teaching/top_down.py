@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from bpe_cli.teaching.steps import display
 from bpe_cli.teaching.wordpiece import encode_word
 
 
@@ -128,18 +127,3 @@ def cuts(word: str, tokens: Collection[str], prefix: str = "##") -> list[int]:
     found = encode_word(word, tokens, prefix=prefix, max_characters=len(word))
     lengths = [len(token) - (len(prefix) if place else 0) for place, token in enumerate(found)]
     return [sum(lengths[:place]) for place in range(len(lengths))]
-
-
-def render(tried: Iterator[tuple[int, list[str]]], vocab_size: int) -> Iterator[str]:
-    """Yield the search for a threshold as lines, without line ends, and the tokens of the last one.
-
-    >>> tried = learn({"low": 9, "lower": 5, "lowest": 4}, 17, min_frequency=2)
-    >>> print(*render(tried, 17), sep=chr(10))
-    threshold 6: 15 of 17 tokens
-    threshold 4: 17 of 17 tokens
-      tokens  e  l  o  r  s  t  w  low  lower  lowest  ##e  ##l  ##o  ##r  ##s  ##t  ##w
-    """
-    vocabulary: list[str] = []
-    for threshold, vocabulary in tried:
-        yield f"threshold {threshold}: {len(vocabulary)} of {vocab_size} tokens"
-    yield "  tokens  " + "  ".join(map(display, vocabulary))

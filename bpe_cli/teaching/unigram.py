@@ -9,11 +9,8 @@ by expectation maximisation, whose expectation is here as ``expected_counts``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping
 from math import exp, fsum, inf, log
-
-from bpe_cli.teaching.steps import display
 
 
 def initial_tokens(words: Mapping[str, int], size: int) -> dict[str, int]:
@@ -172,74 +169,3 @@ def expected_counts(words: Mapping[str, int], scores: Mapping[str, float]) -> di
 
 
 # -- told ------------------------------------------------------------------------------------------
-
-
-def render(words: Mapping[str, int], rounds: Iterable[Mapping[str, int]]) -> Iterator[str]:
-    """Yield a line for each round of ``train``: what went, how many tokens are left, what the corpus costs.
-
-    >>> words = {"hug": 10, "pug": 5, "hugs": 5}
-    >>> print(*render(words, train(words, 10, initial_size=11)), sep=chr(10))
-    11 characters and substrings to begin with; the corpus costs 74.1758
-    1. without ug: 10 tokens; the corpus costs 70.8347
-    """
-    before: Collection[str] = ()
-    for number, tokens in enumerate(rounds):
-        cost = corpus_cost(words, costs(tokens))
-        if number == 0:
-            yield f"{len(tokens)} characters and substrings to begin with; the corpus costs {cost:.4f}"
-        else:
-            yield f"{number}. {_without(before, tokens)}: {_tokens(tokens)}; the corpus costs {cost:.4f}"
-        before = tokens
-
-
-def render_rounds(rounds: Iterable[tuple[str, Mapping[str, float]]]) -> Iterator[str]:
-    """Yield a line for each step of expectation maximisation and pruning.
-
-    Args:
-        rounds: ``seeds``, ``expectation`` or ``pruning``, and the tokens after it with their scores.
-
-    >>> rounds = [("seeds", {"a": -1.0, "ab": -1.0}), ("expectation", {"a": -1.0}), ("pruning", {"a": -1.0})]
-    >>> print(*render_rounds(rounds), sep=chr(10))
-    2 characters and substrings to begin with
-    1. expected anew without ab: 1 token
-    1. pruned: 1 token
-    """
-    before: Collection[str] = ()
-    number = 1
-    for step, tokens in rounds:
-        if step == "seeds":
-            yield f"{len(tokens)} characters and substrings to begin with"
-        else:
-            done = "pruned" if step == "pruning" else "expected anew"
-            yield " ".join(filter(None, (f"{number}.", done, _without(before, tokens)))) + f": {_tokens(tokens)}"
-        number += step == "pruning"
-        before = tokens
-
-
-def render_vocabulary(reserved: Sequence[str], tokens: Mapping[str, float]) -> Iterator[str]:
-    """Yield the vocabulary that training gives: each token's id, the token, and the score of those learnt.
-
-    What was learnt and is spelt like a reserved token is left out.
-
-    >>> print(*render_vocabulary(["<unk>"], {"a": -1.5}), sep=chr(10))
-    <BLANKLINE>
-    vocabulary: 2 tokens
-           0  <unk>
-           1  a  -1.5000
-    """
-    learnt = [(token, score) for token, score in tokens.items() if token not in reserved]
-    yield ""
-    yield f"vocabulary: {_tokens([*reserved, *tokens.keys() - {*reserved}])}"
-    for token_id, token in enumerate(reserved):
-        yield f"{token_id:8}  {display(token)}"
-    for token_id, (token, score) in enumerate(learnt, len(reserved)):
-        yield f"{token_id:8}  {display(token)}  {score:.4f}"
-
-
-def _without(before: Collection[str], tokens: Collection[str]) -> str:
-    gone = [display(token) for token in before if token not in tokens]
-    return "without " + " ".join(islice(gone, 8)) + (" ..." if len(gone) > 8 else "") if gone else ""
-
-
-def _tokens(tokens: Collection[str]) -> str:
-    return "1 token" if len(tokens) == 1 else f"{len(tokens)} tokens"

@@ -16,7 +16,6 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from bpe_cli.teaching.bpe import count_pairs, count_symbols, merge_words
-from bpe_cli.teaching.steps import display
 
 Pair = tuple[str, str]
 
@@ -198,51 +197,6 @@ def train(
     initial = (*special, *(symbol for symbol in alphabet if symbol not in special))
     spelt = spell(words, prefix=prefix, alphabet=set(alphabet))
     return Training(spelt, initial, vocab_size, max(1, min_frequency), tie, prefix)
-
-
-def render(training: Training, *, limit: int | None = None) -> Iterator[str]:
-    """Yield a training by score as lines, without line ends, the way a textbook writes it out.
-
-    Args:
-        training: It is run while the lines are taken.
-        limit: Most words, and most tokens, to list in a step; None for all.
-
-    >>> print(*render(train({"hug": 2, "hugs": 1}, 5)), sep=chr(10))
-    start: 4 tokens in use
-           2  h ##u ##g
-           1  h ##u ##g ##s
-      tokens  h:3  ##u:3  ##g:3  ##s:1
-    <BLANKLINE>
-    step 1: ##u + ##g -> ##ug, score 1/3 = 3 / (3 * 3)
-           2  h ##ug
-           1  h ##ug ##s
-      tokens  h:3  ##ug:3  ##s:1
-    """
-    words = training.words
-    yield f"start: {len(count_symbols(words))} tokens in use"
-    yield from _listing(words, words, limit)
-    for step in training:
-        yield ""
-        yield (
-            f"step {step.number}: {' + '.join(map(display, step.pair))} -> {display(step.product)}, "
-            f"score {step.score} = {step.count} / ({step.left_count} * {step.right_count})"
-        )
-        changed = {word: count for word, count in step.words.items() if word not in words}
-        yield from _listing(changed, step.words, limit)
-        words = step.words
-
-
-def _listing(
-    listed: Mapping[tuple[str, ...], int], words: Mapping[tuple[str, ...], int], limit: int | None
-) -> Iterator[str]:
-    """Yield a line a word, then one with the tokens in use."""
-    for word, frequency in list(listed.items())[:limit]:
-        yield f"{frequency:8}  {' '.join(map(display, word))}"
-    if limit is not None and len(listed) > limit:
-        yield f"          and {len(listed) - limit} more"
-    in_use = [f"{display(symbol)}:{count}" for symbol, count in count_symbols(words).items()]
-    more = [f"and {len(in_use) - limit} more"] if limit is not None and len(in_use) > limit else []
-    yield "  tokens  " + "  ".join(in_use[:limit] + more)
 
 
 # -- encoding ---------------------------------------------------------------------------------------

@@ -64,13 +64,13 @@ def edges_of(
         bos: What begins each document: ``auto``, the text of a special token, or an id; None for nothing.
         eot: What ends each document, likewise.
 
-    >>> from bpe_cli import named
-    >>> edges_of(named("gpt2"), eot="auto")
+    >>> from bpe_cli import load
+    >>> edges_of(load("gpt2"), eot="auto")
     Edges(before=(), after=(50256,), bos=None, eot=50256)
 
     Raises:
-        UsageError: There is no such token, or the post-processor has nothing, or the same token, to put there.
-        FormatError: The post-processor is not known.
+        UsageError: if there is no such token, or the post-processor has nothing, or the same token, to put there.
+        FormatError: if the post-processor is not known.
     """
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
@@ -104,7 +104,7 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
         side: Which of the two.
 
     Raises:
-        UsageError: There is no such token.
+        UsageError: if there is no such token.
     """
     if isinstance(name, str):
         for token in tokenizer.special_tokens:

@@ -16,6 +16,7 @@ from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.tokenizer.post_processor import Part, layout
 
 Strategy = Literal["longest_first", "only_first", "only_second"]
+STRATEGIES: tuple[Strategy, ...] = ("longest_first", "only_first", "only_second")
 Direction = Literal["left", "right"]
 Span = tuple[int, int]
 
@@ -66,7 +67,7 @@ class Encoding:
         (0, 0)
 
         Raises:
-            UsageError: The lists differ in length.
+            UsageError: if the lists differ in length.
         """
         count = len(ids)
         for name, items in (("spans", spans), ("tokens", tokens), ("word ids", word_ids)):
@@ -194,7 +195,7 @@ def truncate(
         added: How many ids will be put around them later, which count too.
 
     Raises:
-        UsageError: The length has no place for the ids that are added; a text that is to be cut alone
+        UsageError: if the length has no place for the ids that are added; a text that is to be cut alone
             is too short, or not there; or the stride is not smaller than a window.
     """
     room = truncation.max_length - added
@@ -251,7 +252,7 @@ def join(
     Types are those that the post-processor gives, in overflowing windows too.
 
     Raises:
-        FormatError: As ``post_processor.layout``.
+        FormatError: as ``post_processor.layout``.
     """
     texts = [first] if second is None else [first, second]
     parts = layout(post_processor, pair=second is not None)
@@ -295,7 +296,7 @@ def added_tokens(post_processor: str | None, *, pair: bool = False) -> int:
     3
 
     Raises:
-        FormatError: As ``post_processor.layout``.
+        FormatError: as ``post_processor.layout``.
     """
     return sum(len(part.ids) for part in layout(post_processor, pair=pair) if part.ids is not None)
 
@@ -304,7 +305,7 @@ def pad(encodings: Iterable[Encoding], padding: Padding) -> list[Encoding]:
     """Fill encodings and their overflowing windows to one length; longer ones stay as they are.
 
     Raises:
-        UsageError: A length is negative.
+        UsageError: if a length is negative.
     """
     batch = list(encodings)
     length = padding.length
@@ -345,8 +346,8 @@ def prepare(
     """Truncate, join and pad a batch of texts and pairs.
 
     Raises:
-        UsageError: As ``truncate`` and ``pad``.
-        FormatError: As ``post_processor.layout``.
+        UsageError: as ``truncate`` and ``pad``.
+        FormatError: as ``post_processor.layout``.
     """
     batch = []
     for first, second in texts:

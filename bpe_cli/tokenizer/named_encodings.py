@@ -175,7 +175,7 @@ def named(name: str) -> Tokenizer:
     [(b'<|endoftext|>', 50256)]
 
     Raises:
-        UsageError: There is none of this name.
+        UsageError: if there is none of this name.
     """
     tokenizer = find(name)
     if tokenizer is None:

@@ -65,7 +65,7 @@ def layout(post_processor: str | None, *, pair: bool = False) -> tuple[Part, ...
     [(0,), None, (2,), (2,), None, (2,)]
 
     Raises:
-        FormatError: The component is of a kind that is not known, or broken.
+        FormatError: if the component is of a kind that is not known, or broken.
     """
     import json
 
@@ -145,7 +145,7 @@ def affixes(post_processor: str | None) -> tuple[tuple[int, ...], tuple[int, ...
     ((0,), (2,))
 
     Raises:
-        FormatError: The component is of a kind that is not known, or broken, or it leaves the text out
+        FormatError: if the component is of a kind that is not known, or broken, or it leaves the text out
             or puts it more than once.
     """
     parts = layout(post_processor)
@@ -170,7 +170,7 @@ def process(post_processor: str | None, first_ids: Sequence[int], second_ids: Se
               special_mask=[1, 0, 0, 1, 0, 1], sequence_ids=[None, 0, 0, None, 1, None])
 
     Raises:
-        FormatError: As ``layout``.
+        FormatError: if ``layout`` does.
     """
     texts = [first_ids] if second_ids is None else [first_ids, second_ids]
     processed = Processed([], [], [], [])
@@ -192,7 +192,7 @@ def trims(post_processor: str | None) -> tuple[bool, ...]:
     (False,)
 
     Raises:
-        FormatError: The component is broken.
+        FormatError: if the component is broken.
     """
     import json
 

@@ -47,25 +47,25 @@ class StreamDecoder:
             errors: What becomes of bytes that are not UTF-8.
         """
         self._tokenizer = tokenizer
-        self._window = _Window(tokenizer.decode) if tokenizer.decoder else None
+        self._window = _Window(tokenizer.decode_bytes) if tokenizer.decoder else None
         self._characters = CharacterStream(errors)
 
     def feed(self, ids: Iterable[int]) -> str:
         """Return the text that is certain after these ids.
 
         Raises:
-            InputError: An id has no token; or the bytes are not UTF-8 and errors are strict; or the
+            InputError: if an id has no token; or the bytes are not UTF-8 and errors are strict; or the
                 decoders change text that was given out already.
         """
         if self._window is None:
-            return self._characters.feed(self._tokenizer.decode(ids))
+            return self._characters.feed(self._tokenizer.decode_bytes(ids))
         return "".join([self._characters.feed(self._window.step(token_id)) for token_id in ids])
 
     def finish(self) -> str:
         """Return what is left when no more ids come, and begin anew.
 
         Raises:
-            InputError: As ``feed``.
+            InputError: as ``feed``.
         """
         left = b"" if self._window is None else self._window.finish()
         return self._characters.feed(left) + self._characters.finish()
@@ -87,7 +87,7 @@ class CharacterStream:
         """Return the characters that are complete after these bytes.
 
         Raises:
-            InputError: The bytes are not UTF-8 and errors are strict.
+            InputError: if the bytes are not UTF-8 and errors are strict.
         """
         return self._decode(data, final=False)
 
@@ -95,7 +95,7 @@ class CharacterStream:
         """Return what is left when no more bytes come, and begin anew.
 
         Raises:
-            InputError: As ``feed``.
+            InputError: as ``feed``.
         """
         text = self._decode(b"", final=True)
         self._position = 0

@@ -51,9 +51,9 @@ class Segmenter:
         seed: What draws depend on (below 2^64), with the number of the line and the place in it.
 
     Raises:
-        UsageError: A glossary does not compile, ``dropout`` is no probability or ``seed`` too large.
-        InputError: A merge holds a lone surrogate, which stands for no bytes.
-        FormatError: There are more merges than the core has room for.
+        UsageError: if a glossary does not compile, ``dropout`` is no probability or ``seed`` too large.
+        InputError: if a merge holds a lone surrogate, which stands for no bytes.
+        FormatError: if there are more merges than the core has room for.
 
     >>> Segmenter([("l", "o"), ("lo", "w</w>")]).segment("low  lower")
     'low lo@@ w@@ e@@ r'

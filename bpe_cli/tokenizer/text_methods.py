@@ -1,36 +1,64 @@
-"""What a program calls on a tokenizer: text to ids and back, one text at a time.
+"""What a program calls on a tokenizer: text to ids and back, in the words of tiktoken and tokenizers.
 
 A class of its own, so that ``tokenizer.py`` holds the value and its engine, and this file what people call.
+
+Length: twenty-four methods, whose docstrings are docs/api.md; what they do stands in the modules beside.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Literal, cast
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from bpe_cli.errors import InputError
+from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
-from bpe_cli.support.core_arguments import bytes_of, pack
+from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.lazy_modules import Modules
 
 if TYPE_CHECKING:
+    from bpe_cli import _core
+    from bpe_cli.tokenizer.batches import EncodedBatch
+    from bpe_cli.tokenizer.edges import Edges
     from bpe_cli.tokenizer.interface import AnyTokenizer
-    from bpe_cli.tokenizer.token_spans import Placed
+    from bpe_cli.tokenizer.model_inputs import Encoding, Strategy
+    from bpe_cli.tokenizer.token_spans import Chunk, Placed
+
+Text = str | bytes | bytearray | memoryview
+"""A text, or the bytes of one in UTF-8; any other bytes are encoded as well."""
 
 Specials = Literal["all"] | Collection[str]
 """Which special tokens are looked for in text: all of them, or those with these contents."""
 
+Side = Literal["left", "right"]
+
+_ABOVE = Modules("bpe_cli", {"save": "jobs.convert", "apply_chat_template": "chat.apply"})
+"""Where two methods are: in packages that know of tokenizers, so no import leads there from here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token in a text: id, its bytes, and its byte span in the text (end exclusive)."""
+    """A token in a text: what it is, and where it lies.
+
+    Attributes:
+        token_id: Its id.
+        content: Its bytes.
+        start: Its first byte in the text.
+        end: The byte after its last one.
+        special: Whether it is a special or added token that was found in the text.
+        char_start: Its first character in the text, which it may share with the token before.
+        char_end: The character after the last one that it has a byte of.
+    """
 
     token_id: int
     content: bytes
     start: int
     end: int
     special: bool = False
+    char_start: int = 0
+    char_end: int = 0
 
 
 class TextMethods:
@@ -43,64 +71,438 @@ class TextMethods:
         """This tokenizer, as type checkers know it."""
         return cast("AnyTokenizer", self)
 
+    # -- text to ids ---------------------------------------------------------------------------
+
     def encode(
         self,
-        text: str | bytes,
-        specials: Specials = (),
-        threads: int = 1,
+        text: Text,
         *,
         add_special_tokens: bool = False,
+        specials: Specials = (),
         bos: str | int | None = None,
         eot: str | int | None = None,
+        max_tokens: int | None = None,
+        side: Side = "right",
+        threads: int = 1,
     ) -> list[int]:
-        """Encode one text; special tokens in it are plain text unless asked for.
+        """Return the ids of a text; special tokens in it are plain text unless asked for.
 
         Args:
             text: The text.
-            specials: Which special tokens are looked for in it.
-            threads: How many to use; changes no result.
-            add_special_tokens: Whether to put around it what the post-processor puts there.
+            add_special_tokens: Whether to put around it what the tokenizer's post-processor puts there.
+            specials: Which special tokens are looked for in it: ``"all"``, or a collection of them.
             bos: What begins it: the text of a special token, an id, or ``auto`` for what the tokenizer says begins one.
             eot: What ends it, likewise.
+            max_tokens: The most ids to return, those around the text counted; what is more is cut off, be it within a
+                character (``truncate`` never does that).
+            side: The end of the text at which is cut.
+            threads: How many to use; changes no result.
+
+        >>> import bpe_cli
+        >>> tokenizer = bpe_cli.load("gpt2")
+        >>> tokenizer.encode("hello world"), tokenizer.encode("hello world", max_tokens=1)
+        ([31373, 995], [31373])
+        >>> tokenizer.encode("hello<|endoftext|>", specials="all")
+        [31373, 50256]
 
         Raises:
-            UsageError: A name in ``specials`` is unknown, or there is nothing to put around the text.
-            InputError: A byte of the text has no token.
+            UsageError: if a name in ``specials`` is unknown, there is nothing to put around the text, or
+                ``max_tokens`` has no room for it.
+            InputError: if a byte of the text has no token.
+            TypeError: if an argument is of a wrong type.
         """
-        data = bytes_of(text)
-        ids, _ = self._tokenizer.encode_block(Block.of([data]), self._tokenizer.matcher(specials), threads)
-        if not add_special_tokens and bos is None and eot is None:
+        data, matcher, threads = bytes_of(text), self._matcher(specials), whole_number("threads", threads, 1)
+        ids = self._tokenizer.encode_block(Block.of([data]), matcher, threads)[0]
+        if not add_special_tokens and bos is None and eot is None and max_tokens is None:
             return ids.tolist()
-        from bpe_cli.tokenizer.edges import edges_of
-
-        edges = edges_of(self._tokenizer, add_special_tokens=add_special_tokens, bos=bos, eot=eot)
+        edges = self._edges(add_special_tokens, bos, eot)
+        if max_tokens is not None:
+            ids = _cut(ids, _room(max_tokens, edges), side)
         return [*edges.before, *ids.tolist(), *edges.after]
 
-    def tokens(self, text: str | bytes, specials: Specials = ()) -> list[Token]:
-        """Encode one text and say where each token lies in it.
+    def encode_batch(
+        self,
+        texts: Iterable[Text],
+        *,
+        add_special_tokens: bool = False,
+        specials: Specials = (),
+        bos: str | int | None = None,
+        eot: str | int | None = None,
+        max_tokens: int | None = None,
+        side: Side = "right",
+        threads: int | None = None,
+    ) -> EncodedBatch:
+        """Return the ids of many texts at once: the fast way.
 
-        Spans are byte offsets into ``text`` as it was given, whatever normalizers made of it; with
-        ``add_prefix_space`` the space that was put before belongs to no byte, so the first token's span is
-        one shorter than its content.
+        Args:
+            texts: The texts.
+            add_special_tokens: As for ``encode``, like what follows.
+            specials: Which special tokens are looked for in the texts.
+            bos: What begins each.
+            eot: What ends each.
+            max_tokens: The most ids of each.
+            side: The end of a text at which is cut.
+            threads: How many to use, all processors if None; changes no result.
+
+        >>> import bpe_cli
+        >>> batch = bpe_cli.load("gpt2").encode_batch(["hello world", "hello"], eot="auto")
+        >>> batch.to_lists(), batch.offsets.tolist()
+        ([[31373, 995, 50256], [31373, 50256]], [0, 3, 5])
+
+        Raises:
+            BpeError: as ``encode`` does; or if ``texts`` is one str.
+            TypeError: if an argument is of a wrong type.
         """
-        placed = self.place(text, specials)
-        content = {token_id: self._tokenizer.token_bytes(token_id) for token_id in set(placed.ids)}
-        columns = zip(placed.ids, placed.starts, placed.ends, placed.special, strict=True)
-        return [Token(each, content[each], start, end, bool(special)) for each, start, end, special in columns]
+        from bpe_cli.tokenizer.batches import EncodedBatch
 
-    def place(self, text: str | bytes, specials: Specials = ()) -> Placed:
-        """Encode one text and say where its tokens lie, as ``tokens`` does, in columns: for long texts."""
-        return self._tokenizer.engine.place(bytes_of(text), self._tokenizer.matcher(specials))
+        block, matcher = self._block(texts), self._matcher(specials)
+        ids, ends = self._tokenizer.encode_block(block, matcher, _threads(threads))
+        edges = self._edges(add_special_tokens, bos, eot)
+        if max_tokens is not None:
+            room = _room(max_tokens, edges)
+            kept, kept_ends, start = array("I"), array("Q"), 0
+            for end in ends:
+                kept.frombytes(_cut(ids[start:end], room, side).cast("B"))
+                kept_ends.append(len(kept))
+                start = end
+            ids, ends = memoryview(kept), memoryview(kept_ends)
+        if len(edges):
+            from bpe_cli.tokenizer.post_processor import surround
+
+            ids, ends = surround(block, ids, ends, edges.before, edges.after)
+        return EncodedBatch.of(ids, ends)
+
+    def encode_pair(
+        self,
+        first: Text,
+        second: Text,
+        *,
+        add_special_tokens: bool = True,
+        specials: Specials = (),
+        max_tokens: int | None = None,
+        stride: int = 0,
+        strategy: Strategy = "longest_first",
+        side: Side = "right",
+    ) -> Encoding:
+        """Return the ids of two texts as a model for pairs takes them, with types and masks.
+
+        >>> import bpe_cli
+        >>> from bpe_cli.stages import SpecialToken
+        >>> bert = '{"type": "BertProcessing", "sep": ["[SEP]", 50256], "cls": ["[CLS]", 50256]}'
+        >>> from dataclasses import replace
+        >>> tokenizer = replace(bpe_cli.load("gpt2"), post_processor=bert)
+        >>> pair = tokenizer.encode_pair("hello world", "hello")
+        >>> pair.ids, pair.type_ids
+        ((50256, 31373, 995, 50256, 31373, 50256), (0, 0, 0, 0, 1, 1))
+
+        Raises:
+            BpeError: as ``model_inputs`` does.
+            TypeError: if an argument is of a wrong type.
+        """
+        (pair,) = self.model_inputs(
+            [(first, second)], add_special_tokens=add_special_tokens, specials=specials,
+            max_tokens=max_tokens, stride=stride, strategy=strategy, side=side,
+        )  # fmt: skip
+        return pair
+
+    def model_inputs(
+        self,
+        texts: Iterable[Text | tuple[Text, Text]],
+        *,
+        add_special_tokens: bool = True,
+        specials: Specials = (),
+        max_tokens: int | None = None,
+        stride: int = 0,
+        strategy: Strategy = "longest_first",
+        side: Side = "right",
+        padding: Literal["longest"] | int | None = None,
+        padding_side: Side = "right",
+        pad_id: int | None = None,
+        pad_to_multiple_of: int | None = None,
+    ) -> list[Encoding]:
+        """Return texts and pairs as a model takes them: special tokens around, one length, masks, overlapping windows.
+
+        Args:
+            texts: Texts, or pairs of them as tuples.
+            add_special_tokens: Whether to put around them what the post-processor puts there.
+            specials: Which special tokens are looked for in them.
+            max_tokens: The most ids of each, special tokens counted; what is more goes into windows (``overflowing``).
+            stride: How many ids of a window the next one repeats.
+            strategy: Of which text of a pair is cut: ``longest_first``, ``only_first`` or ``only_second``.
+            side: The end at which is cut.
+            padding: Fill up to the length of the longest (``"longest"``), to a length, or not at all.
+            padding_side: The end at which is filled.
+            pad_id: What is filled with; what the tokenizer says, if None.
+            pad_to_multiple_of: The length is rounded up to a multiple of this.
+
+        >>> import bpe_cli
+        >>> long, short = bpe_cli.load("gpt2").model_inputs(
+        ...     ["hello world hello", "hello"], max_tokens=2, padding="longest", pad_id=0
+        ... )
+        >>> long.ids, [window.ids for window in long.overflowing]
+        ((31373, 995), [(23748, 0)])
+        >>> short.ids, short.attention_mask
+        ((31373, 0), (1, 0))
+
+        Raises:
+            UsageError: if a text cannot be cut so, or nothing says what to fill with.
+            FormatError: if the post-processor is of an unknown kind.
+            InputError: if a byte of a text has no token.
+            TypeError: if an argument is of a wrong type.
+        """
+        from bpe_cli.stages.byte_alphabet import to_visible
+        from bpe_cli.tokenizer.model_inputs import STRATEGIES, Encoding, Padding, Truncation, prepare
+        from bpe_cli.tokenizer.post_processor import trim, trims
+
+        trimmed = trims(self._tokenizer.post_processor)
+        matcher = self._matcher(specials)
+        one_of("strategy", strategy, STRATEGIES)
+        one_of("side", side, ("left", "right"))
+        one_of("padding_side", padding_side, ("left", "right"))
+        whole_number("stride", stride)
+        truncation = fill = None
+        if max_tokens is not None:
+            truncation = Truncation(whole_number("max_tokens", max_tokens), stride, strategy, side)
+        if padding is not None:
+            if isinstance(padding, str):
+                one_of("padding", padding, ("longest",))
+            length = None if isinstance(padding, str) else whole_number("padding", padding)
+            multiple = None if pad_to_multiple_of is None else whole_number("pad_to_multiple_of", pad_to_multiple_of, 1)
+            fill = Padding(length, padding_side, multiple, *self._filling(pad_id))
+
+        def encoded(text: Text, name: str) -> Encoding:
+            data = bytes_of(text, name)
+            placed = self._placed(data, matcher)
+            columns = placed.character_spans(data) if isinstance(text, str) else (placed.starts, placed.ends)
+            spans = list(zip(*columns, strict=True))
+            tokens = [self._tokenizer.token_bytes(each) for each in placed.ids]
+            for prefix_space in trimmed:
+                contents = [
+                    token.decode("utf-8", "replace") if special else to_visible(token)
+                    for token, special in zip(tokens, placed.special, strict=True)
+                ]
+                spans = trim(spans, contents, add_prefix_space=prefix_space)
+            return Encoding.of(
+                placed.ids.tolist(), spans, tokens=[token.decode("utf-8", "replace") for token in tokens]
+            )
+
+        prepared: list[tuple[Encoding, Encoding | None]] = []
+        for each in list_of("texts", texts, "texts"):
+            if not isinstance(each, tuple):
+                prepared.append((encoded(each, "texts"), None))
+            elif len(each) == 2:
+                prepared.append((encoded(each[0], "first text of a pair"), encoded(each[1], "second text of a pair")))
+            else:
+                raise UsageError(f"a pair has two texts, and this one has {len(each)}")
+        return prepare(
+            prepared, post_processor=self._tokenizer.post_processor, add_special_tokens=add_special_tokens,
+            truncation=truncation, padding=fill,
+        )  # fmt: skip
+
+    def _filling(self, pad_id: int | None) -> tuple[int, int, str]:
+        """Return the id that fills, its type, and how it is written.
+
+        Raises:
+            UsageError: if nothing says which it is.
+        """
+        usage = self._tokenizer.usage
+        if pad_id is not None:
+            pad_id = whole_number("pad_id", pad_id, most=(1 << 32) - 1)
+            return pad_id, 0, self.id_to_token(pad_id) or ""
+        if usage.padding is not None:
+            return usage.padding.pad_id, usage.padding.pad_type_id, usage.padding.pad_token
+        role = usage.role("pad")
+        if role is None:
+            raise UsageError("nothing in this tokenizer says which token fills up texts", hint="give pad_id=...")
+        return role, 0, self.id_to_token(role) or ""
+
+    # -- counts --------------------------------------------------------------------------------
+
+    def count(self, text: Text, *, add_special_tokens: bool = False, specials: Specials = ()) -> int:
+        """Return the number of ids of a text, without making them.
+
+        >>> import bpe_cli
+        >>> bpe_cli.load("gpt2").count("hello world")
+        2
+
+        Raises:
+            BpeError: as ``encode`` does.
+            TypeError: if an argument is of a wrong type.
+        """
+        data, matcher = bytes_of(text), self._matcher(specials)
+        edges = self._edges(add_special_tokens, None, None)
+        return int(self._tokenizer.count_block(Block.of([data]), matcher)[0]) + len(edges)
+
+    def count_batch(
+        self,
+        texts: Iterable[Text],
+        *,
+        add_special_tokens: bool = False,
+        specials: Specials = (),
+        threads: int | None = None,
+    ) -> list[int]:
+        """Return the number of ids of each text.
+
+        >>> import bpe_cli
+        >>> bpe_cli.load("gpt2").count_batch(["hello world", "", "hello"])
+        [2, 0, 1]
+
+        Raises:
+            BpeError: as ``encode_batch`` does.
+            TypeError: if an argument is of a wrong type.
+        """
+        block, matcher = self._block(texts), self._matcher(specials)
+        around = len(self._edges(add_special_tokens, None, None))
+        return [count + around for count in self._tokenizer.count_block(block, matcher, _threads(threads))]
+
+    # -- where tokens lie ----------------------------------------------------------------------
+
+    def tokens(self, text: Text, *, specials: Specials = ()) -> list[Token]:
+        """Return the tokens of a text, and where each lies in it: in bytes and in characters.
+
+        Spans are offsets into ``text`` as it was given, whatever normalizers made of it; with ``add_prefix_space`` the
+        space that was put before belongs to no byte, so the first token's span is one shorter than its content. A
+        character that is spread over several tokens belongs to each of them. A byte that is no UTF-8 counts as one.
+
+        >>> import bpe_cli
+        >>> found = bpe_cli.load("gpt2").tokens("é你!")
+        >>> [(token.content, token.start, token.end, token.char_start, token.char_end) for token in found]
+        [(b'\\xc3\\xa9', 0, 2, 0, 1), (b'\\xe4\\xbd', 2, 4, 1, 2), (b'\\xa0', 4, 5, 1, 2), (b'!', 5, 6, 2, 3)]
+
+        Raises:
+            BpeError: as ``encode`` does.
+            TypeError: if an argument is of a wrong type.
+        """
+        data = bytes_of(text)
+        placed = self._placed(data, self._matcher(specials))
+        content = {token_id: self._tokenizer.token_bytes(token_id) for token_id in set(placed.ids)}
+        columns = placed.ids, placed.starts, placed.ends, placed.special, *placed.character_spans(data)
+        return [
+            Token(token_id, content[token_id], start, end, bool(special), first, last)
+            for token_id, start, end, special, first, last in zip(*columns, strict=True)
+        ]
+
+    def place(self, text: Text, specials: Specials = ()) -> Placed:
+        """Return the tokens of a text and where they lie, as ``tokens`` does, in columns: for long texts."""
+        return self._placed(bytes_of(text), self._matcher(specials))
+
+    def chunks(self, text: Text, max_tokens: int, *, overlap: int = 0, specials: Specials = ()) -> Iterator[Chunk]:
+        """Yield parts of a text of at most so many tokens each, which never cut a character in two.
+
+        The text is encoded once, as a whole, and the parts are runs of its tokens: without ``overlap`` they are all of
+        it, one after the other, and so are their ids. A part that is encoded alone may have a token more or less,
+        since what stood before it is missing. Where a token ends within a character, a part ends before it.
+
+        Args:
+            text: The text.
+            max_tokens: The most tokens of a part.
+            overlap: How many tokens of a part the next one repeats, or fewer where these would cut a character.
+            specials: Which special tokens are looked for in the text.
+
+        >>> import bpe_cli
+        >>> for chunk in bpe_cli.load("gpt2").chunks("one two three four", 2, overlap=1):
+        ...     print(repr(chunk.text), chunk.ids, chunk.start, chunk.end)
+        'one two' [505, 734] 0 7
+        ' two three' [734, 1115] 3 13
+        ' three four' [1115, 1440] 7 18
+
+        Raises:
+            UsageError: if ``overlap`` is not less than ``max_tokens``.
+            InputError: if one character alone has more tokens than that, or a byte has none.
+            TypeError: if an argument is of a wrong type.
+        """
+        from bpe_cli.tokenizer.token_spans import chunks
+
+        data, matcher = bytes_of(text), self._matcher(specials)
+        max_tokens = whole_number("max_tokens", max_tokens, 1)
+        overlap = whole_number("overlap", overlap)
+        if overlap >= max_tokens:
+            raise UsageError(f"overlap must be less than max_tokens, which is {max_tokens:,}, not {overlap:,}")
+        return chunks(data, self._placed(data, matcher), max_tokens, overlap)
+
+    def truncate(
+        self, text: str | bytes, max_tokens: int, *, side: Side = "right", specials: Specials = ()
+    ) -> str | bytes:
+        """Return the longest part of a text that has at most so many tokens and cuts no character in two.
+
+        Args:
+            text: The text.
+            max_tokens: The most tokens; the part has no more when it is encoded alone.
+            side: The end at which is cut; ``"left"`` keeps the end of the text.
+            specials: Which special tokens are looked for in the text.
+
+        >>> import bpe_cli
+        >>> tokenizer = bpe_cli.load("gpt2")
+        >>> tokenizer.truncate("one two three four", 3), tokenizer.truncate("one two three four", 3, side="left")
+        ('one two three', ' two three four')
+
+        Raises:
+            BpeError: as ``encode`` does.
+            TypeError: if an argument is of a wrong type.
+        """
+        from bpe_cli.tokenizer.token_spans import cuts
+
+        one_of("side", side, ("left", "right"))
+        data, matcher = bytes_of(text), self._matcher(specials)
+        max_tokens = whole_number("max_tokens", max_tokens)
+        placed = self._placed(data, matcher)
+        part = data
+        if len(placed) > max_tokens:
+            places = [place for place in cuts(data, placed) if (
+                place[0] <= max_tokens if side == "right" else len(placed) - place[0] <= max_tokens)]  # fmt: skip
+            for _, offset in reversed(places) if side == "right" else places:
+                part = data[:offset] if side == "right" else data[offset:]
+                if self._tokenizer.count_block(Block.of([part]), matcher)[0] <= max_tokens:
+                    break
+        return part.decode("utf-8", "surrogateescape") if isinstance(text, str) else part
 
     # -- ids to text ---------------------------------------------------------------------------
 
-    def decode(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
+    def decode(
+        self,
+        ids: Iterable[int] | memoryview | array[int],
+        errors: Literal["strict", "replace", "ignore"] = "replace",
+        *,
+        skip_special_tokens: bool = False,
+    ) -> str:
+        """Return the text that ids stand for.
+
+        Args:
+            ids: The ids.
+            errors: What becomes of bytes that are not UTF-8. ``ignore`` keeps the most valid characters that any
+                reading of the bytes gives (the optimum of the byte-level BPE paper, arXiv:1909.03341).
+            skip_special_tokens: Whether to leave special tokens out.
+
+        >>> import bpe_cli
+        >>> tokenizer = bpe_cli.load("gpt2")
+        >>> tokenizer.decode([31373, 995, 50256]), tokenizer.decode([31373, 995, 50256], skip_special_tokens=True)
+        ('hello world<|endoftext|>', 'hello world')
+
+        Raises:
+            InputError: if an id has no token, or the bytes are not UTF-8 and ``errors`` is ``strict``.
+            TypeError: if an argument is of a wrong type.
+        """
+        from bpe_cli.tokenizer.streaming import CharacterStream
+
+        one_of("errors", errors, ("strict", "replace", "ignore"))
+        if skip_special_tokens:
+            special = {token.token_id for token in self._tokenizer.special_tokens if token.special}
+            ids = [each for each in pack(ids) if each not in special]
+        characters = CharacterStream(errors)
+        return characters.feed(self.decode_bytes(ids)) + characters.finish()
+
+    def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes:
         """Return the bytes that ids stand for: exactly what was encoded, for any bytes.
 
         An array of u32 (NumPy's too) is fastest, and one that nobody can write to is not even copied.
 
+        >>> import bpe_cli
+        >>> bpe_cli.load("gpt2").decode_bytes([31373, 187])
+        b'hello\\xff'
+
         Raises:
-            InputError: An id has no token.
+            InputError: if an id has no token.
+            TypeError: if ``ids`` is not a collection of ids.
         """
         packed = pack(ids)
         try:
@@ -111,16 +513,224 @@ class TextMethods:
                 hint="are these the ids of another tokenizer?",
             ) from error
 
-    def decode_text(self, ids: Iterable[int], errors: Literal["strict", "replace", "ignore"] = "replace") -> str:
-        """Return the text that ids stand for.
+    def decode_batch(
+        self,
+        batch: Iterable[Iterable[int]],
+        errors: Literal["strict", "replace", "ignore"] = "replace",
+        *,
+        skip_special_tokens: bool = False,
+    ) -> list[str]:
+        """Return the text of each of several lists of ids, or of a batch of ``encode_batch``.
 
-        ``ignore`` keeps the most valid characters that any reading of the bytes gives (the optimum
-        of the byte-level BPE paper, arXiv:1909.03341; ``tests/oracle/utf8.py`` holds its dynamic programme).
+        >>> import bpe_cli
+        >>> tokenizer = bpe_cli.load("gpt2")
+        >>> tokenizer.decode_batch(tokenizer.encode_batch(["hello world", "", "hello"]))
+        ['hello world', '', 'hello']
 
         Raises:
-            InputError: The bytes are not UTF-8 and ``errors`` is ``strict``.
+            BpeError: as ``decode`` does.
+            TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.streaming import CharacterStream
+        several = list_of("batch", batch, "lists of ids")
+        return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in several]
 
-        characters = CharacterStream(errors)
-        return characters.feed(self.decode(ids)) + characters.finish()
+    # -- tokens and ids ------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the number of ids that a model must know: the highest id plus one."""
+        return self._tokenizer.vocab_size
+
+    def token_to_id(self, token: str | bytes) -> int | None:
+        """Return the id of a token by its text or its bytes; None if there is no such token.
+
+        >>> import bpe_cli
+        >>> tokenizer = bpe_cli.load("gpt2")
+        >>> tokenizer.token_to_id(" world"), tokenizer.token_to_id("<|endoftext|>"), tokenizer.token_to_id("no such")
+        (995, 50256, None)
+
+        Raises:
+            TypeError: if ``token`` is neither str nor bytes.
+        """
+        try:
+            return self._ids.get(bytes_of(token, "token"))
+        except InputError:  # no token has half a character
+            return None
+
+    def id_to_token(self, token_id: int) -> str | None:
+        """Return the text of a token; None if no token has this id.
+
+        A byte that is no UTF-8 becomes a lone surrogate, as ``os.fsdecode`` makes them, so that ``token_to_id`` finds
+        the token again; ``token_bytes`` gives the bytes themselves.
+
+        >>> import bpe_cli
+        >>> tokenizer = bpe_cli.load("gpt2")
+        >>> tokenizer.id_to_token(995), tokenizer.id_to_token(187), tokenizer.id_to_token(99999)
+        (' world', '\\udcff', None)
+
+        Raises:
+            TypeError: if ``token_id`` is not an int.
+        """
+        try:
+            number = whole_number("token_id", token_id)
+            return self._tokenizer.token_bytes(number).decode("utf-8", "surrogateescape")
+        except (InputError, UsageError):
+            return None
+
+    @property
+    def vocab(self) -> Mapping[str, int]:
+        """All tokens by their text, special ones too, as ``id_to_token`` and ``token_to_id`` know them.
+
+        >>> import bpe_cli
+        >>> vocab = bpe_cli.load("gpt2").vocab
+        >>> vocab["hello"], "no such" in vocab, len(vocab), next(iter(vocab))
+        (31373, False, 50257, '!')
+        """
+        from bpe_cli.tokenizer.token_spans import Vocab
+
+        return Vocab(self._ids)
+
+    @cached_property
+    def _ids(self) -> dict[bytes, int]:
+        """The ids by the bytes of tokens; of tokens with the same bytes a special one counts, else the lowest."""
+        tokenizer = self._tokenizer
+        present = (each for each in range(tokenizer.vocab_size - 1, -1, -1))
+        ids: dict[bytes, int] = {}
+        for token_id in present:
+            try:
+                ids[tokenizer.token_bytes(token_id)] = token_id
+            except InputError:  # no token has this id
+                continue
+        return dict(sorted((ids | {token.content: token.token_id for token in tokenizer.special_tokens}).items(),
+                           key=lambda item: item[1]))  # fmt: skip
+
+    # -- files and conversations ---------------------------------------------------------------
+
+    def save(self, path: Any, format: str | None = None, *, allow_loss: Collection[str] = ()) -> list[str]:  # noqa: A002
+        """Write the tokenizer to a file, or to a folder for formats of several files.
+
+        What is written is proved first: read back, it gives the same ids and texts. It appears whole or not at all.
+
+        Args:
+            path: The file or folder.
+            format: The format, by its name in ``bpe_cli.formats.FORMATS``; by the name of the file if None, and
+                ``huggingface`` for a folder.
+            allow_loss: What may be left out, by the names that the error gives.
+
+        Returns:
+            The paths of the files that were written.
+
+        >>> import bpe_cli
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "gpt2.tiktoken")
+        ...     _ = bpe_cli.load("gpt2").save(path)
+        ...     bpe_cli.load(path, pattern="gpt2").encode("hello world")
+        [31373, 995]
+
+        Raises:
+            FormatError: if the format cannot hold all of it.
+            UsageError: if there is no such format, or nothing says which one is meant.
+            OutputError: if a file cannot be written.
+            TypeError: if an argument is of a wrong type.
+        """
+        written: list[str] = _ABOVE["save"].save(self._tokenizer, path, format, allow_loss)
+        return written
+
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Any] | None = None,
+        documents: Sequence[Any] | None = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        tokenize: bool = True,
+        specials: Specials = (),
+        **arguments: Any,
+    ) -> list[int] | str:
+        """Return the ids of a conversation, or its text, as the tokenizer's chat template writes it.
+
+        No message can forge a special token: its text in a message is plain text, unless ``specials`` names it.
+
+        Args:
+            messages: Dicts with a ``role`` and a ``content``.
+            tools: Descriptions of tools.
+            documents: Documents to answer from.
+            chat_template: The template: a name of the tokenizer's own, a built-in layout (``chatml``, ``llama3``, ...),
+                or a Jinja template; the tokenizer's own if None.
+            add_generation_prompt: Whether the answer is opened at the end.
+            tokenize: Whether ids are wanted, or text.
+            specials: Which special tokens count in messages too.
+            **arguments: What else the template may look for.
+
+        >>> import bpe_cli
+        >>> messages = [{"role": "user", "content": "Hi"}]
+        >>> template = "{% for message in messages %}{{ message.role }}: {{ message.content }}\\n{% endfor %}"
+        >>> tokenizer = bpe_cli.load("gpt2")
+        >>> tokenizer.apply_chat_template(messages, chat_template=template, tokenize=False)
+        'user: Hi\\n'
+        >>> tokenizer.apply_chat_template(messages, chat_template=template)
+        [7220, 25, 15902, 198]
+
+        Raises:
+            UsageError: if there is no such template, or the tokenizer lacks a token that it needs.
+            InputError: if the conversation is not one, or the template refuses it.
+            FormatError: if the template is broken.
+            TypeError: if an argument is of a wrong type.
+        """
+        written: list[int] | str = _ABOVE["apply_chat_template"].apply_chat_template(
+            self._tokenizer, messages, tools=tools, documents=documents, chat_template=chat_template,
+            add_generation_prompt=add_generation_prompt, tokenize=tokenize, specials=specials_of(specials),
+            arguments=arguments,
+        )  # fmt: skip
+        return written
+
+    # -- what several methods do ---------------------------------------------------------------
+
+    def _matcher(self, specials: Specials) -> _core.SpecialMatcher | None:
+        return self._tokenizer.matcher(specials_of(specials))
+
+    def _placed(self, data: bytes, matcher: _core.SpecialMatcher | None) -> Placed:
+        return self._tokenizer.engine.place(data, matcher)
+
+    def _block(self, texts: Iterable[Text]) -> Block:
+        return Block.of(
+            [bytes_of(text, f"texts[{place}]") for place, text in enumerate(list_of("texts", texts, "texts"))]
+        )
+
+    def _edges(self, add_special_tokens: bool, bos: str | int | None, eot: str | int | None) -> Edges:
+        from bpe_cli.tokenizer.edges import NO_EDGES, edges_of
+
+        if not add_special_tokens and bos is None and eot is None:
+            return NO_EDGES
+        for name, value in (("bos", bos), ("eot", eot)):
+            if value is not None and not isinstance(value, (str, int)):
+                raise wrong_type(name, "a str or an int", value)
+            if isinstance(value, str):
+                bytes_of(value, name)
+        return edges_of(self._tokenizer, add_special_tokens=add_special_tokens, bos=bos, eot=eot)
+
+
+def _threads(threads: int | None) -> int:
+    from bpe_cli.support.ordered_threads import usable_threads
+
+    return usable_threads(None if threads is None else whole_number("threads", threads, 1))
+
+
+def _room(max_tokens: int, edges: Edges) -> int:
+    """Return how many ids of a text there is room for between what is put around it.
+
+    Raises:
+        UsageError: if there is no room even for that.
+    """
+    room = whole_number("max_tokens", max_tokens) - len(edges)
+    if room < 0:
+        raise UsageError(f"max_tokens is {max_tokens:,}, and {len(edges):,} ids are put around the text")
+    return room
+
+
+def _cut(ids: memoryview, room: int, side: Side) -> memoryview:
+    one_of("side", side, ("left", "right"))
+    if len(ids) <= room:
+        return ids
+    return ids[:room] if side == "right" else ids[len(ids) - room :]

@@ -28,7 +28,7 @@ from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.core_arguments import no_special_tokens
 from bpe_cli.support.fast_dataclass import dataclass, field, replace
 from bpe_cli.tokenizer.engine import Engine, EngineParts, Place, Sampling, SpecialTable
-from bpe_cli.tokenizer.plain_engine import PlainEngine, can_run
+from bpe_cli.tokenizer.engine.plain import PlainEngine, can_run
 from bpe_cli.tokenizer.text_methods import Specials, TextMethods
 from bpe_cli.tokenizer.usage import NO_USAGE, Origin, Usage
 from bpe_cli.tokenizer.withholding import Withheld, live, looked_for, withheld
@@ -94,8 +94,8 @@ class Tokenizer(TextMethods):
         """What runs it, compiled.
 
         Raises:
-            FormatError: If a stage cannot be run.
-            UsageError: If a pattern does not compile.
+            FormatError: if a stage cannot be run.
+            UsageError: if a pattern does not compile.
         """
         parts = EngineParts(
             self.live_model,
@@ -109,7 +109,7 @@ class Tokenizer(TextMethods):
         )
         if self.is_plain:
             return PlainEngine(parts)
-        from bpe_cli.tokenizer.staged_engine import StagedEngine
+        from bpe_cli.tokenizer.engine.staged import StagedEngine
 
         return StagedEngine(parts)
 
@@ -219,7 +219,7 @@ class Tokenizer(TextMethods):
         """Return the bytes of any token.
 
         Raises:
-            InputError: No token has this id.
+            InputError: if no token has this id.
         """
         decoded = self._decoded.get(token_id)
         if decoded is not None:
@@ -233,7 +233,7 @@ class Tokenizer(TextMethods):
         """Return a tokenizer that has more special tokens.
 
         Raises:
-            UsageError: An id is taken, or a content stands for another id.
+            UsageError: if an id is taken, or a content stands for another id.
         """
         from bpe_cli.tokenizer.variants import joined_special_tokens
 
@@ -249,7 +249,7 @@ class Tokenizer(TextMethods):
                 never. Of tokens of one length the most frequent is tried first, and of equals the lower id.
 
         Raises:
-            UsageError: This is no BPE tokenizer over characters, or it lacks a token that has a frequency.
+            UsageError: if this is not BPE over characters, or lacks a token that has a frequency.
         """
         from bpe_cli.tokenizer.variants import longest_match
 
@@ -261,7 +261,7 @@ class Tokenizer(TextMethods):
         """Compile what is looked for in text: added tokens always, special ones as asked.
 
         Raises:
-            UsageError: A name is not a special token of this tokenizer.
+            UsageError: if a name is not a special token of this tokenizer.
         """
         names = {token.content for token in self.special_tokens} if specials == "all" else set()
         if specials != "all":
@@ -309,7 +309,7 @@ class Tokenizer(TextMethods):
             The ids of all documents (u32), and where each document's ids end (u64).
 
         Raises:
-            InputError: A byte of the text has no token, or the model cannot be varied so.
+            InputError: if a byte of the text has no token, or the model cannot be varied so.
         """
         return self.engine.encode(block, matcher, threads, sampling, place)
 
@@ -317,6 +317,6 @@ class Tokenizer(TextMethods):
         """Count the tokens of each document of a block (u64), without making ids.
 
         Raises:
-            InputError: A byte of the text has no token.
+            InputError: if a byte of the text has no token.
         """
         return self.engine.count(block, matcher, threads)

@@ -20,7 +20,7 @@ def joined_special_tokens(
     """Return special tokens and more of them, sorted by id; of equal contents the later one counts.
 
     Raises:
-        UsageError: If an id is taken, or a content stands for another id.
+        UsageError: if an id is taken, or a content stands for another id.
     """
     joined = {token.content: token for token in special_tokens}
     taken = {token.token_id: token for token in special_tokens}
@@ -55,7 +55,7 @@ def longest_match(
     """Return the model that applies a BPE vocabulary by its longest tokens instead of by merges.
 
     Raises:
-        UsageError: If this is not BPE over characters, or lacks a token that has a frequency.
+        UsageError: if this is not BPE over characters, or lacks a token that has a frequency.
     """
     if not isinstance(model, CharacterBpe):
         raise UsageError(

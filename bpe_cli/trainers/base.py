@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import Field, dataclass, fields
 from itertools import accumulate, islice
 from math import isfinite
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
@@ -18,6 +18,9 @@ from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.counting import Cutter, Cutting, StagedText, count_blocks, matcher_of
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from bpe_cli.teaching.steps import Steps
 
 Progress = Callable[[int, int], None]
 """Called now and then with (done so far, all there is to do)."""
@@ -221,8 +224,8 @@ class Trainer(ABC, Generic[Chosen]):
         """
 
     @abstractmethod
-    def steps(self, counts: _core.Counts, options: Chosen) -> Iterator[str]:
-        """Yield the textbook's training, step by step, as lines of text.
+    def steps(self, counts: _core.Counts, options: Chosen) -> Steps:
+        """Return the textbook's training, step by step.
 
         Raises:
             UsageError: if the corpus is too large for it.

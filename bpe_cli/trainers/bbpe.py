@@ -7,9 +7,8 @@ libraries, and is picked by ``compat``, is how ties are decided, how ids are giv
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
@@ -34,6 +33,9 @@ from bpe_cli.trainers.base import (
     small,
 )
 from bpe_cli.trainers.word_counts import mark_pieces, read_words
+
+if TYPE_CHECKING:
+    from bpe_cli.teaching.steps import Steps
 
 Compat = Literal["hf", "rustbpe", "minbpe", "subword-nmt"]
 
@@ -334,11 +336,10 @@ class Bbpe(Trainer[BbpeOptions]):
             unicode_version=self._unicode_version(options),
         )
 
-    def steps(self, counts: _core.Counts, options: BbpeOptions) -> Iterator[str]:
-        """Yield the textbook's training, step by step, as lines of text."""
+    def steps(self, counts: _core.Counts, options: BbpeOptions) -> Steps:
+        """Return the textbook's training, step by step."""
         from bpe_cli.teaching import bpe as textbook
-        from bpe_cli.teaching.steps import render
-        from bpe_cli.teaching.vetoes import count_digits, keeps_characters
+        from bpe_cli.teaching.spelling import count_digits, keeps_characters
 
         initial, _, _ = initial_tokens(options, counts)
         reserved = len(options.special_tokens) if not options.rules.special_first else 0
@@ -358,7 +359,7 @@ class Bbpe(Trainer[BbpeOptions]):
         for piece, number in small(marked).items():
             for part in piece.split(mark) if mark else (piece,):
                 pieces[part] = pieces.get(part, 0) + number
-        training = textbook.train(
+        return textbook.train(
             textbook.byte_words(pieces),
             initial=initial,
             vocab_size=options.vocab_size - reserved,
@@ -367,7 +368,6 @@ class Bbpe(Trainer[BbpeOptions]):
             max_token_length=options.max_token_length,
             allow=allow,
         )
-        return render(training)
 
 
 TRAINER = Bbpe()

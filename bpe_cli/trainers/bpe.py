@@ -10,10 +10,9 @@ sorted by their bytes, products in the order in which they were learnt.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, starmap
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError, TrainingError, UsageError
@@ -43,6 +42,9 @@ from bpe_cli.trainers.word_counts import (
     read_words,
     texts,
 )
+
+if TYPE_CHECKING:
+    from bpe_cli.teaching.steps import Steps
 
 Compat = Literal["subword-nmt", "hf"]
 
@@ -354,15 +356,14 @@ class Bpe(Trainer[BpeOptions]):
         read_words(options.boundaries)
         return _assemble(options, [content.encode() for content in options.specials], [], [])
 
-    def steps(self, counts: _core.Counts, options: BpeOptions) -> Iterator[str]:
-        """Yield the textbook's training, step by step, as lines of text.
+    def steps(self, counts: _core.Counts, options: BpeOptions) -> Steps:
+        """Return the textbook's training, step by step.
 
         Raises:
             UsageError: if the corpus is too large for it, or the symbols are bytes.
         """
         from bpe_cli.teaching import bpe as textbook
-        from bpe_cli.teaching.steps import render
-        from bpe_cli.teaching.vetoes import count_digits
+        from bpe_cli.teaching.spelling import count_digits
 
         if options.by_byte or options.boundaries:
             raise UsageError("--steps shows words of characters, without --set by_byte and boundaries")
@@ -382,7 +383,7 @@ class Bpe(Trainer[BpeOptions]):
         forms = {prefix + each for each in alphabet} | alphabet
         forms |= {each + options.end_of_word_suffix for each in forms} | {options.end_of_word_suffix}
         met = (forms & textbook.count_symbols(words).keys()) - set(initial)
-        training = textbook.train(
+        return textbook.train(
             words,
             initial=[*initial, *sorted(met, key=str.encode)],
             vocab_size=options.vocab_size,
@@ -393,7 +394,6 @@ class Bpe(Trainer[BpeOptions]):
             prefix=prefix,
             allow=lambda product: product not in reserved and (digits is None or count_digits(product) <= digits),
         )
-        return render(training)
 
 
 TRAINER = Bpe()

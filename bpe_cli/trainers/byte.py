@@ -7,16 +7,18 @@ plus 3; bGPT (Wu et al., arXiv:2402.19155) has one after the bytes, with id 256.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.errors import UsageError
 from bpe_cli.stages import MergeBpe, SpecialToken
-from bpe_cli.stages.byte_alphabet import to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+
+if TYPE_CHECKING:
+    from bpe_cli.teaching.steps import Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +81,11 @@ class Byte(Trainer[ByteOptions]):
             ),
         )
 
-    def steps(self, counts: _core.Counts, options: ByteOptions) -> Iterator[str]:
-        """Write the table of ids out as lines of text, sixteen bytes a line."""
-        from bpe_cli.teaching.steps import display
+    def steps(self, counts: _core.Counts, options: ByteOptions) -> Steps:
+        """Return the table of ids."""
+        from bpe_cli.teaching.steps import ByteIds
 
-        offset = len(options.special_tokens) if options.special_first else 0
-        yield "start: 256 bytes; nothing is learnt"
-        for row in range(0, 256, 16):
-            yield f"{row + offset:8}  {' '.join(to_visible(bytes([byte])) for byte in range(row, row + 16))}"
-        for place, content in enumerate(options.special_tokens):
-            yield f"{place + (0 if options.special_first else 256):8}  {display(content)}"
+        return ByteIds(options.special_tokens, options.special_first)
 
 
 TRAINER = Byte()

@@ -6,11 +6,11 @@ tells it; ``teaching.maxmatch`` has it as the textbook would.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from math import isfinite
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
@@ -20,6 +20,9 @@ from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import most_frequent
 from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, small
+
+if TYPE_CHECKING:
+    from bpe_cli.teaching.steps import Steps
 
 PUNCTUATION = "。，？！；：、（）「」“”‘’《》【】…—～\u3000" + ".,?!;:()\"'<>[]~" + "#"
 """What no word goes over: the segmenter's lists, and the sign that it writes in their place."""
@@ -116,7 +119,7 @@ def learn(
         threads: How many to use; the result is the same for any number.
 
     Raises:
-        TrainingError: There is no text.
+        TrainingError: if there is no text.
     """
     learnt = _core.train_max_match(
         counts,
@@ -159,7 +162,7 @@ def assemble(characters: Words, dictionaries: Sequence[Words], options: MaxMatch
     Ids: special tokens, characters in the order given, words by dictionary and by their place in it.
 
     Raises:
-        TrainingError: The vocabulary has no room for the characters.
+        TrainingError: if the vocabulary has no room for the characters.
     """
     contents = options.contents
     alphabet = _alphabet(characters, options)
@@ -234,10 +237,10 @@ class MaxMatchTrainer(Trainer[MaxMatchOptions]):
         """Return a tokenizer of this kind that knows the line end alone."""
         return _tokenizer(Vocabulary.from_tokens([b""] * len(options.contents) + [b"\n"]), options)
 
-    def steps(self, counts: _core.Counts, options: MaxMatchOptions) -> Iterator[str]:
-        """Write the training out as lines of text."""
+    def steps(self, counts: _core.Counts, options: MaxMatchOptions) -> Steps:
+        """Return the training, round by round."""
         from bpe_cli.teaching import maxmatch as textbook
-        from bpe_cli.teaching.steps import display
+        from bpe_cli.teaching.steps import Joining
 
         texts = [text.decode("utf-8", "surrogateescape") for text in small(counts)]
         lines = textbook.prepare(
@@ -250,11 +253,7 @@ class MaxMatchTrainer(Trainer[MaxMatchOptions]):
         vocabulary = assemble(learnt.characters, learnt.words, options).model.vocabulary
         tokens = (vocabulary.token(token_id).decode("utf-8", "surrogateescape") for token_id in range(vocabulary.size))
         shown = [*options.contents, *islice(tokens, len(options.contents), None)]
-        return chain(
-            textbook.render(lines, options.rounds, rules),
-            ("", f"vocabulary: {plural(len(shown), 'token')}"),
-            (f"{token_id:8}  {display(token)}" for token_id, token in enumerate(shown)),
-        )
+        return Joining(lines, options.rounds, rules, shown)
 
 
 TRAINER = MaxMatchTrainer()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
@@ -23,6 +23,9 @@ from bpe_cli.trainers.base import (
     refuse_nothing,
     small,
 )
+
+if TYPE_CHECKING:
+    from bpe_cli.teaching.steps import Steps
 
 
 class UnknownOptions(SplittingOptions):
@@ -151,14 +154,14 @@ class MostFrequent(Trainer[Frequent]):
         """
         return small(counts)
 
-    def steps(self, counts: _core.Counts, options: Frequent) -> Iterator[str]:
-        """Yield what was counted and which ids were given, as lines of text."""
-        from bpe_cli.teaching.characters import render
+    def steps(self, counts: _core.Counts, options: Frequent) -> Steps:
+        """Return what was counted, and what became tokens."""
+        from bpe_cli.teaching.steps import NumberedPieces
 
         refuse_nothing(counts, self.counted)
         counted = {_text(piece): number for piece, number in self.shown(counts, options).items()}
         vocabulary = self.pick(counts, options).vocabulary
-        return render(counted, [_text(token) for _, token in vocabulary.items()], options.contents)
+        return NumberedPieces(counted, [_text(token) for _, token in vocabulary.items()], options.contents)
 
 
 def _text(piece: bytes) -> str:

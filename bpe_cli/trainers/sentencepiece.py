@@ -14,10 +14,10 @@ import base64
 import math
 import struct
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError
@@ -45,6 +45,9 @@ from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, refuse_noth
 from bpe_cli.trainers.sampling import sample, without
 from bpe_cli.trainers.sentencepiece_options import MODELS, SentencePieceOptions, meta_pieces, trainer_settings
 from bpe_cli.trainers.unigram import refusal, why_fewer
+
+if TYPE_CHECKING:
+    from bpe_cli.teaching.steps import Steps
 
 __all__ = ["MODELS", "SentencePieceOptions", "meta_pieces"]
 
@@ -138,7 +141,7 @@ def learn(
     """Learn pieces with their scores. Word models have those too, though nothing depends on them.
 
     Raises:
-        TrainingError: As for ``train``.
+        TrainingError: as for ``train``.
     """
     refuse_nothing(counts)
     if options.model == "unigram":
@@ -312,7 +315,7 @@ class SentencePiece(Trainer[SentencePieceOptions]):
         """Learn a model from counts of words (of sentences, for a unigram model).
 
         Raises:
-            TrainingError: There is nothing to train on, or the vocabulary is smaller than its alphabet.
+            TrainingError: if there is nothing to train on, or the vocabulary is smaller than its alphabet.
         """
         learnt = learn(counts, options, progress, threads)
         meta = len(meta_pieces(options))
@@ -338,16 +341,15 @@ class SentencePiece(Trainer[SentencePieceOptions]):
         )
         return replace(tokenizer, origin=Origin("", trained=trained))
 
-    def steps(self, counts: _core.Counts, options: SentencePieceOptions) -> Iterator[str]:
-        """Return the pieces with their ids and scores, a line each: those given, and those learnt in their order."""
-        from bpe_cli.teaching.steps import display
+    def steps(self, counts: _core.Counts, options: SentencePieceOptions) -> Steps:
+        """Return the pieces with their scores: those given, and those learnt in their order."""
+        from bpe_cli.teaching.steps import ScoredPieces
 
         small(counts)
         meta = meta_pieces(options)
         given = {text for text, _ in meta}
         learnt = ((piece, score) for piece, score in learn(counts, options).pieces if piece not in given)
-        pieces = enumerate((*((text, 0.0) for text, _ in meta), *learnt))
-        return (f"{token_id:>6}  {score:10.4f}  {display(piece)}" for token_id, (piece, score) in pieces)
+        return ScoredPieces((*((text, 0.0) for text, _ in meta), *learnt))
 
 
 TRAINER = SentencePiece()

@@ -167,7 +167,7 @@ def meta_pieces(options: SentencePieceOptions) -> list[tuple[str, int]]:
     """Return the pieces that are there before any training, with their types, by id.
 
     Raises:
-        UsageError: Two have one id or one text, or the ids leave a gap.
+        UsageError: if two have one id or one text, or the ids leave a gap.
     """
     fixed: dict[int, tuple[str, int]] = {}
     for token_id, text, kind in (

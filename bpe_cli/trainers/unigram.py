@@ -11,8 +11,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
-from itertools import chain, pairwise
-from typing import Literal, get_args
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, get_args
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
@@ -42,6 +42,9 @@ from bpe_cli.trainers.base import (
     small,
 )
 from bpe_cli.trainers.sampling import sample
+
+if TYPE_CHECKING:
+    from bpe_cli.teaching.steps import Steps
 
 Rule = Literal["em", "textbook"]
 TEXTBOOK_SEEDS = 300
@@ -200,7 +203,7 @@ def _run(
     """Let the core train.
 
     Raises:
-        TrainingError: As for ``train``.
+        TrainingError: as for ``train``.
     """
     try:
         return _core.train_unigram(
@@ -309,7 +312,7 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         The result does not depend on the threads.
 
         Raises:
-            TrainingError: There is nothing to train on, or the vocabulary is smaller than its characters.
+            TrainingError: if there is nothing to train on, or the vocabulary is smaller than its characters.
         """
         refuse_nothing(counts)
         trained = _run(counts, options, progress, threads)
@@ -332,30 +335,31 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         """Return a tokenizer of the same kind with the reserved tokens alone."""
         return _assemble(options, [], [])
 
-    def steps(self, counts: _core.Counts, options: UnigramOptions) -> Iterator[str]:
+    def steps(self, counts: _core.Counts, options: UnigramOptions) -> Steps:
         """Return the training round by round, for small corpora, and then the vocabulary.
 
         The textbook's rule is told by the textbook, expectation maximisation by what the core did.
 
         Raises:
-            UsageError: The corpus is too large for it.
-            TrainingError: As for ``train``.
+            UsageError: if the corpus is too large for it.
+            TrainingError: as for ``train``.
         """
         from bpe_cli.teaching import unigram as teaching
+        from bpe_cli.teaching.steps import Estimation, Pruning
 
         words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
         if options.rule == "textbook":
             wanted = options.vocab_size - len(options.reserved)
             rounds = list(teaching.train(words, wanted, options.seeds, options.dropped))
             final = {token: -cost for token, cost in teaching.costs(rounds[-1]).items()} if rounds else {}
-            return chain(teaching.render(words, rounds), teaching.render_vocabulary(options.reserved, final))
+            return Pruning(words, rounds, options.reserved, final)
         trained = _run(counts, options, record=True)
         learnt = zip(_texts(trained), trained.scores, strict=True)
         told = (
             (step, {token.decode("utf-8", "surrogateescape"): score for token, score in tokens})
             for step, tokens in trained.rounds()
         )
-        return chain(teaching.render_rounds(told), teaching.render_vocabulary(options.reserved, dict(learnt)))
+        return Estimation(told, options.reserved, dict(learnt))
 
 
 TRAINER = UnigramTrainer()

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
@@ -37,6 +37,9 @@ from bpe_cli.trainers.base import (
     refuse_nothing,
     small,
 )
+
+if TYPE_CHECKING:
+    from bpe_cli.teaching.steps import Steps
 
 Rule = Literal["frequency", "score", "tensorflow"]
 
@@ -324,10 +327,10 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
         letters = Alphabet(("a", "b"), tuple(options.continuing_subword_prefix + letter for letter in "ab"))
         return _assemble(options, [token.encode() for token in initial_tokens(options, letters)], letters)
 
-    def steps(self, counts: _core.Counts, options: WordPieceOptions) -> Iterator[str]:
-        """Yield the textbook's training, step by step, as lines of text."""
+    def steps(self, counts: _core.Counts, options: WordPieceOptions) -> Steps:
+        """Return the textbook's training, step by step."""
         from bpe_cli.teaching import bpe, top_down, wordpiece
-        from bpe_cli.teaching.steps import render
+        from bpe_cli.teaching.steps import ThresholdSearch
 
         prefix = options.continuing_subword_prefix
         words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
@@ -335,26 +338,23 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
         initial = initial_tokens(options, alphabet)
         letters = [token for token in initial if token in {*alphabet.beginning, *alphabet.inside}]
         if options.learner == "score":
-            return wordpiece.render(
-                wordpiece.train(
-                    words,
-                    options.vocab_size,
-                    special=options.special_tokens,
-                    alphabet=letters,
-                    min_frequency=options.minimum,
-                    tie=options.tie,
-                    prefix=prefix,
-                )
+            return wordpiece.train(
+                words,
+                options.vocab_size,
+                special=options.special_tokens,
+                alphabet=letters,
+                min_frequency=options.minimum,
+                tie=options.tie,
+                prefix=prefix,
             )
         if options.learner == "frequency":
-            training = bpe.train(
+            return bpe.train(
                 wordpiece.spell(words, prefix=prefix, alphabet=letters),
                 initial=initial,
                 vocab_size=options.vocab_size,
                 min_frequency=options.minimum,
                 prefix=prefix,
             )
-            return render(training)
         tried = top_down.learn(
             {word: count for word, count in words.items() if not _STRAY.search(word)},
             options.vocab_size,
@@ -363,7 +363,7 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
             max_alphabet=options.most_letters or _core.MAX_TOKENS,
             prefix=prefix,
         )
-        return top_down.render(tried, options.vocab_size)
+        return ThresholdSearch(tried, options.vocab_size)
 
 
 TRAINER = WordPieceTrainer()

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
@@ -29,6 +29,13 @@ class Drawn(Protocol):
         """What it says in words."""
 
 
+@dataclass(frozen=True, slots=True)
+class Italic:
+    """A cell of our own words among those from outside."""
+
+    plain: str
+
+
 @runtime_checkable
 class Adaptive(Protocol):
     """What looks different by the width of the console."""
@@ -47,11 +54,12 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence, or a label with values; ``lead`` are its first words, in bold, ``style`` is that of the others."""
+    """A sentence, or a label with values; ``lead`` are its first words, which stand out."""
 
     text: str
     lead: str = ""
     style: str = ""
+    lead_style: str = "bold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +140,53 @@ class Sheet:
         )
 
 
-Cell: TypeAlias = str | Drawn
+Cell: TypeAlias = str | Italic | Drawn
 Block: TypeAlias = Heading | Line | Gap | Sheet | Adaptive
+
+
+NARROW = 66
+"""With fewer columns, long texts stand below a sheet instead of in its last column."""
+
+
+class TableWithNotes:
+    """A sheet whose last column has long texts; a narrow console has them below it.
+
+    Columns of numbers are aligned at their right.
+    """
+
+    def __init__(self, columns: Sequence[str], note: str) -> None:
+        """Begin a sheet with names of columns, and that of the last one."""
+        self._columns = columns
+        self._note = note
+        self._rows: list[tuple[Sequence[str], str, str]] = []
+
+    def add_row(self, *cells: str, note: str, name: str | None = None) -> None:
+        """Add a row; ``name`` is what its text is called where that stands below, else its first cell."""
+        self._rows.append((cells, note, name or cells[0]))
+
+    def blocks(self) -> list[Block]:
+        """Return a sheet with the texts in its last column."""
+        return [self._sheet(with_notes=True)]
+
+    def _sheet(self, *, with_notes: bool) -> Sheet:
+        sheet = Sheet()
+        for number, column in enumerate(self._columns):
+            right = all(cells[number][:1].isdecimal() for cells, _, _ in self._rows)
+            sheet.add_column(column, right=right, overflow="fold")
+        if with_notes:
+            sheet.add_column(self._note, overflow="fold")
+        for cells, note, _ in self._rows:
+            sheet.add_row(*map(Verbatim, cells), *([Verbatim(note)] if with_notes else []))
+        return sheet
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width >= NARROW:
+            yield Blocks(self._sheet(with_notes=True))
+            return
+        yield Blocks(self._sheet(with_notes=False))
+        if any(note for _, note, _ in self._rows):
+            below = (Line(f"{name}: {note}") for _, note, name in self._rows if note)
+            yield Blocks(*below, Gap())
 
 
 class Blocks:

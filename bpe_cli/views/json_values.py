@@ -100,6 +100,13 @@ def name_value(name: str) -> str | dict[str, str]:
     return name if name.isascii() else text_value(name.encode("utf-8", "surrogateescape"))
 
 
+def json_text(value: dict[str, Any]) -> str:
+    """Write one JSON object, in ASCII: no control or bidirectional character reaches a terminal."""
+    import json
+
+    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"
+
+
 def one_or_several(values: Sequence[dict[str, Any]], origins: Sequence[tuple[str, int]], schema: str) -> dict[str, Any]:
     """Write one text's value as it is, and those of several as one object with a list ``texts`` of them.
 

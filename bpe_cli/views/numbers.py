@@ -1,4 +1,4 @@
-"""Write numbers the same way everywhere."""
+"""Write numbers, and state how much is shown unless all is asked for."""
 
 from __future__ import annotations
 
@@ -35,3 +35,9 @@ def percent(share: float) -> str:
     '12.5%'
     """
     return f"{share:.1%}"
+
+
+TOKEN_LIMIT = 1000
+"""Tokens of a text."""
+DOCUMENT_LIMIT = 100
+"""Documents of a page or picture."""

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from bpe_cli.views.blocks import Gap, Heading, Line, Sheet, Verbatim
+from bpe_cli.views.blocks import Gap, Heading, Italic, Line, Sheet, Verbatim
 from bpe_cli.views.layout import table
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def drawn(block: Block) -> RenderableType:
     if isinstance(block, Heading):
         return Text(f"\n{block.text}" if block.apart else block.text, style="bold")
     if isinstance(block, Line):
-        return Text.assemble((block.lead, "bold"), (block.text, block.style))
+        return Text.assemble((block.lead, block.lead_style), (block.text, block.style))
     if isinstance(block, Gap):
         return Text()
     if isinstance(block, Sheet):
@@ -42,4 +42,6 @@ def _table(sheet: Sheet) -> Table:
 def _cell(cell: Cell) -> RenderableType:
     if isinstance(cell, str):
         return Text(cell) if isinstance(cell, Verbatim) else escape(cell)
+    if isinstance(cell, Italic):
+        return Text(cell.plain, style="italic")
     return cast("RenderableType", cell)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.segment import Segment
 
+from bpe_cli.views.blocks import Line
 from bpe_cli.views.direction import Borders
 from bpe_cli.views.palette import PLAIN
 from bpe_cli.views.visible import BAR, NEWLINE
@@ -14,6 +15,8 @@ from bpe_cli.views.visible import BAR, NEWLINE
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.style import Style
+
+    from bpe_cli.views.blocks import Block
 
 __all__ = ["PLAIN", "Folded", "Writer"]
 
@@ -96,12 +99,16 @@ class Folded:
     """Render a line of text, such as an expression, in which every space counts."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.plain = text
+
+    def blocks(self) -> list[Block]:
+        """Return it as a line, where it stands by itself."""
+        return [Line(self.plain)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         writer = Writer(options.max_width)
         blanks = ""  # they go to the next line with what follows: at the end of one nobody sees them
-        for character in self._text:
+        for character in self.plain:
             if character == " ":
                 blanks += character
             else:

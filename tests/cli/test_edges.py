@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from bpe_cli import SpecialToken, named
+from bpe_cli import SpecialToken, load
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import dump
 from bpe_cli.tokenizer.edges import Edges, edges_of
@@ -27,7 +27,7 @@ def tokenizer(tmp_path):
 
     def made(post_processor, **roles):
         tokens = [SpecialToken(b"<s>", 50257), SpecialToken(b"</s>", 50258)]
-        model = named("gpt2").with_special_tokens(tokens)
+        model = load("gpt2").with_special_tokens(tokens)
         model = replace(model, post_processor=post_processor and json.dumps(post_processor))
         content = dump(replace(model, usage=Usage(roles=tuple(roles.items()))), "bpe.json")[""]
         (tmp_path / "t.json").write_bytes(content)
@@ -80,9 +80,9 @@ def test_they_are_taken_from_what_the_file_says(tokenizer):
     # A token whose text says that it ends a text goes before the role, which may end a turn.
     assert call("encode", "-T", "a", "-t", path, "--bos", "auto", "--eot", "auto").text == "50257 64 50256\n"
     assert call("encode", "-T", "a", "-t", path, "--bos", "<s>", "--eot", "</s>").text == "50257 64 50258\n"
-    assert edges_of(named("gpt2"), eot="auto") == Edges(after=(EOT,), eot=EOT)
+    assert edges_of(load("gpt2"), eot="auto") == Edges(after=(EOT,), eot=EOT)
     with pytest.raises(UsageError, match="nothing in this tokenizer says which token begins a text"):
-        edges_of(named("gpt2"), bos="auto")
+        edges_of(load("gpt2"), bos="auto")
     told = call("encode", "-T", "a", *GPT2, "--bos", "auto").err
     assert told.endswith("hint: --bos NAME says it; its special tokens begin with <|endoftext|>\n")
 
@@ -136,7 +136,7 @@ def test_a_program_gets_the_same(tokenizer):
         shown = call("encode", "-T", "a b", "-t", path, *options).text
         assert model.encode("a b", **keywords) == list(map(int, shown.split()))
     with pytest.raises(UsageError, match="would add nothing"):
-        named("gpt2").encode("a", add_special_tokens=True)
+        load("gpt2").encode("a", add_special_tokens=True)
 
 
 # -- the same everywhere ---------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_threads_and_blocks_change_nothing(to, options):
 def test_ids_to_decode_may_be_of_any_kind():
     gpt2 = named("gpt2")
     for ids in ([31373, 995], (31373, 995), array("I", [31373, 995]), array("q", [31373, 995]), iter([31373, 995])):
-        assert gpt2.decode(ids) == b"hello world"
+        assert gpt2.decode_bytes(ids) == b"hello world"
     for ids, bad in (([1, -1], "-1 at place 1"), (iter([1, 2, 1 << 32]), "4294967296 at place 2"), ([1.5], "1.5")):
         with pytest.raises(InputError, match=bad):
             pack(ids)

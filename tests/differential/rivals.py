@@ -41,7 +41,7 @@ def assert_equal_ids(tokenizer: Tokenizer, documents: Sequence[bytes], ours: mem
         (place for place, pair in enumerate(zip(ours, expected, strict=False)) if pair[0] != pair[1]),
         min(len(ours), len(expected)),
     )
-    offset = len(tokenizer.decode(array("I", ours[:first])))
+    offset = len(tokenizer.decode_bytes(array("I", ours[:first])))
     pytest.fail(
         f"id {first} differs, at byte {offset}, near {data[max(offset - 30, 0) : offset + 30]!r}: "
         f"{ours[first : first + 5].tolist()} is to be {expected[first : first + 5].tolist()}"

@@ -77,14 +77,14 @@ def test_recorded_ids(shared, name):
     for case, expected in recorded["cases"].items():
         text = texts[case]
         parsed = expected.get("parsed", expected["ids"])
-        ours = tokenizer.encode(text), tokenizer.encode(text, "all")
+        ours = tokenizer.encode(text), tokenizer.encode(text, specials="all")
         if (*ours, [*before, *ours[1], *after]) != (expected["ids"], parsed, expected.get("with_special", parsed)):
             different.add(case)
     assert different == set(OTHERWISE.get(name, {}))
 
 
 def exactly(tokenizer: Tokenizer, ids: list[int]) -> str:
-    return tokenizer.decode(ids).decode()
+    return tokenizer.decode_bytes(ids).decode()
 
 
 def cleaned_up(text: str) -> str:
@@ -313,9 +313,9 @@ def test_special_tokens_and_what_is_put_around(llama_cpp):
     content = gguf.dump(tokenizer, frozenset({"post-processor"}))[""]
     text = "x <own>y</s> <s>"
     assert llama_cpp(content)(text) == tokenizer.encode(text)
-    assert llama_cpp(content, special=True)(text) == tokenizer.encode(text, "all")
+    assert llama_cpp(content, special=True)(text) == tokenizer.encode(text, specials="all")
     around = llama_cpp(content, special=True, around=True)(text)
-    assert around == [first, *tokenizer.encode(text, "all"), first + 1]
+    assert around == [first, *tokenizer.encode(text, specials="all"), first + 1]
 
 
 def test_chats_of_phi_3_are_as_of_its_tokenizer_json(shared, llama_cpp):
@@ -327,7 +327,7 @@ def test_chats_of_phi_3_are_as_of_its_tokenizer_json(shared, llama_cpp):
         "<|system|> You are<|end|>\n\n<|user|>\t hi<|end|><|endoftext|> x",
         "</s>\n a <s> b <unk> c",
     ):
-        assert theirs(text) == tokenizer.encode(text, "all")
+        assert theirs(text) == tokenizer.encode(text, specials="all")
 
 
 # -- models of other kinds -------------------------------------------------------------------------
@@ -366,7 +366,7 @@ def test_odd_files_are_read_as_there(llama_cpp, name, tmp_path):
         parts = [*letters, *special_texts(tokenizer), *(["ab", " ab", "\n\n", "\n\n\n"])]
         text = "".join(chance.choices(parts, k=chance.randint(1, 12)))
         try:
-            ours = tokenizer.encode(text), tokenizer.encode(text, "all")
+            ours = tokenizer.encode(text), tokenizer.encode(text, specials="all")
         except InputError:  # a byte has no token: there it is left out
             assert len(theirs(text)) < len(text.encode())
             continue

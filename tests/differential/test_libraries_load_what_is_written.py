@@ -53,7 +53,7 @@ def test_tiktoken(pattern, tmp_path, monkeypatch):
     for text in texts():
         ids = theirs.encode_ordinary(text)
         assert tokenizer.encode(text) == ids
-        assert tokenizer.decode(ids) == theirs.decode_bytes(ids) == text.encode()
+        assert tokenizer.decode_bytes(ids) == theirs.decode_bytes(ids) == text.encode()
 
 
 # -- sentencepiece ---------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def test_sentencepiece(make, name):
     for text in texts() if make is trained else lines()[:300]:
         ids = theirs.encode(text)
         assert tokenizer.encode(text) == ids, text
-        assert tokenizer.decode(ids).decode("utf-8", "replace") == theirs.decode(ids), text
+        assert tokenizer.decode_bytes(ids).decode("utf-8", "replace") == theirs.decode(ids), text
 
 
 # -- subword-nmt -----------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def test_asked_for_they_are_the_same(name, seed):
         text = text_of(random, found)
         if name == "merge_bpe":
             text = text.encode("ascii", "ignore").decode()
-        assert tokenizer.encode(text, "all") == other.encode(text, add_special_tokens=False).ids
+        assert tokenizer.encode(text, specials="all") == other.encode(text, add_special_tokens=False).ids
 
 
 def test_what_it_does_otherwise():
@@ -57,10 +57,10 @@ def test_what_it_does_otherwise():
     model = CharacterBpe(Vocabulary.from_tokens(tokens), Merges.from_pairs([(0, 1, 5), (5, 2, 6), (6, 3, 7)]))
     tokenizer = Tokenizer(model, special_tokens=(SpecialToken(b"</s>", 7),), normalizer=(NFKC(),))
     assert theirs(tokenizer).encode("＜/s＞").ids == [7]
-    assert tokenizer.encode("＜/s＞") == tokenizer.encode("＜/s＞", "all") == [6, 3]
+    assert tokenizer.encode("＜/s＞") == tokenizer.encode("＜/s＞", specials="all") == [6, 3]
     tokenizer = Tokenizer(model, special_tokens=(SpecialToken(b"</s>", 7),))
     assert theirs(tokenizer).encode("</sxy>").ids == [7]  # unknown characters are left out before it merges
-    assert tokenizer.encode("</sxy>") == tokenizer.encode("</sxy>", "all") == [6, 3]
+    assert tokenizer.encode("</sxy>") == tokenizer.encode("</sxy>", specials="all") == [6, 3]
     tokenizer = Tokenizer(model, special_tokens=(SpecialToken(b"</s>", 7, single_word=True),))
     assert theirs(tokenizer).encode("a</s>a").ids == [4, 7, 4]
-    assert tokenizer.encode("a</s>a") == tokenizer.encode("a</s>a", "all") == [4, 6, 3, 4]
+    assert tokenizer.encode("a</s>a") == tokenizer.encode("a</s>a", specials="all") == [4, 6, 3, 4]

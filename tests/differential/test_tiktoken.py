@@ -65,7 +65,7 @@ def test_recorded_ids_of_the_suite(shared, name):
     assert cases.keys() == texts.keys()
     for case, expected in cases.items():
         assert tokenizer.encode(texts[case]) == expected["ordinary"], case
-        assert tokenizer.encode(texts[case], "all") == expected.get("special", expected["ordinary"]), case
+        assert tokenizer.encode(texts[case], specials="all") == expected.get("special", expected["ordinary"]), case
 
 
 @at_least(200)
@@ -131,10 +131,10 @@ def test_ids_of_any_text_with_special_tokens(name, data):
         lambda text: st.integers(0, len(text)).map(lambda cut: text[:cut])
     )
     text = "".join(data.draw(st.lists(special | st.sampled_from(["<|", "|>", " ", "a", "\n"]) | MIXED, max_size=8)))
-    assert tokenizer.encode(text, "all") == rival.encode(text, allowed_special="all")
+    assert tokenizer.encode(text, specials="all") == rival.encode(text, allowed_special="all")
     assert tokenizer.encode(text) == rival.encode_ordinary(text)
     some = data.draw(st.sets(st.sampled_from(contents), max_size=3))
-    assert tokenizer.encode(text, some) == rival.encode(text, allowed_special=some, disallowed_special=())
+    assert tokenizer.encode(text, specials=some) == rival.encode(text, allowed_special=some, disallowed_special=())
 
 
 @at_least(39900)

@@ -94,7 +94,7 @@ def test_recorded_training_of_minbpe(shared, name):
     assert cases.keys() == texts.keys()
     for case, expected in cases.items():
         assert ours.encode(texts[case]) == expected["ids"], case
-        assert ours.encode(texts[case], "all") == expected.get("special", expected["ids"]), case
+        assert ours.encode(texts[case], specials="all") == expected.get("special", expected["ids"]), case
 
 
 def minbpe(pieces: list[bytes], number: int) -> list[tuple[int, int]]:

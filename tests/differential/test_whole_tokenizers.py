@@ -50,7 +50,7 @@ def pair(request) -> tuple[Any, Tokenizer]:
 
 def spans_of(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
     """Return the characters that each token stands for, trimmed as the post-processor asks."""
-    tokens = tokenizer.tokens(text, "all")
+    tokens = tokenizer.tokens(text, specials="all")
     spans = [tuple(character_span(text, token.start, token.end)) for token in tokens]
     contents = [
         text[slice(*span)] if token.special else to_visible(token.content)
@@ -103,13 +103,13 @@ def fused(spans: list[tuple[int, int]], theirs: list[tuple[int, int]], tokens: l
 
 def assert_alike(theirs: Any, ours: Tokenizer, text: str) -> None:
     expected = theirs.encode(text, add_special_tokens=False)
-    assert ours.encode(text, "all") == expected.ids, ascii(text)
+    assert ours.encode(text, specials="all") == expected.ids, ascii(text)
     spans = spans_of(ours, text)
     if isinstance(ours.model, Unigram) and ours.model.byte_fallback:
         spans = fused(spans, expected.offsets, expected.tokens)
     assert spans == expected.offsets, ascii(text)
     readable = [token_id for token_id in expected.ids if token_id not in read_otherwise(theirs, ours)]
-    assert ours.decode(readable).decode("utf-8", "replace") == read_by(theirs, readable), ascii(text)
+    assert ours.decode_bytes(readable).decode("utf-8", "replace") == read_by(theirs, readable), ascii(text)
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -118,7 +118,7 @@ def test_library(name):
     theirs, ours = trained(name)
     for text in texts(more(200, 20_000), seed=1):
         if name == "t5" and left_out(theirs, text) != text:  # there the library loses its place; see below
-            assert ours.encode(text, "all") == theirs.encode(text).ids, ascii(text)
+            assert ours.encode(text, specials="all") == theirs.encode(text).ids, ascii(text)
             text = left_out(theirs, text)
         if name == "unigram, bytes":
             while text and not theirs.normalizer.normalize_str(text[0]):  # there it leaves out the mark; see below
@@ -152,7 +152,7 @@ def test_added_tokens_read_as_they_are_written(name, text, with_library):
     theirs, ours = trained(name)
     token_id = theirs.token_to_id(text)
     assert token_id in read_otherwise(theirs, ours)
-    assert ours.decode([token_id]).decode() == text
+    assert ours.decode_bytes([token_id]).decode() == text
     assert theirs.decode([token_id]) == with_library
 
 
@@ -200,7 +200,7 @@ def test_sentencepiece(name):
     for text in texts(more(300, 20_000), seed=3):
         ids = theirs.encode(text)
         assert ours.encode(text) == ids, ascii(text)
-        assert ours.decode(ids).decode("utf-8", "replace") == theirs.decode(ids), ascii(text)
+        assert ours.decode_bytes(ids).decode("utf-8", "replace") == theirs.decode(ids), ascii(text)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_threads_and_blocks_change_nothing(train, name):
     once = tokenizer.encode_block(Block.of(documents), matcher)
     assert tokenizer.encode_block(Block.of(documents), matcher, threads=3) == once
     document = b" ".join(documents)
-    whole = tokenizer.encode(document, "all")
+    whole = tokenizer.encode(document, specials="all")
     for size in (7, 1000):
         settled = list(tokenizer.settle(blocks(document, size), matcher))
         assert len(settled) > 4 or train is trained_by_sentencepiece or name not in CUTTABLE
@@ -296,14 +296,14 @@ def test_any_bytes(data):
     parts = st.lists(st.sampled_from(TRICKY), max_size=8).map(lambda parts: "".join(parts).encode())
     raw = data.draw(RAW | parts | parts.map(lambda text: text[1:-1]))
     try:
-        tokens = tokenizer.tokens(raw, "all")
+        tokens = tokenizer.tokens(raw, specials="all")
     except InputError:
         assert isinstance(name, str)
         assert name.endswith("none unknown")
         return
-    assert [token.token_id for token in tokens] == tokenizer.encode(raw, "all")
+    assert [token.token_id for token in tokens] == tokenizer.encode(raw, specials="all")
     starts = [token.start for token in tokens]
     assert starts == sorted(starts)
     assert all(0 <= token.start <= token.end <= len(raw) for token in tokens)
-    tokenizer.decode([token.token_id for token in tokens])
+    tokenizer.decode_bytes([token.token_id for token in tokens])
     compared()

@@ -23,7 +23,7 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.bert import casing as bert_words
-from bpe_cli.formats.bert.sniffing import sniff
+from bpe_cli.formats.bert.casing import sniff
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface.companions import CONFIG, Companions
@@ -90,9 +90,9 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """Read a ``vocab.txt`` and what lies beside it.
 
     Raises:
-        InputError: A file cannot be read.
-        FormatError: One is broken, or is not of BERT's family.
-        UsageError: A pattern is given; BERT has its own way to cut text.
+        InputError: if a file cannot be read.
+        FormatError: if one is broken, or is not of BERT's family.
+        UsageError: if a pattern is given; BERT has its own way to cut text.
     """
     refuse_pattern(pattern, path, "is a vocabulary of BERT, which cuts text in its own way")
     return loads(read(path, MAX_BYTES), str(path), companions.find(path.parent))
@@ -107,7 +107,7 @@ def loads(data: bytes, source: str = "vocab.txt", found: Companions = companions
         found: What lies beside it.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     as_json = data.lstrip()[:1] == b"{"
     lines = [] if as_json else _read_lines(data, source)
@@ -259,7 +259,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         File name -> content, to be put into one folder.
 
     Raises:
-        FormatError: It is no WordPiece as BERT's, ids have gaps, a token cannot stand on a line, or something
+        FormatError: if it is no WordPiece as BERT's, ids have gaps, a token cannot stand on a line, or something
             would be lost that may not be.
     """
     model = tokenizer.model
@@ -326,7 +326,7 @@ def _lines(tokenizer: Tokenizer, unk_id: int) -> list[str]:
     """Return the tokens of all lines; special tokens that follow the others without a gap stand there too.
 
     Raises:
-        FormatError: An id has no token, or a token cannot stand on a line.
+        FormatError: if an id has no token, or a token cannot stand on a line.
     """
     vocabulary = tokenizer.model.vocabulary
     texts = [""] * vocabulary.size

@@ -19,7 +19,7 @@ from dataclasses import replace
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects import models as dialect_models
 from bpe_cli.formats.dialects import text as dialect_text
-from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
+from bpe_cli.formats.dialects.models import SENTENCEPIECE, Reader
 from bpe_cli.formats.features import EDGES, LOSSES, losses, refuse_losses, without_codebook
 from bpe_cli.stages import (
     ALGORITHMS,
@@ -68,7 +68,7 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
         allow_loss: ``sentencepiece-edges`` agrees to differences on rare texts, ``codebook`` to do without one.
 
     Raises:
-        FormatError: There is no exact form, and nobody agreed; or none at all. Names the part.
+        FormatError: if there is no exact form, and nobody agreed; or none at all. Names the part.
     """
     if tokenizer.model.codebook is not None:
         refuse_losses(losses(tokenizer, LOSSES - {"codebook"}), allow_loss, HUGGING_FACE)
@@ -103,7 +103,7 @@ def _refuse_own(tokenizer: Tokenizer) -> None:
     """Refuse what only this project has, and neither of the two libraries.
 
     Raises:
-        FormatError: The model is of such a kind; it is named.
+        FormatError: if the model is of such a kind; it is named.
     """
     model = tokenizer.model
     own = None
@@ -142,7 +142,7 @@ def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tu
         -> how a message calls it.
 
     Raises:
-        FormatError: There is no such form at all. Names the part.
+        FormatError: if there is no such form at all. Names the part.
     """
     *before, marks = tokenizer.normalizer or (None,)
     model = tokenizer.model
@@ -181,7 +181,7 @@ def _refuse_bytes(tokenizer: Tokenizer) -> None:
     """Refuse tokens that are no text: neither library's files can hold them.
 
     Raises:
-        FormatError: There is one.
+        FormatError: if a token is not UTF-8.
     """
     for token_id, token in tokenizer.model.vocabulary.items():
         try:

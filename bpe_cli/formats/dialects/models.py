@@ -13,10 +13,9 @@ import re
 import struct
 from array import array
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.dialects.readers import Reader
 from bpe_cli.formats.dialects.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
 from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
 from bpe_cli.stages.sentencepiece_kinds import (
@@ -66,7 +65,7 @@ def merging_model(model: ScoredBpe, edges: list[str]) -> tuple[CharacterBpe, tup
     """Put BPE by scores into merges; gives also what is to cut text before it.
 
     Raises:
-        FormatError: Merges cannot do the same.
+        FormatError: if merges cannot do the same.
     """
     if model.byte_fallback:
         missing = [byte for byte in range(256) if model.vocabulary.id_of(byte_text(byte)) is None]
@@ -127,7 +126,7 @@ def double_precision(model: Unigram, edges: list[str]) -> Unigram:
     score; here that is written down.
 
     Raises:
-        FormatError: It has what Hugging Face's library has no form for.
+        FormatError: if it has what Hugging Face's library has no form for.
     """
     kinds = model.kinds or bytes([NORMAL]) * model.vocabulary.size
     if UNUSED in kinds:
@@ -164,7 +163,7 @@ def kinds_of(vocabulary: Vocabulary, specials: Sequence[SpecialToken], unk_id: i
     """Return the type of each piece.
 
     Raises:
-        FormatError: An id has no token, for pieces have ids without gaps.
+        FormatError: if an id has no token, for pieces have ids without gaps.
     """
     special_ids = {token.token_id for token in specials}
     size = max(vocabulary.size, max(special_ids, default=-1) + 1)
@@ -201,7 +200,7 @@ def scoring_model(
     """Put BPE by merges into scores; gives also what of the pre-tokenizers it does not stand for.
 
     Raises:
-        FormatError: Scores cannot do the same.
+        FormatError: if scores cannot do the same.
     """
     if model.unk_id is None:
         raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
@@ -237,7 +236,7 @@ def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list
     """Put a unigram model of Hugging Face's into SentencePiece's words.
 
     Raises:
-        FormatError: It has what SentencePiece has no form for.
+        FormatError: if it has what SentencePiece has no form for.
     """
     if model.unk_id is None:
         raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
@@ -257,3 +256,26 @@ def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list
         edges.append("its scores, which the file has in single precision")
     vocabulary = _without_specials(model.vocabulary, kinds)
     return replace(model, vocabulary=vocabulary, scores=scores, single_precision=reader.single_precision, kinds=kinds)
+
+
+# --------------------------------------------------------------------------------------------------
+# State who reads what is in SentencePiece's words: that library, or llama.cpp, which goes by the same.
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A program that runs SentencePiece's models.
+
+    Attributes:
+        name: What messages call it.
+        holder: What they call its file.
+        single_precision: Whether it adds scores as f32, or as f64.
+    """
+
+    name: str
+    holder: str
+    single_precision: bool
+
+
+SENTENCEPIECE = Reader("SentencePiece", "a SentencePiece model", single_precision=True)
+LLAMA_CPP = Reader("llama.cpp", "a GGUF file", single_precision=False)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.dialects.readers import SENTENCEPIECE, Reader
-from bpe_cli.formats.sentencepiece.model_types import UNK_SURFACE
+from bpe_cli.formats.dialects.models import SENTENCEPIECE, Reader
+from bpe_cli.formats.sentencepiece.settings import UNK_SURFACE
 from bpe_cli.stages import (
     ByteFallback,
     Charsmap,
@@ -144,7 +144,7 @@ def sentencepiece_normalizer(
     """Put what rewrites and cuts text into SentencePiece's words; what differs on rare texts is added to ``edges``.
 
     Raises:
-        FormatError: It says something that SentencePiece has no switch for.
+        FormatError: if it says something that SentencePiece has no switch for.
     """
     stages = list(normalizers)
     table: tuple[Normalizer, ...] = ()
@@ -211,7 +211,7 @@ def sentencepiece_decoder(
         reader: Who is to read them.
 
     Raises:
-        FormatError: It says something that SentencePiece does not do.
+        FormatError: if it says something that SentencePiece does not do.
     """
     if len(stages) == 1 and isinstance(stages[0], SpaceMarksDecoder):
         return tuple(stages)

@@ -36,9 +36,9 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
         pattern: For byte-level BPE: an expression in the place of the split that the file names.
 
     Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken, or has no tokenizer, or one that is not read.
-        UsageError: A pattern is given for a model that has no splits.
+        InputError: if the file cannot be read.
+        FormatError: if it is broken, or has no tokenizer, or one that is not read.
+        UsageError: if a pattern is given for a model that has no splits.
     """
     return _tokenizer(gguf_reader.read(path), pattern)
 
@@ -47,7 +47,7 @@ def loads(data: bytes, source: str = "GGUF", pattern: str | None = None) -> Toke
     """Read the content of a GGUF file.
 
     Raises:
-        FormatError, UsageError: As for ``load``.
+        FormatError, UsageError: as for ``load``.
     """
     return _tokenizer(gguf_reader.parse(data, source), pattern)
 

@@ -47,7 +47,7 @@ def make(vocab: Vocab, pre: str, pairs: Iterable[tuple[str, str]]) -> Tokenizer:
         pairs: The merges, in order.
 
     Raises:
-        FormatError: The file asks for what cannot be done as llama.cpp does it.
+        FormatError: if the file asks for what cannot be done as llama.cpp does it.
     """
     begins = pre in _TAKES_NEWLINES
     if begins and "bos" not in vocab.roles:

@@ -80,7 +80,7 @@ class Metadata:
         """Return a string; None if the key is absent.
 
         Raises:
-            FormatError: It is of another type, or not UTF-8.
+            FormatError: if it is of another type, or not UTF-8.
         """
         field = self.fields.get(key)
         if field is None:
@@ -96,7 +96,7 @@ class Metadata:
         """Return true or false; ``default`` if the key is absent.
 
         Raises:
-            FormatError: It is of another type.
+            FormatError: if it is of another type.
         """
         value = self._scalar(key, (BOOL,), "true or false")
         return default if value is None else bool(value)
@@ -105,7 +105,7 @@ class Metadata:
         """Return a whole number; None if the key is absent.
 
         Raises:
-            FormatError: It is of another type.
+            FormatError: if it is of another type.
         """
         value = self._scalar(key, (U8, I8, U16, I16, U32, I32, U64, I64), "a whole number")
         return None if value is None else int(value)
@@ -114,7 +114,7 @@ class Metadata:
         """Return an array of strings, as bytes; None if the key is absent.
 
         Raises:
-            FormatError: It is of another type.
+            FormatError: if it is of another type.
         """
         field = self.fields.get(key)
         if field is None:
@@ -127,7 +127,7 @@ class Metadata:
         """Return an array of numbers of one of these types; None if the key is absent.
 
         Raises:
-            FormatError: It is of another type.
+            FormatError: if it is of another type.
         """
         field = self.fields.get(key)
         if field is None:

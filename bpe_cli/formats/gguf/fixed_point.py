@@ -44,7 +44,7 @@ def make(vocab: Vocab) -> Tokenizer:
     """Make the tokenizer.
 
     Raises:
-        FormatError: A byte has no token, or a score is one that llama.cpp takes for something else.
+        FormatError: if a byte has no token, or a score is one that llama.cpp takes for something else.
     """
     scores = vocab.scores()
     _check_bytes(vocab)
@@ -111,7 +111,7 @@ def check(model: Unigram) -> None:
     """Refuse to write a model that llama.cpp would stop at.
 
     Raises:
-        FormatError: A byte has no token, or the first id.
+        FormatError: if a byte has no token, or the first id.
     """
     texts = {text for text, kind in zip(model.vocabulary.tokens(), model.kinds, strict=False) if kind == BYTE}
     if not model.byte_fallback or not texts.issuperset(BYTE_TEXTS):

@@ -38,8 +38,8 @@ def read(path: Path) -> Metadata:
     """Read a file's metadata, and nothing behind it.
 
     Raises:
-        InputError: It is missing, unreadable or no regular file.
-        FormatError: It is broken, or of a version that is not known.
+        InputError: if it is missing, unreadable or no regular file.
+        FormatError: if it is broken, or of a version that is not known.
     """
     try:
         status = path.stat()
@@ -57,7 +57,7 @@ def parse(data: bytes, source: str = "GGUF") -> Metadata:
     """Read the metadata of a file's content.
 
     Raises:
-        FormatError: As for ``read``.
+        FormatError: as for ``read``.
     """
     return _Reader(BytesIO(data), len(data), source).metadata()
 

@@ -22,7 +22,7 @@ def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
     The split is not looked at: whoever writes it knows whether it has a name.
 
     Raises:
-        FormatError: The model has become another.
+        FormatError: if the model has become another.
     """
     _compare_models(tokenizer, again)
     lost = {}

@@ -47,7 +47,7 @@ def tokenizer_of(metadata: Metadata, pattern: str | None = None) -> Tokenizer:
     """Make the tokenizer; ``pattern`` is an expression that takes the place of the file's split.
 
     Raises:
-        FormatError: The metadata has no tokenizer, or one that is not read, or is broken.
+        FormatError: if the metadata has no tokenizer, or one that is not read, or is broken.
     """
     model = metadata.text("tokenizer.ggml.model")
     if model is None or model in ("none", "no_vocab"):

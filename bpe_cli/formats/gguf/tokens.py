@@ -89,7 +89,7 @@ class Vocab:
         special_tokens: Tokens that are looked for in text.
 
     Raises:
-        FormatError: A token is not UTF-8 or stands twice, or there are too few types.
+        FormatError: if a token is not UTF-8 or stands twice, or there are too few types.
     """
 
     def __init__(self, metadata: Metadata, model: str) -> None:
@@ -216,7 +216,7 @@ class Vocab:
         With ``always`` the first is put there whatever the file says.
 
         Raises:
-            FormatError: It is asked for, and no token has the role.
+            FormatError: if it is asked for, and no token has the role.
         """
         asked = {
             "bos": always or self.metadata.boolean("tokenizer.ggml.add_bos_token", add_bos),
@@ -232,7 +232,7 @@ class Vocab:
         """Return the scores, as f64; 0 where the file has none.
 
         Raises:
-            FormatError: They are too few, or one is no number.
+            FormatError: if they are too few, or one is no number.
         """
         given = self.metadata.numbers("tokenizer.ggml.scores", F32, I32)
         if given is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.dialects import to_sentencepiece
-from bpe_cli.formats.dialects.readers import LLAMA_CPP
+from bpe_cli.formats.dialects.models import LLAMA_CPP
 from bpe_cli.formats.features import EDGES, losses, other_model, refuse_losses
 from bpe_cli.formats.gguf import fixed_point, hybrid_dna
 from bpe_cli.formats.gguf import pre as gguf_pre
@@ -164,7 +164,7 @@ class _Out:
         """Add the tokens and their types: ordinary ones as given, by id; special ones; and what fills gaps.
 
         Raises:
-            FormatError: Two tokens would be written alike, or a special one is not UTF-8.
+            FormatError: if two tokens would be written alike, or a special one is not UTF-8.
         """
         types = dict.fromkeys(texts, NORMAL) | kinds
         unk_id = self.tokenizer.model.unk_id
@@ -300,7 +300,7 @@ def _check_whole_tokens(model: MergeBpe) -> None:
     """Refuse a model for which it matters whether pieces that are tokens are taken as they are.
 
     Raises:
-        FormatError: Merges do not make some token.
+        FormatError: if merges do not make some token.
     """
     tokens = list(model.vocabulary.items())
     merging = Tokenizer(MergeBpe(model.vocabulary, model.merges))

@@ -55,7 +55,7 @@ def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> T
         source: The tokenizer's own file.
 
     Raises:
-        FormatError: An id is taken, a text has another id, or a token that is there has other flags.
+        FormatError: if an id is taken, a text has another id, or a token that is there has other flags.
     """
     there = [Declared(token, source, whole=True) for token in tokenizer.special_tokens]
     by_id = {each.token.token_id: each for each in there}

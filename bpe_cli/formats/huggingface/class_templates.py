@@ -47,7 +47,7 @@ def post_processor_of(config: Node, tokenizer: Tokenizer) -> str | None:
         tokenizer: The tokenizer, with its roles.
 
     Raises:
-        FormatError: Something is to be put around a text, and the class is not known, or the token has no id.
+        FormatError: if something is to be put around a text, and the class is not known, or the token has no id.
     """
     name = config.get("tokenizer_class")
     rule = None if name.is_null else _RULES.get(name.text().removesuffix("Fast"))

@@ -101,8 +101,8 @@ def find(folder: Path) -> Companions:
     """Read all of the files that lie in a folder.
 
     Raises:
-        InputError: One cannot be read, or is no file.
-        FormatError: One is broken, or two contradict each other.
+        InputError: if one cannot be read, or is no file.
+        FormatError: if one is broken, or two contradict each other.
     """
     paths = [folder / name for name in sorted(NAMES)]
     if lies(folder / TEMPLATES, folder=True):
@@ -118,7 +118,7 @@ def loads(contents: Mapping[str, bytes], folder: Path | None = None) -> Companio
         folder: The folder, for messages.
 
     Raises:
-        FormatError: As for ``find``.
+        FormatError: as for ``find``.
     """
     sources = {name: name if folder is None else str(folder / name) for name in (*NAMES, *contents)}
     nodes = {
@@ -233,7 +233,7 @@ def declared(found: Companions, id_of: Callable[[str], int | None]) -> Iterator[
         id_of: Gives the id that the tokenizer file has for a text; None if it has none.
 
     Raises:
-        FormatError: A token has no id in any of the files.
+        FormatError: if a token has no id in any of the files.
     """
     ids: dict[bytes, int] = {}
     for numbered in found.numbered:
@@ -265,7 +265,7 @@ def apply(tokenizer: Tokenizer, found: Companions, source: str, *, by_class: boo
         by_class: Whether a class in Python says what is put around a text, where nothing else does.
 
     Raises:
-        FormatError: A companion contradicts the file.
+        FormatError: if a companion contradicts the file.
     """
     if not found:
         return tokenizer
@@ -292,7 +292,7 @@ def config_of(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return what ``tokenizer_config.json`` says of a tokenizer: roles, added tokens, chat templates.
 
     Raises:
-        FormatError: A role is that of an ordinary token, which would become special.
+        FormatError: if a role is that of an ordinary token, which would become special.
     """
     config: dict[str, Any] = {key: byte_level.special_text(token) for key, token in _roles_of(tokenizer).items()}
     if tokenizer.special_tokens:
@@ -317,7 +317,7 @@ def special_tokens_map(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return ``special_tokens_map.json``.
 
     Raises:
-        FormatError: As for ``config_of``.
+        FormatError: as for ``config_of``.
     """
     return {
         key: {"content": byte_level.special_text(token), **_flags(token)} for key, token in _roles_of(tokenizer).items()

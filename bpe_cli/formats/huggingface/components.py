@@ -63,7 +63,7 @@ def read_normalizers(node: Node) -> tuple[Normalizer, ...]:
     """Read a normalizer, or a sequence of them.
 
     Raises:
-        FormatError: A component is unknown or malformed, there are too many, or they would need too much memory.
+        FormatError: if a component is unknown or malformed, there are too many, or they would need too much memory.
     """
     return _all(node, (_read(each, NORMALIZERS, "normalizer") for each in _flat(node, "normalizers")))
 
@@ -72,7 +72,7 @@ def read_decoders(node: Node) -> tuple[Decoder, ...]:
     """Read a decoder, or a sequence of them.
 
     Raises:
-        FormatError: As for ``read_normalizers``.
+        FormatError: as for ``read_normalizers``.
     """
     members = _flat(node, "decoders")
     return _all(node, (_read(each, DECODERS, "decoder", {"ByteLevel": _BYTE_LEVEL}) for each in members))
@@ -85,7 +85,7 @@ def read_pre_tokenizers(node: Node) -> tuple[PreTokenizer, ...]:
     spelling of bytes, which ``stages.ByteLevel`` stands for.
 
     Raises:
-        FormatError: As for ``read_normalizers``.
+        FormatError: as for ``read_normalizers``.
     """
     return _all(node, _pre_tokenizers(node))
 
@@ -236,7 +236,7 @@ def write_normalizers(stages: Sequence[Normalizer]) -> dict[str, Any] | None:
     """Write normalizers: none, one, or a sequence.
 
     Raises:
-        FormatError: An expression would be read differently.
+        FormatError: if an expression would be read differently.
     """
     return _sequence([_spelt(component(stage)) for stage in stages], "normalizers")
 
@@ -245,7 +245,7 @@ def write_decoders(stages: Sequence[Decoder]) -> dict[str, Any] | None:
     """Write decoders: none, one, or a sequence.
 
     Raises:
-        FormatError: As for ``write_normalizers``.
+        FormatError: as for ``write_normalizers``.
     """
     written = [
         byte_level(prefix_space=True, use_regex=True) if type_name(type(stage)) == "ByteLevel" else component(stage)
@@ -263,7 +263,7 @@ def write_pre_tokenizers(stages: Sequence[PreTokenizer], *, bytes_last: bool) ->
             if there is none before.
 
     Raises:
-        FormatError: An expression would be read differently, or a space is put where no component of
+        FormatError: if an expression would be read differently, or a space is put where no component of
             Hugging Face's puts one.
     """
     spelt = any(isinstance(stage, ByteLevel) for stage in stages)

@@ -41,9 +41,9 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """Read a folder, given by its path or by that of its ``tokenizer.json``.
 
     Raises:
-        InputError: A file is missing or cannot be read.
-        FormatError: A file is broken, or two contradict each other.
-        UsageError: A pattern is given; the folder has its own.
+        InputError: if a file is missing or cannot be read.
+        FormatError: if a file is broken, or two contradict each other.
+        UsageError: if a pattern is given; the folder has its own.
     """
     file = path / FILES[0] if path.is_dir() else path
     tokenizer = hf_json.load(file, pattern)
@@ -66,7 +66,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         File name -> content, to be put into one folder.
 
     Raises:
-        FormatError: As ``hf_json.dump``; or a role is that of an ordinary token, which would become special.
+        FormatError: as ``hf_json.dump``; or a role is that of an ordinary token, which would become special.
     """
     return {
         "tokenizer.json": hf_json.dump(tokenizer, allow_loss)[""],

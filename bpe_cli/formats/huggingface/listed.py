@@ -46,7 +46,7 @@ class Plain:
     """Read them member by member.
 
     Raises:
-        FormatError: They are malformed.
+        FormatError: if they are malformed.
     """
 
     def __init__(self, node: Node) -> None:
@@ -77,7 +77,7 @@ class Cut:
     """Take them as the core has them.
 
     Raises:
-        Unusual: The core leaves them to the plain way.
+        Unusual: if the core leaves them to the plain way.
     """
 
     def __init__(self, written: _core.WrittenMerges, node: Node, added: Iterable[SpecialToken]) -> None:

@@ -29,7 +29,7 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
     """Write a model whose tokens are text.
 
     Raises:
-        FormatError: Two tokens would be written alike, a token is not UTF-8, or scores lack an id.
+        FormatError: if two tokens would be written alike, a token is not UTF-8, or scores lack an id.
     """
     model = tokenizer.model
     if isinstance(model, (Unigram, ScoredBpe)):

@@ -38,7 +38,7 @@ def kind_of(node: Node) -> str:
     """Return the type of a model; older files leave it out.
 
     Raises:
-        FormatError: It is not known.
+        FormatError: if it is not known.
     """
     members = node.members()
     kind = node.get("type")
@@ -71,7 +71,7 @@ def read(name: str, node: Node, specials: Iterable[SpecialToken]) -> tuple[Model
         The model, and all tokens of the file with their ids.
 
     Raises:
-        FormatError: It is malformed.
+        FormatError: if it is malformed.
     """
     hidden = hidden_of(node, specials)
     if name in SCORED:
@@ -107,7 +107,7 @@ def check_unknown(node: Node) -> None:
     """Hold the fields about what is unknown to their types.
 
     Raises:
-        FormatError: One has another.
+        FormatError: if a field is of another type.
     """
     if not node.get("unk_token").is_null:
         node.get("unk_token").text()
@@ -134,7 +134,7 @@ def read_character_bpe(
     """Read BPE over characters.
 
     Raises:
-        FormatError: A merge uses or makes a token that is not there.
+        FormatError: if a merge uses or makes a token that is not there.
     """
     prefix = prefix_of(node)
     merges: dict[tuple[int, int], int] = {}
@@ -160,7 +160,7 @@ def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, me
     """Return BPE over characters with a vocabulary and merges that are read already.
 
     Raises:
-        FormatError: The rest of the model is malformed.
+        FormatError: if the rest of the model is malformed.
     """
     return CharacterBpe(
         vocabulary,
@@ -180,7 +180,7 @@ def prefix_of(node: Node) -> str:
     """Return what stands before a token that begins no word; and hold BPE over characters to the fields it has.
 
     Raises:
-        FormatError: There are others, or one is malformed.
+        FormatError: if there are others, or one is malformed.
     """
     node.only("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
               "byte_fallback", "ignore_merges", "whole_runs_of", "unicode_version", "vocab", "merges")  # fmt: skip

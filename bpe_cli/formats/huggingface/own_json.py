@@ -35,7 +35,7 @@ def dump(
         The content of the output path itself (the key ``""``).
 
     Raises:
-        FormatError: The tokenizer has what the layout cannot say.
+        FormatError: if the tokenizer has what the layout cannot say.
     """
     own = hf_usage.write_own(tokenizer.usage) | hf_usage.write_trained(tokenizer.origin)
     return {"": hf_json.write(hf_json.content_of(tokenizer) | own)}

@@ -122,7 +122,7 @@ def convention(
         source: The pair, for messages.
 
     Raises:
-        FormatError: Nothing says how text is cut, or it is a class that is not known.
+        FormatError: if nothing says how text is cut, or it is a class that is not known.
     """
     suffix = SUFFIX if f"{SUFFIX}\n".encode() in merges or merges.endswith(SUFFIX.encode()) else ""
     if pattern is not None:

@@ -70,7 +70,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     messages, and reads what is unusual.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     cut = _core.WrittenMerges.cut(data, "model", "vocab", "merges")
     if cut is not None:
@@ -87,7 +87,7 @@ def loads_plainly(data: bytes, source: str = NAME) -> Tokenizer:
     """Read the text of a ``tokenizer.json`` member by member.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     return _read(Node.parse(data, source), None)
 
@@ -96,7 +96,7 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
     """Read a document, whose tokens and merges have been cut out if they are given.
 
     Raises:
-        FormatError: It is broken, or asks for what this version cannot do.
+        FormatError: if it is broken, or asks for what this version cannot do.
         Unusual: What has been cut out is to be read plainly.
     """
     source = root.source
@@ -231,7 +231,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         The content of the output path itself (the key ``""``).
 
     Raises:
-        FormatError: The tokenizer has what that library cannot do, or what the file cannot say.
+        FormatError: if the tokenizer has what that library cannot do, or what the file cannot say.
     """
     from bpe_cli.formats.dialects import to_hugging_face
 
@@ -242,7 +242,7 @@ def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return what is to be written, be it Hugging Face's or our own.
 
     Raises:
-        FormatError: The layout cannot say what the tokenizer has.
+        FormatError: if the layout cannot say what the tokenizer has.
     """
     on_bytes = isinstance(tokenizer.model, (RankBpe, MergeBpe))
     model = _write_byte_level(tokenizer) if on_bytes else model_writing.write(tokenizer)
@@ -272,7 +272,7 @@ def write(content: dict[str, Any]) -> bytes:
     """Write a document as Hugging Face's library lays it out.
 
     Raises:
-        FormatError: A text in it is none.
+        FormatError: if a text in it is none.
     """
     try:
         return orjson.dumps(content, option=orjson.OPT_INDENT_2)

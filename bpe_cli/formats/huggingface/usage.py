@@ -34,7 +34,7 @@ def read(root: Node) -> Usage:
     """Read what stands in a document about use.
 
     Raises:
-        FormatError: A field is missing, unknown or of another type.
+        FormatError: if a field is missing, unknown or of another type.
     """
     own = root.get("usage")
     roles: dict[str, int] = {}
@@ -55,7 +55,7 @@ def read_trained(node: Node) -> tuple[tuple[str, Fact], ...]:
     """Read what a tokenizer was trained with: a list of [setting, value].
 
     Raises:
-        FormatError: It is something else.
+        FormatError: if it is something else.
     """
     found: list[tuple[str, Fact]] = []
     for each in () if node.is_null else node.items():
@@ -120,7 +120,7 @@ def read_templates(node: Node) -> dict[str, str]:
     """Read chat templates: a list of objects with ``name`` and ``template``.
 
     Raises:
-        FormatError: It is something else, or two have one name.
+        FormatError: if it is something else, or two have one name.
     """
     templates: dict[str, str] = {}
     for each in node.items():

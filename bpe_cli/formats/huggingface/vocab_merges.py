@@ -28,7 +28,7 @@ from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
 from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import why_no_ranks
+from bpe_cli.tokenizer.merging import why_no_ranks
 from bpe_cli.tokenizer.usage import Origin
 
 NAME = "vocab-merges"
@@ -116,8 +116,8 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """Read the pair, given its folder or either file; ``pattern`` replaces what is known of how text is cut.
 
     Raises:
-        InputError: A file is missing or cannot be read.
-        FormatError: One of them is broken, or they do not belong together.
+        InputError: if a file is missing or cannot be read.
+        FormatError: if one of them is broken, or they do not belong together.
     """
     pair = find_pair(path)
     if pair is None:
@@ -177,7 +177,7 @@ def _check_alphabet(ids: Mapping[str, int], known: Collection[str], source: str)
     One that has all bytes may have an entry or two that are not spelt so, and are only decoded.
 
     Raises:
-        FormatError: A token is of other characters, and bytes have none.
+        FormatError: if a token is of other characters, and bytes have none.
     """
     foreign = next((token for token in ids if token not in known and from_visible(token) is None), None)
     if foreign is not None and not ids.keys() >= CHAR_TO_BYTE.keys():
@@ -229,7 +229,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         File name -> content, to be put into one folder.
 
     Raises:
-        FormatError: Something would be lost that may not be.
+        FormatError: if something would be lost that may not be.
     """
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):

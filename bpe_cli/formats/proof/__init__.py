@@ -14,8 +14,16 @@ from pathlib import Path
 from bpe_cli.errors import FormatError, InputError, NoPatternError, OutputError, UsageError
 from bpe_cli.formats.features import EDGES, without_codebook
 from bpe_cli.formats.proof import decoding, texts
-from bpe_cli.formats.proof.comparing import SAME, Law, difference, encode
-from bpe_cli.formats.proof.equality import decodes_the_same, encodes_the_same, surroundings, surrounds_the_same
+from bpe_cli.formats.proof.comparing import (
+    SAME,
+    Law,
+    decodes_the_same,
+    difference,
+    encode,
+    encodes_the_same,
+    surroundings,
+    surrounds_the_same,
+)
 from bpe_cli.stages import SpaceMarksDecoder
 from bpe_cli.stages.sentencepiece_kinds import NORMAL
 from bpe_cli.support.fast_dataclass import replace
@@ -45,9 +53,9 @@ def prove(
         allow_loss: What the files may lack, by the names of ``features.LOSSES``.
 
     Raises:
-        FormatError: They cannot be read, cannot be run, or give other ids or another text; the message has the first
+        FormatError: if they cannot be read, cannot be run, or give other ids or another text; the message has the first
             text that does, and what both make of it.
-        OutputError: There is no place for a temporary file.
+        OutputError: if there is no place for a temporary file.
     """
     again = read_back(files, file_name, load)
     if "codebook" in allow_loss:
@@ -78,8 +86,8 @@ def read_back(files: Mapping[str, bytes], file_name: str, load: Load) -> Tokeniz
     """Read files that are not there yet, in a folder of their own.
 
     Raises:
-        FormatError: They cannot be read.
-        OutputError: There is no place for a temporary folder.
+        FormatError: if they cannot be read.
+        OutputError: if there is no place for a temporary folder.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="bpe-proof-") as folder:
@@ -131,7 +139,7 @@ def _first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]
     """Return the first difference between two tokenizers; None if there is none.
 
     Raises:
-        FormatError: One of the two cannot be run.
+        FormatError: if one of the two cannot be run.
     """
     law = _law(ours, theirs, losses)
     if not encodes_the_same(ours, theirs):

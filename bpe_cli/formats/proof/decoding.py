@@ -27,7 +27,7 @@ def difference(ours: Tokenizer, theirs: Tokenizer, law: Law, *, any_text: bool =
         any_text: Whether it is enough that the second can read its own ids.
 
     Raises:
-        FormatError: One of the two cannot be run.
+        FormatError: if one of the two cannot be run.
     """
     habits = _habits(ours, theirs, law)
     excepted = [some | habits for some in law.excepted]
@@ -89,6 +89,6 @@ def _each_id(ours: Tokenizer, theirs: Tokenizer, excepted: frozenset[int]) -> It
 
 def _read(tokenizer: Tokenizer, ids: object) -> bytes | None:
     try:
-        return tokenizer.decode(ids)  # type: ignore[arg-type]  # an array
+        return tokenizer.decode_bytes(ids)  # type: ignore[arg-type]  # an array
     except InputError:
         return None

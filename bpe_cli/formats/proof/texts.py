@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 
-from bpe_cli.formats.proof.tricky import NOT_TEXT, WRITTEN
 from bpe_cli.stages import MergeBpe, RankBpe
 from bpe_cli.tokenizer import Tokenizer
 
@@ -132,7 +131,7 @@ def readings(tokenizer: Tokenizer) -> list[bytes]:
     """Decode each ordinary token by itself.
 
     Raises:
-        FormatError: The decoder cannot be run.
+        FormatError: if the decoder cannot be run.
     """
     decode = tokenizer.engine.decode
     return [decode(array("I", (token_id,))) for token_id, _ in tokenizer.model.vocabulary.items()]
@@ -141,3 +140,51 @@ def readings(tokenizer: Tokenizer) -> list[bytes]:
 def _by(number: int, parts: Iterable[str] | Sequence[bytes]) -> Iterator[list]:  # type: ignore[type-arg]
     held = list(parts)
     return (held[start : start + number] for start in range(0, len(held), number))
+
+
+# --------------------------------------------------------------------------------------------------
+# The texts on which tokenizers differ that are nearly the same. All are written for this project.
+
+
+WRITTEN = (
+    "",
+    # words and blanks
+    " ", "  ", "a", " a", "a ", "a  b", "  a   b    c ", "the cat sat", "The CAT Sat.", "x\ty", "\ta\t\tb", "\n",
+    "\r", "\r\n", "a\nb", "a\r\nb\r\n\r\nc", "\n\n\n a", " \n \n", "a \n", "\x0b\x0c\x1c\x85",
+    "\xa0a\u2003b\u3000c\u200b d", "def f(x):\n    if x:\n\t\treturn [x]  # no\n",
+    # apostrophes, digits and signs
+    "I'm we'LL they're 'tis o'clock don\u2019t '", "1", "12", "123", "1234567890", "3.14 1,000,000 0x1F -7 +8% 5e-3",
+    "\u0661\u0662\u0663 \u0967\u0968 \u2460\xbd\xb2\uff11\uff12", "...!?;:--==>>||&&//**__~~",
+    "$5 #tag @me a@b.c/d?e=f&g", "({[<\"'`\\^%", "snake_case camelCase HTTPServer kebab-case", "_ a_b __c__",
+    # scripts
+    "Stra\xdfe \u0130stanbul \u0131\u015f\u0131k \xc5ngstr\xf6m na\xefve",
+    "\u039f\u03b4\u03cc\u03c2 \u03a3\u03a4\u039f \u03c4\u03ad\u03bb\u03bf\u03c2",
+    "\u041a\u043e\u0442 \u0441\u0438\u0434\u0438\u0442 \u0401\u043b\u043a\u0430",
+    "\u0570\u0561\u0581 \u10de\u10e3\u10e0\u10d8",
+    "\u05e9\u05dc\u05d5\u05dd \u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd",
+    "\u0627\u0644\u0642\u0637\u0651 \u064a\u062c\u0644\u0633\u060c \u0646\u0639\u0645",
+    "\u092c\u093f\u0932\u094d\u0932\u0940 \u0915\u094d\u0937", "\u0e41\u0e21\u0e27\u0e19\u0e31\u0e48\u0e07",
+    "\u0bae\u0bbf\u0baf\u0bbe\u0bb5\u0bcd", "\u732b\u304c\u5ea7\u308b\u3002\u30cd\u30b3\uff71\uff72",
+    "\u8c93\u5750\u5728\u57ab\u5b50\u4e0a\uff0c\u597d", "\uace0\uc591\uc774 \u1100\u1161\u11a8",
+    "\U00020000\U0001d400\U00010330",
+    # emoji, joiners, combining marks
+    "\U0001f600", "a\U0001f600b", "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466 \U0001f1e9\U0001f1ea ",
+    "\U0001f44d\U0001f3fd \u2764\ufe0f 1\ufe0f\u20e3", "e\u0301 \xe9 o\u0308\u0323 \u1ed9 \u0301a",
+    "\u200d\u200c\u2060\ufeff\xad", "Z\u0351\u036b\u0343\u036aalgo",
+    # what normalization and casing change
+    "\ufb01\ufb02 \u212b \u2126 \u1e9b\u0323 \u2460\u338f \uff21\uff22\uff41 \u0133 \u01c6 \u2026 \u2122 \ufdfa",
+    "\u1100\u1161\u11a8 \uac01 \u0958 \u2adc \u0344", "\u0149 \u01f0 \u1e96 \u0390 \u03b0 \ufb13 \u1fb7 \u1e9e",
+    "A\u030a A\u0328\u0301 e\u0323\u0302", "\u200bab\x00cd\x07ef\x7f\x80\x9f", "\ufffd\ufffe\uffff\U0010ffff\ue000",
+    # what tokenizers write themselves
+    "\u2581", "\u2581the \u2581 cat\u2581\u2581sat", "\u0120the\u0120cat\u010a\u0109", "low</w> lower</w></w>",
+    "##s un##able ## #", "@@ low@@ er@@", "<0x0A><0x41><0xFF><0x0a><0x4>", "<s></s><unk><pad><mask>",
+    "[CLS] [SEP] [UNK] [PAD] [MASK] [unused1]", "<|endoftext|><|im_start|>user<|im_end|>",
+    "</s><s> <unk> \u2047  \u2047 ", "<bos><eos><n>", "_<EOT>\u2581<PRE>",
+)  # fmt: skip
+
+NOT_TEXT = (
+    b"\xff", b"\xfe\xff", b"\x80", b"a\x80b", b"\xc3", b"\xc3(", b"\xe2\x82", b"a\xe2\x82 \xac", b"\xf0\x9f\x98",
+    b"\xf0\x9f\x98a", b"\xed\xa0\x80", b"\xed\xb0\x80\xed\xa0\xbd", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xe2\x96",
+    b"\xe2\x96\x81\x81", b"the \xff cat",
+)  # fmt: skip
+"""Bytes that are not UTF-8: cut characters, surrogates, forms that are too long, numbers that are too high."""

@@ -16,7 +16,7 @@ from bpe_cli.formats import dialects, features
 from bpe_cli.formats.read_file import reader_of
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.model_types import BPE
+from bpe_cli.formats.sentencepiece.settings import BPE
 from bpe_cli.stages import SpaceMarks
 from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
 from bpe_cli.support.messages import quote
@@ -57,7 +57,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     """Read the content of a ``tokenizer.bin``.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     if len(data) < _HEAD.size:
         raise FormatError(f"{source}: cut short at byte {len(data)}")
@@ -111,7 +111,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """Write a tokenizer as a ``tokenizer.bin``, as llama2.c's own exporter does.
 
     Raises:
-        FormatError: It is none that llama2.c runs as it is.
+        FormatError: if it is none that llama2.c runs as it is.
     """
     if tokenizer.model.kind not in MODELS:
         hint = "it holds what Llama 2 has: SentencePiece's BPE with tokens for all bytes"

@@ -23,7 +23,7 @@ from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.formats.sentencepiece import settings as sentencepiece_settings
 from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
+from bpe_cli.formats.sentencepiece.settings import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.stages import (
     Charsmap,
     Model,
@@ -73,9 +73,9 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """Read a ``.model``, and what Hugging Face lays beside one.
 
     Raises:
-        InputError: A file cannot be read.
-        FormatError: One is broken, or two contradict each other.
-        UsageError: A pattern is given; the file has its own rules.
+        InputError: if a file cannot be read.
+        FormatError: if one is broken, or two contradict each other.
+        UsageError: if a pattern is given; the file has its own rules.
     """
     refuse_pattern(pattern, path, "says itself how text is split")
     return companions.apply(loads(read(path), str(path)), companions.find(path.parent), str(path))
@@ -85,7 +85,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     """Read the content of a ``.model``.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     pieces: list[Piece] = []
     settings: dict[int, bytes] = {}
@@ -117,7 +117,7 @@ def read_piece(data: bytes, source: str, number: int) -> Piece:
     """Read one piece.
 
     Raises:
-        FormatError: It is of a type that is not known, or has no text in UTF-8.
+        FormatError: if it is of a type that is not known, or has no text in UTF-8.
     """
     text, score, kind = b"", 0.0, NORMAL
     for field, value in wire.fields(data, source):
@@ -155,7 +155,7 @@ def assemble(
         origin: What the file says of itself.
 
     Raises:
-        FormatError: The pieces contradict each other, or the model is of a type that is not known.
+        FormatError: if the pieces contradict each other, or the model is of a type that is not known.
     """
     seen: dict[bytes, int] = {}
     for number, (text, _, _) in enumerate(pieces):
@@ -226,7 +226,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     """Write a tokenizer as a ``.model`` that SentencePiece loads; one in Hugging Face's words is put into its own.
 
     Raises:
-        FormatError: The tokenizer is none that SentencePiece could have made, or has more than it holds.
+        FormatError: if the tokenizer is none that SentencePiece could have made, or has more than it holds.
     """
     if tokenizer.model.kind not in MODELS:
         raise features.other_model(tokenizer.model, MODELS, "a SentencePiece model", dialects.HINT)

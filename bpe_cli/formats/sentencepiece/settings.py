@@ -10,9 +10,13 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 
 from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, WORD
 from bpe_cli.stages.sentencepiece_kinds import CONTROL, UNKNOWN
 from bpe_cli.tokenizer.usage import Fact, roles_in_order
+
+UNIGRAM, BPE, WORD, CHAR = 1, 2, 3, 4
+
+UNK_SURFACE = " ⁇ "
+"""What an unknown token reads as, unless a file says otherwise."""
 
 TRAINER = {
     1: "input", 2: "model_prefix", 3: "model_type", 4: "vocab_size", 5: "accept_language",
@@ -68,7 +72,7 @@ def facts(message: bytes, place: int, where: str) -> Iterator[tuple[str, Fact]]:
         where: The file, for errors.
 
     Raises:
-        FormatError: The message is broken.
+        FormatError: if the message is broken.
     """
     for field in wire.placed_fields(message, where):
         name = TOP[place].get(field.number)

@@ -22,7 +22,7 @@ from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import settings
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.model_types import BPE, UNIGRAM
+from bpe_cli.formats.sentencepiece.settings import BPE, UNIGRAM
 from bpe_cli.stages import ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram
 from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.support.messages import quote
@@ -53,9 +53,9 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """Read a ``.vocab`` that lies alone.
 
     Raises:
-        InputError: The file cannot be read.
-        FormatError: It is broken, or the ``.model`` that it belongs to lies beside it.
-        UsageError: A pattern is given; text is not split.
+        InputError: if the file cannot be read.
+        FormatError: if it is broken, or the ``.model`` that it belongs to lies beside it.
+        UsageError: if a pattern is given; text is not split.
     """
     refuse_pattern(pattern, path, "is for text that is not split")
     model = path.with_suffix(".model")
@@ -71,7 +71,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     """Read the content of a ``.vocab``.
 
     Raises:
-        FormatError: As for ``load``.
+        FormatError: as for ``load``.
     """
     entries: list[tuple[bytes, float]] = []
     for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), start=1):
@@ -125,7 +125,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     r"""Write a tokenizer as a ``.vocab``, as SentencePiece's trainer and ``spm_export_vocab`` do.
 
     Raises:
-        FormatError: It is none of SentencePiece's, or has what the file does not say.
+        FormatError: if it is none of SentencePiece's, or has what the file does not say.
     """
     if tokenizer.model.kind not in MODELS:
         raise features.other_model(tokenizer.model, MODELS, "a .vocab", dialects.HINT)
@@ -157,7 +157,7 @@ def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_model.Piece]) -
     """Refuse scores by which a reader would take BPE for a unigram model, or one of those for BPE.
 
     Raises:
-        FormatError: They are such; the piece is named that tells.
+        FormatError: if they are such; the piece is named that tells.
     """
     told = _model_type([(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces])
     if isinstance(tokenizer.model, ScoredBpe) and told != BPE:

@@ -50,7 +50,7 @@ def fields(data: bytes, where: str) -> Iterator[tuple[int, int | bytes]]:
     [(1, 150), (2, b'hi')]
 
     Raises:
-        FormatError: As for ``placed_fields``.
+        FormatError: as for ``placed_fields``.
     """
     for number, value, _, _, _ in _scan(data, where):
         yield number, value
@@ -60,7 +60,7 @@ def placed_fields(data: bytes, where: str) -> Iterator[Field]:
     """Yield the fields of a message with their places.
 
     Raises:
-        FormatError: It is cut, or a length lies; names the byte.
+        FormatError: if it is cut, or a length lies; names the byte.
     """
     return map(Field._make, _scan(data, where))
 

@@ -13,8 +13,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.scores import check_order
 from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.formats.sentencepiece.model_types import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
-from bpe_cli.formats.sentencepiece.settings import PREFIXES, ROLES, fields_of, number, roles, text
+from bpe_cli.formats.sentencepiece.settings import (
+    BPE,
+    CHAR,
+    PREFIXES,
+    ROLES,
+    UNIGRAM,
+    UNK_SURFACE,
+    WORD,
+    fields_of,
+    number,
+    roles,
+    text,
+)
 from bpe_cli.stages import ALGORITHMS, Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
 from bpe_cli.stages.sentencepiece_kinds import CONTROL, NORMAL, UNKNOWN
 from bpe_cli.support.messages import quote
@@ -37,7 +48,7 @@ def write(tokenizer: Tokenizer) -> bytes:
     """Write a tokenizer that is in SentencePiece's words.
 
     Raises:
-        FormatError: Its ids have gaps, or it is in other words after all.
+        FormatError: if its ids have gaps, or it is in other words after all.
     """
     charsmap, marks = _split_normalizer(tokenizer)
     carried = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
@@ -62,7 +73,7 @@ def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -
             no model those of the control pieces behind all others.
 
     Raises:
-        FormatError: An id has no token, or the model is none of SentencePiece's.
+        FormatError: if an id has no token, or the model is none of SentencePiece's.
     """
     model = tokenizer.model
     if not isinstance(model, (Unigram, ScoredBpe, WordLevel)) or model.unk_id is None:

@@ -11,8 +11,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.comparison.checks import ANY, NUMBER, TOTAL, Check, Failure, amount, in_scope, number_of, rows_of
 from bpe_cli.reports.comparison.comparison import Comparison
 from bpe_cli.reports.comparison.measures import Difference
-from bpe_cli.reports.comparison.metric_names import differences_of
-from bpe_cli.reports.comparison.metrics import Metric
+from bpe_cli.reports.comparison.metrics import Metric, differences_of
 from bpe_cli.reports.comparison.stored import StoredComparison, StoredRow
 
 SIGNIFICANT = 0.05
@@ -114,7 +113,7 @@ def changes_from_baseline(report: Comparison, metrics: Sequence[Metric]) -> Chan
     """Compare each tokenizer with the baseline, on the same text.
 
     Raises:
-        UsageError: There is one tokenizer only, or of a metric neither more nor less is better.
+        UsageError: if there is one tokenizer only, or of a metric neither more nor less is better.
     """
     _check_judged(metrics)
     if len(report.tokenizers) < 2:
@@ -153,7 +152,7 @@ def changes_since(
 
     Raises:
         UsageError: Of a metric neither more nor less is better.
-        InputError: An input has other bytes than then, special tokens were looked for otherwise, there is nothing
+        InputError: if an input has other bytes than then, special tokens were looked for otherwise, there is nothing
             to compare, or the report has no values of a metric.
     """
     _check_judged(metrics)
@@ -226,7 +225,7 @@ class Limit:
         """Read ``[SCOPE:] NUMBER%``.
 
         Raises:
-            UsageError: It is something else.
+            UsageError: if it is something else.
         """
         match = re.fullmatch(rf"\s*(?:(.*):)?\s*({NUMBER})\s*%\s*", text, re.ASCII | re.DOTALL)
         if match is None:

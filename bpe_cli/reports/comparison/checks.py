@@ -22,8 +22,7 @@ from decimal import Decimal
 from bpe_cli.errors import UsageError
 from bpe_cli.reports.comparison.comparison import Comparison, Row
 from bpe_cli.reports.comparison.measures import Measure
-from bpe_cli.reports.comparison.metric_names import metric_named
-from bpe_cli.reports.comparison.metrics import Metric
+from bpe_cli.reports.comparison.metrics import Metric, metric_named
 from bpe_cli.support.messages import did_you_mean, nearest
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -108,7 +107,7 @@ class Condition:
         """Read a condition (see the module's grammar).
 
         Raises:
-            UsageError: It is something else, there is no such metric, or the number fits none.
+            UsageError: if it is something else, there is no such metric, or the number fits none.
         """
         match = _FORM.fullmatch(text)
         if match is None:
@@ -171,7 +170,7 @@ def number_of(digits: str, percent: bool, text: str) -> float:
     """Read a number, or one in per cent, to the nearest float.
 
     Raises:
-        UsageError: It is too large for one.
+        UsageError: if it is too large for one.
     """
     number = float(Decimal(digits) / 100 if percent else Decimal(digits))
     if number == float("inf"):
@@ -206,7 +205,7 @@ def check_scope(scope: str, text: str, inputs: Sequence[str]) -> None:
     """Make sure that there is what a scope means.
 
     Raises:
-        UsageError: No input has that name.
+        UsageError: if no input has that name.
     """
     if scope not in (ANY, TOTAL, *inputs):
         near = nearest(scope, [*inputs, ANY, TOTAL], cutoff=0.5)

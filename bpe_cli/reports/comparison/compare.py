@@ -57,9 +57,9 @@ def compare(
             tokenizers and texts from others, so that it can be stored and held against another one later.
 
     Raises:
-        ValueError: There is no tokenizer, or none with the number ``baseline``, or ``resamples`` are too few.
-        UsageError: A name in ``specials`` is unknown to a tokenizer.
-        InputError: A byte has no token; the message says of which tokenizer and input.
+        ValueError: if there is no tokenizer, or none with the number ``baseline``, or ``resamples`` are too few.
+        UsageError: if a name in ``specials`` is unknown to a tokenizer.
+        InputError: if a byte has no token; the message says of which tokenizer and input.
 
     Memory: a few blocks, what ``Tokenizer.settle`` must hold of a document that cannot be cut, what
     ``RoundTrips`` holds, the first ``WORD_BYTES`` of an input, and two numbers per tokenizer and id.

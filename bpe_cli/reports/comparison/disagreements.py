@@ -11,11 +11,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.boundaries import Segment, Span, cut_words, segments, segments_at, unseen, words_of
-from bpe_cli.reports.comparison.boundaries_bulk import Cutter
+from bpe_cli.reports.comparison.boundaries import (
+    Cutter,
+    Segment,
+    Span,
+    cut_words,
+    segments,
+    segments_at,
+    unseen,
+    words_of,
+)
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.comparison.sampling import Excerpt, Sample
+    from bpe_cli.reports.comparison.input_accounts import Excerpt, Sample
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 SHOWN = 10
@@ -160,8 +168,8 @@ def disagreements(
         threads: How many threads encode.
 
     Raises:
-        UsageError: A name in ``specials`` is unknown to a tokenizer.
-        InputError: A byte of a text has no token.
+        UsageError: if a name in ``specials`` is unknown to a tokenizer.
+        InputError: if a byte of a text has no token.
 
     Complexity: linear in the texts, with memory for some dozens of bytes for each of their tokens.
     """

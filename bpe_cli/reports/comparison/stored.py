@@ -96,7 +96,7 @@ class StoredComparison:
             name: What messages call it.
 
         Raises:
-            InputError: It is no such thing; the message names the field.
+            InputError: if it is no such thing; the message names the field.
         """
         from bpe_cli.support.safe_orjson import orjson
 

@@ -69,8 +69,8 @@ def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()
         specials: Which special tokens are looked for in the text.
 
     Raises:
-        UsageError: The model is another one, or a name in ``specials`` is unknown.
-        InputError: The text is too long, or a byte of it has no token.
+        UsageError: if the model is another one, or a name in ``specials`` is unknown.
+        InputError: if the text is too long, or a byte of it has no token.
     """
     check_rankable(tokenizer)
     if not 1 <= wanted <= MOST:
@@ -90,7 +90,7 @@ def check_rankable(tokenizer: Tokenizer) -> None:
     """Refuse a tokenizer whose segmentations cannot be ranked.
 
     Raises:
-        UsageError: Its model gives no scores, or added tokens are looked for in what it makes of the text.
+        UsageError: if its model gives no scores, or added tokens are looked for in what it makes of the text.
     """
     refuse_without_scores(tokenizer)
     if any(token.normalized for token in tokenizer.special_tokens):
@@ -101,7 +101,7 @@ def refuse_without_scores(tokenizer: Tokenizer) -> None:
     """Refuse a model that gives no scores to rank by.
 
     Raises:
-        UsageError: It does not.
+        UsageError: if the model is not a unigram model.
     """
     if not isinstance(tokenizer.model, Unigram):
         raise UsageError(

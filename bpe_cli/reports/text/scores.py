@@ -61,7 +61,7 @@ def check_scores(tokenizer: Tokenizer) -> None:
     """Refuse a tokenizer whose model has no scores.
 
     Raises:
-        UsageError: It has none.
+        UsageError: if it has none.
     """
     if not isinstance(tokenizer.model, (Unigram, ScoredBpe)):
         raise UsageError(

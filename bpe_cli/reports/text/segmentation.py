@@ -192,8 +192,8 @@ def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segme
         specials: Which special tokens are looked for in the text.
 
     Raises:
-        UsageError: A name in ``specials`` is unknown.
-        InputError: A byte of the text has no token.
+        UsageError: if a name in ``specials`` is unknown.
+        InputError: if a byte of the text has no token.
 
     Complexity: linear; about half a kilobyte of memory per token, so meant for texts, not corpora.
     """
@@ -262,7 +262,7 @@ class TextReader:
             tuple(splits),
             len(text),
             characters.total(),
-            first_difference(text, tokenizer.decode(placed.ids)),
+            first_difference(text, tokenizer.decode_bytes(placed.ids)),
         )
 
     def _shared(self, placed: Placed, wanted: int, content_of: _Contents) -> tuple[list[SplitGrapheme], int]:

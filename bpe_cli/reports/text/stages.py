@@ -118,9 +118,9 @@ def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, s
         specials: Which special tokens were looked for in it.
 
     Raises:
-        InputError: The text is too long.
+        InputError: if the text is too long.
         UsageError: Added tokens are found in normalized text, so that the stages cannot be told apart.
-        FormatError: The post-processor is broken.
+        FormatError: if the post-processor is broken.
     """
     refuse_long(text)
     stretches = list(segments(text, tokenizer.matcher(specials)))
@@ -143,7 +143,7 @@ def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, s
             for each, put_in in zip(processed.ids, processed.special_mask, strict=True)
         ),
         tuple(type_name(type(stage)) for stage in tokenizer.decoder),
-        tokenizer.decode(ids),
+        tokenizer.decode_bytes(ids),
     )
 
 
@@ -151,7 +151,7 @@ def refuse_long(text: bytes) -> None:
     """Refuse a text whose stages are too much to show, before anything else is done with it.
 
     Raises:
-        InputError: The text is too long.
+        InputError: if the text is too long.
     """
     if len(text) > LARGEST_TEXT:
         raise InputError(

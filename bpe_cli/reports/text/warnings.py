@@ -18,8 +18,7 @@ from bpe_cli import _core
 from bpe_cli.reports.text.offsets import first_difference, well_formed
 from bpe_cli.reports.text.suspicions import TextWarning, excerpt, listed, suspicions
 from bpe_cli.reports.text.token_text import reading_of
-from bpe_cli.reports.tokenizer.fallback import Fallback, fallback_ids
-from bpe_cli.reports.tokenizer.meanings import meaning_of
+from bpe_cli.reports.tokenizer.contents import Fallback, fallback_ids, meaning_of
 from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks, WordPiece
 from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.normalizers import ByteLevelNormalizer
@@ -366,7 +365,7 @@ def _round_trip(
     # What a normalizer changed first, and what is unknown, was said; what follows is moved by it.
     if place is None or any(loss.start <= place for loss in losses):
         return
-    decoded = tokenizer.decode(segmentation.placed.ids)
+    decoded = tokenizer.decode_bytes(segmentation.placed.ids)
     begin = place
     while begin and place - begin < 3 and begin < len(text) and 0x80 <= text[begin] < 0xC0:
         begin -= 1

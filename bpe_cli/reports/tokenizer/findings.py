@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.partial_characters import IMPOSSIBLE
+from bpe_cli.reports.tokenizer.odd_characters import IMPOSSIBLE
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
 from bpe_cli.support.messages import plural
 

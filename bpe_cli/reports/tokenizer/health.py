@@ -44,7 +44,7 @@ def examine_health(tokenizer: Tokenizer, frequencies: Frequencies | None = None)
         frequencies: How often its tokens occur in a corpus, by ``frequencies.count_frequencies``.
 
     Raises:
-        UsageError: A split pattern does not compile.
+        UsageError: if a split pattern does not compile.
 
     Complexity: about linear in the vocabulary; a few seconds for 200,000 tokens.
     """

@@ -129,7 +129,7 @@ def look_up(
         frequencies: How often tokens occur in a corpus.
 
     Raises:
-        InputError: There is no such id.
+        InputError: if there is no such id.
     """
     tokenizer, tree = anatomy.tokenizer, anatomy.tree
     token = anatomy.named(token_id)

@@ -19,7 +19,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
 from bpe_cli.stages.sentencepiece_kinds import NORMAL, UNUSED, USER_DEFINED
-from bpe_cli.tokenizer.rank_merges import of_ranks
+from bpe_cli.tokenizer.merging import of_ranks
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Model

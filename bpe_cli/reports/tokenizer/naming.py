@@ -40,8 +40,8 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
         At least one id, those first that are written so.
 
     Raises:
-        UsageError: There is no such token; the hint names some that are alike, or the tokens of the text.
-        InputError: There is no such id.
+        UsageError: if there is no such token; the hint names some that are alike, or the tokens of the text.
+        InputError: if there is no such id.
     """
     kind, colon, rest = name.partition(":")
     if colon and kind == "id":

@@ -11,7 +11,7 @@ from bpe_cli.reports.tokenizer.contents import Contents, NamedToken, read_conten
 from bpe_cli.reports.tokenizer.duplicates import Duplicates, count_duplicates
 from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
 from bpe_cli.reports.tokenizer.merge_tree import MergeShape, MergeTree, Node, merge_tree, shape_of
-from bpe_cli.reports.tokenizer.partial_characters import Cut, count_cuts
+from bpe_cli.reports.tokenizer.odd_characters import Cut, Unseen, count_cuts, count_unseen
 from bpe_cli.reports.tokenizer.runs import (
     DigitRun,
     Repeat,
@@ -21,7 +21,6 @@ from bpe_cli.reports.tokenizer.runs import (
     white_space_runs,
 )
 from bpe_cli.reports.tokenizer.scripts import Scripts, count_scripts
-from bpe_cli.reports.tokenizer.unseen import Unseen, count_unseen
 from bpe_cli.tokenizer.withholding import dead_merges
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class DeepToken:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """How the ordinary tokens of a vocabulary are built; texts are what tokens stand for (``meanings.py``).
+    """How the ordinary tokens of a vocabulary are built; texts are what tokens stand for (``contents.py``).
 
     Attributes:
         token_count: How many there are.

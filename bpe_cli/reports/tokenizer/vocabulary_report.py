@@ -53,7 +53,7 @@ class TokenKinds:
     """How many ordinary tokens are of a kind, by the text that they stand for; a token can be of several.
 
     The token ``<0x0A>`` is a byte where the model falls back to bytes, and ``▁`` a space where spaces are
-    written so: ``meanings.py`` has the rules.
+    written so: ``contents.py`` has the rules.
 
     Attributes:
         single_bytes: One byte.
@@ -145,7 +145,7 @@ def describe(
         contents: What its ordinary tokens stand for, if that was read already.
 
     Raises:
-        UsageError: A split pattern does not compile.
+        UsageError: if a split pattern does not compile.
 
     Complexity: linear in the vocabulary's bytes; about 0.2 s for 200,000 tokens.
     """

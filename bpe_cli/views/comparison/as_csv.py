@@ -13,8 +13,7 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metric_names import differences_of
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.metrics import METRICS, differences_of
 from bpe_cli.reports.comparison.stored import finite
 
 if TYPE_CHECKING:

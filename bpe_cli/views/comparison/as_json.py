@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli import __version__
 from bpe_cli.reports.comparison.comparison import Settings
-from bpe_cli.reports.comparison.metric_names import differences_of
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.metrics import METRICS, differences_of
 from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS
 from bpe_cli.reports.comparison.probes.data import LAYOUTS
 from bpe_cli.reports.comparison.probes.numbers import EXAMPLES
 from bpe_cli.reports.comparison.stored import SCHEMA
+from bpe_cli.support.version import __version__
 from bpe_cli.views.json_values import JsonWalker, Shape
 from bpe_cli.views.text.as_json import SHAPES as TEXT_SHAPES
 

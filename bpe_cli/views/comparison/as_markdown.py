@@ -1,32 +1,22 @@
-"""Write a comparison as Markdown, for a comment on a pull request (GitHub's dialect).
-
-Names are code, in which no link, mention, reference to an issue or markup works. One with a character that could end
-the code or a cell of the table is written as HTML code with that character by its number.
-"""
+"""Write a comparison as Markdown, for a comment on a pull request."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metric_names import USUAL, best_of, differences_of, metrics_named
-from bpe_cli.views.blocks import Heading, Line, Sheet
+from bpe_cli.reports.comparison.metrics import USUAL, metrics_named
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.values import (
-    change_text,
-    digits_of,
-    doubt_of,
-    interval_text,
-    mark_of,
+    metric_cells,
     remarks,
     sums,
-    value_text,
 )
+from bpe_cli.views.markdown import code, escaped, folded, strong, table, written
 from bpe_cli.views.names import short_names
 from bpe_cli.views.numbers import count, whole
-from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Changes
@@ -39,14 +29,6 @@ MOST_LINES = 100
 
 OPEN_CHANGES = 10
 """Changes that are shown without unfolding them."""
-
-_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~ ]")
-_WORD = re.compile(r"[^\s,;:]+(?=[,;:]?(?:\s|$))|\S+")
-_PLAIN_WORD = re.compile(r"(?:[^\W_]|[-'’–…%?+×,()=:;]|(?<=\d)\.(?=\d))*")
-_FIRST_WORD = re.compile(r"[^\W_]+(?:,\d+)*[,:;]?|\?:?")
-"""What makes no list of a line that it begins."""
-
-_PLAIN = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
 
 
 def comparison_markdown(
@@ -68,7 +50,7 @@ def comparison_markdown(
     names = [code(name) for name in short_names(report.tokenizers)]
     source = code(report.rows[0].name) if len(report.rows) == 1 else count(len(report.rows), "input")
     found = additions_view(report)
-    additions = "" if found is None else "\n\n".join(map(_part, found.neutral()))
+    additions = "" if found is None else written(found)
     if additions and not report.rows:
         return f"### Tokenizers compared\n\n{additions}\n"
     parts = [f"### Tokenizers compared\n\n{source}: {sums(report)}"]
@@ -82,57 +64,8 @@ def comparison_markdown(
     if len(report.rows) > 1:
         parts.append(_by_input(report, metrics[0], names))
     if additions:
-        parts.append(_folded("Probes, vocabularies, differences", additions))
+        parts.append(folded("Probes, vocabularies, differences", additions))
     return "\n\n".join(parts) + "\n"
-
-
-def code(name: str) -> str:
-    r"""Write a name as code.
-
-    >>> code("corpora/en.txt"), code("a|b<c>"), code("@you")
-    ('`corpora/en.txt`', '<code>a&#124;b&#60;c&#62;</code>', '`@you`')
-    """
-    shown = harmless(name)
-    if _PLAIN.fullmatch(shown):
-        return f"`{shown}`"
-    # Punctuation by its number means itself, wherever it stands; so does a space at an end.
-    numbered = _PUNCTUATION.sub(lambda match: f"&#{ord(match[0])};", shown)
-    # GitHub makes links of addresses even in HTML code: a comment keeps the parts of one from each other.
-    return f"<code>{numbered.replace('&#64;', '&#64;<!-- -->')}</code>"
-
-
-def _part(part: Heading | Line | Sheet) -> str:
-    """Write a part of what a console shows; texts and names in it may be from outside."""
-    if isinstance(part, Heading):
-        return f"#### {_words(part.text.strip())}"
-    if isinstance(part, Line):
-        return _words(f"{part.lead}{part.text}".strip())
-    headers, right, rows = part.plain()
-    return _table([_cell(text) for text in headers], right, ([*map(_cell, row)] for row in rows))
-
-
-def _words(text: str) -> str:
-    """Write a sentence, all in it that is no plain word or number as code."""
-
-    def word(match: re.Match[str]) -> str:
-        plain = _PLAIN_WORD if match.start() else _FIRST_WORD
-        return match[0] if plain.fullmatch(match[0]) else code(match[0])
-
-    return _WORD.sub(word, text)
-
-
-def _cell(text: str) -> str:
-    """Write a cell as it is, or as code."""
-    return text if all(map(_PLAIN_WORD.fullmatch, text.split())) else code(text)
-
-
-def _table(headers: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:
-    lines = [headers, ["---:" if each else "---" for each in right], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _strong(text: str, best: bool) -> str:
-    return f"**{text}**" if best else text
 
 
 def _summary(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
@@ -141,36 +74,23 @@ def _summary(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]
         for row, value in zip(rows, _cells(report.total, metric, intervals=True), strict=True):
             row.append(value)
     headers = ["tokenizer", "vocabulary", *(metric.label for metric in metrics)]
-    return _table(headers, [False] + [True] * (len(headers) - 1), rows)
+    return table(headers, [False] + [True] * (len(headers) - 1), rows)
 
 
 def _cells(row: Row, metric: Metric, *, intervals: bool) -> list[str]:
     """Write the values of one metric, the best in bold."""
-    best = best_of(row, metric)
-    cells = [
-        _strong(value_text(metric, metric.of(measure), digits_of([row])), number in best) + doubt_of(metric, measure)
-        for number, measure in enumerate(row.measures)
-    ]
-    if metric.name != "ratio":
-        return cells
     shown = []
-    for value, difference in zip(cells, differences_of(row), strict=True):
-        interval = f" {_escaped(interval_text(difference, digits_of([row])))}" if intervals and difference else ""
-        mark = f" {_escaped(mark_of(difference))}" if mark_of(difference) else ""
-        shown.append(f"{value}{interval}{mark}")
+    for cell in metric_cells(row, metric):
+        parts = [strong(cell.value, cell.is_best) + cell.doubt, cell.interval if intervals else "", cell.mark]
+        shown.append(" ".join((parts[0], *(escaped(part) for part in parts[1:] if part))))
     return shown
-
-
-def _escaped(text: str) -> str:
-    """Write our own words so that no punctuation is markup."""
-    return re.sub(r"([*_\[\]<>|`])", r"\\\1", text)
 
 
 def _remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
     """Describe what the values mean; in the lines only names are code, and all else is escaped."""
     marker = "\0"  # no harmless name has one, so that names are told from words
     lines = remarks(report, metrics, [f"{marker}{number}{marker}" for number in range(len(names))])
-    written = [re.sub(f"{marker}(\\d+){marker}", lambda match: names[int(match[1])], _escaped(line)) for line in lines]
+    written = [re.sub(f"{marker}(\\d+){marker}", lambda match: names[int(match[1])], escaped(line)) for line in lines]
     return "<br>\n".join(written)
 
 
@@ -182,7 +102,7 @@ def _check(check: Check) -> str:
     lines = [f"- {asked}: **failed**"]
     for each in check.failures[:MOST_LINES]:
         where = "" if each.source is None else f" on {code(each.source)}"
-        lines.append(f"  - {code(each.tokenizer)}{where}: {_escaped(each.statement)}")
+        lines.append(f"  - {code(each.tokenizer)}{where}: {escaped(each.statement)}")
     if len(check.failures) > MOST_LINES:
         lines.append(f"  - and {len(check.failures) - MOST_LINES:,} more")
     return "\n".join(lines)
@@ -193,27 +113,21 @@ def _changes(changes: Changes) -> str:
     notes = "<br>\n".join(changes_table.notes(changes, code))
     heading = f"#### {changes_table.heading(changes, code)}"
     if not found:
-        return "\n\n".join(part for part in (heading, "none", notes) if part)
+        return "\n\n".join(each for each in (heading, "none", notes) if each)
     rows = [
         [
-            code(change.tokenizer),
-            changes_table.where(change, code),
-            _escaped(change.metric.name),
-            value_text(change.metric, change.before),
-            value_text(change.metric, change.now),
-            change_text(change),
-            _strong(changes_table.verdict_text(change), changes_table.is_bad(change)),
+            *changes_table.cells(change, escaped(change.metric.name), code),
+            strong(changes_table.verdict_text(change), changes_table.is_bad(change)),
         ]
         for change in found[:MOST_LINES]
     ]
-    headers = ["tokenizer", "input", "metric", "before", "now", "change", ""]
     right = [False, False, False, True, True, True, False]
-    table = _table(headers, right, rows)
+    shown = table(changes_table.COLUMNS, right, rows)
     if len(found) > MOST_LINES:
-        table += f"\n\nand {count(len(found) - MOST_LINES, 'more change')}"
+        shown += f"\n\nand {count(len(found) - MOST_LINES, 'more change')}"
     if len(found) > OPEN_CHANGES:
-        table = _folded(f"{count(len(found), 'change')}, the worst first", table)
-    return "\n\n".join(part for part in (heading, table, notes) if part)
+        shown = folded(f"{count(len(found), 'change')}, the worst first", shown)
+    return "\n\n".join(each for each in (heading, shown, notes) if each)
 
 
 def _by_input(report: Comparison, metric: Metric, names: Sequence[str]) -> str:
@@ -222,11 +136,7 @@ def _by_input(report: Comparison, metric: Metric, names: Sequence[str]) -> str:
         for row in report.rows[:MOST_LINES]
     ]
     rows.append(["total", whole(report.total.byte_count), *_cells(report.total, metric, intervals=False)])
-    table = _table(["input", "bytes", *names], [False] + [True] * (1 + len(names)), rows)
+    shown = table(["input", "bytes", *names], [False] + [True] * (1 + len(names)), rows)
     if len(report.rows) > MOST_LINES:
-        table += f"\n\nand {count(len(report.rows) - MOST_LINES, 'more input')}"
-    return _folded(f"{metric.label} by input", table)
-
-
-def _folded(summary: str, content: str) -> str:
-    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"
+        shown += f"\n\nand {count(len(report.rows) - MOST_LINES, 'more input')}"
+    return folded(f"{metric.label} by input", shown)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MOST = 60
 """How many changes are listed, those for the worse first."""
 
+COLUMNS = ("tokenizer", "input", "metric", "before", "now", "change", "")
+
 _NAME_CELLS = 24  # a longer name is folded in a table
 
 
@@ -88,6 +90,18 @@ def where(change: Change, show: Callable[[str], str] = harmless) -> str:
     return "total" if change.source is None else show(change.source)
 
 
+def cells(change: Change, metric: str, show: Callable[[str], str] = harmless) -> list[str]:
+    """Write a change: tokenizer, input, metric, before, now and the difference; ``verdict_text`` comes behind.
+
+    Args:
+        change: The change.
+        metric: What the metric is called.
+        show: Makes a name from outside harmless where the cells go.
+    """
+    before, now = value_text(change.metric, change.before), value_text(change.metric, change.now)
+    return [show(change.tokenizer), where(change, show), metric, before, now, change_text(change)]
+
+
 def changes_view(changes: Changes) -> RenderableType:
     """Show changes as a table, and what there is to say about them."""
     parts: list[RenderableType] = [Text(f"\n{heading(changes)}", style="bold")]
@@ -108,20 +122,11 @@ class _Changes:
     @staticmethod
     def _cells(change: Change) -> list[str]:
         noise = {True: ", beyond noise", False: ", within noise", None: ""}[change.beyond_noise]
-        return [
-            harmless(change.tokenizer),
-            where(change),
-            change.metric.label,
-            value_text(change.metric, change.before),
-            value_text(change.metric, change.now),
-            change_text(change),
-            f"{verdict_text(change)}{noise}",
-        ]
+        return [*cells(change, change.metric.label), f"{verdict_text(change)}{noise}"]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        headers = ("tokenizer", "input", "metric", "before", "now", "change", "")
         widths = [
-            max(map(cell_len, column)) for column in zip(headers, *(cells for _, cells in self._rows), strict=True)
+            max(map(cell_len, column)) for column in zip(COLUMNS, *(cells for _, cells in self._rows), strict=True)
         ]
         names = sum(min(width, _NAME_CELLS) for width in widths[:2])
         if names + sum(widths[2:]) + 3 * len(widths) > options.max_width:
@@ -130,7 +135,7 @@ class _Changes:
                 yield Text(text, style="bold" if is_bad(change) else "")
             return
         table = new_table()
-        for number, header in enumerate(headers):
+        for number, header in enumerate(COLUMNS):
             table.add_column(
                 header, justify="right" if 3 <= number <= 5 else "left", overflow="fold", no_wrap=number > 1
             )

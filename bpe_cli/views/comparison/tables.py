@@ -14,20 +14,17 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from bpe_cli.reports.comparison.metric_names import USUAL, best_of, differences_of, metrics_named
-from bpe_cli.reports.comparison.metrics import Metric
+from bpe_cli.reports.comparison.metrics import USUAL, Metric, differences_of, metrics_named
 from bpe_cli.views.comparison.changes_table import changes_view
 from bpe_cli.views.comparison.grid import folded, listed
 from bpe_cli.views.comparison.values import (
+    MetricCell,
     best_lines,
     digits_of,
-    doubt_of,
-    interval_text,
-    mark_of,
     meaning_of_marks,
+    metric_cells,
     remarks,
     sums,
-    value_text,
 )
 from bpe_cli.views.layout import ending
 from bpe_cli.views.layout import table as new_table
@@ -124,52 +121,42 @@ class _Column:
 
 def _metric_column(row: Row, metric: Metric) -> _Column:
     """Write a metric's values; ratios with interval and mark, in line with each other."""
-    best = best_of(row, metric)
-    values = _values(row, metric)
-    if metric.name == "ratio":
-        differences = differences_of(row)
-        intervals = [interval_text(each, digits_of([row])) for each in differences]
-        marks = [mark_of(each) for each in differences]
-        tails = [f" {text:>{max(map(len, intervals))}}" if any(intervals) else "" for text in intervals]
-        if any(marks):
-            tails = [f"{tail} {mark:1}" for tail, mark in zip(tails, marks, strict=True)]
-    else:
-        tails = [""] * len(values)
-    cells = [
-        Text.assemble((value, "bold" if number in best else ""), tail)
-        for number, (value, tail) in enumerate(zip(values, tails, strict=True))
-    ]
-    return _Column(metric.label, cells)
+    cells = metric_cells(row, metric)
+    doubts = _aligned([each.doubt for each in cells])
+    intervals = _aligned([each.interval for each in cells], right=True)
+    marks = _aligned([each.mark for each in cells])
+    return _Column(
+        metric.label,
+        [
+            _text_of(cell, doubt, f"{interval and ' ' + interval}{mark and ' ' + mark}")
+            for cell, doubt, interval, mark in zip(cells, doubts, intervals, marks, strict=True)
+        ],
+    )
 
 
-def _values(row: Row, metric: Metric) -> list[str]:
-    """Write a metric's values, all with room for a mark of doubt if any has one."""
-    doubts = [doubt_of(metric, measure) for measure in row.measures]
-    width = max(map(len, doubts))
-    return [
-        value_text(metric, metric.of(measure), digits_of([row])) + doubt.ljust(width)
-        for measure, doubt in zip(row.measures, doubts, strict=True)
-    ]
+def _aligned(parts: Sequence[str], *, right: bool = False) -> list[str]:
+    """Write all as wide as the widest."""
+    width = max(map(len, parts))
+    return [part.rjust(width) if right else part.ljust(width) for part in parts]
+
+
+def _text_of(cell: MetricCell, doubt: str, tail: str) -> Text:
+    return Text.assemble((cell.value + doubt, "bold" if cell.is_best else ""), tail)
 
 
 def _lines(row: Row, metrics: Sequence[Metric], vocabulary: _Column) -> list[_Column]:
     """Return what a narrow table has as lines: there the ends of an interval have lines of their own."""
     lines = [vocabulary]
     for metric in metrics:
-        best = best_of(row, metric)
-        values = _values(row, metric)
-        differences = differences_of(row) if metric.name == "ratio" else [None] * len(values)
-        marks = [mark_of(each) for each in differences]
-        width = max(map(len, marks))
-        cells = [
-            Text.assemble((value, "bold" if number in best else ""), f"{mark:{width}}" if width else "")
-            for number, (value, mark) in enumerate(zip(values, marks, strict=True))
-        ]
-        lines.append(_Column(metric.label, cells))
-        if any(differences):
+        cells = metric_cells(row, metric)
+        doubts, marks = _aligned([each.doubt for each in cells]), _aligned([each.mark for each in cells])
+        shown = [_text_of(cell, doubt, mark) for cell, doubt, mark in zip(cells, doubts, marks, strict=True)]
+        lines.append(_Column(metric.label, shown))
+        if any(cell.difference for cell in cells):
             for label, end in (("  low", "low"), ("  high", "high")):
-                ends = ["" if each is None else f"{getattr(each, end):.{digits_of([row])}f}" for each in differences]
-                lines.append(_Column(label, [Text(text + " " * width) for text in ends]))
+                ends = ["" if each.difference is None else f"{getattr(each.difference, end):.{each.digits}f}"
+                        for each in cells]  # fmt: skip
+                lines.append(_Column(label, [Text(text + " " * len(marks[0])) for text in ends]))
     return lines
 
 
@@ -258,27 +245,10 @@ class _Matrix:
 
     def _values(self, rows: Sequence[Row]) -> list[list[Text]]:
         """Write the values of each row, all with room for a mark if any has one."""
-        ratio = self._metric.name == "ratio"
         digits = digits_of(rows)
-        marks = [
-            [
-                doubt_of(self._metric, measure) + (mark_of(each) if ratio else "")
-                for measure, each in zip(row.measures, differences_of(row), strict=True)
-            ]
-            for row in rows
-        ]
-        width = max(len(mark) for row in marks for mark in row)
-        lines = []
-        for row, row_marks in zip(rows, marks, strict=True):
-            best = best_of(row, self._metric)
-            values = [value_text(self._metric, self._metric.of(measure), digits) for measure in row.measures]
-            lines.append(
-                [
-                    Text.assemble((value, "bold" if number in best else ""), mark.ljust(width))
-                    for number, (value, mark) in enumerate(zip(values, row_marks, strict=True))
-                ]
-            )
-        return lines
+        lines = [metric_cells(row, self._metric, digits) for row in rows]
+        width = max(len(cell.doubt + cell.mark) for cells in lines for cell in cells)
+        return [[_text_of(cell, "", (cell.doubt + cell.mark).ljust(width)) for cell in cells] for cells in lines]
 
 
 def _source_line(comparison: Comparison) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.changes import SIGNIFICANT
-from bpe_cli.reports.comparison.metric_names import best_of, differences_of
+from bpe_cli.reports.comparison.metrics import best_of, differences_of
 from bpe_cli.views.numbers import ABSENT, count, fraction, whole
 
 if TYPE_CHECKING:
@@ -76,6 +77,52 @@ def mark_of(difference: Difference | None) -> str:
 def doubt_of(metric: Metric, measure: Measure) -> str:
     """Return the mark of a value that unknown tokens flatter, else nothing."""
     return DOUBT if metric.doubtful(measure) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricCell:
+    """What one tokenizer has of one metric, in words; each form of a report sets them its own way.
+
+    Attributes:
+        value: The value.
+        doubt: The mark of a value that unknown tokens flatter, else nothing.
+        is_best: Whether it is the best of its row.
+        difference: How sure a ratio is; None for other metrics, and where there is nothing to tell.
+        digits: The decimals of ratios.
+    """
+
+    value: str
+    doubt: str
+    is_best: bool
+    difference: Difference | None
+    digits: int
+
+    @property
+    def interval(self) -> str:
+        """The interval of a ratio, else nothing."""
+        return interval_text(self.difference, self.digits)
+
+    @property
+    def mark(self) -> str:
+        """The mark of a ratio that is beyond noise, else nothing."""
+        return mark_of(self.difference)
+
+
+def metric_cells(row: Row, metric: Metric, digits: int | None = None) -> list[MetricCell]:
+    """Return a cell for each tokenizer; ratios with as many decimals as the row needs, unless ``digits`` says more."""
+    digits = digits_of([row]) if digits is None else digits
+    best = best_of(row, metric)
+    differences = differences_of(row) if metric.name == "ratio" else [None] * len(row.measures)
+    return [
+        MetricCell(
+            value_text(metric, metric.of(measure), digits),
+            doubt_of(metric, measure),
+            number in best,
+            difference,
+            digits,
+        )
+        for number, (measure, difference) in enumerate(zip(row.measures, differences, strict=True))
+    ]
 
 
 def change_text(change: Change) -> str:

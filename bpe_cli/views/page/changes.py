@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.views.comparison import changes_table
-from bpe_cli.views.comparison.values import change_text, value_text
 from bpe_cli.views.numbers import count
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.visible import harmless
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
 MOST = 1000
 """Failures of a check, and changes, that are listed."""
-
-_COLUMNS = ("tokenizer", "input", "metric", "before", "now", "change", "")
 
 
 def checks_section(checks: Sequence[Check]) -> Iterator[str]:
@@ -49,7 +46,7 @@ def changes_section(changes: Changes | None) -> Iterator[str]:
     yield f"<h2>{escape(changes_table.heading(changes, harmless))}</h2>\n"
     if found:
         yield '<div class="scroll" role="region" tabindex="0" aria-label="Changes"><table><thead><tr>'
-        yield "".join(f'<th scope="col">{column}</th>' for column in _COLUMNS)
+        yield "".join(f'<th scope="col">{column}</th>' for column in changes_table.COLUMNS)
         yield "</tr></thead><tbody>\n"
         yield from map(_row, found[:MOST])
         yield "</tbody></table></div>\n"
@@ -63,12 +60,6 @@ def changes_section(changes: Changes | None) -> Iterator[str]:
 
 def _row(change: Change) -> str:
     verdict = escape(changes_table.verdict_text(change))
-    cells = (
-        escape(changes_table.where(change, harmless)),
-        escape(change.metric.label),
-        value_text(change.metric, change.before),
-        value_text(change.metric, change.now),
-        change_text(change),
-        f"<strong>{verdict}</strong>" if changes_table.is_bad(change) else verdict,
-    )
-    return f'<tr><th scope="row">{name(change.tokenizer)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'
+    first, *cells = changes_table.cells(change, escape(change.metric.label), name)
+    cells.append(f"<strong>{verdict}</strong>" if changes_table.is_bad(change) else verdict)
+    return f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metric_names import best_of, differences_of
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.metrics import METRICS, differences_of
 from bpe_cli.reports.comparison.side_by_side import deviation, stretches
 from bpe_cli.views.comparison.additions import additions_view
-from bpe_cli.views.comparison.values import digits_of, doubt_of, interval_text, mark_of, remarks, sums, value_text
+from bpe_cli.views.comparison.values import interval_text, mark_of, metric_cells, remarks, sums
 from bpe_cli.views.names import full_names, short_names
 from bpe_cli.views.numbers import count, fraction, whole
 from bpe_cli.views.page.changes import changes_section, checks_section
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
     from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
+    from bpe_cli.reports.comparison.measures import Difference
     from bpe_cli.reports.comparison.metrics import Metric
 
 DETAILED_INPUTS = 100
@@ -90,11 +90,9 @@ def _metrics(comparison: Comparison, row: Row, metrics: Sequence[Metric], *, voc
         if not _has_values(row, metric) or (metric.name == "ratio" and len(row.measures) == 1):
             continue
         yield f'<tr><th scope="row" title="{escape(metric.meaning)}">{escape(metric.label)}</th>'
-        for number, measure in enumerate(row.measures):
-            best = ' class="best"' if number in best_of(row, metric) else ""
-            sure = _certainty(row, number) if metric.name == "ratio" else ""
-            value = value_text(metric, metric.of(measure), digits_of([row])) + doubt_of(metric, measure)
-            yield f"<td{best}>{value}{sure}</td>"
+        for cell in metric_cells(row, metric):
+            best = ' class="best"' if cell.is_best else ""
+            yield f"<td{best}>{cell.value}{cell.doubt}{_certainty(cell.difference, cell.digits)}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
 
@@ -123,21 +121,20 @@ def _inputs(comparison: Comparison, metrics: Sequence[Metric]) -> Iterator[str]:
 
 def _input_row(row: Row) -> str:
     cells = [f'<tr><th scope="row">{name(row.name)}</th><td>{whole(row.byte_count)}</td>']
-    for number, measure in enumerate(row.measures):
+    tokens = metric_cells(row, METRICS["tokens"])
+    for number, (cell, measure, difference) in enumerate(zip(tokens, row.measures, differences_of(row), strict=True)):
         best = ' class="best"' if number in row.best else ""
-        ratio = f"<small>× {fraction(measure.ratio, digits_of([row]))}</small>" if number else ""
-        tokens = whole(measure.token_count) + doubt_of(METRICS["tokens"], measure)
-        cells.append(f"<td{best}>{tokens}{ratio}{_certainty(row, number)}</td>")
+        ratio = f"<small>× {fraction(measure.ratio, cell.digits)}</small>" if number else ""
+        cells.append(f"<td{best}>{cell.value}{cell.doubt}{ratio}{_certainty(difference, cell.digits)}</td>")
     return "".join((*cells, "</tr>\n"))
 
 
-def _certainty(row: Row, number: int) -> str:
+def _certainty(difference: Difference | None, digits: int) -> str:
     """Write how sure the ratio of a tokenizer is."""
-    difference = differences_of(row)[number]
     if difference is None:
         return ""
     p = f"p {difference.p_adjusted:.3f}" if difference.p_adjusted >= 0.001 else "p &lt; 0.001"
-    return f"<small>{escape(interval_text(difference, digits_of([row])))}{mark_of(difference)} {p}</small>"
+    return f"<small>{escape(interval_text(difference, digits))}{mark_of(difference)} {p}</small>"
 
 
 def _legend(comparison: Comparison) -> Iterator[str]:

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from bpe_cli.views.blocks import Blocks, Heading, Line, Sheet
-from bpe_cli.views.page.markup import name
+from bpe_cli.views.page.markup import escape, name
+from bpe_cli.views.page.page import foot, head
+
+
+def blocks_page(title: str, shown: Blocks) -> Iterator[str]:
+    """Write a page of nothing but blocks."""
+    yield from head(title, "wide")
+    yield from rendered(shown)
+    yield from foot()
+
+
+def framed(page: Iterable[str], title: str) -> str:
+    """Write a page as a part of another one, a notebook: its styles stay inside, and so does its script."""
+    content = escape("".join(page))
+    style = "width:100%;height:30em;border:0;resize:vertical"
+    return f'<iframe title="{name(title)}" sandbox="allow-scripts" style="{style}" srcdoc="{content}"></iframe>'
 
 
 def rendered(shown: Blocks | None) -> Iterator[str]:

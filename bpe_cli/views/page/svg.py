@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from bpe_cli.views.limits import DOCUMENT_LIMIT, TOKEN_LIMIT
-from bpe_cli.views.numbers import count
+from bpe_cli.views.numbers import DOCUMENT_LIMIT, TOKEN_LIMIT, count
 from bpe_cli.views.page.markup import escape, name
-from bpe_cli.views.page.palette import DARK, LIGHT, variables
+from bpe_cli.views.page.page import DARK, LIGHT, variables
 from bpe_cli.views.visible import NEWLINE, units
 
 if TYPE_CHECKING:

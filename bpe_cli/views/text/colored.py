@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from rich.text import Text
 
-from bpe_cli.views.limits import TOKEN_LIMIT
-from bpe_cli.views.numbers import count, fraction, whole
+from bpe_cli.views.numbers import TOKEN_LIMIT, count
 from bpe_cli.views.palette import PLAIN, Palette, palette_of, token_style
 from bpe_cli.views.text.cells import BORDER, cells
 from bpe_cli.views.text.interlinear import Column, interlinear
-from bpe_cli.views.text.table import score_digits, score_text, span, token_table
+from bpe_cli.views.text.table import score_digits, score_text, span, token_table, totals_lines
 from bpe_cli.views.text.warnings import warning_lines
 from bpe_cli.views.visible import BAR
 from bpe_cli.views.writer import Writer
@@ -109,20 +108,6 @@ class TokenView:
                 yield Segment.line()
         yield totals_lines(self._segmentation)
         yield from warning_lines(self._warnings, palette)
-
-
-def totals_lines(segmentation: Segmentation) -> Text:
-    """Write the totals of a segmentation: tokens and characters first, the rest on a line of its own."""
-    first = f"{count(segmentation.token_count, 'token')}, {count(segmentation.character_count, 'character')}"
-    parts = [count(segmentation.byte_count, "byte")]
-    if segmentation.tokens:
-        parts.append(f"{fraction(segmentation.bytes_per_token)} bytes/token")
-        parts.append(f"{fraction(segmentation.characters_per_token)} characters/token")
-    if segmentation.differs_at is None:
-        parts.append("round trip ok")
-    else:
-        parts.append(f"round trip differs from byte {whole(segmentation.differs_at)} on")
-    return Text.assemble((first, "bold"), "\n", ", ".join(parts))
 
 
 def columns(excerpt: Excerpt, palette: Palette, notes: Notes) -> Iterator[Column]:

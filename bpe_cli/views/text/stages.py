@@ -11,12 +11,11 @@ from rich.segment import Segment
 from rich.text import Text
 
 from bpe_cli.views.direction import bordered
-from bpe_cli.views.limits import TOKEN_LIMIT
-from bpe_cli.views.numbers import count
+from bpe_cli.views.numbers import TOKEN_LIMIT, count
 from bpe_cli.views.palette import PLAIN, Palette, palette_of, token_style
-from bpe_cli.views.text.colored import Notes, columns, totals_lines
+from bpe_cli.views.text.colored import Notes, columns
 from bpe_cli.views.text.interlinear import Column, interlinear
-from bpe_cli.views.text.table import span
+from bpe_cli.views.text.table import span, totals_lines
 from bpe_cli.views.text.warnings import warning_lines
 from bpe_cli.views.visible import harmless, units, visible
 from bpe_cli.views.writer import Writer

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
+from bpe_cli.views.blocks import Blocks, Gap, Line, Sheet, Verbatim
 from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.tokenizer.structure import listed, short
 from bpe_cli.views.visible import harmless, visible
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from bpe_cli.reports.tokenizer.lookup import Occurrence, TokenCard
     from bpe_cli.reports.tokenizer.reachability import Verdict
     from bpe_cli.reports.tokenizer.structure import TreeNode
@@ -27,16 +22,14 @@ VARIANT_LIMIT = 20
 _INDENTED_LEVELS = 12
 
 
-def card_view(card: TokenCard, *, full: bool = False) -> RenderableType:
-    """Show a token; ``full`` shows its whole tree and all that is like it."""
-    title = Text(f"token {card.token.token_id}: ").append(visible(card.token.content), style="bold")
-    return Group(title, Text(), _facts(card, full), Text())
+def card_view(card: TokenCard, *, full: bool = False) -> Blocks:
+    """Lay out a token; ``full`` shows its whole tree and all that is like it."""
+    title = Line(visible(card.token.content), style="bold", lead=f"token {card.token.token_id}: ", lead_style="")
+    return Blocks(title, Gap(), _facts(card, full), Gap())
 
 
-def _facts(card: TokenCard, full: bool) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+def _facts(card: TokenCard, full: bool) -> Sheet:
+    table = Sheet.of_facts()
     content = card.token.content
     size = count(len(content), "byte")
     if card.character_count is not None:
@@ -44,7 +37,7 @@ def _facts(card: TokenCard, full: bool) -> Table:
     shown = content if full else content[:BYTE_LIMIT]
     table.add_row("bytes", f"{shown.hex(' ')}{' …' if len(shown) < len(content) else ''} ({size})")
     if card.written != content:
-        table.add_row("written as", Text(visible(card.written)))
+        table.add_row("written as", Verbatim(visible(card.written)))
     table.add_row("kind", card.kind)
     if card.score is not None:
         table.add_row("score", f"{card.score:.6g}")
@@ -74,28 +67,29 @@ def _occurrence(occurrence: Occurrence) -> str:
     return f"{times}; made {count(made, 'time')}, alone or as a part of others"
 
 
-def _tree(card: TokenCard, full: bool) -> RenderableType:
-    """Show the tree with a line for each token, parts indented; what is deep stays near the margin."""
+def _tree(card: TokenCard, full: bool) -> Verbatim:
+    """Write the tree with a line for each token, parts indented; what is deep stays near the margin."""
     nodes: Sequence[TreeNode] = card.tree if full else card.tree[:TREE_LINES]
-    lines: list[RenderableType] = []
+    lines: list[str] = []
     for node in nodes[1:]:
         level = node.level - 1
         indent = "  " * min(level, _INDENTED_LEVELS) + (f"({level}) " if level > _INDENTED_LEVELS else "")
-        lines.append(Text(f"{indent}{short(node.token.content)} ({node.token.token_id})"))
+        lines.append(f"{indent}{short(node.token.content)} ({node.token.token_id})")
     if card.tree_is_cut or len(nodes) < len(card.tree):
-        lines.append(Text("…"))
-    return Group(*lines)
+        lines.append("…")
+    return Verbatim("\n".join(lines))
 
 
-def _built(card: TokenCard) -> RenderableType:
+def _built(card: TokenCard) -> Verbatim:
     if not card.child_count:
-        return Text("nothing: no merge uses it")
+        return Verbatim("nothing: no merge uses it")
     rest = card.child_count - len(card.children)
     more = f" and {whole(rest)} more" if rest else ""
-    return listed(card.children).append(f"{more}; part of {count(card.descendant_count or 0, 'token')} in all")
+    parts = f"{more}; part of {count(card.descendant_count or 0, 'token')} in all"
+    return Verbatim(listed(card.children) + parts)
 
 
-def _dead(card: TokenCard) -> Text:
+def _dead(card: TokenCard) -> Verbatim:
     """Name the merges that are left out, and say why."""
     lines = []
     for each in card.dead_merges:
@@ -103,21 +97,21 @@ def _dead(card: TokenCard) -> Text:
         lines.append(f"{left} + {right} -> {product}, rank {whole(each.number)}")
     rest = card.dead_merge_count - len(lines)
     lines += [f"and {whole(rest)} more"] if rest else []
-    return Text("\n".join([*lines, "text never becomes a special token, so no merge makes or uses one"]))
+    return Verbatim("\n".join([*lines, "text never becomes a special token, so no merge makes or uses one"]))
 
 
-def _variants(card: TokenCard, full: bool) -> Text:
+def _variants(card: TokenCard, full: bool) -> Verbatim:
     shown = card.variants if full else card.variants[:VARIANT_LIMIT]
     rest = len(card.variants) - len(shown)
     named = ", ".join(f"{short(each.token.content)} ({each.token.token_id}: {each.differs_by})" for each in shown)
-    return Text(named + (f" and {whole(rest)} more" if rest else ""))
+    return Verbatim(named + (f" and {whole(rest)} more" if rest else ""))
 
 
-def _verdict(verdict: Verdict) -> Text:
+def _verdict(verdict: Verdict) -> Verbatim:
     known = {True: "yes", False: "no", None: "not known"}[verdict.reachable]
-    shown = Text(f"{known} ({verdict.layer})")
+    shown = f"{known} ({verdict.layer})"
     if verdict.witness is not None:
-        shown.append(f", as in {short(verdict.witness)}")
+        shown += f", as in {short(verdict.witness)}"
     if verdict.reason is not None:
-        shown.append(f": {harmless(verdict.reason)}")
-    return shown
+        shown += f": {harmless(verdict.reason)}"
+    return Verbatim(shown)

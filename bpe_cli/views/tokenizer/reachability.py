@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Group
-from rich.text import Text
-
 from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS, REACHABLE
-from bpe_cli.views.layout import NARROW, Noted
-from bpe_cli.views.layout import table as new_table
+from bpe_cli.views.blocks import NARROW, Block, Blocks, Gap, Heading, Line, Sheet, TableWithNotes, Verbatim
 from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.visible import harmless, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.console import Console, ConsoleOptions, RenderResult
 
     from bpe_cli.reports.tokenizer.reachability.verdicts import Layer, Reachability, Verdict
 
@@ -35,12 +31,12 @@ _UNPROVEN: dict[Layer, str] = {"special": "if asked", "undecided": "unknown"}
 _CELLS = 60
 
 
-def reachability_view(reachability: Reachability, *, full: bool = False) -> RenderableType:
-    """Show layers, and the first tokens of those that tell of trouble.
+def reachability_view(reachability: Reachability, *, full: bool = False) -> Blocks:
+    """Lay out layers, and the first tokens of those that tell of trouble.
 
     With ``full``, all tokens but plain ones, and special ones, which are listed by themselves.
     """
-    parts: list[RenderableType] = [Text("Reachability", style="bold"), _layers(reachability)]
+    parts: list[Block] = [Heading("Reachability"), _layers(reachability)]
     shown: list[Verdict] = []
     more = 0
     for layer in listed_layers(full=full):
@@ -50,8 +46,8 @@ def reachability_view(reachability: Reachability, *, full: bool = False) -> Rend
     if shown:
         parts.append(_Tokens(reachability, shown))
     if more:
-        parts.append(Text(f"and {count(more, 'more token')}; --full shows all", style="italic"))
-    return Group(*parts)
+        parts.append(Line(f"and {count(more, 'more token')}; --full shows all", style="italic"))
+    return Blocks(*parts)
 
 
 def listed_layers(*, full: bool) -> tuple[Layer, ...]:
@@ -59,8 +55,8 @@ def listed_layers(*, full: bool) -> tuple[Layer, ...]:
     return (*_TELLING, *_WITNESSED) if full else _TELLING
 
 
-def _layers(reachability: Reachability) -> Noted:
-    table = Noted(("layer", "tokens", "reachable"), "what it means")
+def _layers(reachability: Reachability) -> TableWithNotes:
+    table = TableWithNotes(("layer", "tokens", "reachable"), "what it means")
     for layer, tokens in reachability.counts:
         reached = "yes" if layer in REACHABLE else _UNPROVEN.get(layer, "no")
         table.add_row(layer, whole(tokens), reached, note=LAYERS[layer])
@@ -76,21 +72,23 @@ class _Tokens:
             for verdict in verdicts
         ]
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if options.max_width < NARROW:
-            for token_id, content, verdict in self._rows:
-                yield Text(f"{token_id}  {content}  {verdict.layer}")
-                yield Text(_why(verdict))
-                yield Text()
-            return
-        table = new_table()
-        table.add_column("id", justify="right", no_wrap=True)
-        table.add_column("token", overflow="fold")
-        table.add_column("layer", no_wrap=True)
-        table.add_column("witness or reason", overflow="fold")
+    def blocks(self) -> list[Block]:
+        """Return a sheet with the witness or reason in its last column."""
+        sheet = Sheet()
+        sheet.add_numbers("id")
+        sheet.add_column("token", overflow="fold")
+        sheet.add_column("layer", no_wrap=True)
+        sheet.add_column("witness or reason", overflow="fold")
         for token_id, content, verdict in self._rows:
-            table.add_row(token_id, Text(content), verdict.layer, Text(_why(verdict)))
-        yield table
+            sheet.add_row(token_id, Verbatim(content), verdict.layer, Verbatim(_why(verdict)))
+        return [sheet]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width >= NARROW:
+            yield Blocks(*self.blocks())
+            return
+        for token_id, content, verdict in self._rows:
+            yield Blocks(Line(f"{token_id}  {content}  {verdict.layer}"), Line(_why(verdict)), Gap())
 
 
 def _why(verdict: Verdict) -> str:

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
-from bpe_cli.views.layout import Bar, Noted
-from bpe_cli.views.layout import table as new_table
+from bpe_cli.views.blocks import Block, Blocks, Gap, Heading, Italic, Line, Sheet, TableWithNotes, Verbatim
+from bpe_cli.views.layout import Bar
 from bpe_cli.views.numbers import count, fraction, percent, whole
 from bpe_cli.views.visible import visible
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from bpe_cli.reports.tokenizer.contents import NamedToken
     from bpe_cli.reports.tokenizer.findings import Finding
     from bpe_cli.reports.tokenizer.lengths import LengthBin
@@ -27,25 +21,25 @@ TOKEN_CELLS = 40
 TREE_CELLS = 160
 
 
-def findings_view(found: Sequence[Finding]) -> RenderableType:
+def findings_view(found: Sequence[Finding]) -> Blocks:
     """Sum up a health report in two paragraphs: what is good, what to look at."""
     lines = []
     for good, title in ((True, "good: "), (False, "look at: ")):
         texts = [finding.text for finding in found if finding.good is good]
         if texts:
-            lines.append(Text(title, style="bold").append("; ".join(texts) + ".", style="not bold"))
-    return Group(*lines)
+            lines.append(Line("; ".join(texts) + ".", lead=title))
+    return Blocks(*lines)
 
 
-def structure_view(structure: Structure, *, full: bool = False) -> RenderableType:
+def structure_view(structure: Structure, *, full: bool = False) -> Blocks:
     """Show all sections; ``full`` shows all scripts, however many."""
-    parts: list[RenderableType] = []
+    parts: list[Block | Blocks] = []
     for title, section in _sections(structure, full):
-        parts += [Text(title, style="bold"), section]
-    return Group(*parts)
+        parts += [Heading(title), section]
+    return Blocks(*parts)
 
 
-def _sections(structure: Structure, full: bool) -> Iterator[tuple[str, RenderableType]]:
+def _sections(structure: Structure, full: bool) -> Iterator[tuple[str, Block | Blocks]]:
     if not structure.token_count:
         return
     if structure.character_bins:
@@ -64,12 +58,12 @@ def _sections(structure: Structure, full: bool) -> Iterator[tuple[str, Renderabl
         yield f"Long repeats ({count(structure.repeat_count, 'token')})", _repeats(structure)
 
 
-def lengths_table(unit: str, bins: Sequence[LengthBin]) -> Table:
+def lengths_table(unit: str, bins: Sequence[LengthBin]) -> Sheet:
     """Show a histogram of lengths."""
-    table = new_table()
-    table.add_column(unit, justify="right", no_wrap=True)
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
+    table = Sheet()
+    table.add_numbers(unit)
+    table.add_numbers("tokens")
+    table.add_numbers("share")
     table.add_column("")
     for each in bins:
         span = f"{each.lowest}+" if each.highest is None else stretch(each.lowest, each.highest)
@@ -92,9 +86,9 @@ def short(content: bytes, cells: int = TOKEN_CELLS) -> str:
     return shown if len(shown) <= cells else f"{shown[: cells - 1]}…"
 
 
-def listed(tokens: Sequence[NamedToken]) -> Text:
+def listed(tokens: Sequence[NamedToken]) -> str:
     """Write tokens with their ids."""
-    return Text(", ".join(f"{short(token.content)} ({token.token_id})" for token in tokens))
+    return ", ".join(f"{short(token.content)} ({token.token_id})" for token in tokens)
 
 
 def bracketed(tree: Sequence[TreeNode], cells: int = TREE_CELLS) -> str:
@@ -123,12 +117,12 @@ def bracketed(tree: Sequence[TreeNode], cells: int = TREE_CELLS) -> str:
     return "".join(shown) + ("…" if due else "")
 
 
-def _scripts(structure: Structure, full: bool) -> Group:
+def _scripts(structure: Structure, full: bool) -> Blocks:
     scripts = structure.scripts
-    table = new_table()
+    table = Sheet()
     table.add_column("script", overflow="fold")
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
+    table.add_numbers("tokens")
+    table.add_numbers("share")
     shown = scripts.counts if full else scripts.counts[:SCRIPT_LIMIT]
     for each in shown:
         table.add_row(each.name, whole(each.tokens), percent(each.share))
@@ -138,36 +132,38 @@ def _scripts(structure: Structure, full: bool) -> Group:
         )
     for each in (scripts.several, scripts.without, scripts.not_utf8):
         if each.tokens:
-            table.add_row(Text(each.name, style="italic"), whole(each.tokens), percent(each.share))
-    parts: list[RenderableType] = [table]
+            table.add_row(Italic(each.name), whole(each.tokens), percent(each.share))
+    parts: list[Block] = [table]
     if scripts.examples:
-        parts += [Text("several scripts: ").append_text(listed([token for token, _ in scripts.examples])), Text()]
-    return Group(*parts)
+        parts += [Line(f"several scripts: {listed([token for token, _ in scripts.examples])}"), Gap()]
+    return Blocks(*parts)
 
 
-def _merges(structure: Structure) -> RenderableType:
+def _merges(structure: Structure) -> Blocks:
     shape = structure.merges
     if shape is None:
-        return Text("none: the model does not merge\n")
-    facts = Table.grid(padding=(0, 2))
+        return Blocks(Line("none: the model does not merge\n"))
+    facts = Sheet(is_list=True)
+    facts.add_column()
+    facts.add_column()
     facts.add_row("merged tokens", whole(shape.made))
     facts.add_row("leaves", f"{whole(shape.leaves)} ({percent(shape.leaf_share)}): tokens that no merge builds on")
     facts.add_row("mean depth", f"{fraction(shape.mean_depth)} merges one on top of the other")
-    depths = new_table()
-    depths.add_column("depth", justify="right", no_wrap=True)
-    depths.add_column("tokens", justify="right", no_wrap=True)
+    depths = Sheet()
+    depths.add_numbers("depth")
+    depths.add_numbers("tokens")
     for bin_ in shape.depth_bins:
         last = bin_.lowest if bin_.highest is None else bin_.highest
         depths.add_row(stretch(bin_.lowest, last), whole(bin_.tokens), Bar(bin_.relative))
-    deepest = Noted(("id", "depth"), "deepest tokens and their trees")
+    deepest = TableWithNotes(("id", "depth"), "deepest tokens and their trees")
     for each in structure.deepest:
         tree = bracketed(each.tree)
         deepest.add_row(str(each.token.token_id), whole(each.depth), note=f"{short(each.token.content)}\n{tree}")
-    return Group(Text(), facts, depths, *([deepest] if structure.deepest else []))
+    return Blocks(Gap(), facts, depths, *([deepest] if structure.deepest else []))
 
 
-def _cuts(structure: Structure) -> Noted:
-    table = Noted(("a character is cut", "tokens", "of one byte"), "examples")
+def _cuts(structure: Structure) -> TableWithNotes:
+    table = TableWithNotes(("a character is cut", "tokens", "of one byte"), "examples")
     names = {
         "starts inside": "at the start",
         "ends inside": "at the end",
@@ -179,15 +175,15 @@ def _cuts(structure: Structure) -> Noted:
     return table
 
 
-def _white_space(structure: Structure) -> Noted:
-    table = Noted(("runs of", "tokens"), "lengths")
+def _white_space(structure: Structure) -> TableWithNotes:
+    table = TableWithNotes(("runs of", "tokens"), "lengths")
     for run in structure.white_space:
         table.add_row(run.kind, whole(run.tokens), note=", ".join(stretch(*each) for each in run.stretches))
     return table
 
 
-def _digits(structure: Structure) -> Noted:
-    table = Noted(("digits", "tokens", "of", "with space"), "without token")
+def _digits(structure: Structure) -> TableWithNotes:
+    table = TableWithNotes(("digits", "tokens", "of", "with space"), "without token")
     for run in structure.digits:
         more = run.possible - run.present - len(run.missing) if run.missing else 0
         missing = ", ".join(run.missing) + (", …" if more else "")
@@ -198,33 +194,33 @@ def _digits(structure: Structure) -> Noted:
     return table
 
 
-def _duplicates(structure: Structure) -> Group:
-    table = new_table()
+def _duplicates(structure: Structure) -> Blocks:
+    table = Sheet()
     table.add_column("what", overflow="fold")
-    table.add_column("groups", justify="right", no_wrap=True)
-    table.add_column("redundant", justify="right", no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
+    table.add_numbers("groups")
+    table.add_numbers("redundant")
+    table.add_numbers("share")
     names = {"same text": "nothing: the same text"}
     for kind in structure.duplicates.kinds:
         table.add_row(names.get(kind.name, kind.name), whole(kind.groups), whole(kind.redundant), percent(kind.share))
-    examples = [listed(group) for group in structure.duplicates.examples]
-    return Group(table, *examples, *([Text()] if examples else []))
+    examples = [Line(listed(group)) for group in structure.duplicates.examples]
+    return Blocks(table, *examples, *([Gap()] if examples else []))
 
 
-def _unseen(structure: Structure) -> Noted:
-    table = Noted(("tokens with", "tokens"), "examples")
+def _unseen(structure: Structure) -> TableWithNotes:
+    table = TableWithNotes(("tokens with", "tokens"), "examples")
     for kind in structure.unseen:
         table.add_row(kind.name, whole(kind.tokens), note=listed(kind.examples[:3]))
     return table
 
 
-def _repeats(structure: Structure) -> Table:
-    table = new_table()
+def _repeats(structure: Structure) -> Sheet:
+    table = Sheet()
     table.add_column("repeated", overflow="fold")
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("most times", justify="right")
-    table.add_column("longest", justify="right")
+    table.add_numbers("tokens")
+    table.add_column("most times", right=True)
+    table.add_column("longest", right=True)
     for repeat in structure.repeats:
-        unit = Text(short(repeat.unit.encode()))
+        unit = Verbatim(short(repeat.unit.encode()))
         table.add_row(unit, whole(repeat.tokens), whole(repeat.times), f"id {repeat.longest.token_id}")
     return table

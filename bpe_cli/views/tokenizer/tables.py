@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
-from bpe_cli.views.layout import Noted, yes
-from bpe_cli.views.layout import table as new_table
+from bpe_cli.views.blocks import Block, Blocks, Gap, Heading, Line, Sheet, TableWithNotes, Verbatim
+from bpe_cli.views.layout import yes
 from bpe_cli.views.numbers import ABSENT, count, fraction, whole
-from bpe_cli.views.tokenizer.structure import lengths_table, short
+from bpe_cli.views.tokenizer.corpus import corpus_view
+from bpe_cli.views.tokenizer.reachability import reachability_view
+from bpe_cli.views.tokenizer.structure import findings_view, lengths_table, short, structure_view
 from bpe_cli.views.visible import harmless, visible
 from bpe_cli.views.writer import Folded
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
+    from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
     from bpe_cli.tokenizer.usage import Fact
+
 
 SPECIAL_LIMIT = 20
 FACT_LIMIT = 60
@@ -33,9 +31,9 @@ def vocabulary_view(
     report: VocabularyReport,
     *,
     full: bool = False,
-    first: Sequence[RenderableType] = (),
-    sections: Sequence[RenderableType] = (),
-) -> RenderableType:
+    first: Sequence[Block | Blocks] = (),
+    sections: Sequence[Block | Blocks] = (),
+) -> Blocks:
     """Show the report on a tokenizer; ``full`` lists all special tokens.
 
     Args:
@@ -44,27 +42,25 @@ def vocabulary_view(
         first: What to show behind what the tokenizer is, before how its vocabulary is built.
         sections: What else to show of how it is built, before long lists and the settings in the file.
     """
-    parts: list[RenderableType] = [_facts(report), Text(), *first]
+    parts: list[Block | Blocks] = [_facts(report), Gap(), *first]
     if report.length_bins:
-        parts += [Text("Length of ordinary tokens in bytes", style="bold"), lengths_table("bytes", report.length_bins)]
+        parts += [Heading("Length of ordinary tokens in bytes"), lengths_table("bytes", report.length_bins)]
     parts += sections
     if report.longest:
-        parts += [Text("Longest tokens", style="bold"), _longest(report)]
+        parts += [Heading("Longest tokens"), _longest(report)]
     if report.special_tokens:
-        parts += [Text("Special tokens", style="bold"), *_special_tokens(report, full)]
+        parts += [Heading("Special tokens"), *_special_tokens(report, full)]
     if report.facts:
-        parts += [Text("Settings in the file", style="bold"), *_stated(report, full)]
-    return Group(*parts)
+        parts += [Heading("Settings in the file"), *_stated(report, full)]
+    return Blocks(*parts)
 
 
-def _facts(report: VocabularyReport) -> Table:
+def _facts(report: VocabularyReport) -> Sheet:
     """List what is one value each."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    table = Sheet.of_facts()
 
     def add(label: str, value: str) -> None:
-        table.add_row(Text(label), Text(value))
+        table.add_row(Verbatim(label), Verbatim(value))
 
     add("name", harmless(report.name) if report.name else ABSENT)
     if report.format is not None:
@@ -129,25 +125,25 @@ def _bytes_missing(missing: bytes) -> str:
     return f"{whole(len(missing))}: {', '.join(names)}"
 
 
-def _special_tokens(report: VocabularyReport, full: bool) -> list[RenderableType]:
-    table = new_table()
-    table.add_column("id", justify="right", no_wrap=True)
+def _special_tokens(report: VocabularyReport, full: bool) -> list[Block]:
+    table = Sheet()
+    table.add_numbers("id")
     table.add_column("token", overflow="fold")
     table.add_column("found in text")
     shown = report.special_tokens if full else report.special_tokens[:SPECIAL_LIMIT]
     for token in shown:
         found = "when asked for" if token.special else "always"
-        table.add_row(str(token.token_id), Text(visible(token.content)), found)
+        table.add_row(str(token.token_id), Verbatim(visible(token.content)), found)
     more = len(report.special_tokens) - len(shown)
-    return [table, Text(f"and {count(more, 'more special token')}\n", style="italic")] if more else [table]
+    return [table, Line(f"and {count(more, 'more special token')}\n", style="italic")] if more else [table]
 
 
-def _stated(report: VocabularyReport, full: bool) -> list[RenderableType]:
+def _stated(report: VocabularyReport, full: bool) -> list[Block]:
     """List what the file states of itself, as protocol buffers are written as text."""
     shown = report.facts if full else report.facts[:FACT_LIMIT]
-    lines: list[RenderableType] = [Folded(f"{harmless(name)}: {_literal(value, full)}") for name, value in shown]
+    lines: list[Block] = [Folded(f"{harmless(name)}: {_literal(value, full)}") for name, value in shown]
     more = len(report.facts) - len(shown)
-    return [Text(), *lines, *([Text(f"and {count(more, 'more setting')}", style="italic")] if more else [])]
+    return [Gap(), *lines, *([Line(f"and {count(more, 'more setting')}", style="italic")] if more else [])]
 
 
 def _literal(value: Fact, full: bool = True) -> str:
@@ -162,9 +158,22 @@ def _literal(value: Fact, full: bool = True) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _longest(report: VocabularyReport) -> Noted:
-    table = Noted(("id", "bytes", "characters"), "token")
+def _longest(report: VocabularyReport) -> TableWithNotes:
+    table = TableWithNotes(("id", "bytes", "characters"), "token")
     for token in report.longest:
-        shown = Text(short(token.content, 2 * _NAME_CELLS))
+        shown = short(token.content, 2 * _NAME_CELLS)
         table.add_row(str(token.token_id), whole(token.byte_count), whole(token.character_count), note=shown)
     return table
+
+
+def health_view(report: HealthReport, *, full: bool = False) -> Blocks:
+    """Lay out a report; ``full`` lists everything, however long."""
+    first: list[Block | Blocks] = [reachability_view(report.reachability, full=full), Gap()]
+    if report.corpus is not None:
+        first.append(corpus_view(report.corpus))
+    sections = [structure_view(report.structure, full=full)]
+    return Blocks(
+        findings_view(report.findings),
+        Gap(),
+        vocabulary_view(report.vocabulary, full=full, first=first, sections=sections),
+    )

@@ -108,7 +108,7 @@ USUAL = {
     "decode": {"tokenizer": ("bbpe.json",)},
     "inspect": {"tokenizer": TOKENIZERS},
     "compare": {"tokenizer": TOKENIZERS},
-    "convert": {"output": NEW_FILES},
+    "convert": {"output": ("new.json", "new.json", "new.json", *NEW_FILES)},
 }
 """Options that nearly every line of a command has."""
 
@@ -220,7 +220,8 @@ def some_line(chance: random.Random) -> Line:
         (name, chance.choice(values)) for name, values in USUAL[command].items() if chance.random() < 0.95
     ]
     inputs = _some_inputs(command, chance)
-    options = [name for name, (_, declared) in parameters.items() if isinstance(declared, Option)]
+    # By name, so that the lines stay the same whatever order the help has.
+    options = sorted(name for name, (_, declared) in parameters.items() if isinstance(declared, Option))
     for name in chance.sample(options, chance.choice((0, 1, 1, 2, 2, 3, 4))):
         kind, declared = parameters[name]
         said.append((name, _value(name, kind, declared, command, chance)))
@@ -238,6 +239,8 @@ def some_line(chance: random.Random) -> Line:
         said.append(("output", chance.choice(("new.txt", "new.bin", "new.npy", "new.jsonl"))))
     if command == "convert" and chance.random() < 0.6:
         said.append(("format", chance.choice(list(FORMATS))))
+        if chance.random() < 0.6:  # a name that fits every format
+            said.append(("output", "new"))
     if ("chat", None) in said and chance.random() < 0.9:
         inputs = ("chat.json",)
     if any(name == "text" for name, _ in said) and chance.random() < 0.9:

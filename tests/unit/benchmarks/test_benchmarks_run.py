@@ -17,7 +17,7 @@ from benchmarks.libraries import LIBRARIES, OURS, TRAINING_RULES
 from benchmarks.operations import OPERATIONS, growth
 from benchmarks.operations.learning import LearnModels, quality
 from benchmarks.processes import WorkerFailed
-from bpe_cli import PATTERNS, named
+from bpe_cli import PATTERNS, load
 from tests.counted import at_least, compared
 from tests.needs import skip
 from tests.unit.benchmarks.rounds import cell
@@ -70,7 +70,7 @@ def test_worker_encodes(text, tmp_path):
     answer = processes.work(
         Job("encode", OURS, load="cl100k_base", text=str(text.path), stride=2, passes=2, ids=str(ids))
     )
-    tokenizer = named("cl100k_base")
+    tokenizer = load("cl100k_base")
     expected = array("I", [token for document in DOCUMENTS[::2] for token in tokenizer.encode(document)])
     assert array("I", ids.read_bytes()) == expected
     assert (answer["tokens"], answer["digest"]) == (len(expected), worker.digest_of([expected.tobytes()]))
@@ -262,7 +262,7 @@ def test_verdicts(text, tmp_path, repository, monkeypatch):
 
 
 def test_what_was_learnt_is_judged_by_how_well_it_does():
-    tokenizer = named("gpt2")
+    tokenizer = load("gpt2")
     assert quality(tokenizer, [b"hello world"]) == round(-2 / 11, 5)
     assert LearnModels.accepts(-0.5, -0.5)
     assert LearnModels.accepts(-0.4, -0.5)

@@ -39,7 +39,7 @@ def test_model_of_scores(read):
     assert tokenizer.encode("abc  b") == [ids[text] for text in ("▁ab", "c", "▁", "▁", "b")]
     assert tokenizer.encode("é") == [ids["▁"], ids["<0xC3>"], ids["<0xA9>"]]
     assert tokenizer.encode("") == []
-    assert tokenizer.decode(tokenizer.encode(" é b ")) == " é b ".encode()
+    assert tokenizer.decode_bytes(tokenizer.encode(" é b ")) == " é b ".encode()
 
 
 def test_tokens_of_a_users_own_are_found_in_text_and_control_tokens_are_not(read):
@@ -49,8 +49,8 @@ def test_tokens_of_a_users_own_are_found_in_text_and_control_tokens_are_not(read
     # What follows such a token begins anew, with a blank of its own.
     assert tokenizer.encode("b<own>b") == [mark, 262, own, mark, 262]
     assert eos not in tokenizer.encode("</s>")
-    assert tokenizer.encode("</s>", "all") == [eos]
-    assert tokenizer.decode([own]) == b"<own>"
+    assert tokenizer.encode("</s>", specials="all") == [eos]
+    assert tokenizer.decode_bytes([own]) == b"<own>"
 
 
 def test_what_a_file_says_of_itself(read):
@@ -73,7 +73,7 @@ def test_byte_level_model(read):
     assert isinstance(tokenizer.model, MergeBpe)
     assert tokenizer.pre_tokenizer == (Split(PATTERNS["gpt2"].regex),)
     assert tokenizer.encode("ab ab<own><|endoftext|>"[:10]) == [5, 6, 8]
-    assert tokenizer.encode("<|endoftext|>", "all") == [7]
+    assert tokenizer.encode("<|endoftext|>", specials="all") == [7]
     assert tokenizer.post_processor is None
     # An unused [PAD9] with the id 9 is how llama.cpp's converters write that there is no token.
     assert 9 not in tokenizer.special_ids

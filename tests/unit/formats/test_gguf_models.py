@@ -42,8 +42,8 @@ def test_an_added_token_of_plain_text_whose_letters_spell_bytes(read):
     ids = {text: number for number, text in enumerate(("a", "b", "Ġ", "ab", "õ", "é", "ļ", "£", "Ã", "µ"))}
     assert tokenizer.encode("õab é") == [ids["õ"], ids["ab"], ids["Ġ"], ids["é"]]
     assert tokenizer.encode("隣") == [ids["é"], ids["ļ"], ids["£"]]
-    assert tokenizer.decode([ids["õ"]]).decode() == "õ"
-    assert tokenizer.decode(tokenizer.encode("隣")).decode() == "隣"
+    assert tokenizer.decode_bytes([ids["õ"]]).decode() == "õ"
+    assert tokenizer.decode_bytes(tokenizer.encode("隣")).decode() == "隣"
     with pytest.raises(InputError, match="byte 0xF5"):
         tokenizer.encode(b"\xf5")
 
@@ -76,7 +76,7 @@ def test_blanks_become_marks_and_lines_are_pieces(read, model, pre):
     assert tokenizer.encode("a<own>b<eos>") == [ids[each] for each in ("a", "<own>", "b", *("<0x3C>", "<0x65>"))] + [
         ids[f"<0x{byte:02X}>"] for byte in b"os>"
     ]
-    assert tokenizer.decode(tokenizer.encode("ab  é\n\na")).decode() == "ab  é\n\na"
+    assert tokenizer.decode_bytes(tokenizer.encode("ab  é\n\na")).decode() == "ab  é\n\na"
     assert (tokenizer.post_processor is not None) == (pre != "sarvam-moe")
 
 
@@ -122,7 +122,7 @@ def test_words_of_characters(read):
     """White space is left out, and so is a character without a token; what is on its sides does not merge."""
     tokenizer = read(fill_whitespace)
     assert tokenizer.encode("ab a\tbéab aéb") == [3, 1, 2, 3, 1, 2]
-    assert tokenizer.decode([3, 1]) == b"aba"
+    assert tokenizer.decode_bytes([3, 1]) == b"aba"
     with pytest.raises(FormatError, match="stops, with the whole program"):
         read(fill_whitespace, model="gpt2")
 
@@ -134,10 +134,10 @@ def test_longest_match_over_bytes(read):
     end = 256 + 1
     assert tokenizer.encode("abc ab\n\\") == [end, 1 + ord("c"), end + 1, 1 + ord("\n"), 1 + ord("\\")]
     assert tokenizer.encode("<s>") == [1 + byte for byte in b"<s>"]
-    assert tokenizer.encode("<s>", "all") == [0]
+    assert tokenizer.encode("<s>", specials="all") == [0]
     assert tokenizer.encode("é") == [end + 2]
     assert tokenizer.encode(b"\xc3") == [1 + 0xC3]
-    assert tokenizer.decode(tokenizer.encode("ab é\x00\xff")).decode() == "ab é\x00\xff"
+    assert tokenizer.decode_bytes(tokenizer.encode("ab é\x00\xff")).decode() == "ab é\x00\xff"
 
 
 def test_an_escape_that_is_none(read):
@@ -174,7 +174,7 @@ def test_rounded_scores_are_added_from_the_end(read):
     assert texts_of(tokenizer, "bab") == ["ba", "b"]
     assert texts_of(tokenizer, "é中") == [f"<0x{byte:02X}>" for byte in "é中".encode()]
     assert texts_of(tokenizer, "a<own>b") == ["a", "<own>", "b"]
-    assert tokenizer.decode(tokenizer.encode("ab é\x00中")) == "ab é\x00中".encode()
+    assert tokenizer.decode_bytes(tokenizer.encode("ab é\x00中")) == "ab é\x00中".encode()
     assert tokenizer.encode(b"\xff\xc3") == [4 + 0xFF, 4 + 0xC3]
 
 
@@ -190,7 +190,7 @@ def test_a_byte_order_mark_is_left_out_where_a_text_begins(read):
 def test_text_is_no_control_token_of_such_a_model(read):
     tokenizer = read(fill_plamo2)
     assert len(tokenizer.encode("<|plamo:bos|>")) == len("<|plamo:bos|>")
-    assert tokenizer.encode("<|plamo:bos|>", "all") == [1]
+    assert tokenizer.encode("<|plamo:bos|>", specials="all") == [1]
     assert tokenizer.post_processor is None  # whatever add_bos_token says, as there
 
 
@@ -203,7 +203,7 @@ def test_tokens_that_are_never_taken(read):
     assert texts_of(tokenizer, "éé") == ["éé"]
     assert texts_of(tokenizer, "é é") == ["é ", "<0xC3>", "<0xA9>"]
     assert "[PAD1]" not in texts_of(tokenizer, "[PAD1]")
-    assert tokenizer.decode([first + 3]) == b"[PAD1]"
+    assert tokenizer.decode_bytes([first + 3]) == b"[PAD1]"
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_words_of_dna(read):
 def test_a_tag_that_is_a_special_token_is_looked_for_as_such(read):
     for kind, asked in ((3, "all"), (4, ())):
         tokenizer = read(fill_hybrid_dna, types={"<dna>": kind})
-        begin, *others = tokenizer.encode("<dna>n</dna>", asked)
+        begin, *others = tokenizer.encode("<dna>n</dna>", specials=asked)
         assert tokenizer.token_bytes(begin) == b"<dna>"
         assert others == tokenizer.encode("n</dna>")
 

@@ -37,7 +37,7 @@ def test_worked_example():
     tokenizer = llama2c.loads(small((" a", -1), (" ", -2), ("a", -3), ("aa", -0.5)))
     assert tokenizer.model.vocabulary.token(259) == "▁a".encode()
     assert tokenizer.encode("aa é") == [260, 262, 260, 198, 172]
-    assert tokenizer.decode([259, 262, 198, 172]) == "aaaé".encode()
+    assert tokenizer.decode_bytes([259, 262, 198, 172]) == "aaaé".encode()
     assert dict(tokenizer.usage.roles) == {"unk": 0, "bos": 1, "eos": 2}
     assert tokenizer.origin.facts == (("max_token_length", 9),)
     assert llama2c.dump(tokenizer)[""] == small((" a", -1), (" ", -2), ("a", -3), ("aa", -0.5), longest=6)

@@ -57,10 +57,10 @@ def test_an_entry_that_the_alphabet_does_not_spell_is_only_decoded(model):
     tokenizer = odd(**model)
     assert tokenizer.encode(f"ab{JOINER}a") == [260, 258, 97]
     assert tokenizer.encode(JOINER) == [258]
-    assert tokenizer.decode([260, 256, 259]) == f"ab{JOINER}a{JOINER}".encode()
+    assert tokenizer.decode_bytes([260, 256, 259]) == f"ab{JOINER}a{JOINER}".encode()
     assert tokenizer.token_bytes(256) == JOINER.encode()
     assert tokenizer.vocab_size == 261
-    assert tokenizer.encode(f"{JOINER}", "all") == [258]
+    assert tokenizer.encode(f"{JOINER}", specials="all") == [258]
 
 
 def test_it_is_never_found_as_a_whole_piece_either():
@@ -86,7 +86,7 @@ def test_what_is_written_is_read_again(name, tmp_path):
     again = formats.load(path)
     assert again.model == tokenizer.model
     assert again.encode(f"ab{JOINER}") == [260, 258]
-    assert again.decode([256, 259]) == tokenizer.decode([256, 259])
+    assert again.decode_bytes([256, 259]) == tokenizer.decode_bytes([256, 259])
 
 
 def test_who_cannot_hold_it_names_it():
@@ -100,7 +100,7 @@ def test_surgery_takes_it_along():
     assert 256 in ids
     again = renumber(tokenizer, {old: new for new, old in enumerate(number for number in ids if number != 1)})
     assert again.model.texts == ((255, JOINER.encode()), (258, b"a" + JOINER.encode()))
-    assert again.decode(again.encode(f"ab{JOINER}")) == f"ab{JOINER}".encode()
+    assert again.decode_bytes(again.encode(f"ab{JOINER}")) == f"ab{JOINER}".encode()
 
 
 def test_the_command_line_reads_it(tmp_path: Path):
@@ -115,16 +115,16 @@ def test_the_command_line_reads_it(tmp_path: Path):
     assert b"not spelt in the byte alphabet" in run.out
     run = call("convert", path, "-o", tmp_path / "x.gguf", "--allow-loss", "pattern")
     assert run.status == 0, run.err
-    assert formats.load(tmp_path / "x.gguf").decode([256]) == JOINER.encode()
+    assert formats.load(tmp_path / "x.gguf").decode_bytes([256]) == JOINER.encode()
 
 
 def test_a_file_beside_it_makes_an_entry_special(tmp_path: Path):
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(ALPHABET | {"<｜end｜>": 256, JOINER: 257})), "utf-8")
-    assert formats.load(path).encode("<｜end｜>", "all") == [*"<｜end｜>".encode()]
+    assert formats.load(path).encode("<｜end｜>", specials="all") == [*"<｜end｜>".encode()]
     (tmp_path / "special_tokens_map.json").write_text(json.dumps({"eos_token": "<｜end｜>"}), "utf-8")
     tokenizer = formats.load(path)
-    assert tokenizer.encode("<｜end｜>", "all") == [256]
+    assert tokenizer.encode("<｜end｜>", specials="all") == [256]
     assert tokenizer.model.texts == ((257, JOINER.encode()),)
     assert tokenizer.usage.roles == (("eos", 256),)
 
@@ -139,7 +139,7 @@ def test_an_added_token_that_is_spelt_as_a_byte_is_found_and_that_byte_is_decode
     """E9 is spelt é: the text é is the added token, and so is the byte in 隣, which is E9 9A A3."""
     tokenizer = loads(ALPHABET, added=[added("é", 0xE9)])
     assert tokenizer.encode("é 隣") == [0xE9, 32, 0xE9, 0x9A, 0xA3]
-    assert tokenizer.decode([0xE9, 0x9A, 0xA3]) == "隣".encode()
+    assert tokenizer.decode_bytes([0xE9, 0x9A, 0xA3]) == "隣".encode()
     again = hf_json.loads(hf_json.dump(tokenizer)[""])
     assert again == tokenizer
 
@@ -151,7 +151,7 @@ def test_a_special_token_that_is_spelt_as_a_byte_leaves_that_byte_its_token():
     assert not tokenizer.has_bytes
     assert tokenizer.encode("a b") == [97, 32, 256]
     assert tokenizer.encode("Ġ") == [0xC4, 0xA0]
-    assert tokenizer.encode("Ġ", "all") == [32]
+    assert tokenizer.encode("Ġ", specials="all") == [32]
 
 
 def test_an_unknown_token_matters_only_where_a_byte_has_none():

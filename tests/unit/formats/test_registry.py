@@ -11,7 +11,7 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import interface, registry, unknown_file
+from bpe_cli.formats import detect, registry
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.stages import SpecialToken
@@ -35,15 +35,15 @@ def test_format_is_found_by_content_not_by_name(tmp_path, name):
     path = tmp_path / (next(iter(files)) or "x.txt")
     assert formats.identify(path) == TOLD_AS.get(name, name)
     loaded = formats.load(path, "gpt2" if name in ("tiktoken", "vocab-merges") else None)
-    decoded = [loaded.decode([token_id]) for token_id in loaded.encode("lowest")]
-    assert decoded == [tokenizer.decode([token_id]) for token_id in tokenizer.encode("lowest")]
+    decoded = [loaded.decode_bytes([token_id]) for token_id in loaded.encode("lowest")]
+    assert decoded == [tokenizer.decode_bytes([token_id]) for token_id in tokenizer.encode("lowest")]
 
 
 @pytest.mark.parametrize("name", list(formats.FORMATS))
 def test_no_other_format_claims_the_file(name):
     contents = formats.dump(sample(name), name, LOSSES)
     for content in [content for file, content in contents.items() if not file.endswith(("_config.json", "_map.json"))]:
-        head = content[: unknown_file.HEAD_BYTES]
+        head = content[: detect.HEAD_BYTES]
         claiming = [other for other, module in formats.FORMATS.items() if module.sniff(head)]
         same = set(SAME_LAYOUT) if name in SAME_LAYOUT else {name}
         assert set(claiming) <= same | {"vocab-merges"}, "a list of merges with a header may be of subword-nmt, too"
@@ -279,5 +279,5 @@ def test_name_says_which_format_to_write(name, format_name):
 
 
 def test_formats_of_several_files_are_those_that_say_so():
-    several = [name for name, module in formats.FORMATS.items() if isinstance(module, interface.FormatOfSeveral)]
+    several = [name for name, module in formats.FORMATS.items() if isinstance(module, registry.FormatOfSeveral)]
     assert several == list(registry.OF_SEVERAL)

@@ -67,7 +67,7 @@ def attempt(module, data: bytes) -> None:
     if module is not sentencepiece_vocab:  # whose scores have six digits
         assert module.loads(written) == tokenizer
     try:
-        tokenizer.decode(tokenizer.encode("ab own\xff", specials="all"))
+        tokenizer.decode_bytes(tokenizer.encode("ab own\xff", specials="all"))
         to_sentencepiece(to_hugging_face(tokenizer, LOSSES))
     except FormatError as error:
         said(error)

@@ -12,7 +12,7 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError, InputError, UsageError
-from bpe_cli.formats import tekken, unknown_file
+from bpe_cli.formats import detect, tekken
 from bpe_cli.formats.features import LOSSES, left_behind
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
@@ -71,7 +71,7 @@ def test_file_is_read():
     assert tokenizer.encode("abc ab<s>") == [262, 37, 261, *(byte + 5 for byte in b"<s>")]
     assert tokenizer.encode("<s>abc", specials="all") == [1, 262]
     assert tokenizer.encode(b"\xff\xfe") == [260, 259], "a rank beyond the size is not used"
-    assert tokenizer.decode([262, 4, 260]) == b"abc<SPECIAL_4>\xff"
+    assert tokenizer.decode_bytes([262, 4, 260]) == b"abc<SPECIAL_4>\xff"
     assert tokenizer.usage == Usage(roles=(("bos", 1), ("eos", 2), ("unk", 0)))
     facts = dict(tokenizer.origin.facts)
     assert facts["config.version"] == "v7"
@@ -136,7 +136,7 @@ def test_content_and_not_the_name_tells_the_format(tmp_path):
         tekken.load(tmp_path / "none")
     assert tekken.sniff(json.dumps({"vocab": SMALL["vocab"][:2]}, indent=1).encode())
     assert not tekken.sniff(b'{"config": {"pattern": "x"}, "vocab": []}')
-    assert not tekken.sniff(hf_json.dump(loads(SMALL))[""][: unknown_file.HEAD_BYTES])
+    assert not tekken.sniff(hf_json.dump(loads(SMALL))[""][: detect.HEAD_BYTES])
 
 
 def test_what_is_trained_can_be_written():

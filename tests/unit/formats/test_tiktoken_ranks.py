@@ -188,7 +188,7 @@ def test_a_known_hash_says_how_text_is_normalized(monkeypatch):
     known = named_encodings.Encoding(sha256, "gpt2", {"<|x|>": 2}, (Lowercase(),))
     monkeypatch.setitem(named_encodings.KNOWN_FILES, "made-up", known)
     tokenizer = tiktoken_ranks.loads(content)
-    assert tokenizer.encode("AB<|x|>b", "all") == [0, 1, 2, 1]
+    assert tokenizer.encode("AB<|x|>b", specials="all") == [0, 1, 2, 1]
     assert tokenizer.origin.facts == (("sha256", sha256), ("published as", "made-up"))
     assert tiktoken_ranks.dump(tokenizer) == {"": content}
     for other, reason in (

@@ -59,8 +59,8 @@ def test_model_is_read():
     assert tokenizer.encode("a▁b\x0ba") == [4, 5, 4, 6, 4, 5], "a mark in a text is a blank"
     assert tokenizer.encode(b"a\xffb") == [4, 5, 1, 6]
     assert tokenizer.encode("") == tokenizer.encode(" \t\n▁") == []
-    assert tokenizer.decode([9, 9, 5, 4, 6, 1]) == b"ab aba b<UNK>"
-    assert tokenizer.decode([2, 9, 3]) == b"<BOS> ab<EOS>"
+    assert tokenizer.decode_bytes([9, 9, 5, 4, 6, 1]) == b"ab aba b<UNK>"
+    assert tokenizer.decode_bytes([2, 9, 3]) == b"<BOS> ab<EOS>"
     assert tokenizer.special_tokens == tuple(
         SpecialToken(text, number) for number, text in enumerate([b"<PAD>", b"<UNK>", b"<BOS>", b"<EOS>"])
     )

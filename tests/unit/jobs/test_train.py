@@ -16,6 +16,7 @@ from bpe_cli.jobs.train import TrainJob, train, train_file
 from bpe_cli.jobs.train_options import options_for
 from bpe_cli.stages import NFC, Lowercase, Split
 from bpe_cli.trainers import ALGORITHMS, bbpe, bpe, sentencepiece, unigram
+from bpe_cli.views.training_steps import training_lines
 from tests.cli_runner import call
 
 TEXT = "low low lower lowest newest newest widest\n" * 3
@@ -198,10 +199,11 @@ def test_shortfalls_and_dead_merges_are_notes():
     assert train_file(dead).notes[-1].endswith("dead; --split-special keeps its text out of training")
 
 
-def test_steps_are_lines():
+def test_steps_are_a_value_that_a_view_writes_out():
     done = train_file(job_of(steps=True))
-    assert done.steps[0].startswith("start: ")
-    assert sum(line.startswith("step ") for line in done.steps) == 6
+    lines = list(training_lines(done.steps))
+    assert lines[0].startswith("start: ")
+    assert sum(line.startswith("step ") for line in lines) == 6
 
 
 def test_slow_patterns_and_patterns_without_a_match_are_told():

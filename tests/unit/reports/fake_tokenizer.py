@@ -125,11 +125,11 @@ class FakeTokenizer:
             counts.append(len(self._tokens(text, matcher)))
         return memoryview(counts)
 
-    def tokens(self, text, specials=()):
+    def tokens(self, text, *, specials=()):
         return self._tokens(text, self.matcher(specials))
 
     def place(self, text, specials=()):
-        tokens = self.tokens(text, specials)
+        tokens = self.tokens(text, specials=specials)
         return Placed(
             memoryview(array("I", (token.token_id for token in tokens))),
             array("Q", (token.start for token in tokens)),
@@ -174,7 +174,7 @@ class FakeTokenizer:
                 return parts
             parts[i : i + 2] = [parts[i] + parts[i + 1]]
 
-    def decode(self, ids):
+    def decode_bytes(self, ids):
         return b"".join(self.special_ids[i].content if i in self.special_ids else self.contents[i] for i in ids)
 
 

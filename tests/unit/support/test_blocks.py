@@ -56,3 +56,28 @@ def test_a_document_that_is_too_large_is_refused_before_it_is_whole(size):
     with pytest.raises(InputError, match="too large"):
         list(whole_documents(blocks, 5, lambda: InputError("too large")))
     assert next(blocks, None) is not None
+
+
+@given(st.lists(st.binary(max_size=12), max_size=6), st.lists(st.integers(0, 80), max_size=8), st.integers(0, 8))
+def test_of_long_documents_so_much_is_held_as_tells_that_they_are_long(documents, cuts, largest):
+    whole = [each for batch in whole_documents(cut(documents, cuts), largest) for each in batch]
+    assert len(whole) == len(documents)
+    for found, document in zip(whole, documents, strict=True):
+        assert found == document if len(document) <= largest else len(found) > largest
+
+
+def test_no_more_is_held_of_a_document_that_is_left_out():
+    part = bytes(1000)
+    blocks = [Block(part, array("Q", [1000]), continued=n > 0, unfinished=n < 99) for n in range(100)]
+    assert [len(each) for batch in whole_documents(blocks, 10) for each in batch] == [11 + 1000]
+
+
+@given(st.lists(st.binary(max_size=6), max_size=6), st.lists(st.integers(0, 60), max_size=8))
+def test_parts_say_what_begins_and_ends(documents, cuts):
+    blocks = cut(documents, cuts)
+    parts = [part for block in blocks for part in block.parts()]
+    assert b"".join(bytes(data) for data, _, _ in parts) == b"".join(documents)
+    assert sum(begins for _, begins, _ in parts) == sum(ends for _, _, ends in parts) == len(documents)
+    assert sum(block.begun for block in blocks) == sum(block.ended for block in blocks) == len(documents)
+    for block in blocks:
+        assert block.open_bytes == sum(len(data) for data, _, ends in block.parts() if not ends)

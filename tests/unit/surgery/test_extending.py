@@ -123,7 +123,7 @@ def test_ids_begin_after_special_tokens_and_gaps():
     begun = byte_level(["ab"], 1).with_special_tokens([SpecialToken(b"<x>", 300)])
     operation = extend(begun, counted(begun, "cd<x>cd"), 303)
     assert [*operation.made_of] == [301]
-    assert operation.tokenizer.encode("<x>ab cd", "all") == [300, 256, begun.encode(" ")[0], 301]
+    assert operation.tokenizer.encode("<x>ab cd", specials="all") == [300, 256, begun.encode(" ")[0], 301]
     assert operation.notes == ("no pair is left to merge: the vocabulary has 302 ids, not 303",)
     operation = extend(begun, counted(begun, "cd<x>cd ef"), 304, min_frequency=2)
     expected = "no pair is left that occurs 2 times or more: the vocabulary has 302 ids, not 304"
@@ -161,7 +161,7 @@ def test_unknown_characters_divide():
     counts = counted(begun, "a?ba?ba?b")
     extended = extend(begun, counts, begun.vocab_size + 1).tokenizer
     assert texts_of(extended) == [(b"b", b"a", b"ba")]
-    assert extended.decode_text(extended.encode("ba")) == "ba"
+    assert extended.decode(extended.encode("ba")) == "ba"
 
 
 def test_an_unknown_token_that_merges_use_divides_nothing():

@@ -18,9 +18,8 @@ from bpe_cli.stages import LongestMatch, MergeBpe, RankBpe, ScoredBpe, SpecialTo
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import Operation, prune, skeleton
 from bpe_cli.surgery.corpus import count_tokens
-from bpe_cli.surgery.merge_rules import MergeRules
+from bpe_cli.surgery.merge_rules import MergeRules, composite
 from bpe_cli.surgery.operation import renumbered_model, used_ids
-from bpe_cli.surgery.symbols import composite
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.model_inputs import Padding
 from bpe_cli.tokenizer.usage import Usage
@@ -230,7 +229,7 @@ def test_other_models(options):
     text = "newest lowest strong"
     pruned = operation.tokenizer
     if not isinstance(options, (word.Options, ngram.Options)):
-        assert pruned.decode_text(pruned.encode(text)) == whole.decode_text(whole.encode(text))
+        assert pruned.decode(pruned.encode(text)) == whole.decode(whole.encode(text))
     everything = prune(whole, counts, len(used_ids(whole)) - len(removable))
     assert is_whole(everything)
 

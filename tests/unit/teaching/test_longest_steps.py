@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.teaching import longest_match, maxmatch, wordpiece
-from bpe_cli.teaching.longest_steps import anywhere, from_left, lengths_of, stretches
+from bpe_cli.teaching.longest_match import anywhere, from_left, lengths_of, stretches
 
 words = st.text("abc", min_size=1, max_size=10)
 vocabularies = st.sets(st.text("abc", min_size=1, max_size=4), max_size=8)

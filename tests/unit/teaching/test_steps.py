@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.teaching.bpe import byte_words, character_words, train
-from bpe_cli.teaching.steps import render
+from bpe_cli.views.training_steps import merge_lines
 from tests.oracle.strategies import BYTE_PIECES
 
 THREE_STEPS = """\
@@ -35,11 +35,11 @@ step 3: low + </w> -> low</w>, 5 times
 
 def test_text() -> None:
     training = train(character_words({"low": 5, "lower": 2}), tie="first-seen", num_merges=3)
-    assert "\n".join(render(training)) == THREE_STEPS
+    assert "\n".join(merge_lines(training)) == THREE_STEPS
 
 
 def test_bytes_are_visible() -> None:
-    lines = list(render(train(byte_words({" 你 a".encode(): 1, b" a": 1}), num_merges=1)))
+    lines = list(merge_lines(train(byte_words({" 你 a".encode(): 1, b" a": 1}), num_merges=1)))
     assert lines == [
         "start: 5 tokens in use",
         "       1  Ġ ä ½ ł Ġ a",
@@ -56,7 +56,7 @@ def test_bytes_are_visible() -> None:
 
 def test_own_display_and_limit() -> None:
     training = train(byte_words({b"ab": 1, b"abc": 2, b"abd": 3}), num_merges=1)
-    assert list(render(training, show=repr, limit=1)) == [
+    assert list(merge_lines(training, show=repr, limit=1)) == [
         "start: 4 tokens in use",
         "       1  b'a' b'b'",
         "          and 2 words more",
@@ -72,13 +72,13 @@ def test_own_display_and_limit() -> None:
 
 def test_nothing() -> None:
     empty: dict[tuple[bytes, ...], int] = {}
-    assert list(render(train(empty))) == ["start: 0 tokens in use", "  tokens  "]
+    assert list(merge_lines(train(empty))) == ["start: 0 tokens in use", "  tokens  "]
 
 
 @given(BYTE_PIECES, st.integers(0, 10))
 def test_a_heading_a_step_and_no_line_ends(pieces: dict[bytes, int], num_merges: int) -> None:
     training = train(byte_words(pieces), num_merges=num_merges)
-    lines = list(render(training))
+    lines = list(merge_lines(training))
     assert sum(line.startswith("step ") for line in lines) == len(training.merges())
     assert not any(len(line.splitlines()) > 1 for line in lines)
-    assert lines == list(render(training))
+    assert lines == list(merge_lines(training))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.teaching.top_down import cuts, keep, learn, render, tokens_above
+from bpe_cli.teaching.steps import ThresholdSearch
+from bpe_cli.teaching.top_down import cuts, keep, learn, tokens_above
+from bpe_cli.views.training_steps import threshold_lines
 
 WORDS = st.dictionaries(st.text("ab#", min_size=1, max_size=6), st.integers(1, 9), min_size=1, max_size=8)
 
@@ -44,7 +46,7 @@ def test_what_is_not_learnt_from() -> None:
 
 
 def test_steps() -> None:
-    assert list(render(learn({"ab": 9}, 5, min_frequency=9), 5)) == [
+    assert list(threshold_lines(ThresholdSearch(learn({"ab": 9}, 5, min_frequency=9), 5))) == [
         "threshold 9: 5 of 5 tokens",
         "  tokens  a  b  ab  ##a  ##b",
     ]

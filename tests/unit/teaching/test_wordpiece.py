@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.teaching.bpe import count_pairs
-from bpe_cli.teaching.wordpiece import choose, encode_word, render, scores, spell, train
+from bpe_cli.teaching.wordpiece import choose, encode_word, scores, spell, train
+from bpe_cli.views.training_steps import score_lines
 from tests.word_piece_examples import (
     ALPHABET,
     COUNTS,
@@ -135,14 +136,14 @@ def test_unknown_rule() -> None:
 
 def test_steps() -> None:
     training = train(HUG_COUNTS, 8)
-    assert list(render(training, limit=2))[:5] == [
+    assert list(score_lines(training, limit=2))[:5] == [
         "start: 7 tokens in use",
         "      10  h ##u ##g",
         "       5  p ##u ##g",
-        "          and 3 more",
+        "          and 3 words more",
         "  tokens  h:15  ##u:36  and 5 more",
     ]
-    assert list(render(training))[8:10] == ["step 1: ##g + ##s -> ##gs, score 1/20 = 5 / (20 * 5)",
+    assert list(score_lines(training))[8:10] == ["step 1: ##g + ##s -> ##gs, score 1/20 = 5 / (20 * 5)",
                                             "       5  h ##u ##gs"]  # fmt: skip
 
 

@@ -32,7 +32,7 @@ WAYS = {"copy": copy.copy, "deepcopy": copy.deepcopy, "oldest pickle": _pickled(
 def use(tokenizer: Tokenizer) -> tuple[object, ...]:
     """Do everything that compiles or works something out."""
     ids = tokenizer.encode(TEXT)
-    decoded = tokenizer.decode(ids)
+    decoded = tokenizer.decode_bytes(ids)
     tokens = tokenizer.tokens(TEXT)
     return ids, decoded, tokens, tokenizer.model.vocabulary.id_of(b"low"), tokenizer.special_ids, tokenizer.vocab_size
 
@@ -53,7 +53,7 @@ def check(tokenizer: Tokenizer) -> None:
 
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_a_named_encoding(name):
-    tokenizer = bpe_cli.named(name)
+    tokenizer = bpe_cli.load(name)
     check(tokenizer)
     # Its table lies in every installation.
     assert len(pickle.dumps(tokenizer)) < 100_000
@@ -77,7 +77,7 @@ def test_every_algorithm_is_among_them():
 
 def test_into_another_process():
     """A process that is spawned has nothing but the pickle."""
-    tokenizers = [bpe_cli.named("gpt-4o"), trained(next(iter(KINDS)))]
+    tokenizers = [bpe_cli.load("gpt-4o"), trained(next(iter(KINDS)))]
     expected = [use(tokenizer)[0] for tokenizer in tokenizers]
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert [pool.apply(tokenizer.encode, (TEXT,)) for tokenizer in tokenizers] == expected
@@ -86,7 +86,7 @@ def test_into_another_process():
 @pytest.mark.parametrize("way", WAYS)
 def test_a_stream_in_the_middle_of_a_character(way):
     with_decoder = next(trained(kind) for kind in KINDS if trained(kind).decoder)
-    for tokenizer in (bpe_cli.named("gpt2"), with_decoder):
+    for tokenizer in (bpe_cli.load("gpt2"), with_decoder):
         texts: set[str] = set()
         stream = bpe_cli.StreamDecoder(tokenizer)
         ids = tokenizer.encode("lo你we")
@@ -102,14 +102,14 @@ def test_a_stream_in_the_middle_of_a_character(way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_other_public_values(way):
-    token = bpe_cli.named("gpt2").tokens("hi")[0]
+    token = bpe_cli.load("gpt2").tokens("hi")[0]
     patterns = bpe_cli.PATTERNS
-    vocabulary = bpe_cli.named("gpt2").model.vocabulary
+    vocabulary = bpe_cli.load("gpt2").model.vocabulary
     for value in (token, bpe_cli.SpecialToken(b"<s>", 7), patterns, *patterns.values(), vocabulary):
         assert WAYS[way](value) == value
     errors = [kind("what", hint=hint) for kind in (BpeError, *BpeError.__subclasses__()) for hint in ("way out", None)]
     for error in errors:
         other = WAYS[way](error)
         assert (type(other), other.message, other.hint) == (type(error), error.message, error.hint)
-    for function in (bpe_cli.load, bpe_cli.dump, bpe_cli.train, bpe_cli.named):
+    for function in (bpe_cli.load, bpe_cli.dump, bpe_cli.train, bpe_cli.convert):
         assert WAYS[way](function) is function

@@ -16,7 +16,7 @@ from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.stages import MergeBpe, RankBpe, Split
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.tokenizer import Tokenizer, rank_merges
+from bpe_cli.tokenizer import Tokenizer, merging
 from tests.needs import needs
 
 TEXTS = ["".join(letters) for length in range(1, 8) for letters in itertools.product("ab", repeat=length)]
@@ -54,10 +54,10 @@ def by_merges(model: MergeBpe, piece: bytes) -> list[int]:
 def test_worked_example():
     """No lower ranks make "abc"; a higher one does, and then it is made at once."""
     vocabulary = Vocabulary.from_tokens([b"a", b"b", b"c", b"abc", b"ab", b"cab"])
-    found = rank_merges.of_ranks(vocabulary)
+    found = merging.of_ranks(vocabulary)
     assert list(found.merges) == [(4, 2, 3), (0, 1, 4), (2, 4, 5)]
     assert found.whole == ()
-    assert rank_merges.of_ranks(Vocabulary.from_tokens([b"a", b"b", b"aba"])).whole == (2,)
+    assert merging.of_ranks(Vocabulary.from_tokens([b"a", b"b", b"aba"])).whole == (2,)
 
 
 TOKENS = st.lists(st.text("ab", min_size=2, max_size=6).map(str.encode), unique=True, max_size=9)
@@ -68,19 +68,19 @@ def test_merges_do_what_ranks_do(tokens, first):
     """In any order of tokens, also with single bytes that come last, as no trainer gives them."""
     ordered = [b"a", b"b", *tokens] if first else [*tokens, b"a", b"b"]
     vocabulary = Vocabulary.from_tokens(ordered)
-    model = rank_merges.as_merges(RankBpe(vocabulary))
+    model = merging.as_merges(RankBpe(vocabulary))
     ranks = {token: rank for rank, token in enumerate(ordered)}
     for text in TEXTS:
         piece = text.encode()
         assert by_merges(model, piece) == by_ranks(ranks, piece), text
-    assert rank_merges.why_no_ranks(model) is None
+    assert merging.why_no_ranks(model) is None
 
 
 @given(tokens=TOKENS, extra=st.lists(st.integers(0, 200), max_size=6), seed=st.integers(0, 99))
 def test_merges_that_are_called_ranks_are(tokens, extra, seed):
     """More merges, in any place, are no ranks only if they change something."""
     vocabulary = Vocabulary.from_tokens([b"a", b"b", *tokens])
-    model = rank_merges.as_merges(RankBpe(vocabulary))
+    model = merging.as_merges(RankBpe(vocabulary))
     pairs = [
         (left, right, vocabulary.id_of(one + other))
         for left, one in vocabulary.items()
@@ -92,13 +92,13 @@ def test_merges_that_are_called_ranks_are(tokens, extra, seed):
         if pairs and pairs[number % len(pairs)] not in merges:
             merges.insert(random.Random(seed + number).randint(0, len(merges)), pairs[number % len(pairs)])
     more = MergeBpe(vocabulary, Merges.from_pairs(merges), model.ignore_merges)
-    assert rank_merges.why_no_ranks(more) is None
+    assert merging.why_no_ranks(more) is None
     ranks = {token: rank for rank, token in vocabulary.items()}
     for text in TEXTS:
         assert by_merges(more, text.encode()) == by_ranks(ranks, text.encode()), text
     if len(model.merges) > 1:
         turned = MergeBpe(vocabulary, Merges.from_pairs([*merges][::-1]), model.ignore_merges)
-        assert rank_merges.why_no_ranks(turned) is not None
+        assert merging.why_no_ranks(turned) is not None
 
 
 def test_hugging_face_and_tiktoken_agree_where_whole_pieces_matter():
@@ -123,7 +123,7 @@ def test_hugging_face_and_tiktoken_agree_where_whole_pieces_matter():
 def test_long_token_is_refused():
     vocabulary = Vocabulary.from_tokens([b"a", b"a" * 1025])
     with pytest.raises(FormatError, match="has 1,025 bytes"):
-        rank_merges.of_ranks(vocabulary)
+        merging.of_ranks(vocabulary)
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_llama3_gives_equal_ids(shared):
     rival = needs("tokenizers")
     tiktoken = needs("tiktoken")
     tokenizer = formats.load(shared / "vocabs" / "llama3-tiktoken" / "tokenizer.model", "llama3")
-    whole = rank_merges.of_ranks(tokenizer.model.vocabulary).whole
+    whole = merging.of_ranks(tokenizer.model.vocabulary).whole
     assert len(whole) == 588, "of the 678 that lower ranks do not make, higher ones make 90"
     document = formats.dump(tokenizer, "tokenizer.json")[""]
     model = json.loads(document)["model"]

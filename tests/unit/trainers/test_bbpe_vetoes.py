@@ -6,10 +6,11 @@ import pytest
 
 from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.support.blocks import Block
-from bpe_cli.teaching.vetoes import count_digits, keeps_characters
+from bpe_cli.teaching.spelling import count_digits, keeps_characters
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import bbpe
 from bpe_cli.trainers.word_counts import mark_pieces, read_words
+from bpe_cli.views.training_steps import training_lines
 
 
 def train(text: str, merges: int, **options) -> Tokenizer:
@@ -74,7 +75,7 @@ def test_steps_show_the_same_training():
     settings = bbpe.BbpeOptions(262, "", boundaries=("un|do",), character_boundaries=True, max_digits=1)
     counts = bbpe.new_counts()
     bbpe.TRAINER.count([Block.of(["undo 12 你你".encode(), b"undo", b"do"])], settings, counts)
-    shown = [line for line in bbpe.TRAINER.steps(counts, settings) if line.startswith("step")]
+    shown = [line for line in training_lines(bbpe.TRAINER.steps(counts, settings)) if line.startswith("step")]
     tokenizer = bbpe.TRAINER.train(counts, settings).tokenizer
     assert len(shown) == len(tokenizer.model.merges)
     assert shown[0].startswith("step 1: d + o -> do, 3 times")

@@ -16,6 +16,7 @@ from bpe_cli.stages.word_stages import VISIBLE_WORDS, WORDS
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import TRAINERS, bpe
 from bpe_cli.trainers.base import Front, Trained, new_counts
+from bpe_cli.views.training_steps import training_lines
 
 WALK = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 
@@ -128,7 +129,9 @@ def test_a_special_token_can_be_a_character():
 def test_steps_are_the_same_training():
     for extra in ({}, {"suffix_form": "0.1"}, {"continuing_subword_prefix": "##"}, {"initial_alphabet": "seen"}):
         options = bpe.Options(vocab_size=60, special_tokens=("<s>",), **extra)
-        lines = [line for line in bpe.TRAINER.steps(counts_of(WALK), options) if line.startswith("step")]
+        lines = [
+            line for line in training_lines(bpe.TRAINER.steps(counts_of(WALK), options)) if line.startswith("step")
+        ]
         tokenizer = bpe.TRAINER.train(counts_of(WALK), options).tokenizer
         shown = [" ".join(line.split(": ", 1)[1].split(" -> ")[0].split(" + ")) for line in lines]
         assert shown == merges(tokenizer)

@@ -11,9 +11,9 @@ import pytest
 from bpe_cli import formats
 from bpe_cli.errors import BpeError
 from bpe_cli.stages import CharacterBpe, MergeBpe
-from bpe_cli.teaching.steps import display
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import wordpiece
+from bpe_cli.views.training_steps import display, training_lines
 from tests.trainer_options import KINDS, WORDS, Kind, counted
 
 ROUNDS = 60
@@ -46,7 +46,7 @@ def test_random_options(kind: Kind, tmp_path) -> None:
         try:
             options, texts = draw(kind, random_)
             counts = counted(kind, options, texts)
-            told = list(kind.trainer.steps(counts, options))
+            told = list(training_lines(kind.trainer.steps(counts, options)))
             trained = kind.trainer.train(counts, options)
             content = formats.dump(trained.tokenizer, "bpe.json", ["ids"])[""]
         except BpeError:  # of these tests/test_option_pairs.py asks more

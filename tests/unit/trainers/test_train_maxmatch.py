@@ -14,6 +14,7 @@ from bpe_cli.teaching import maxmatch as textbook
 from bpe_cli.trainers import maxmatch
 from bpe_cli.trainers.base import new_counts
 from bpe_cli.trainers.maxmatch import MaxMatchOptions
+from bpe_cli.views.training_steps import training_lines
 from tests.counted import at_least, compared
 from tests.unit.trainers.staged_runs import counted, decode, encode, pipeline_of, spans, tokens
 
@@ -104,7 +105,11 @@ def test_stray_bytes_are_characters() -> None:
 
 
 def test_steps_are_the_textbook() -> None:
-    lines = [*maxmatch.TRAINER.steps(counted(DATASET), MaxMatchOptions(lines_per_word=0.5, factors=(1.0,), rounds=1))]
+    lines = [
+        *training_lines(
+            maxmatch.TRAINER.steps(counted(DATASET), MaxMatchOptions(lines_per_word=0.5, factors=(1.0,), rounds=1))
+        )
+    ]
     assert lines[0] == "start: 3 lines"
     assert lines[5].startswith("round 1:")
     assert lines[6].startswith("   words  实时:5  调度:5  时调:3  ")

@@ -22,6 +22,7 @@ from bpe_cli.trainers.byte import ByteOptions
 from bpe_cli.trainers.char import CharOptions
 from bpe_cli.trainers.ngram import NgramOptions
 from bpe_cli.trainers.word import WordOptions
+from bpe_cli.views.training_steps import training_lines
 from tests.counted import at_least, compared
 from tests.unit.trainers.staged_runs import counted, counted_by, decode, encode, pipeline_of, spans, tokens
 
@@ -258,7 +259,7 @@ def test_bytes_have_their_values(data) -> None:
     assert plain.encode(data) == [*data]
     offset = byte.TRAINER.untrained(ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True))
     assert offset.encode(data) == [value + 3 for value in data]
-    assert offset.decode(offset.encode(data)) == data
+    assert offset.decode_bytes(offset.encode(data)) == data
 
 
 def test_special_tokens_before_or_after_the_bytes() -> None:
@@ -269,7 +270,7 @@ def test_special_tokens_before_or_after_the_bytes() -> None:
         ByteOptions(special_tokens=("<pad>", "</s>", "<unk>"), special_first=True, vocab_size=259)
     )
     assert [token.token_id for token in before.special_tokens] == [0, 1, 2]
-    assert before.decode([1, 68]) == b"</s>A"
+    assert before.decode_bytes([1, 68]) == b"</s>A"
 
 
 # -- what all have in common -----------------------------------------------------------------------
@@ -320,7 +321,7 @@ def test_no_room(trainer, options) -> None:
 
 
 def test_steps() -> None:
-    assert [*char.TRAINER.steps(counted("hii"), CharOptions())] == [
+    assert [*training_lines(char.TRAINER.steps(counted("hii"), CharOptions()))] == [
         "start: 2 different pieces, 3 in all",
         "  tokens  i:2  h:1",
         "",
@@ -329,11 +330,13 @@ def test_steps() -> None:
         "       1  i  2 times",
         "       2  h  1 time",
     ]
-    assert [*word.TRAINER.steps(counted(["to", "be", "to"]), WordOptions(vocab_size=2))][-2:] == [
+    assert [*training_lines(word.TRAINER.steps(counted(["to", "be", "to"]), WordOptions(vocab_size=2)))][-2:] == [
         "       1  to  2 times",
         "  unseen  1 piece is in no token, 1 time",
     ]
-    assert "       2  bc  1 time" in [*ngram.TRAINER.steps(counted(["abc"]), NgramOptions())]
-    table = [*byte.TRAINER.steps(new_counts(), ByteOptions(special_tokens=("<pad>",), special_first=True))]
+    assert "       2  bc  1 time" in [*training_lines(ngram.TRAINER.steps(counted(["abc"]), NgramOptions()))]
+    table = [
+        *training_lines(byte.TRAINER.steps(new_counts(), ByteOptions(special_tokens=("<pad>",), special_first=True)))
+    ]
     assert table[5].startswith("      65  @ A B C")
     assert table[-1] == "       0  <pad>"

@@ -30,7 +30,7 @@ def test_is_even() -> None:
 
 def test_a_document_over_blocks_is_one() -> None:
     blocks = [
-        Block(b"abcd", array("Q", [2, 4]), continued=False),
+        Block(b"abcd", array("Q", [2, 4]), unfinished=True),
         Block(b"efg", array("Q", [2, 3]), continued=True),
     ]
     (whole,) = sample(blocks, 10)

@@ -17,6 +17,7 @@ from bpe_cli.teaching import unigram as teaching
 from bpe_cli.trainers import unigram
 from bpe_cli.trainers.base import Trained, new_counts
 from bpe_cli.trainers.unigram import Options
+from bpe_cli.views.training_steps import training_lines
 
 WORDS = {"▁hug": 10, "▁pug": 5, "▁pun": 12, "▁bun": 4, "▁hugs": 5}
 
@@ -108,7 +109,7 @@ def test_the_textbook_is_the_oracle(words: dict[str, int], vocab_size: int, init
 
 
 def test_the_textbook_tells_its_steps() -> None:
-    lines = list(unigram.TRAINER.steps(counted(WORDS), Options(vocab_size=12, rule="textbook")))
+    lines = list(training_lines(unigram.TRAINER.steps(counted(WORDS), Options(vocab_size=12, rule="textbook"))))
     assert lines[0].startswith("31 characters and substrings to begin with")
     assert lines.index("") == len(list(teaching.train(WORDS, 11)))
 

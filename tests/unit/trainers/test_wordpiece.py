@@ -15,6 +15,7 @@ from bpe_cli.teaching import top_down
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import wordpiece
 from bpe_cli.trainers.base import Trained, new_counts
+from bpe_cli.views.training_steps import training_lines
 from tests.needs import needs
 from tests.word_piece_examples import COUNTS, HUG_COUNTS, SPECIAL, VOCABULARY
 
@@ -128,9 +129,11 @@ def test_untrained_is_of_the_same_kind(rule) -> None:
 
 def test_steps() -> None:
     counts = counted(HUG_COUNTS)
-    lines = list(wordpiece.TRAINER.steps(counts, wordpiece.Options(20, rule="score", initial_alphabet="seen")))
+    lines = list(
+        training_lines(wordpiece.TRAINER.steps(counts, wordpiece.Options(20, rule="score", initial_alphabet="seen")))
+    )
     assert "step 1: ##g + ##s -> ##gs, score 1/20 = 5 / (20 * 5)" in lines
-    tried = list(wordpiece.TRAINER.steps(counts, wordpiece.Options(20, compat="tensorflow")))
+    tried = list(training_lines(wordpiece.TRAINER.steps(counts, wordpiece.Options(20, compat="tensorflow"))))
     assert tried[0].startswith("threshold 11: ")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.boundaries_bulk import Cutter
+from bpe_cli.reports.comparison.boundaries import Cutter
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -111,7 +111,7 @@ def probe_code(
         threads: How many threads count.
 
     Raises:
-        InputError: A byte of a text has no token.
+        InputError: if a byte of a text has no token.
     """
     texts = list(files.values())
     again = [[reindented(text, unit) for text in texts] for unit in INDENTS.values()]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError
-from bpe_cli.reports.comparison.boundaries_bulk import Cutter
+from bpe_cli.reports.comparison.boundaries import Cutter
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -101,7 +101,7 @@ def pairs_of(files: dict[str, bytes], folder: str = "") -> list[Pair]:
         folder: The folder's name, for messages.
 
     Raises:
-        InputError: One of a pair is not UTF-8, or what should be JSON is not.
+        InputError: if one of a pair is not UTF-8, or what should be JSON is not.
 
     >>> [pair.name for pair in pairs_of({"a.json": b"1", "a.yml": b"1", "b.json": b"2"})]
     ['a']

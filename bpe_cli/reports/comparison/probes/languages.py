@@ -8,7 +8,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
-from bpe_cli.reports.comparison.boundaries_bulk import Cutter
+from bpe_cli.reports.comparison.boundaries import Cutter
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -93,8 +93,8 @@ def probe_languages(
         threads: How many threads count.
 
     Raises:
-        UsageError: There are no two languages, their lines do not pair, or the pivot is not among them.
-        InputError: A byte of a text has no token.
+        UsageError: if there are no two languages, their lines do not pair, or the pivot is not among them.
+        InputError: if a byte of a text has no token.
     """
     languages = tuple(texts)
     if len(languages) < 2:

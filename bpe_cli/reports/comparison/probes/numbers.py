@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from bpe_cli.reports.comparison.boundaries_bulk import Cutter
+from bpe_cli.reports.comparison.boundaries import Cutter
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -92,7 +92,7 @@ def probe_numbers(tokenizers: Sequence[Tokenizer], *, threads: int = 1) -> Numbe
     A token counts for a number when it covers a digit of it: a mark before the first word is none.
 
     Raises:
-        InputError: A digit has no token.
+        InputError: if a digit has no token.
     """
     return NumberProbe(tuple(_result(Cutter(tokenizer, threads=threads)) for tokenizer in tokenizers))
 

@@ -49,7 +49,7 @@ def check_length(piece: bytes) -> None:
     """Refuse to tell the steps of a piece that is too long.
 
     Raises:
-        TooMuchToTell: It is.
+        TooMuchToTell: if the piece is too long.
     """
     if len(piece) > LONGEST_PIECE:
         raise TooMuchToTell(f"the piece has {len(piece):,} bytes, and those of up to {LONGEST_PIECE:,} are shown")
@@ -72,7 +72,7 @@ class Walker(Protocol):
         """Return the steps of one piece, which the model can encode.
 
         Raises:
-            TooMuchToTell: There are too many.
+            TooMuchToTell: if there are too many.
         """
 
 

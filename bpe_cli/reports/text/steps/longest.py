@@ -15,9 +15,8 @@ from bpe_cli.reports.text.steps.limits import (
     window,
 )
 from bpe_cli.reports.text.steps.values import CutStep, CutWalk, MatchStep, MatchWalk, Spelling, StepToken
-from bpe_cli.teaching.longest_match import Marks, Units
+from bpe_cli.teaching.longest_match import Cut, Marks, Match, Units, anywhere, from_left, lengths_of, stretches
 from bpe_cli.teaching.longest_match import text_of as written
-from bpe_cli.teaching.longest_steps import Cut, Match, anywhere, from_left, lengths_of, stretches
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps.limits import Limits, Names
@@ -40,7 +39,7 @@ class WordPieces:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: There are too many.
+            TooMuchToTell: if there are too many.
         """
         word, model = text_of(piece), self._model
         unknown = self._names.token(model.unk_id)
@@ -99,7 +98,7 @@ class FromLeft:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: It is too long.
+            TooMuchToTell: if it is too long.
         """
         check_length(piece)
         word = self._marks.word(text_of(piece))
@@ -154,7 +153,7 @@ class Anywhere:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: It is too long.
+            TooMuchToTell: if it is too long.
         """
         check_length(piece)
         word = self._marks.word(text_of(piece))

@@ -44,7 +44,7 @@ class NGrams:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: There are too many.
+            TooMuchToTell: if there are too many.
         """
         check_length(piece)
         steps = []

@@ -36,7 +36,7 @@ class ByRanks:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: It is too long.
+            TooMuchToTell: if it is too long.
         """
         check_length(piece)
         symbols = [piece[at : at + 1] for at in range(len(piece))]
@@ -64,7 +64,7 @@ class ByList:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: It is too long.
+            TooMuchToTell: if it is too long.
         """
         check_length(piece)
         whole = self._vocabulary.id_of(piece) if self._whole else None
@@ -90,7 +90,7 @@ class OverCharacters:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: It is too long.
+            TooMuchToTell: if it is too long.
         """
         check_length(piece)
         model = self._model
@@ -159,7 +159,7 @@ class ByScores:
         """Return the steps of one piece.
 
         Raises:
-            TooMuchToTell: It is too long.
+            TooMuchToTell: if it is too long.
         """
         check_length(piece)
         symbols = scored_merging.spell(text_of(piece), self._user_defined)

@@ -52,7 +52,7 @@ class Pieces:
         """Prepare.
 
         Raises:
-            UsageError: A name in ``specials`` is unknown.
+            UsageError: if a name in ``specials`` is unknown.
         """
         self._tokenizer = tokenizer
         self._engine = tokenizer.engine

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bpe_cli.errors import InputError
 from bpe_cli.reports.text.steps.lattice import OverLattice
@@ -13,11 +14,13 @@ from bpe_cli.reports.text.steps.lookup import NGrams, WholePieces
 from bpe_cli.reports.text.steps.merging import ByList, ByRanks, ByScores, OverCharacters
 from bpe_cli.reports.text.steps.pieces import Pieces
 from bpe_cli.reports.text.steps.values import Row, Steps, StepToken, TagWalk, TooMuch, Walk
+from bpe_cli.reports.text.token_text import read_visible
 from bpe_cli.support.blocks import Block
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.steps.pieces import Part
     from bpe_cli.tokenizer import Specials, Tokenizer
+
 
 LARGEST_TEXT = 1 << 18
 """Bytes of a text of which all pieces are told: each costs some kilobytes."""
@@ -47,8 +50,8 @@ def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Lim
         limits: How much to tell; None: the first pieces, the first steps of each.
 
     Raises:
-        UsageError: A name in ``specials`` is unknown.
-        InputError: A byte of the text has no token, or the text is too long to tell all of it.
+        UsageError: if a name in ``specials`` is unknown.
+        InputError: if a byte of the text has no token, or the text is too long to tell all of it.
 
     Complexity: that of encoding the text, and n log n in each piece told.
     """
@@ -68,7 +71,7 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
                 f"the text is longer than the {LARGEST_TEXT >> 10} KiB of which all steps can be shown",
                 hint="show a part of it (head -c 100000), or its first pieces, without --full",
             )
-        ids = tokenizer.encode(text, specials)  # what it cannot encode is refused here
+        ids = tokenizer.encode(text, specials=specials)  # what it cannot encode is refused here
         teller = _Teller(tokenizer, names, walker)
         rows: list[Row] = []
         count = piece_count = place = 0
@@ -141,3 +144,30 @@ class _Teller:
         """Let the tokenizer's model encode one piece."""
         ids, _ = self._tokenizer.engine.bare.encode(Block.of([piece]))
         return tuple(self._names.token(token_id) for token_id in ids)
+
+
+Value = TypeVar("Value")
+
+
+def readable(steps: Steps) -> Steps:
+    """Return steps whose texts are the bytes that they stand for; as they are where they are written so already."""
+    if not steps.spelt:
+        return steps
+    return replace(steps, spelt=False, rows=tuple(map(_read_row, steps.rows)))
+
+
+def _read_row(row: Row) -> Row:
+    # The text of a special token is no spelling of bytes.
+    return row if row.special is not None else _read(row)
+
+
+def _read(value: Value) -> Value:
+    """Read all bytes in a value."""
+    read: Any = value
+    if isinstance(value, bytes):
+        read = read_visible(value)
+    elif isinstance(value, tuple):
+        read = tuple(map(_read, value))
+    elif is_dataclass(value) and not isinstance(value, type):
+        read = replace(value, **{each.name: _read(getattr(value, each.name)) for each in fields(value)})
+    return read  # type: ignore[no-any-return]  # what goes in comes out

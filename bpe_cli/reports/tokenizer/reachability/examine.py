@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.meanings import meaning_of
+from bpe_cli.reports.tokenizer.contents import meaning_of
 from bpe_cli.reports.tokenizer.reachability.completions import FIRST, MOST, completions, is_text
 from bpe_cli.reports.tokenizer.reachability.contexts import (
     CONTEXTS,
@@ -61,7 +61,7 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
         The verdicts: of all tokens asked for, or of those of all that are not plainly reachable.
 
     Raises:
-        InputError: An id has no token.
+        InputError: if an id has no token.
 
     Complexity: a layer encodes each token that it is asked about in a few texts; about half a second
     for 200,000 tokens of which few are in doubt.

@@ -8,7 +8,7 @@ from collections import Counter
 
 from bpe_cli.errors import InputError
 from bpe_cli.reports.comparison.tallying import puts_space
-from bpe_cli.reports.tokenizer.fallback import fallback_ids
+from bpe_cli.reports.tokenizer.contents import fallback_ids
 
 WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
@@ -38,7 +38,7 @@ def measured(tokenizer, documents):
         if tokens:
             ratios.append(len(document) / len(tokens))
         try:
-            failed += tokenizer.decode([token.token_id for token in tokens]) != document
+            failed += tokenizer.decode_bytes([token.token_id for token in tokens]) != document
         except InputError:
             failed += 1
     types = {document[start:end] for document in documents for start, end in words_of(document)}

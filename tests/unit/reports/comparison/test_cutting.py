@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.comparison.boundaries_bulk import Cutter
+from bpe_cli.reports.comparison.boundaries import Cutter
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.formats import find_tokenizer
 from bpe_cli.reports.comparison.disagreements import LONGEST, disagreements
-from bpe_cli.reports.comparison.sampling import Sample
+from bpe_cli.reports.comparison.input_accounts import Sample
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.reports.comparison.rank_correlation import inversions, kendall_tau_b
+from bpe_cli.reports.comparison.overlap import inversions, kendall_tau_b
 from tests.counted import at_least, compared
 from tests.needs import needs
 

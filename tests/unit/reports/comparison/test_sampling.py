@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.reports.comparison.sampling import Excerpt, Sample
+from bpe_cli.reports.comparison.input_accounts import Excerpt, Sample
 from bpe_cli.support.blocks import Block
 from tests.unit.reports.fake_tokenizer import blocks_of
 

@@ -103,7 +103,7 @@ def test_special_tokens_stand_for_themselves(model):
     for each in found.segmentations:
         assert (each.tokens[0], each.tokens[-1]) == (nbest.RankedToken(1, b"<s>", special=True),) * 2
         assert b"<s>" not in [token.content for token in each.tokens[1:-1]]
-    assert [token.token_id for token in found.segmentations[0].tokens] == model.encode(text, "all")
+    assert [token.token_id for token in found.segmentations[0].tokens] == model.encode(text, specials="all")
     plain = rank(model, text, 1)
     assert [token.token_id for token in plain.segmentations[0].tokens] == model.encode(text)
 

@@ -54,7 +54,7 @@ def arrives(tokenizer, text, told=None, specials=()):
     """Check that the steps of a text end at its tokens, or that it has none."""
     text = text.encode() if isinstance(text, str) else text
     try:
-        ids = tokenizer.encode(text, specials)
+        ids = tokenizer.encode(text, specials=specials)
     except InputError:
         return
     steps = (told or teller_of(tokenizer, specials, ALL))(text)

@@ -5,7 +5,7 @@ from array import array
 import pytest
 
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.tokenizer.fallback import Fallback, fallback_ids
+from bpe_cli.reports.tokenizer.contents import Fallback, fallback_ids
 from bpe_cli.stages import ByteLevel, CharacterBpe, RankBpe, Unigram, WordPiece
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer

@@ -8,7 +8,7 @@ import pytest
 
 from bpe_cli import stages
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.tokenizer.meanings import meaning_of
+from bpe_cli.reports.tokenizer.contents import meaning_of
 from bpe_cli.reports.tokenizer.vocabulary_report import TokenKinds, describe
 from bpe_cli.stages import CharacterBpe, ScoredBpe, WordLevel, WordPiece
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
@@ -83,10 +83,10 @@ def test_meanings_are_what_decoding_gives(shared, name):
     tokenizer = find_tokenizer(str(shared / "vocabs" / name))
     meaning = meaning_of(tokenizer)
     first = tokenizer.encode("a")[-1]
-    before = len(tokenizer.decode([first]))
+    before = len(tokenizer.decode_bytes([first]))
     ordinary = [(i, token) for i, token in tokenizer.model.vocabulary.items() if i not in tokenizer.special_ids]
     for token_id, token in ordinary[:: max(1, len(ordinary) // 3000)]:
-        added = tokenizer.decode([first, token_id])[before:]
+        added = tokenizer.decode_bytes([first, token_id])[before:]
         meant = meaning(token)
         try:
             meant.decode()

@@ -12,7 +12,7 @@ from bpe_cli.reports.tokenizer.merge_tree import MergeTree, Node, merge_tree, sh
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import named_encodings
-from bpe_cli.tokenizer.rank_merges import of_ranks
+from bpe_cli.tokenizer.merging import of_ranks
 from tests.counted import at_least, compared
 
 ALPHABET = [b"a", b"b", b"c"]

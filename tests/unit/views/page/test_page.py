@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
 from bpe_cli.reports.comparison.measures import Difference
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.views.limits import DOCUMENT_LIMIT, TOKEN_LIMIT
+from bpe_cli.views.numbers import DOCUMENT_LIMIT, TOKEN_LIMIT
 from bpe_cli.views.page.comparison import comparison_page
-from bpe_cli.views.page.page import texts_page
-from bpe_cli.views.page.palette import DARK, LIGHT
+from bpe_cli.views.page.page import DARK, LIGHT, texts_page
 from bpe_cli.views.page.tokens import section
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 from tests.unit.views.golden import check

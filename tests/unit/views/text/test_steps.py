@@ -141,7 +141,7 @@ def test_json(name):
     ]  # fmt: skip
     assert (report["schema"], report["differs_at"]) == ("bpe.inspect.steps/1", None)
     ids = [token["id"] for row in report["rows"] for token in row["tokens"]]
-    assert ids == tokenizer.encode(text, "all")
+    assert ids == tokenizer.encode(text, specials="all")
     assert {row["walk"]["family"] for row in report["rows"] if row["walk"]} <= {
         "merges", "longest-from-left", "longest-anywhere", "look-up", "lattice",
     }  # fmt: skip

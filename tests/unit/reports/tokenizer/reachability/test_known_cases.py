@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_cli import _core, load, named
+from bpe_cli import _core, load
 from bpe_cli.errors import InputError
 from bpe_cli.reports.tokenizer.reachability import REACHABLE, examine
 from bpe_cli.reports.tokenizer.reachability.pieces import cuts_between_characters
@@ -24,7 +24,7 @@ from bpe_cli.stages import (
 )
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.rank_merges import of_ranks
+from bpe_cli.tokenizer.merging import of_ranks
 
 BYTES = [bytes([byte]) for byte in range(256)]
 
@@ -203,11 +203,11 @@ def test_the_end_of_a_word():
 
 
 def test_some_tokens_alone():
-    found = examine(named("gpt2"), [0, 94])
+    found = examine(load("gpt2"), [0, 94])
     assert [verdict.layer for verdict in found.verdicts.values()] == ["plain", "completion"]
     assert found.verdicts[0].witness == b"!"
     with pytest.raises(InputError, match="id 60000 is not in the vocabulary"):
-        examine(named("gpt2"), [60000])
+        examine(load("gpt2"), [60000])
 
 
 def test_no_tokens():
@@ -220,7 +220,7 @@ def test_no_tokens():
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
 def test_all_tokens_of_openai_can_be_reached(name):
-    tokenizer = named(name)
+    tokenizer = load(name)
     found = examine(tokenizer)
     assert found.unreachable_count == found.undecided_count == 0
     assert dict(found.counts)["special"] == len(tokenizer.special_tokens)

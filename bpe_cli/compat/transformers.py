@@ -1,0 +1,282 @@
+"""A ``PreTrainedTokenizerFast`` that encodes by our core, for programs that use Hugging Face's transformers.
+
+It is theirs, and differs in what stands behind it: ids, types and masks come from our core, truncated and padded as
+asked for. All else is done by the library that stood there before, from the same file: decoding; offsets, words and
+overflowing windows, when somebody asks for them; texts that are split already, or whose special tokens are to be split.
+What cannot be had is an error of ``patch``, or of the first text that is encoded: it has a part that we do not know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from threading import Lock
+from typing import Any
+
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.model_inputs import Encoding, Truncation, join, truncate
+
+try:
+    import transformers
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        "bpe_cli.compat.transformers needs transformers, which is not installed: pip install transformers",
+        name=missing.name,
+    ) from missing
+
+__all__ = ["PreTrainedTokenizerFast", "patch"]
+
+_CHANGES = {"add_tokens", "add_special_tokens", "train", "train_from_iterator"}
+"""Methods after which our tokenizer is another."""
+
+_STATE = {"encode_special_tokens"}
+"""Attributes that it does not depend on."""
+
+
+def patch(tokenizer: Any) -> Any:
+    """Make a fast tokenizer of transformers encode by our core; it is changed and returned.
+
+    Raises:
+        UsageError: if it is not a fast tokenizer.
+        FormatError: if it has a part that we do not know.
+    """
+    backend = getattr(tokenizer, "_tokenizer", None)
+    if not isinstance(tokenizer, transformers.PreTrainedTokenizerFast) or backend is None:
+        raise UsageError(
+            f"{type(tokenizer).__name__} is not a fast tokenizer of transformers",
+            hint="transformers.AutoTokenizer.from_pretrained(...) gives one where there is a tokenizer.json",
+        )
+    if not isinstance(backend, Backend):
+        tokenizer._tokenizer = Backend(backend)
+        tokenizer._tokenizer.ours()  # what we do not know is said now
+    return tokenizer
+
+
+class PreTrainedTokenizerFast(transformers.PreTrainedTokenizerFast):  # type: ignore[misc]  # it is not typed
+    """transformers' class of this name, encoding by our core."""
+
+    # Not in __init__: a class that has one is loaded by transformers in another way, which loses stages.
+    @property
+    def _tokenizer(self) -> Any:
+        """What encodes."""
+        return self.__dict__.get("_backend")
+
+    @_tokenizer.setter
+    def _tokenizer(self, theirs: Any) -> None:
+        self.__dict__["_backend"] = theirs if theirs is None or isinstance(theirs, Backend) else Backend(theirs)
+
+
+class Backend:
+    """What stands behind a fast tokenizer: tokenizers' ``Tokenizer``, whose encoding is done by our core.
+
+    Attributes:
+        theirs: The original.
+    """
+
+    theirs: Any
+
+    def __init__(self, theirs: Any) -> None:
+        self.__dict__.update(theirs=theirs, _ours=None, _lock=Lock())
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "theirs" or name.startswith("__"):  # while it is unpickled
+            raise AttributeError(name)
+        if name in _CHANGES:
+            self.__dict__["_ours"] = None
+        return getattr(self.theirs, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _STATE:
+            self.__dict__["_ours"] = None
+        setattr(self.theirs, name, value)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Backend, (self.theirs,)
+
+    def ours(self) -> Tokenizer:
+        """Return our tokenizer, made of what theirs is now.
+
+        Raises:
+            FormatError: if it has a part that we do not know.
+        """
+        found: Tokenizer | None = self.__dict__["_ours"]
+        if found is None:
+            from bpe_cli.formats.huggingface import tokenizer_json
+
+            described = json.loads(self.theirs.to_str()) | {"truncation": None, "padding": None}
+            found = self.__dict__["_ours"] = tokenizer_json.loads(json.dumps(described).encode())
+        return found
+
+    def encode(
+        self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Any:
+        """Return the encoding of a text, or of a pair."""
+        given = sequence if pair is None else (sequence, pair)
+        return self.encode_batch([given], is_pretokenized=is_pretokenized, add_special_tokens=add_special_tokens)[0]
+
+    def encode_batch(
+        self,
+        input: Sequence[Any],  # noqa: A002  # as theirs
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> list[Any]:
+        """Return the encodings of texts and pairs."""
+        call = _Call(self, list(input), is_pretokenized, add_special_tokens)
+        try:
+            found = None if is_pretokenized else self._encoded(call)
+        except (InputError, UsageError):  # a character that theirs leaves out, a text that is too short to be cut
+            found = None
+        return call.by_theirs() if found is None else found
+
+    encode_batch_fast = encode_batch
+
+    def _encoded(self, call: _Call) -> list[Any] | None:
+        """Return encodings by our core; None where an input is of a kind that is theirs to judge."""
+        texts: list[str] = []
+        for each in call.inputs:
+            parts = [each] if isinstance(each, str) else each
+            if not isinstance(parts, (list, tuple)) or len(parts) not in (1, 2):
+                return None
+            texts += parts
+        if self.theirs.encode_special_tokens or not all(map(_is_whole, texts)):
+            return None  # their vocabulary may have special tokens among ordinary ones
+        tokenizer = self.ours()
+        batch = iter(tokenizer.encode_batch(texts, specials="all"))
+        cut = None
+        if call.truncation is not None:
+            wanted = call.truncation
+            cut = Truncation(wanted["max_length"], wanted["stride"], wanted["strategy"], wanted["direction"])
+        found = []
+        for number, each in enumerate(call.inputs):
+            first = Encoding.of(next(batch))
+            second = Encoding.of(next(batch)) if not isinstance(each, str) and len(each) == 2 else None
+            if cut is not None:
+                added = self.theirs.num_special_tokens_to_add(second is not None) if call.add_special_tokens else 0
+                if len(first) + len(second or ()) + added > cut.max_length:
+                    first, second = truncate(first, second, cut, added=added)
+            whole = join(
+                first, second, post_processor=tokenizer.post_processor, add_special_tokens=call.add_special_tokens
+            )
+            found.append(FastEncoding(whole, call, number, 1 if second is None else 2))
+        if call.padding is not None:
+            _pad(found, call.padding)
+        return found
+
+
+class FastEncoding:
+    """An encoding as tokenizers' ``Encoding``: ids, types and masks by our core, all else by theirs when asked for.
+
+    Attributes:
+        ids: The ids.
+        type_ids: The text of a pair that each belongs to, as the model wants it.
+        attention_mask: 0 for what is filled up.
+        special_tokens_mask: 1 for what stands around the text.
+        n_sequences: The number of texts: 2 for a pair.
+    """
+
+    def __init__(self, encoding: Encoding, call: _Call, number: int, texts: int) -> None:
+        self.ids = list(encoding.ids)
+        self.type_ids = list(encoding.type_ids)
+        self.attention_mask = list(encoding.attention_mask)
+        self.special_tokens_mask = list(encoding.special_mask)
+        self.n_sequences = texts
+        self._call = call
+        self._number = number
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._call.by_theirs()[self._number], name)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _itself, (self._call.by_theirs()[self._number],)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} ids>"
+
+
+class _Call:
+    """What a batch was encoded from, and with which settings."""
+
+    def __init__(self, backend: Backend, inputs: list[Any], is_pretokenized: bool, add_special_tokens: bool) -> None:
+        theirs = backend.theirs
+        self.inputs = inputs
+        self.add_special_tokens = add_special_tokens
+        self.truncation: dict[str, Any] | None = theirs.truncation
+        self.padding: dict[str, Any] | None = theirs.padding
+        self._encode_special_tokens = theirs.encode_special_tokens
+        self._is_pretokenized = is_pretokenized
+        self._backend = backend
+        self._found: list[Any] | None = None
+
+    def by_theirs(self) -> list[Any]:
+        """Return the encodings by the original, with the settings as they were."""
+        if self._found is None:
+            theirs = self._backend.theirs
+            with self._backend._lock:
+                now = theirs.truncation, theirs.padding, theirs.encode_special_tokens
+                _set(theirs, self.truncation, self.padding, self._encode_special_tokens)
+                try:
+                    self._found = theirs.encode_batch(
+                        self.inputs,
+                        is_pretokenized=self._is_pretokenized,
+                        add_special_tokens=self.add_special_tokens,
+                    )
+                finally:
+                    _set(theirs, *now)
+        return self._found
+
+
+def _set(theirs: Any, truncation: dict[str, Any] | None, padding: dict[str, Any] | None, special: bool) -> None:
+    if truncation != theirs.truncation:
+        if truncation is None:
+            theirs.no_truncation()
+        else:
+            theirs.enable_truncation(**truncation)
+    if padding != theirs.padding:
+        if padding is None:
+            theirs.no_padding()
+        else:
+            theirs.enable_padding(**padding)
+    if special != theirs.encode_special_tokens:
+        theirs.encode_special_tokens = special
+
+
+def _pad(encodings: Iterable[FastEncoding], padding: dict[str, Any]) -> None:
+    """Fill encodings up to one length."""
+    several = list(encodings)
+    length = padding["length"]
+    if length is None:
+        length = max(map(len, several), default=0)
+    if padding["pad_to_multiple_of"]:
+        length += -length % padding["pad_to_multiple_of"]
+    for each in several:
+        count = length - len(each)
+        if count > 0:
+            for name, filling in (
+                ("ids", padding["pad_id"]), ("type_ids", padding["pad_type_id"]), ("attention_mask", 0),
+                ("special_tokens_mask", 1),
+            ):  # fmt: skip
+                own = getattr(each, name)
+                setattr(
+                    each, name, [filling] * count + own if padding["direction"] == "left" else own + [filling] * count
+                )
+
+
+def _is_whole(text: Any) -> bool:
+    """Return whether a text is one, and has no half of a character."""
+    if not isinstance(text, str):
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _itself(value: Any) -> Any:
+    return value

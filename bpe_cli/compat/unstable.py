@@ -1,0 +1,111 @@
+"""What the end of a text may become when more follows: tiktoken's ``encode_with_unstable``, by its own rules.
+
+They are those of ``_encode_unstable_native`` in openai/tiktoken (``src/lib.rs``, MIT), which calls them brute force:
+every token that the last bytes may be the beginning of is tried at every place.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Protocol
+
+from bpe_cli import _core
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer
+
+
+class Encoding(Protocol):
+    """Declare what is used of ``compat.tiktoken.Encoding``."""
+
+    _pat_str: str
+    _tokenizer: Tokenizer
+
+    @property
+    def _mergeable_ranks(self) -> dict[bytes, int]: ...
+
+    @property
+    def _unsplit(self) -> Tokenizer: ...
+
+    def _ids(self, data: bytes, matcher: _core.SpecialMatcher | None) -> memoryview: ...
+
+    def _content(self, token: int) -> bytes | None: ...
+
+    def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]: ...
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """Return the bytes of a token."""
+        ...
+
+
+_SPACES = frozenset(b" \n\t")
+
+
+def unstable(
+    encoding: Encoding, data: bytes, matcher: _core.SpecialMatcher | None
+) -> tuple[list[int], list[list[int]]]:
+    """Return the ids that stay whatever follows, and what the rest may become."""
+    tokenizer = encoding._tokenizer
+    tokens = encoding._ids(data, matcher).tolist()
+    last = _tokens_of_last_piece(encoding, data, matcher)
+    if last == 0:  # it is a special token, or there is nothing
+        return tokens, []
+
+    def is_space(token: int) -> bool:
+        return _SPACES.issuperset(encoding._content(token) or b"x")
+
+    if is_space(tokens[-last]):  # what follows may move a split among white space
+        while last < len(tokens) and is_space(tokens[-last - 1]):
+            last += 1
+    tail = b"".join(map(encoding.decode_single_token_bytes, tokens[-last:]))
+    tokens = tokens[:-last]
+    ordered = sorted(encoding._mergeable_ranks)
+
+    def beginning_with(start: bytes) -> Iterator[bytes]:
+        place = bisect_left(ordered, start)
+        while place < len(ordered) and ordered[place].startswith(start):
+            yield ordered[place]
+            place += 1
+
+    found: set[tuple[int, ...]] = {(encoding._mergeable_ranks[token],) for token in beginning_with(tail)}
+    tried = {tail[:cut] + token for cut in range(1, len(tail)) for token in beginning_with(tail[cut:])}
+    texts = [each for each in tried if _is_text(each)]
+    others = [each for each in tried if not _is_text(each)]
+    for documents, way in ((texts, tokenizer), (others, encoding._unsplit)):
+        ids, ends = way.encode_block(Block.of(documents))
+        start = 0
+        for end in ends:
+            sequence: list[int] = []
+            size = 0
+            for token in ids[start:end]:
+                sequence.append(token)
+                size += len(encoding.decode_single_token_bytes(token))
+                if size >= len(tail):
+                    break
+            found.add(tuple(sequence))
+            start = end
+    character = tail.decode("utf-8", "replace")[-1:]
+    size = len(character.encode())
+    if len(tail) > size and character.isspace():  # what follows may split it off
+        found.add((*encoding._encode_single_piece(tail[:-size]), *encoding._encode_single_piece(tail[-size:])))
+    return tokens, [list(each) for each in found]
+
+
+def _tokens_of_last_piece(encoding: Encoding, data: bytes, matcher: _core.SpecialMatcher | None) -> int:
+    """Count the tokens of the last piece; none if a special token ends the text."""
+    import regex
+
+    end_of_specials = max((end for _, end, _ in matcher.find_all(data)), default=0) if matcher else 0
+    text = data[end_of_specials:].decode()
+    piece = ""
+    for match in regex.finditer(encoding._pat_str, text):
+        piece = match.group() or piece
+    return len(encoding._encode_single_piece(piece)) if piece else 0
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

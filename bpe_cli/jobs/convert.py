@@ -1,0 +1,234 @@
+"""Write a tokenizer in a format, what is written is proved, and appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.load import load
+from bpe_cli.jobs.outputs import Streams, check_kept
+from bpe_cli.stages import SpecialToken
+from bpe_cli.support.core_arguments import list_of, wrong_type
+from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from bpe_cli.jobs.changes import Change
+    from bpe_cli.surgery import Operation
+
+FOLDER = "huggingface"
+"""What a folder is written as."""
+
+_STDOUT = "-"
+
+_MAIN = ("tokenizer.json", "vocab.json", "vocab.txt", "encoder.json")
+"""The file of a folder without which the others are no tokenizer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What became of a tokenizer.
+
+    Attributes:
+        tokenizer: The tokenizer as it was written.
+        format: The format's name.
+        files: The paths of its files.
+        left_behind: What the format does not say about the use of the tokenizer, though ids are the same without.
+        operation: What was changed, and which ids became which; None if nothing was.
+        id_map: The file with the map of ids, if there is one.
+    """
+
+    tokenizer: Tokenizer
+    format: str
+    files: tuple[str, ...]
+    left_behind: tuple[str, ...] = ()
+    operation: Operation | None = None
+    id_map: str | None = None
+
+
+def convert(
+    source: str | os.PathLike[str] | Tokenizer,
+    output: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002  # what every caller calls it
+    *,
+    pattern: str | None = None,
+    special_tokens: Iterable[SpecialToken] = (),
+    allow_loss: Collection[str] = (),
+    change: Change | None = None,
+    stdout: BinaryIO | None = None,
+    listener: Listener = SILENCE,
+    streams: Streams | None = None,
+) -> Converted:
+    """Write a tokenizer in a format, losing nothing unasked.
+
+    Args:
+        source: A tokenizer, or what ``load`` takes.
+        output: The file to write, or the folder for formats of several files.
+        format: The format, by its name in ``bpe_cli.formats.FORMATS``; by the name of the output if None.
+        pattern: The split pattern, for a file that holds none.
+        special_tokens: Special tokens that it is given besides its own.
+        allow_loss: What the format need not hold, by the names that the error gives.
+        change: What is changed on the way.
+        stdout: What the output ``-`` stands for; it is a name like others if None.
+        listener: Who hears how it goes on.
+        streams: The streams around it.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = convert("gpt2", os.path.join(folder, "gpt2.tiktoken"))
+    ...     done.format, [os.path.basename(path) for path in done.files], done.left_behind
+    ('tiktoken', ['gpt2.tiktoken'], ())
+
+    Raises:
+        FormatError: if the format cannot hold all of it, or a file is broken.
+        UsageError: if there is no such format or tokenizer, or no such special token can be added.
+        InputError: if a file cannot be read.
+        OutputError: if a file cannot be written.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.formats import dump, left_behind, rehearse
+    from bpe_cli.surgery import id_map, skeleton
+
+    path = _path(output)
+    chosen = _format_of(path, format)
+    losses = _losses(allow_loss)
+    if not isinstance(source, (str, os.PathLike, Tokenizer)):
+        raise wrong_type("source", "a Tokenizer, a str or a path", source)
+    if change is not None and not hasattr(change, "map_path"):
+        raise wrong_type("change", "a Change", change)
+    map_path = None if change is None else change.map_path(path)
+    if stdout is not None and map_path == f"{_STDOUT}.ids.json":
+        raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give --id-map FILE")
+    streams = streams or Streams()
+    written = [("-o", path), ("--id-map" if change and change.id_map else "the map of ids", map_path)]
+    kept = [] if isinstance(source, Tokenizer) else [("the tokenizer", os.fsdecode(source))]
+    check_kept(written, [*kept, *(change.read_files if change else [])], streams)
+    model = source if isinstance(source, Tokenizer) else load(source, pattern)
+    added = tuple(list_of("special_tokens", special_tokens, "special tokens"))
+    for each in added:
+        if not isinstance(each, SpecialToken):
+            raise wrong_type("special_tokens", "a collection of SpecialToken", each)
+    if added:
+        model = model.with_special_tokens(added)
+    operation = None
+    if change is not None:
+        if change.corpus is not None:  # what no change can mend is said before the work
+            places = _places(rehearse(skeleton(model), chosen, losses), path, map_path, stdout)
+            written += [("-o", place) for place in places.values()]
+        operation = change.apply(model, written, listener, streams)
+        model = operation.tokenizer
+    files = dump(model, chosen, losses)
+    paths = _places(files, path, map_path, stdout)
+    contents = {paths[name]: content for name, content in files.items()}
+    if map_path is not None and operation is not None:
+        contents = {map_path: id_map(operation), **contents}
+    folder = None if "" in files else os.path.dirname(next(iter(paths.values())))
+    _write(contents, folder, stdout)
+    return Converted(model, chosen, tuple(paths.values()), tuple(left_behind(model, chosen)), operation, map_path)
+
+
+def save(
+    tokenizer: Tokenizer,
+    path: str | os.PathLike[str],
+    format: str | None,  # noqa: A002
+    allow_loss: Collection[str],
+) -> list[str]:
+    """Write a tokenizer, as ``Tokenizer.save`` says; return the paths of its files."""
+    return list(convert(tokenizer, path, format, allow_loss=allow_loss).files)
+
+
+def _path(output: str | os.PathLike[str]) -> str:
+    if not isinstance(output, (str, os.PathLike)):
+        raise wrong_type("output", "a str or a path", output)
+    return os.fsdecode(output)
+
+
+def _format_of(output: str, name: str | None) -> str:
+    """Return the format to write: as asked, or by the name of the output.
+
+    Raises:
+        UsageError: if there is no such format, or nothing says which one is meant.
+        TypeError: if its name is not a str.
+    """
+    from bpe_cli.formats import format_of_name
+
+    if name is None:
+        return FOLDER if output.endswith(os.sep) or os.path.isdir(output) else format_of_name(output)
+    if not isinstance(name, str):
+        raise wrong_type("format", "a str", name)
+    return name
+
+
+def _losses(allow_loss: Collection[str]) -> frozenset[str]:
+    if isinstance(allow_loss, str):
+        raise UsageError(
+            f"allow_loss is the str {allow_loss!r}", hint=f"for this one loss: allow_loss=({allow_loss!r},)"
+        )
+    try:
+        losses = frozenset(allow_loss)
+    except TypeError:
+        raise wrong_type("allow_loss", "a collection of str", allow_loss) from None
+    for each in losses:
+        if not isinstance(each, str):
+            raise wrong_type("allow_loss", "a collection of str", each)
+    return losses
+
+
+def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdout: BinaryIO | None) -> dict[str, str]:
+    """Return where each file goes, and make sure that it, and the map of ids, can be written there.
+
+    Raises:
+        UsageError: if the map would be one of the files, or stdout cannot take them.
+        OutputError: if a place cannot be written to.
+    """
+    from bpe_cli.sinks.atomic import check_writable, made_folder
+
+    if output == _STDOUT and stdout is not None:
+        if "" not in files:
+            raise UsageError("this format is several files, which stdout cannot take", hint="name a folder with -o")
+        if stdout.isatty() and b"\0" in files[""]:
+            raise UsageError("this format is not for a terminal", hint="name a file with -o, or pipe it into a program")
+        if map_path is not None:
+            check_writable(map_path)
+        return {"": output}
+    # One file of several may be named instead of their folder: vocab.txt with what lies beside it.
+    folder = os.path.dirname(output) or "." if os.path.basename(output) in files else output
+    paths = {name: str(Path(folder) / name) if name else output for name in files}
+    if map_path in paths.values():
+        raise UsageError(f"--id-map names {map_path}, which is a file of the output")
+    ready: AbstractContextManager[None] = nullcontext() if "" in files else made_folder(folder, kept=False)
+    with ready:
+        for path in (*paths.values(), *([map_path] if map_path else ())):
+            check_writable(path)
+    return paths
+
+
+def _write(contents: dict[str, bytes], folder: str | None, stdout: BinaryIO | None) -> None:
+    """Write all files, or what goes to stdout; the one that the others belong to comes last.
+
+    Args:
+        contents: The files by path.
+        folder: The folder that they are in, if it may have to be made.
+        stdout: What ``-`` stands for, if it stands for anything.
+
+    Raises:
+        OutputError: if one cannot be written.
+    """
+    from bpe_cli.sinks.atomic import made_folder, open_stdout, write_together
+
+    printed = contents.pop(_STDOUT, None) if stdout is not None else None
+    if contents:
+        ready: AbstractContextManager[None] = made_folder(folder) if folder else nullcontext()
+        with ready:
+            write_together(dict(sorted(contents.items(), key=lambda each: os.path.basename(each[0]) in _MAIN)))
+    if printed is not None:
+        with open_stdout(stdout or sys.stdout.buffer) as out:
+            out.write(printed)

@@ -1,0 +1,88 @@
+"""Write neutral blocks as Markdown (GitHub's dialect).
+
+Names are code, in which no link, mention, reference to an issue or markup works. One with a character that could end
+the code or a cell of the table is written as HTML code with that character by its number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from bpe_cli.views.blocks import Blocks, Heading, Line, Sheet
+from bpe_cli.views.visible import harmless
+
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~ ]")
+_WORD = re.compile(r"[^\s,;:]+(?=[,;:]?(?:\s|$))|\S+")
+_PLAIN_WORD = re.compile(r"(?:[^\W_]|[-'’–…%?+×,()=:;]|(?<=\d)\.(?=\d))*(?:(?<=[^\W_])\.|(?<=%\))\.)?")
+_FIRST_WORD = re.compile(r"[^\W_]+(?:,\d+)*[,:;]?|\?:?")
+"""What makes no list of a line that it begins."""
+
+_PLAIN = re.compile(r"[^`|\\\s](?:[^`|\\]*[^`|\\\s])?")
+
+
+def written(blocks: Blocks) -> str:
+    """Write blocks; texts and names in them may be from outside."""
+    return "\n\n".join(filter(None, map(_part, blocks.neutral())))
+
+
+def code(name: str) -> str:
+    r"""Write a name as code.
+
+    >>> code("corpora/en.txt"), code("a|b<c>"), code("@you")
+    ('`corpora/en.txt`', '<code>a&#124;b&#60;c&#62;</code>', '`@you`')
+    """
+    shown = harmless(name)
+    if _PLAIN.fullmatch(shown):
+        return f"`{shown}`"
+    # Punctuation by its number means itself, wherever it stands; so does a space at an end.
+    numbered = _PUNCTUATION.sub(lambda match: f"&#{ord(match[0])};", shown)
+    # GitHub makes links of addresses even in HTML code: a comment keeps the parts of one from each other.
+    return f"<code>{numbered.replace('&#64;', '&#64;<!-- -->')}</code>"
+
+
+def _part(part: Heading | Line | Sheet) -> str:
+    """Write a part of what a console shows; texts and names in it may be from outside."""
+    if isinstance(part, Heading):
+        return f"#### {_words(part.text.strip())}"
+    if isinstance(part, Line):
+        return _words(f"{part.lead}{part.text}".strip())
+    headers, right, rows = part.plain()
+    return table([_cell(text) for text in headers], right, ([*map(_cell, row)] for row in rows))
+
+
+def _words(text: str) -> str:
+    """Write a sentence, all in it that is no plain word or number as code."""
+
+    def word(match: re.Match[str]) -> str:
+        plain = _PLAIN_WORD if match.start() else _FIRST_WORD
+        return match[0] if plain.fullmatch(match[0]) else code(match[0])
+
+    return _WORD.sub(word, text)
+
+
+def _cell(text: str) -> str:
+    """Write a cell as it is, or as code."""
+    text = text.replace("\n", " ")
+    return text if all(map(_PLAIN_WORD.fullmatch, text.split())) else code(text)
+
+
+def table(headers: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table of cells that are Markdown already."""
+    lines = [headers, ["---:" if each else "---" for each in right], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def strong(text: str, best: bool) -> str:
+    """Write the best value in bold."""
+    return f"**{text}**" if best else text
+
+
+def escaped(text: str) -> str:
+    """Write our own words so that no punctuation is markup."""
+    return re.sub(r"([*_\[\]<>|`])", r"\\\1", text)
+
+
+def folded(summary: str, content: str) -> str:
+    """Fold content in below its summary."""
+    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"

@@ -1,0 +1,147 @@
+"""``bpe_cli.compat.transformers`` gives what transformers gives, for every tokenizer.json that we have."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from bpe_cli.errors import FormatError, UsageError
+from tests.counted import at_least, compared
+from tests.differential.texts import random_texts, suite
+from tests.needs import needs
+
+transformers = needs("transformers")
+tokenizers = needs("tokenizers")
+ours = needs("bpe_cli.compat.transformers")
+
+NAMES = ["clip", "falcon", "hf-llama3", "hf-qwen2_5", "llama2-repaired", "phi-3-mini", "roberta-base", "t5-small",
+         "whisper-tiny"]  # fmt: skip
+BROKEN = ["added-tokens-test", "llama2"]
+"""Those that Hugging Face's own library does not read."""
+
+
+@cache
+def pair(path: Path):
+    file = str(path / "tokenizer.json")
+    options = {"tokenizer_file": file, "pad_token": tokenizers.Tokenizer.from_file(file).id_to_token(0)}
+    return ours.PreTrainedTokenizerFast(**options), transformers.PreTrainedTokenizerFast(**options)
+
+
+def test_every_one_is_among_them(shared):
+    assert sorted(path.parent.name for path in (shared / "vocabs").glob("*/tokenizer.json")) == sorted(NAMES + BROKEN)
+    for name in BROKEN:
+        with pytest.raises(Exception, match=r"did not match any variant|file invalid"):
+            tokenizers.Tokenizer.from_file(str(shared / "vocabs" / name / "tokenizer.json"))
+
+
+@at_least(1500)
+@pytest.mark.parametrize("name", NAMES)
+def test_texts_and_pairs(name, shared):
+    one, other = pair(shared / "vocabs" / name)
+    texts = [*suite(shared).values(), *random_texts(100, seed=5)]
+    texts = [text for text in texts if len(text) < 20_000]
+    ways = [
+        {},
+        {"add_special_tokens": False},
+        {"split_special_tokens": True},
+        {"truncation": True, "max_length": 9, "padding": True, "return_special_tokens_mask": True},
+        {"padding": "max_length", "max_length": 30, "return_token_type_ids": True, "pad_to_multiple_of": 8},
+        {"truncation": True, "max_length": 6, "padding": True, "padding_side": "left"},
+    ]
+    for options in ways:
+        found, expected = one(texts, **options), other(texts, **options)
+        assert found.keys() == expected.keys()
+        assert {each.n_sequences for each in found.encodings} == {each.n_sequences for each in expected.encodings}
+        for key in expected:
+            wrong = [text for text, *both in zip(texts, found[key], expected[key], strict=True) if both[0] != both[1]]
+            assert not wrong, (options, key, wrong[:3])
+        found, expected = one(texts[:50], texts[-50:], **options), other(texts[:50], texts[-50:], **options)
+        assert found.data == expected.data, options
+        compared(len(texts))
+    assert type(one._tokenizer) is ours.Backend
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_asked_for_besides(name, shared):
+    one, other = pair(shared / "vocabs" / name)
+    texts = ["Hello  wörld, 你好", "", "a b\nc"]
+    found, expected = (
+        each(
+            texts, return_offsets_mapping=True, return_overflowing_tokens=True, truncation=True, max_length=5, stride=1
+        )
+        for each in (one, other)
+    )
+    assert found.data == expected.data
+    for place in range(len(texts)):
+        assert found.tokens(place) == expected.tokens(place)
+        assert found.word_ids(place) == expected.word_ids(place)
+    assert one(texts[0]).data == other(texts[0]).data
+    assert one.encode(texts[0]) == other.encode(texts[0])
+    assert one.tokenize(texts[0]) == other.tokenize(texts[0])
+    assert one.decode(one(texts[0]).input_ids) == other.decode(other(texts[0]).input_ids)
+    words = ["Hello", "you"]
+    try:
+        expected = other(words, is_split_into_words=True).data
+    except Exception as error:
+        with pytest.raises(type(error)):
+            one(words, is_split_into_words=True)
+    else:
+        assert one(words, is_split_into_words=True).data == expected
+    assert len(one) == len(other)
+    assert one.get_vocab() == other.get_vocab()
+
+
+def test_a_tokenizer_that_changes_stays_equal(shared):
+    path = shared / "vocabs" / "roberta-base"
+    one, other = (copy.deepcopy(each) for each in pair(path))
+    text = "Hello <new> wörld<sep2>"
+    before = one(text).input_ids
+    for each in (one, other):
+        each.add_tokens(["<new>"])
+        each.add_special_tokens({"additional_special_tokens": ["<sep2>"]})
+    assert one(text).input_ids == other(text).input_ids != before
+    for each in (one, other):
+        each._tokenizer.normalizer = tokenizers.normalizers.Lowercase()
+    assert one(text).input_ids == other(text).input_ids
+
+
+def test_it_can_be_copied_pickled_and_saved(shared, tmp_path):
+    one, other = pair(shared / "vocabs" / "roberta-base")
+    text = "Hello wörld"
+    expected = other(text).input_ids
+    for copied in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert copied(text).input_ids == expected
+        assert type(copied._tokenizer) is ours.Backend
+    one.save_pretrained(tmp_path)
+    again = ours.PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    assert again(text).input_ids == expected
+    theirs = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    assert ours.patch(theirs) is theirs
+    assert theirs(text).input_ids == expected
+    assert ours.patch(theirs)._tokenizer is theirs._tokenizer
+    found = pickle.loads(pickle.dumps(one([text])))
+    assert found.tokens(0) == other([text]).tokens(0)
+
+
+def test_the_core_is_what_encodes(shared, monkeypatch):
+    """The original is not called for ids and masks."""
+    one, other = pair(shared / "vocabs" / "roberta-base")
+    expected = other(["Hello", "wörld you"], truncation=True, max_length=4, padding=True).data
+    monkeypatch.setattr(ours._Call, "by_theirs", lambda _: pytest.fail("theirs was asked"))
+    assert one(["Hello", "wörld you"], truncation=True, max_length=4, padding=True).data == expected
+
+
+def test_what_cannot_be_had_is_refused(shared):
+    with pytest.raises(UsageError, match="str is not a fast tokenizer of transformers"):
+        ours.patch("gpt2")
+    described = json.loads((shared / "vocabs" / "roberta-base" / "tokenizer.json").read_bytes())
+    described["model"]["dropout"] = 0.1
+    odd = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer.from_str(json.dumps(described)))
+    with pytest.raises(FormatError, match="dropout"):
+        ours.patch(odd)
+    described["model"]["dropout"] = None

@@ -1,0 +1,120 @@
+"""The command line holds no job, and few know that documents come in parts: read from the sources."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.test_architecture import MODULES, imports_of, name_of, tree_of, unit_of
+
+CLI_KNOWS = {"cli", "jobs", "views", "results", "support", "errors", "teaching"}
+CLI_MAY_IMPORT = {
+    "corpus.Source": "the value that says what is read",
+    "corpus.waits_for_keyboard": "whether somebody would have to type is a question of the terminal",
+    "corpus.source.TEXT_NAME": "what messages call -T",
+    "formats.FORMATS": "the names that --format and file names may have",
+    "formats.format_of_name": "likewise",
+    "formats.is_tokenizer": "whether INPUT of inspect is a text or a tokenizer",
+    "tokenizer.named_encodings": "likewise",
+    "sinks.atomic.open_output": "what a view has made goes to a file, whole or not at all",
+    "sinks.atomic.open_stdout": "likewise to stdout",
+    "sinks.atomic.write_file": "likewise",
+    "sinks.naming.TEXT": "what a file's name says is in it",
+    "sinks.naming.check_name": "likewise",
+    "sinks.naming.read_name": "likewise",
+    "stages.SpecialToken": "what --add-special TEXT=ID stands for",
+    "stages.splitters.regex_version": "--version",
+    "stages.splitters.slow_patterns_notes": "the wording of a note",
+    "_core": "--version",
+    "tokenizer.engine.Sampling": "what --dropout and --sample stand for",
+    "reports.comparison.disagreements.SHOWN": "the default of --diff-limit",
+    "reports.comparison.changes.Limit": "what --max-regression stands for",
+    "reports.comparison.checks.Condition": "what --fail-if stands for",
+    "reports.comparison.metrics.ALL": "what --metric may name",
+    "reports.comparison.metrics.USUAL": "likewise",
+    "reports.comparison.metrics.metrics_named": "likewise",
+    "reports.comparison.metrics.METRICS": "likewise",
+    "stages.Split": "what --pattern stands for",
+    "stages.named_normalizers": "what --normalizer may name",
+    "stages.named_pre_tokenizers": "what --pre-tokenizer may name",
+    "stages.patterns.resolve_pattern": "what --pattern may name",
+    "trainers.TRAINERS": "what -a may name",
+    "trainers.Trainer": "whose options --help-algorithm lists",
+    "trainers.trainer_of": "likewise",
+    "trainers.base.DEFAULT_MAX_MEMORY": "the default of --max-memory",
+    "trainers.base.Options": "what --set stands for",
+}
+"""What the command line needs besides jobs and views: names that options may have, values that they stand for."""
+
+CLI_STILL_HOLDS = {
+    "compare_output.py": {
+        "corpus.opening.read_whole", "reports.comparison.changes.changes_from_baseline",
+        "reports.comparison.changes.changes_since", "reports.comparison.checks.check_scope",
+        "reports.comparison.stored.StoredComparison",
+    },
+    "convert.py": {
+        "chat.layout_of_model", "formats.dump", "formats.left_behind", "formats.rehearse",
+        "sinks.atomic.check_writable", "sinks.atomic.made_folder", "sinks.atomic.write_together", "surgery.id_map",
+        "surgery.skeleton",
+        "tokenizer.named_encodings.ENCODINGS",
+    },
+    "convert_changes.py": {"formats.find_tokenizer", "formats.token_list", "surgery"},
+    "options.py": {"corpus.opening.read_whole"},
+}  # fmt: skip
+"""Parts of jobs that are still there. Nothing is added to this."""
+
+
+def run_time_names(path: Path) -> set[str]:
+    """Return what a file imports from the package when it runs: ``corpus.Source``, say."""
+    tree = tree_of(path)
+    for_types = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
+    return {
+        f"{node.module}.{alias.name}".removeprefix("bpe_cli.")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("bpe_cli") and id(node) not in for_types
+        for alias in node.names
+    } - {"__version__"}
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if unit_of(path) == "cli"], ids=name_of)
+def test_the_command_line_holds_no_job(path):
+    """It parses, builds options, calls once, shows and exits: no blocks, no sinks, no threads."""
+    others = {name for name in run_time_names(path) if name.split(".")[0] not in CLI_KNOWS} - CLI_MAY_IMPORT.keys()
+    assert others == CLI_STILL_HOLDS.get(path.name, set()), "what is gone is taken from the list"
+    threads = {name for name in run_time_names(path) if name.startswith("support.ordered_threads")}
+    assert threads <= {"support.ordered_threads.usable_threads"}
+    assert not imports_of(path) & {"threading", "concurrent.futures", "multiprocessing", "queue"}
+
+
+def test_nothing_is_allowed_that_nobody_needs():
+    used = {name for path in MODULES if unit_of(path) == "cli" for name in run_time_names(path)}
+    assert CLI_MAY_IMPORT.keys() - used == set()
+
+
+# Documents come in blocks, and one may go on in the next. Who knows that from the flags, and why; for all others there
+# are Block.begun, ended and parts(), and support.blocks.whole_documents.
+BLOCK_FLAGS = re.compile(r"\b(?:block|self)\.(?:continued|unfinished)\b")
+KNOW_BLOCK_FLAGS = {
+    "bpe_cli/support/blocks.py": "a block has them",
+    "bpe_cli/corpus/documents.py": "its example shows them",
+    "bpe_cli/tokenizer/engine/plain.py": "the core asks for them",
+    "bpe_cli/tokenizer/engine/staged.py": "the core asks for them",
+    "bpe_cli/stages/counting.py": "the core asks for them",
+    "bpe_cli/sinks/ids.py": "the core asks for them",
+    "bpe_cli/sinks/jsonl.py": "the core asks for them",
+    "bpe_cli/sinks/count.py": "the core asks for them",
+    "bpe_cli/reports/comparison/input_accounts.py": "counts characters and words of a stream, however long",
+}
+
+
+def test_few_know_that_documents_may_be_cut():
+    found = {name_of(path) for path in MODULES if BLOCK_FLAGS.search(path.read_text(encoding="utf-8"))}
+    assert found == KNOW_BLOCK_FLAGS.keys()

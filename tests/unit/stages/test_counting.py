@@ -1,0 +1,64 @@
+"""Counting pieces: by a splitter and by stages it comes to the same, however text is laid into blocks."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli import _core
+from bpe_cli.errors import TrainingError
+from bpe_cli.stages import PrefixSpace, Split
+from bpe_cli.stages.component_json import core_spec
+from bpe_cli.stages.counting import SplitText, StagedText, count_blocks, matcher_of
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.splitters import RegexSplitter, compile_splitter
+from bpe_cli.support.blocks import Block
+from bpe_cli.trainers.base import new_counts, pieces_of
+
+PATTERN = PATTERNS["gpt2"].regex
+
+
+def counted(cutter, blocks, specials=()):
+    counts = new_counts()
+    count_blocks(blocks, cutter, counts, 1, matcher_of(specials))
+    return pieces_of(counts)
+
+
+def test_a_worked_example():
+    split = SplitText(compile_splitter((PATTERN,)), prefix_space=True)
+    blocks = [Block.of([b"low low<s>low", b" low"])]
+    assert counted(split, blocks) == {b" low": 3, b"<": 1, b"s": 1, b">": 1, b"low": 1}
+    assert counted(split, blocks, ("<s>",)) == {b" low": 4}
+
+
+@given(st.lists(st.text("ab <s>'1é\n", max_size=12), max_size=4), st.data(), st.booleans(), st.booleans())
+def test_all_ways_agree_however_text_is_cut(texts, data, spaced, special):
+    specials = ("<s>",) if special else ()
+    stages = _core.Stages(core_spec((), ((PrefixSpace(),) if spaced else ()) + (Split(PATTERN),)))
+    documents = [text.encode() for text in texts]
+    expected = counted(StagedText(stages), [Block.of(documents)], specials)
+    blocks = []
+    for document in documents:
+        at = data.draw(st.integers(0, len(document)))
+        blocks.append(Block(document[:at], array("Q", [at]), unfinished=True))
+        blocks.append(Block(document[at:], array("Q", [len(document) - at]), continued=True))
+    for cutter in (
+        StagedText(stages),
+        SplitText(compile_splitter((PATTERN,)), spaced),
+        SplitText(RegexSplitter((PATTERN,)), spaced),
+    ):
+        assert counted(cutter, blocks, specials) == expected
+
+
+def test_what_does_not_fit_says_what_to_do():
+    with pytest.raises(TrainingError, match="too many different pieces") as caught:
+        count_blocks(
+            [Block.of([b"%d" % number for number in range(50_000)])],
+            SplitText(compile_splitter(()), prefix_space=False),
+            new_counts(1000),
+            smaller="take less",
+        )
+    assert caught.value.hint == "take less"

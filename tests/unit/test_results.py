@@ -1,0 +1,74 @@
+"""Results as programs have them: JSON and Markdown as the command line writes them, and what a notebook shows."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
+from bpe_cli.corpus import Source
+from bpe_cli.jobs.compare import compare
+from bpe_cli.jobs.inspect import inspect_texts, inspect_tokenizer
+from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
+from bpe_cli.tokenizer.named_encodings import named
+from tests.cli_runner import call
+from tests.unit.reports.small_tokenizers import byte_level
+
+HOSTILE = "<script>alert(1)</script>\"' | `x`\u202e @you é"
+
+
+def reports(text=HOSTILE):
+    gpt2, small = named("gpt2"), byte_level([b"lo", b"<script>"], name="<b>`a|b`")
+    return {
+        "text": TextReport(tuple(inspect_texts(gpt2, Source(text=text)))),
+        "tokenizer": TokenizerReport(inspect_tokenizer(small, Source(text=text))),
+        "comparison": ComparisonReport(compare([gpt2, small], Source(text=text))),
+    }
+
+
+def test_json_is_that_of_the_command_line():
+    found = reports()
+    assert found["text"].to_json() == call("inspect", "-t", "gpt2", "-T", HOSTILE, "--json").text
+    shown = call("compare", "-t", "gpt2", "-t", "o200k_base", "-T", "low", "--json").text
+    two = ComparisonReport(compare([named("gpt2"), named("o200k_base")], Source(text="low")))
+    assert two.to_json() == shown
+    assert two.to_markdown() == call("compare", "-t", "gpt2", "-t", "o200k_base", "-T", "low", "--markdown").text
+    whole = TokenizerReport(inspect_tokenizer(named("gpt2")))
+    assert whole.to_json(full=True) == call("inspect", "gpt2", "--json", "--full").text
+
+
+@pytest.mark.parametrize("kind", ["text", "tokenizer", "comparison"])
+def test_markdown_is_tables_in_which_nothing_acts(kind):
+    text = reports()[kind].to_markdown()
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(text)
+    kinds = {token.type for token in tokens} | {child.type for token in tokens for child in token.children or ()}
+    assert "table_open" in kinds
+    assert not {"link_open", "image", "fence", "html_block"} & kinds
+    outside = re.sub(r"(`+)[^`]*\1|<code>.*?</code>|<br>", "", text)
+    assert not re.search(r"[@<>\u202e]", outside)
+    for table in re.findall(r"(?:^\|.*\n)+", outside, re.MULTILINE):
+        assert len({line.count("|") for line in table.splitlines()}) == 1
+
+
+def test_a_text_as_markdown():
+    assert TextReport(tuple(inspect_texts(named("gpt2"), Source(text="low lower")))).to_markdown() == (
+        "2 tokens, 9 characters, 9 bytes, 4.50 bytes per token, 4.50 characters per token, round trip ok\n\n"
+        "| number | id | token | bytes | span | characters | piece |\n"
+        "| ---: | ---: | --- | --- | ---: | ---: | ---: |\n"
+        "| 0 | 9319 | low | 6c 6f 77 | 0–3 | 0–3 | 0 |\n"
+        "| 1 | 2793 | `·lower` | 20 6c 6f 77 65 72 | 3–9 | 3–9 | 1 |\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["text", "tokenizer", "comparison"])
+def test_a_notebook_shows_the_page_in_a_frame(kind):
+    shown = reports()[kind]._repr_html_()
+    frame = re.fullmatch(
+        r'<iframe title="[^"<>]*" sandbox="allow-scripts" style="[^"<>]*" srcdoc="([^"<>]*)"></iframe>', shown
+    )
+    page = html.unescape(frame[1])
+    assert page.startswith("<!doctype html>")
+    assert "<script>alert" not in page
+    assert "<table" in page

@@ -1,0 +1,139 @@
+"""Whatever a caller gives, the answer is a result, a ``BpeError``, or a ``TypeError`` that names the argument."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import bpe_cli
+from bpe_cli.errors import BpeError, InputError, UsageError
+from tests.counted import at_least, compared
+
+GPT2 = bpe_cli.load("gpt2")
+
+
+class Odd:
+    """A value of no kind that anything takes."""
+
+    def __repr__(self) -> str:
+        return "odd"
+
+
+WRONG = [
+    None, True, False, 0, 1, -1, 5, 1 << 70, 1.5, float("nan"), 1j, "", "x", "<|endoftext|>", "\ud800", "\udc80",
+    "a\0b", b"", b"\xff", bytearray(b"ab"), memoryview(b"ab"), memoryview(b"abcd").cast("I"), [], ["a"], [1], [None],
+    [["a"]], [b"a"], [1 << 40], [-1], ["\ud800"], (), ("a", "b"), ("a", "b", "c"), {}, {"a": 1}, {1}, set(), range(3),
+    Odd(), [Odd()], Odd, object, len, ..., Path("no-such-file"), iter(["a"]), [("a", "b")], [{"role": "user"}], [{}],
+]  # fmt: skip
+CALLS = {
+    "Tokenizer.encode": (GPT2.encode, {"text": "a b"}),
+    "Tokenizer.encode_batch": (GPT2.encode_batch, {"texts": ["a b"]}),
+    "Tokenizer.encode_pair": (GPT2.encode_pair, {"first": "a", "second": "b"}),
+    "Tokenizer.model_inputs": (GPT2.model_inputs, {"texts": ["a b"], "padding": "longest", "pad_id": 0}),
+    "Tokenizer.count": (GPT2.count, {"text": "a b"}),
+    "Tokenizer.count_batch": (GPT2.count_batch, {"texts": ["a b"]}),
+    "Tokenizer.tokens": (GPT2.tokens, {"text": "a b"}),
+    "Tokenizer.chunks": (lambda **given: list(GPT2.chunks(**given)), {"text": "a b", "max_tokens": 1}),
+    "Tokenizer.truncate": (GPT2.truncate, {"text": "a b", "max_tokens": 1}),
+    "Tokenizer.decode": (GPT2.decode, {"ids": [1]}),
+    "Tokenizer.decode_bytes": (GPT2.decode_bytes, {"ids": [1]}),
+    "Tokenizer.decode_batch": (GPT2.decode_batch, {"batch": [[1]]}),
+    "Tokenizer.token_to_id": (GPT2.token_to_id, {"token": "a"}),
+    "Tokenizer.id_to_token": (GPT2.id_to_token, {"token_id": 1}),
+    "Tokenizer.save": (GPT2.save, {"path": "x", "format": "no such"}),
+    "Tokenizer.apply_chat_template": (
+        GPT2.apply_chat_template, {"messages": [{"role": "user", "content": "a"}], "chat_template": "{{ messages }}"},
+    ),
+    "EncodedBatch.pad": (GPT2.encode_batch(["a b", "c"]).pad, {"pad_id": 0}),
+    "load": (bpe_cli.load, {"name_or_path": "gpt2"}),
+    "convert": (bpe_cli.convert, {"source": GPT2, "output": "x", "format": "no such"}),
+    "compare": (bpe_cli.compare, {"tokenizers": [GPT2], "texts": "a"}),
+    "inspect": (bpe_cli.inspect, {"tokenizer": GPT2, "texts": "a"}),
+    "train": (bpe_cli.train, {"corpus": ["a b"], "vocab_size": 258}),
+}  # fmt: skip
+MEMBERS = {"listener", "streams", "stdout", "arguments", "options", "threads", "max_memory"}
+"""Arguments that are tried elsewhere: objects with methods, other names, and numbers that take time."""
+
+
+def parameters(name: str) -> list[str]:
+    call = getattr(bpe_cli, name.split(".")[0])
+    for part in name.split(".")[1:]:
+        call = getattr(call, part)
+    return [each for each in inspect.signature(call).parameters if each not in {"self", *MEMBERS}]
+
+
+def refusal(call) -> str | None:
+    """Return what a TypeError says; None for a result and for an error that is made for users. Others pass."""
+    try:
+        call()
+    except BpeError:
+        return None
+    except TypeError as error:
+        return str(error)
+    return None
+
+
+@at_least(45)
+@pytest.mark.parametrize("name", CALLS)
+def test_a_wrong_argument_is_refused_in_words(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call, right = CALLS[name]
+    for parameter in parameters(name):
+        for value in WRONG:
+            message = refusal(lambda given=right | {parameter: value}: call(**given))
+            named = [parameter, parameter.rstrip("s"), "text of a pair", "special token", "corpus", "ids"]
+            assert message is None or any(each in message for each in named), (parameter, value, message)
+            compared()
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".tmp"] == []
+
+
+def test_every_public_function_is_among_them():
+    functions = {name for name in bpe_cli.__all__ if inspect.isfunction(getattr(bpe_cli, name))}
+    assert functions - {"dump"} == {name for name in CALLS if "." not in name}
+    methods = {
+        name for name, value in inspect.getmembers(bpe_cli.tokenizer.text_methods.TextMethods, inspect.isfunction)
+        if not name.startswith("_")
+    }  # fmt: skip
+    assert methods - {"place"} == {name.split(".")[1] for name in CALLS if name.startswith("Tokenizer.")}
+
+
+def test_what_users_met():
+    """Each of these was another error once, or none."""
+    with pytest.raises(TypeError, match=r"^text must be a str or bytes, not list$"):
+        GPT2.encode(["a"])
+    assert GPT2.encode(bytearray(b"a")) == GPT2.encode(memoryview(b"a")) == GPT2.encode(b"a")
+    with pytest.raises(UsageError, match=r"specials is the str '<\|endoftext\|>'") as caught:
+        GPT2.encode("a", specials="<|endoftext|>")
+    assert caught.value.hint == "for this one token: specials=('<|endoftext|>',)"
+    with pytest.raises(InputError, match=r"character 1 of the text is the lone surrogate U\+D800"):
+        GPT2.encode("a\ud800")
+    with pytest.raises(InputError, match="character 0 of the special token is the lone surrogate"):
+        GPT2.encode("a", specials=["\ud800"])
+    with pytest.raises((TypeError, UsageError), match="special_tokens"):
+        bpe_cli.train(["abc abd"], vocab_size=300, special_tokens="abc")
+    with pytest.raises((TypeError, UsageError)):
+        bpe_cli.train("low lower")
+    with pytest.raises(UsageError, match="colour"):
+        bpe_cli.train(["low lower"], colour="red")
+    with pytest.raises(UsageError, match="texts is one str, and several texts are meant"):
+        GPT2.encode_batch("abc")
+    with pytest.raises(TypeError, match=r"^texts\[1\] must be a str or bytes, not int$"):
+        GPT2.encode_batch(["a", 1])
+    with pytest.raises(TypeError, match=r"^ids must be token ids, not str$"):
+        GPT2.decode("abc")
+    with pytest.raises(UsageError, match="threads must be 1 or more, not 0"):
+        GPT2.encode("a", threads=0)
+
+
+def test_results_of_calls(tmp_path):
+    report = bpe_cli.inspect("gpt2", ["hello\nworld", "a"])
+    assert [found.segmentation.token_count for _, found in report.value] == [3, 1]
+    assert "bpe.inspect.tokenizer/1" in bpe_cli.inspect(GPT2).to_json()
+    (tmp_path / "x.txt").write_text("hello world", encoding="utf-8")
+    for texts in ("hello world", tmp_path / "x.txt", [tmp_path / "x.txt"], ["hello world"]):
+        found = bpe_cli.compare(["gpt2", "cl100k_base"], texts)
+        assert [measure.token_count for measure in found.value.total.measures] == [2, 2]
+        assert "gpt2" in found.to_markdown()
+    assert "<" in found._repr_html_()

@@ -1,0 +1,152 @@
+"""Two engines, one interface: whatever both can run, both run alike; and nobody needs a tokenizer to run one."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bpe_cli import _core
+from bpe_cli.errors import InputError
+from bpe_cli.stages import MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split, WhitespaceSplit, WordLevel
+from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support.blocks import Block
+from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer.engine import Engine, EngineParts, Sampling
+from bpe_cli.tokenizer.engine.plain import PlainEngine, can_run
+from bpe_cli.tokenizer.engine.staged import StagedEngine
+
+BYTES = [bytes([byte]) for byte in range(256)]
+LOW = Vocabulary.from_tokens([*BYTES, b"lo", b"low", b" low", b"er"])
+MERGES = Merges(array("I", [*b"lo", 256, 256, ord("w"), 257, ord(" "), 257, 258, *b"er", 259]))
+SPECIAL = SpecialToken(b"<s>", 260), SpecialToken(b"<mask>", 261, lstrip=True)
+GPT2 = Split(PATTERNS["gpt2"].regex)
+SLOW = Split(r"(?=lo)|\s")
+PLAIN = {
+    "ranks": Tokenizer(RankBpe(LOW), (GPT2,), SPECIAL),
+    "merges": Tokenizer(MergeBpe(LOW, MERGES), (GPT2,), SPECIAL[:1]),
+    "prefix space": Tokenizer(RankBpe(LOW), (PrefixSpace(), GPT2), SPECIAL[:1]),
+    "no split": Tokenizer(RankBpe(LOW), (), SPECIAL[:1]),
+    "slow": Tokenizer(RankBpe(LOW), (SLOW,), SPECIAL[:1]),
+}
+TEXTS = st.lists(st.text("lower <s>mak\u3000é", max_size=30).map(str.encode), max_size=4)
+
+
+def parts(tokenizer: Tokenizer) -> EngineParts:
+    return EngineParts(
+        tokenizer.live_model, tokenizer.model.vocabulary, tokenizer.normalizer, tokenizer.pre_tokenizer,
+        tokenizer.decoder, tokenizer.special_tokens, tokenizer.special_table,
+    )  # fmt: skip
+
+
+def both(tokenizer: Tokenizer) -> tuple[Engine, Engine]:
+    return PlainEngine(parts(tokenizer)), StagedEngine(parts(tokenizer))
+
+
+def lists(columns) -> list[list[int]]:
+    return [memoryview(column).tolist() for column in columns]
+
+
+def test_by_hand():
+    engine = PLAIN["merges"].engine
+    assert lists(engine.encode(Block.of([b"lower low", b"", b"low"]))) == [[257, 259, 258, 257], [3, 3, 4]]
+    assert engine.count(Block.of([b"lower low", b"", b"low"])).tolist() == [3, 0, 1]
+    assert engine.pieces(b"lower low").contents() == [b"lower", b" low"]
+    assert lists(engine.bare.encode(Block.of([b"lower low"]))) == [[257, 259, 258], [3]]
+    assert engine.decode(array("I", [257, 259, 260])) == b"lower<s>"
+    assert (engine.normalize(b"low"), engine.piece_ends(b"lower low").tolist()) == (b"low", [5, 9])
+
+
+def test_each_tokenizer_has_the_engine_that_it_needs():
+    assert all(isinstance(each.engine, PlainEngine) and each.is_plain for each in PLAIN.values())
+    staged = Tokenizer(RankBpe(LOW), (WhitespaceSplit(),))
+    words = Tokenizer(WordLevel(LOW, 0))
+    assert all(isinstance(each.engine, StagedEngine) and not each.is_plain for each in (staged, words))
+    assert not can_run(RankBpe(LOW), (), (GPT2, PrefixSpace(), PrefixSpace()), ())
+    assert (staged.engine.slow_patterns, PLAIN["slow"].engine.slow_patterns) == ((), (SLOW.pattern,))
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@given(texts=TEXTS, named=st.booleans())
+def test_both_engines_say_the_same(name, texts, named):
+    tokenizer = PLAIN[name]
+    plain, staged = both(tokenizer)
+    block = Block.of(texts)
+    contents = [token.content for token in tokenizer.special_tokens]
+    ids_of_special = [token.token_id for token in tokenizer.special_tokens]
+    flags = bytes(token.lstrip for token in tokenizer.special_tokens)
+    matchers = [engine.matcher(contents, ids_of_special, flags) if named else None for engine in (plain, staged)]
+    (ids, ends), (staged_ids, staged_ends) = (
+        lists(engine.encode(block, matcher)) for engine, matcher in zip((plain, staged), matchers, strict=True)
+    )
+    assert (ids, ends) == (staged_ids, staged_ends)
+    counted = [engine.count(block, matcher).tolist() for engine, matcher in zip((plain, staged), matchers, strict=True)]
+    assert counted[0] == counted[1] == [stop - start for start, stop in pairwise([0, *ends])]
+    assert plain.decode(array("I", ids)) == staged.decode(array("I", ids))
+    dropout = Sampling("dropout", 0.5, seed=3)
+    assert lists(plain.encode(block, matchers[0], sampling=dropout)) == lists(
+        staged.encode(block, matchers[1], sampling=dropout)
+    )
+    for text in texts:
+        # By itself, a space that was put before a text is nothing of it, and a byte is not its whole character.
+        if plain.has_spans and text.isascii() and not tokenizer.prefix_space:
+            assert_same_places(plain, staged, text, matchers)
+        cut, staged_cut = plain.pieces(text), staged.pieces(text)
+        assert cut.contents() == staged_cut.contents()
+        if not tokenizer.prefix_space:
+            assert [*cut.source_starts] == [*staged_cut.source_starts]
+            assert [*cut.source_ends] == [*staged_cut.source_ends]
+        pieces = Block.of(cut.contents())
+        assert lists(plain.bare.encode(pieces)) == lists(staged.bare.encode(pieces))
+        assert lists(plain.bare.encode(pieces))[0] == lists(plain.encode(Block.of([text])))[0]
+    if not named:
+        failures = [engine.failures(block, array("I", ids), array("Q", ends), 1).tolist() for engine in (plain, staged)]
+        assert failures[0] == failures[1]
+
+
+def assert_same_places(plain: Engine, staged: Engine, text: bytes, matchers) -> None:
+    ours, theirs = plain.place(text, matchers[0]), staged.place(text, matchers[1])
+    assert ours.ids.tolist() == theirs.ids.tolist()
+    assert [*ours.starts] == [*theirs.starts]
+    assert [*ours.ends] == [*theirs.ends]
+    assert ours.special == theirs.special
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@given(texts=TEXTS)
+def test_both_engines_count_the_same_pieces(name, texts):
+    found = []
+    for engine in both(PLAIN[name]):
+        counts = _core.Counts(1 << 20)
+        engine.count_pieces(counts, Block.of(texts), None, 1)
+        found.append(dict(counts.items(0, counts.unique)))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@given(texts=TEXTS)
+def test_both_engines_tally_the_same(name, texts):
+    tokenizer = PLAIN[name]
+    vocabulary = tokenizer.model.vocabulary
+    empty = _core.Tally(vocabulary.blob, vocabulary.ends, *tokenizer.special_table, array("I"), array("I"))
+    block, tallies = Block.of(texts), []
+    for engine, tiled in zip((*both(tokenizer), both(tokenizer)[0]), (True, True, False), strict=True):
+        tally = empty.fresh()
+        encoded = engine.tally(tally, block, None, 1, tiled=tiled)
+        assert (encoded is None) == (tiled and isinstance(engine, PlainEngine))
+        split = 0 if tokenizer.prefix_space else tally.split_words
+        tallies.append((tally.tokens, tally.words, split, memoryview(tally.counts).tolist()))
+    assert tallies[0] == tallies[1] == tallies[2]
+
+
+@pytest.mark.parametrize("name", ["ranks", "slow"])
+def test_a_byte_without_a_token_is_named_alike(name):
+    model = RankBpe(Vocabulary.from_tokens(BYTES[:128]))
+    tokenizer = Tokenizer(model, PLAIN[name].pre_tokenizer)
+    for engine in both(tokenizer):
+        with pytest.raises(InputError, match=r"byte 0xC3 at offset 3 has no token in this tokenizer: '.*é'"):
+            engine.encode(Block.of([b"low", "é".encode()]))
