@@ -14,6 +14,7 @@ CLI_KNOWS = {"cli", "jobs", "views", "results", "support", "errors", "teaching"}
 CLI_MAY_IMPORT = {
     "corpus.Source": "the value that says what is read",
     "corpus.waits_for_keyboard": "whether somebody would have to type is a question of the terminal",
+    "formats.FORMATS": "what --format of convert may name",
     "formats.is_tokenizer": "whether INPUT of inspect is a text or a tokenizer",
     "tokenizer.named_encodings": "likewise",
     "sinks.naming.TEXT": "what a file's name says is in it",

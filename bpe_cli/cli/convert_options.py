@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from bpe_cli.cli import options
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
+from bpe_cli.formats import FORMATS
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -13,26 +14,13 @@ if TYPE_CHECKING:
 
 _PANEL = "Changes (one at a time)"
 
+if TYPE_CHECKING:
 
-class Format(StrEnum):
-    """The formats that can be written."""
+    class Format(StrEnum):
+        """The formats that can be written."""
 
-    tokenizer_json = "tokenizer.json"
-    bpe_json = "bpe.json"
-    huggingface = "huggingface"
-    tiktoken = "tiktoken"
-    subword_nmt = "subword-nmt"
-    bert_vocab = "bert-vocab"
-    vocab_merges = "vocab-merges"
-    sentencepiece = "sentencepiece"
-    sentencepiece_vocab = "sentencepiece-vocab"
-    llama2c = "llama2c"
-    minbpe = "minbpe"
-    fastbpe = "fastbpe"
-    youtokentome = "youtokentome"
-    tekken = "tekken"
-    rwkv = "rwkv"
-    gguf = "gguf"
+else:
+    Format = StrEnum("Format", {name: name for name in FORMATS})
 
 
 @dataclass(frozen=True, slots=True)
