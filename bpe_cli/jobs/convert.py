@@ -95,7 +95,7 @@ def convert(
         TypeError: if an argument is of a wrong type.
     """
     from bpe_cli.formats import dump, left_behind, rehearse
-    from bpe_cli.surgery import id_map, skeleton
+    from bpe_cli.surgery import skeleton
 
     path = _path(output)
     chosen = _format_of(path, format)
@@ -129,7 +129,7 @@ def convert(
     paths = _places(files, path, map_path, stdout)
     contents = {paths[name]: content for name, content in files.items()}
     if map_path is not None and operation is not None:
-        contents = {map_path: id_map(operation), **contents}
+        contents = {map_path: operation.id_map(), **contents}
     folder = None if "" in files else os.path.dirname(next(iter(paths.values())))
     _write(contents, folder, stdout)
     return Converted(model, chosen, tuple(paths.values()), tuple(left_behind(model, chosen)), operation, map_path)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
-from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.lazy_modules import Modules
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -33,9 +32,6 @@ Specials = Literal["all"] | Collection[str]
 """Which special tokens are looked for in text: all of them, or those with these contents."""
 
 Side = Literal["left", "right"]
-
-_ABOVE = Modules("bpe_cli", {"save": "jobs.convert", "apply_chat_template": "chat.apply"})
-"""Where two methods are: in packages that know of tokenizers, so no import leads there from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -633,8 +629,9 @@ class TextMethods:
             OutputError: if a file cannot be written.
             TypeError: if an argument is of a wrong type.
         """
-        written: list[str] = _ABOVE["save"].save(self._tokenizer, path, format, allow_loss)
-        return written
+        from bpe_cli.jobs.convert import save
+
+        return save(cast(Any, self), path, format, allow_loss)
 
     def apply_chat_template(
         self,
@@ -678,12 +675,13 @@ class TextMethods:
             FormatError: if the template is broken.
             TypeError: if an argument is of a wrong type.
         """
-        written: list[int] | str = _ABOVE["apply_chat_template"].apply_chat_template(
-            self._tokenizer, messages, tools=tools, documents=documents, chat_template=chat_template,
+        from bpe_cli.chat.apply import apply_chat_template
+
+        return apply_chat_template(
+            cast(Any, self), messages, tools=tools, documents=documents, chat_template=chat_template,
             add_generation_prompt=add_generation_prompt, tokenize=tokenize, specials=specials_of(specials),
             arguments=arguments,
         )  # fmt: skip
-        return written
 
     # -- what several methods do ---------------------------------------------------------------
 
@@ -703,11 +701,6 @@ class TextMethods:
 
         if not add_special_tokens and bos is None and eot is None:
             return NO_EDGES
-        for name, value in (("bos", bos), ("eot", eot)):
-            if value is not None and not isinstance(value, (str, int)):
-                raise wrong_type(name, "a str or an int", value)
-            if isinstance(value, str):
-                bytes_of(value, name)
         return edges_of(self._tokenizer, add_special_tokens=add_special_tokens, bos=bos, eot=eot)
 
 
