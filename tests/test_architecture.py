@@ -40,9 +40,9 @@ ALSO_ALLOWED = {
     ("jobs", "teaching"),
 }
 # The two imports that point up, which nothing else may do. ``tokenizer.save(path)`` and
-# ``tokenizer.apply_chat_template(messages)`` are what programs expect of a tokenizer, and each is one line that calls what
-# knows of formats or of chats, imported when it is called. A hook that the layer above sets would be set only where that
-# was imported, and a tokenizer that comes out of a pickle in another process brings nothing but its own module.
+# ``tokenizer.apply_chat_template(messages)`` are what programs expect of a tokenizer, and each is one line that calls
+# what knows of formats or of chats, imported when it is called. A hook that the layer above sets would be set only
+# where that was imported, and a tokenizer that comes out of a pickle in another process brings but its own module.
 UPWARDS = {
     ("bpe_cli.tokenizer.text_methods", "bpe_cli.jobs.convert"),
     ("bpe_cli.tokenizer.text_methods", "bpe_cli.chat.apply"),

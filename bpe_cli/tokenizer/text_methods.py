@@ -249,6 +249,7 @@ class TextMethods:
         from bpe_cli.stages.byte_alphabet import to_visible
         from bpe_cli.tokenizer.model_inputs import STRATEGIES, Encoding, Padding, Truncation, prepare
         from bpe_cli.tokenizer.post_processor import trim, trims
+        from bpe_cli.tokenizer.token_spans import CharacterOffsets
 
         trimmed = trims(self._tokenizer.post_processor)
         matcher = self._matcher(specials)
@@ -269,8 +270,10 @@ class TextMethods:
         def encoded(text: Text, name: str) -> Encoding:
             data = bytes_of(text, name)
             placed = self._placed(data, matcher)
-            columns = placed.character_spans(data) if isinstance(text, str) else (placed.starts, placed.ends)
-            spans = list(zip(*columns, strict=True))
+            spans = list(zip(placed.starts, placed.ends, strict=True))
+            if isinstance(text, str):
+                characters = CharacterOffsets(data)
+                spans = [characters.span(start, end) for start, end in spans]
             tokens = [self._tokenizer.token_bytes(each) for each in placed.ids]
             for prefix_space in trimmed:
                 contents = [
@@ -369,13 +372,17 @@ class TextMethods:
             BpeError: as ``encode`` does.
             TypeError: if an argument is of a wrong type.
         """
+        from bpe_cli.tokenizer.token_spans import CharacterOffsets
+
         data = bytes_of(text)
         placed = self._placed(data, self._matcher(specials))
         content = {token_id: self._tokenizer.token_bytes(token_id) for token_id in set(placed.ids)}
-        columns = placed.ids, placed.starts, placed.ends, placed.special, *placed.character_spans(data)
+        characters = CharacterOffsets(data)
         return [
-            Token(token_id, content[token_id], start, end, bool(special), first, last)
-            for token_id, start, end, special, first, last in zip(*columns, strict=True)
+            Token(token_id, content[token_id], start, end, bool(special), *characters.span(start, end))
+            for token_id, start, end, special in zip(
+                placed.ids, placed.starts, placed.ends, placed.special, strict=True
+            )
         ]
 
     def place(self, text: Text, specials: Specials = ()) -> Placed:
