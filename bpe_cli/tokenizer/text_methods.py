@@ -108,7 +108,7 @@ class TextMethods:
             TypeError: if an argument is of a wrong type.
         """
         data, matcher, threads = bytes_of(text), self._matcher(specials), whole_number("threads", threads, 1)
-        ids = self._tokenizer.encode_block(Block.of([data]), matcher, threads)[0]
+        ids = self._tokenizer.engine.encode_text(data, matcher, threads)
         if not add_special_tokens and bos is None and eot is None and max_tokens is None:
             return ids.tolist()
         edges = self._edges(add_special_tokens, bos, eot)

@@ -101,6 +101,9 @@ class StagedEngine:
             raise self._failed(error, block.data) from error
         return memoryview(ids), memoryview(ends)
 
+    def encode_text(self, data: bytes, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
+        return self.encode(Block.of([data]), matcher, threads)[0]
+
     def count(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
         try:
             return memoryview(self._pipeline.count(block.data, block.ends, matcher, threads, block.continued))
