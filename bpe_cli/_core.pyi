@@ -207,6 +207,25 @@ class Decoder:
         """
 
 @final
+class Codebook:
+    """Words of a fixed width between two tags: what ``stages.codebook.Codebook`` says, compiled."""
+
+    def __init__(
+        self,
+        opening: tuple[bytes, int],
+        closing: tuple[bytes, int],
+        unknown_id: int,
+        width: int,
+        fill: int,
+        words: Sequence[tuple[bytes, int]],
+    ) -> None:
+        """Compile it; tags and words come with their ids.
+
+        Raises:
+            ValueError: A tag is empty, the width is 0, or a word has another.
+        """
+
+@final
 class SpecialMatcher:
     """Finds special and added tokens in text: leftmost, and among those the longest.
 
@@ -220,6 +239,7 @@ class SpecialMatcher:
         ids: Sequence[int],
         flags: Buffer | None = None,
         stages: Stages | None = None,
+        codebook: Codebook | None = None,
     ) -> None:
         """Compile what to look for; among equal contents the first counts.
 
@@ -230,13 +250,14 @@ class SpecialMatcher:
                 after it; 4: it is found only where no word character (``\\w``) stands beside it; 8: it is
                 looked for in normalized text, its content being normalized. None: all are 0.
             stages: What normalizes text and contents; None if nothing does.
+            codebook: What is looked for in the text that the first pass leaves; its words count as tokens.
 
         Raises:
             ValueError: A content is empty or cannot be normalized, or the lists differ in length.
         """
 
     def find(self, data: Buffer) -> tuple[int, int, int] | None:
-        """Return (start, end, id) of the first occurrence, or None."""
+        """Return (start, end, id) of the first occurrence, or None; those of a codebook do not count."""
 
     def find_all(self, data: Buffer) -> list[tuple[int, int, int]]:
         """Return (start, end, id) of all occurrences, in order.
@@ -249,9 +270,10 @@ class SpecialMatcher:
     def looks_in_normalized(self) -> bool:
         """Whether a normalizer stands before some tokens: those are found by ``Pipeline`` alone."""
 
-    def reaches_cut(self, data: Buffer, cut: int) -> bool:
-        """Return whether an occurrence that begins before ``cut`` may reach it (also past the end of data),
-        or whether text on both sides of the cut decides about one. In doubt the answer is yes."""
+    def moves_cut(self, data: Buffer, cut: int) -> int | None:
+        """Return None if data, of which nothing before is open, can be cut; else before which offset to look for
+        another cut: an occurrence that begins before ``cut`` may reach it (also past the end of data), text on both
+        sides of the cut decides about one, or the cut lies in a codebook's stretch. In doubt it cannot."""
 
 @final
 class Counts:

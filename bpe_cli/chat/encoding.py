@@ -84,7 +84,7 @@ class ChatEncoder:
                 [*(token.token_id for token in found), *(token.token_id for _, token in marks)],
                 flags if any(flags) else None,
             )
-            if flags
+            if flags or tokenizer.model.codebook is not None
             else None
         )
 

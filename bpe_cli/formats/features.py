@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Mapping
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import token_flags
-from bpe_cli.stages import ALGORITHMS, ByteLevel, Model, PrefixSpace, PreTokenizer, Split
-from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.stages import ALGORITHMS, ByteLevel, MergeBpe, Model, PrefixSpace, PreTokenizer, Split
+from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.post_processor import process, trims
@@ -48,6 +48,19 @@ def _unspelt_tokens(tokenizer: Tokenizer) -> bool | str:
     texts = tokenizer.model.texts
     shown = ", ".join(f"{quote(text)} (id {token_id})" for token_id, text in texts[:3])
     return f"entries that no text becomes, and that are only decoded ({len(texts)}: {shown})" if texts else False
+
+
+def _codebook(tokenizer: Tokenizer) -> bool | str:
+    book = tokenizer.model.codebook
+    return f"the words between {quote(book.open)} and {quote(book.close)}" if book is not None else False
+
+
+def without_codebook(tokenizer: Tokenizer) -> Tokenizer:
+    """Return a tokenizer to which tags are text as any; what stood between them is only decoded, with its mark."""
+    model = tokenizer.model
+    if not isinstance(model, MergeBpe) or model.codebook is None:
+        return tokenizer
+    return replace(tokenizer, model=replace(model, codebook=None))
 
 
 def _token_flags(tokenizer: Tokenizer) -> bool | str:
@@ -86,6 +99,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature(EDGES, "what SentencePiece and Hugging Face do differently on rare texts", lambda _: False),
     Feature("special-tokens", "special and added tokens", _special_tokens),
     Feature("unspelt-tokens", "entries that no text becomes, and that are only decoded", _unspelt_tokens),
+    Feature("codebook", "what is found between tags", _codebook),
     Feature("token-flags", "how added tokens are looked for", _token_flags),
     Feature("post-processor", "the post-processor", _post_processor),
     Feature("truncation", "the truncation", lambda t: t.usage.truncation is not None, about_use=True),

@@ -137,16 +137,6 @@ def convert(
     return Converted(model, chosen, tuple(paths.values()), tuple(left_behind(model, chosen)), operation, map_path)
 
 
-def save(
-    tokenizer: Tokenizer,
-    path: str | os.PathLike[str],
-    format: str | None,  # noqa: A002
-    allow_loss: Collection[str],
-) -> list[str]:
-    """Write a tokenizer, as ``Tokenizer.save`` says; return the paths of its files."""
-    return list(convert(tokenizer, path, format, allow_loss=allow_loss).files)
-
-
 def _path(output: str | os.PathLike[str]) -> str:
     if not isinstance(output, (str, os.PathLike)):
         raise wrong_type("output", "a str or a path", output)

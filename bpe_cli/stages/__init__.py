@@ -21,6 +21,7 @@ from bpe_cli.stages.decoders import (
 from bpe_cli.stages.models import (
     ALGORITHMS,
     CharacterBpe,
+    Codebook,
     LongestMatch,
     MaxMatch,
     MergeBpe,
@@ -86,6 +87,7 @@ __all__ = [
     "CharDelimiterSplit",
     "CharacterBpe",
     "Charsmap",
+    "Codebook",
     "Decoder",
     "Digits",
     "FixedLength",

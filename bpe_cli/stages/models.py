@@ -9,6 +9,32 @@ from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, field
 
 
+@dataclass(frozen=True, slots=True)
+class Codebook:
+    """Cut what stands between two tags into words of a fixed width, each of which is a token or unknown.
+
+    A stretch begins behind ``open`` and ends before the first ``close``, or with the text between special tokens.
+    Its ASCII letters count as capitals, and its last word is filled up. The tags are tokens too; what stands around
+    is ordinary text. Words are the entries of ``MergeBpe.texts`` that have the width, no small letters, and ``mark``
+    behind: so they are told from ordinary tokens of the same text. They are decoded without the mark.
+
+    Attributes:
+        open: The text of the token before a stretch.
+        close: The text of the token behind it.
+        unknown: The text of the token that a word becomes which is not there.
+        width: How many bytes a word has.
+        fill: The character, of ASCII, that the last word is filled up with.
+        mark: What the words of the vocabulary end with.
+    """
+
+    open: str
+    close: str
+    unknown: str
+    width: int
+    fill: str
+    mark: str
+
+
 class AnyModel:
     """Declare what any model can be asked for, and what holds of one that has no such setting.
 
@@ -24,6 +50,7 @@ class AnyModel:
     frequencies: array[float] | None = None
     kinds: bytes = b""
     texts: tuple[tuple[int, bytes], ...] = ()
+    codebook: Codebook | None = None
     byte_fallback: bool = False
     fuse_unk: bool = False
     ignore_merges: bool = False
@@ -53,12 +80,14 @@ class MergeBpe(AnyModel):
         ignore_merges: Whether a piece that is itself a token becomes that token before any merging.
         texts: (id, text) of entries of a file that are not spelt in its byte alphabet, ascending: no text
             becomes such an id, and it is decoded to its text.
+        codebook: What finds some of these in text all the same, between tags; None for nothing.
     """
 
     vocabulary: Vocabulary
     merges: Merges
     ignore_merges: bool = False
     texts: tuple[tuple[int, bytes], ...] = ()
+    codebook: Codebook | None = None
     kind: Literal["bpe-merges"] = "bpe-merges"
 
 

@@ -164,8 +164,8 @@ def safe_cutter(cuts: Cuts, matcher: _core.SpecialMatcher | None) -> Callable[[b
 
     def safe_cut(data: bytes | memoryview) -> int:
         cut = cuts.safe_cut(data)
-        while cut and matcher is not None and matcher.reaches_cut(data, cut):
-            cut = cuts.safe_cut(memoryview(data)[: cut - 1])
+        while cut and matcher is not None and (before := matcher.moves_cut(data, cut)) is not None:
+            cut = cuts.safe_cut(memoryview(data)[:before])
         return cut
 
     return safe_cut

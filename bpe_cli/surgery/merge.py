@@ -15,7 +15,7 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.support.messages import plural
+from bpe_cli.support.messages import plural, quote
 from bpe_cli.surgery.merge_rules import MergeRules, composite, made_of, textless
 from bpe_cli.surgery.operation import Operation, kept, used_ids
 from bpe_cli.tokenizer import Tokenizer
@@ -131,6 +131,12 @@ def _refuse_other_kind(ours: _Merging, theirs: _Merging) -> None:
             f"the first tokenizer merges {names[ours.kind]}, the second {names[theirs.kind]}: their tokens are not "
             "of one kind",
             hint="train a new tokenizer on both corpora, or add tokens with --add-tokens",
+        )
+    if theirs.codebook is not None:
+        raise FormatError(
+            f"the second tokenizer finds words between {quote(theirs.codebook.open)} and "
+            f"{quote(theirs.codebook.close)}, and they cannot be taken over",
+            hint="name it first",
         )
     if isinstance(ours, CharacterBpe) and isinstance(theirs, CharacterBpe):
         for name in ("continuing_subword_prefix", "end_of_word_suffix", "separate_suffix", "whole_runs_of"):

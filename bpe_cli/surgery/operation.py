@@ -10,6 +10,7 @@ from typing import Any
 
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, SpecialToken, Unigram
+from bpe_cli.stages.codebook import ids_of
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
@@ -72,7 +73,7 @@ def kept(tokenizer: Tokenizer) -> dict[int, int | None]:
 
 
 def protected_ids(tokenizer: Tokenizer) -> set[int]:
-    """Return the ids that something beside the model refers to, and the unknown token's.
+    """Return the ids that something beside the model refers to, and those of the unknown token and of a codebook.
 
     Raises:
         FormatError: if the post-processor is broken.
@@ -83,6 +84,8 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
     unk_id = tokenizer.model.unk_id
     if unk_id is not None:
         named.add(unk_id)
+    if tokenizer.model.codebook is not None:
+        named |= ids_of(tokenizer.model)
     return named | _ids_in(tokenizer.post_processor)
 
 

@@ -41,7 +41,7 @@ def fingerprint(tokenizer: Tokenizer) -> str:
         value = getattr(model, each.name)
         if isinstance(value, Merges):
             value = value.triples
-        if each.name in ("texts", "whole_runs_of", "fixed_point") and not value:
+        if each.name in ("texts", "codebook", "whole_runs_of", "fixed_point") and not value:
             continue  # as before there were any
         if each.name != "vocabulary":
             add(each.name, value if isinstance(value, (bytes, array)) else repr(value))

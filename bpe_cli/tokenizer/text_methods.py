@@ -636,9 +636,9 @@ class TextMethods:
             OutputError: if a file cannot be written.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.jobs.convert import save
+        from bpe_cli.jobs.convert import convert
 
-        return save(cast(Any, self), path, format, allow_loss)
+        return list(convert(cast(Any, self), path, format, allow_loss=allow_loss).files)
 
     def apply_chat_template(
         self,

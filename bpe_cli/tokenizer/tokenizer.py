@@ -105,12 +105,22 @@ class Tokenizer(TextMethods):
             self.decoder,
             self.special_tokens,
             self.special_table,
+            self._codebook,
         )
         if self.is_plain:
             return PlainEngine(parts)
         from bpe_cli.tokenizer.engine.staged import StagedEngine
 
         return StagedEngine(parts)
+
+    @cached_property
+    def _codebook(self) -> _core.Codebook | None:
+        """What is looked for between tags, compiled."""
+        if self.model.codebook is None:
+            return None
+        from bpe_cli.stages.codebook import compiled
+
+        return compiled(self.model, self.special_tokens)
 
     @property
     def slow_patterns(self) -> tuple[str, ...]:
@@ -184,6 +194,10 @@ class Tokenizer(TextMethods):
             token_id: (vocabulary.token(token_id) if token_id < vocabulary.size else b"") or token.content
             for token_id, token in self.special_ids.items()
         }
+        if self.model.codebook is not None:
+            from bpe_cli.stages.codebook import words_of
+
+            return withheld | decoded | dict(self.model.texts) | words_of(self.model)
         return withheld | decoded | dict(self.model.texts)
 
     @cached_property
@@ -257,7 +271,7 @@ class Tokenizer(TextMethods):
                 raise no_special_tokens(unknown, [token.content for token in self.special_tokens])
             names.update(name.encode() for name in specials)
         ordered = looked_for(self.special_tokens, names)
-        if not ordered:
+        if not ordered and self._codebook is None:
             return None
         flags = bytes(
             token.lstrip | token.rstrip << 1 | token.single_word << 2 | token.normalized << 3 for token in ordered

@@ -5,6 +5,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod chunks;
+pub mod codebook;
 pub mod count;
 mod cutting;
 pub mod decode;
@@ -30,5 +31,6 @@ pub mod stages;
 mod stretches;
 pub mod text;
 mod threads;
+mod token_set;
 pub mod trainers;
 pub mod written;

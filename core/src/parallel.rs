@@ -151,8 +151,10 @@ fn cut_before(
     matcher: Option<&SpecialMatcher>,
 ) -> Option<usize> {
     let mut cut = safe_cut(&text[..limit]);
-    while cut > 0 && matcher.is_some_and(|matcher| matcher.reaches_cut(text, cut)) {
-        cut = safe_cut(&text[..cut - 1]);
+    while cut > 0
+        && let Some(before) = matcher.and_then(|matcher| matcher.moves_cut(text, cut))
+    {
+        cut = safe_cut(&text[..before]);
     }
     (cut > 0).then_some(cut)
 }

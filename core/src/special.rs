@@ -8,14 +8,13 @@
 
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
-use fancy_regex::Regex;
-
+use crate::codebook::Codebook;
 use crate::error::{Error, Result};
 use crate::normalize::Context;
 use crate::parallel::Segment;
 use crate::stages::Stages;
-use crate::text::{Text, read_char};
+use crate::text::Text;
+use crate::token_set::{Token, TokenSet};
 
 /// The token takes the white space before it along.
 pub const LSTRIP: u8 = 1;
@@ -35,6 +34,8 @@ pub struct SpecialMatcher {
     second: Option<TokenSet>,
     /// What the second pass's stretches go through before it; None when nothing changes them.
     stages: Option<Arc<Stages>>,
+    /// What is looked for in what the tokens leave, before anything rewrites it.
+    codebook: Option<Arc<Codebook>>,
 }
 
 impl SpecialMatcher {
@@ -94,7 +95,17 @@ impl SpecialMatcher {
                 _ => Some(TokenSet::new(second)?),
             },
             stages,
+            codebook: None,
         })
+    }
+
+    /// Looks for the words of a codebook too.
+    #[must_use]
+    pub fn with_codebook(self, codebook: Arc<Codebook>) -> Self {
+        Self {
+            codebook: Some(codebook),
+            ..self
+        }
     }
 
     /// Calls `each` for each stretch of text and each token, in order. Tokens that are looked for in
@@ -103,6 +114,22 @@ impl SpecialMatcher {
     /// # Errors
     /// The first error that the callback gives.
     pub fn segments(&self, text: &[u8], mut each: impl FnMut(Segment) -> Result<()>) -> Result<()> {
+        match &self.codebook {
+            None => self.tokens(text, each),
+            Some(codebook) => self.tokens(text, |segment| {
+                let Segment::Text { start, end } = segment else {
+                    return each(segment);
+                };
+                codebook.segments(&text[start..end], |inner| each(inner.moved(start)))
+            }),
+        }
+    }
+
+    /// The same without the words of a codebook.
+    ///
+    /// # Errors
+    /// The first error that the callback gives.
+    pub fn tokens(&self, text: &[u8], mut each: impl FnMut(Segment) -> Result<()>) -> Result<()> {
         match &self.second {
             Some(second) if self.stages.is_none() => self.plain.segments(text, |segment| {
                 let Segment::Text { start, end } = segment else {
@@ -136,12 +163,33 @@ impl SpecialMatcher {
         }
     }
 
+    /// Tells whether a text, of which nothing before is open, can be cut at the offset `cut`: None if it
+    /// can, else up to where another cut is to be looked for.
+    ///
+    /// It cannot where a token or a codebook's stretch goes on across the cut.
+    #[must_use]
+    pub fn moves_cut(&self, text: &[u8], cut: usize) -> Option<usize> {
+        if self.reaches_cut(text, cut) {
+            return Some(cut.saturating_sub(1));
+        }
+        let codebook = self.codebook.as_ref()?;
+        if codebook.tag_reaches(text, cut) {
+            return Some(cut.saturating_sub(1));
+        }
+        let start = codebook.open_at_end(&text[..cut])?;
+        // A token ends a stretch; one that is turned down, or only looked for in normalized text, does not.
+        let inside = &text[start + codebook.open_len()..cut];
+        let ends = self.plain.flags & SINGLE_WORD == 0
+            && (self.plain.automaton.as_ref()).is_some_and(|tokens| tokens.is_match(inside));
+        (!ends).then_some(start)
+    }
+
     /// Tells whether an occurrence that begins before the offset `cut` may reach it, also one that goes
     /// on past the end of `text`, or whether it hangs on both sides of the cut whether one is found.
     /// One that ends at the cut counts: what follows a special token is the beginning of a text, which
     /// matters where a space is put before that. Where it is not known, the answer is yes.
     #[must_use]
-    pub fn reaches_cut(&self, text: &[u8], cut: usize) -> bool {
+    fn reaches_cut(&self, text: &[u8], cut: usize) -> bool {
         if self.plain.reaches_cut(text, cut) {
             return true;
         }
@@ -202,186 +250,6 @@ fn normalized(stages: &Stages, text: &[u8], context: Context) -> Result<Vec<u8>>
     let mut text = Text::new(text, false);
     stages.normalize(&mut text, context)?;
     Ok(text.bytes().to_vec())
-}
-
-/// A token that is looked for.
-#[derive(Debug)]
-struct Token {
-    content: Vec<u8>,
-    id: u32,
-    flags: u8,
-}
-
-/// Tokens that are looked for in one pass.
-#[derive(Debug, Default)]
-struct TokenSet {
-    tokens: Vec<Token>,
-    /// None if there are no tokens.
-    automaton: Option<AhoCorasick>,
-    /// Bytes of the longest content.
-    longest: usize,
-    /// All flags of any token.
-    flags: u8,
-    /// `\w`, if a token needs it.
-    word: Option<Regex>,
-}
-
-impl TokenSet {
-    fn new(tokens: Vec<Token>) -> Result<Self> {
-        if tokens.is_empty() {
-            return Ok(Self::default());
-        }
-        let cannot = |error: &dyn std::fmt::Display| {
-            Error::Invalid(format!("special tokens cannot be searched for: {error}"))
-        };
-        let automaton = AhoCorasickBuilder::new()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(tokens.iter().map(|token| &token.content))
-            .map_err(|error| cannot(&error))?;
-        let flags = tokens.iter().fold(0, |flags, token| flags | token.flags);
-        let word = match flags & SINGLE_WORD {
-            0 => None,
-            _ => Some(Regex::new(r"\w").map_err(|error| cannot(&error))?),
-        };
-        Ok(Self {
-            automaton: Some(automaton),
-            longest: tokens.iter().map(|t| t.content.len()).max().unwrap_or(0),
-            flags,
-            word,
-            tokens,
-        })
-    }
-
-    /// Calls `each` for each stretch of text and each token, in order.
-    ///
-    /// A token that begins in white space which the one before it took along overlaps with that.
-    fn segments(&self, text: &[u8], mut each: impl FnMut(Segment) -> Result<()>) -> Result<()> {
-        let mut taken = 0;
-        // White space that was gone through: its beginning and its end.
-        let mut space = 0..0;
-        if let Some(automaton) = &self.automaton {
-            for found in automaton.find_iter(text) {
-                let token = &self.tokens[found.pattern().as_usize()];
-                let (mut start, mut end) = (found.start(), found.end());
-                if token.flags != 0 {
-                    if token.flags & SINGLE_WORD != 0 && self.inside_word(text, start, end) {
-                        continue;
-                    }
-                    if token.flags & LSTRIP != 0 {
-                        start = space_before(text, start, taken).max(taken);
-                    }
-                    if token.flags & RSTRIP != 0 {
-                        if !(space.start..=space.end).contains(&end) {
-                            space = end..space_after(text, end);
-                        }
-                        end = space.end;
-                    }
-                    if start >= end {
-                        continue; // the token before it took all of it along
-                    }
-                }
-                if taken < start {
-                    each(Segment::Text {
-                        start: taken,
-                        end: start,
-                    })?;
-                }
-                let id = token.id;
-                each(Segment::Special { id, start, end })?;
-                taken = end;
-            }
-        }
-        if taken < text.len() {
-            each(Segment::Text {
-                start: taken,
-                end: text.len(),
-            })?;
-        }
-        Ok(())
-    }
-
-    fn inside_word(&self, text: &[u8], start: usize, end: usize) -> bool {
-        let before = (start > 0).then(|| last_start(text, start));
-        let after = (end < text.len()).then_some(end);
-        before.into_iter().chain(after).any(|at| {
-            // A byte that is no part of UTF-8 is a letter, as for the pre-tokenizers.
-            read_char(text, at).0.is_none_or(|character| {
-                let mut utf8 = [0; 4];
-                let one = character.encode_utf8(&mut utf8);
-                self.word
-                    .as_ref()
-                    .is_some_and(|word| word.is_match(one).unwrap_or(false))
-            })
-        })
-    }
-
-    fn reaches_cut(&self, text: &[u8], cut: usize) -> bool {
-        if self.flags & (LSTRIP | RSTRIP | SINGLE_WORD) != 0 && cut > 0 {
-            let last = last_start(text, cut);
-            let half_a_character = last + expected_len(text[last]) > cut;
-            let strips = self.flags & (LSTRIP | RSTRIP) != 0;
-            if half_a_character || strips && is_space(text, last) {
-                return true;
-            }
-        }
-        self.tokens.iter().any(|token| {
-            let length = token.content.len();
-            let seen_from = |start: usize| &text[start..text.len().min(start + length)];
-            let crosses = (1..=length.min(cut))
-                .any(|before| token.content.starts_with(seen_from(cut - before)));
-            // What stands before the cut decides about a single word that begins at it.
-            crosses || (token.flags & SINGLE_WORD != 0 && token.content.starts_with(seen_from(cut)))
-        })
-    }
-}
-
-/// Where the last character before an offset begins.
-fn last_start(text: &[u8], end: usize) -> usize {
-    let nearest = end.saturating_sub(4);
-    (nearest..end)
-        .rev()
-        .find(|&at| text[at] & 0xC0 != 0x80)
-        .filter(|&at| at + expected_len(text[at]) >= end)
-        .unwrap_or(end - 1)
-}
-
-/// How many bytes a character has that begins with a byte.
-fn expected_len(lead: u8) -> usize {
-    match lead {
-        0xC2..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF4 => 4,
-        _ => 1,
-    }
-}
-
-fn is_space(text: &[u8], at: usize) -> bool {
-    read_char(text, at).0.is_some_and(char::is_whitespace)
-}
-
-/// Where the white space before an offset begins, as far as it lies behind `floor`.
-fn space_before(text: &[u8], mut at: usize, floor: usize) -> usize {
-    while at > floor {
-        let last = last_start(text, at);
-        let (character, length) = read_char(text, last);
-        if last + length != at || !character.is_some_and(char::is_whitespace) {
-            break;
-        }
-        at = last;
-    }
-    at
-}
-
-/// Where the white space after an offset ends.
-fn space_after(text: &[u8], mut at: usize) -> usize {
-    while at < text.len() {
-        let (character, length) = read_char(text, at);
-        if !character.is_some_and(char::is_whitespace) {
-            break;
-        }
-        at += length;
-    }
-    at
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Worked examples of special tokens in text.
 
 use super::*;
+use crate::codebook::Tag;
 
 fn matcher(tokens: &[(&str, u8)]) -> SpecialMatcher {
     let contents = tokens.iter().map(|(c, _)| c.as_bytes().to_vec()).collect();
@@ -84,6 +85,27 @@ fn sees_an_occurrence_at_a_cut() {
     let single = matcher(&[(" x", SINGLE_WORD)]);
     assert!(single.reaches_cut(b"a x ", 1), "the letter before decides");
     assert!(!single.reaches_cut(b"a y ", 1));
+}
+
+#[test]
+fn looks_for_words_between_tags_in_what_tokens_leave() {
+    let tag = |content: &[u8], id| Tag {
+        content: content.to_vec(),
+        id,
+    };
+    let words = [(b"AA".to_vec(), 13)];
+    let book = Codebook::new(tag(b"<d>", 10), tag(b"</d>", 11), 12, 2, b'A', words).unwrap();
+    let matcher = matcher(&[("<s>", 0), ("x<", 0)]).with_codebook(Arc::new(book));
+    let words = [(0, 3, 10), (3, 5, 13), (5, 6, 13), (6, 9, 0)];
+    assert_eq!(found(&matcher, "<d>aaa<s>aa</d>"), words);
+    assert_eq!(found(&matcher, "x<d>aa"), [(0, 2, 1)]);
+    // A cut in a stretch goes back to before it, unless a token or a tag has ended it.
+    assert_eq!(matcher.moves_cut(b"a b <d>aa a a", 9), Some(4));
+    assert_eq!(matcher.moves_cut(b"a b <d>aa a a", 4), None);
+    assert_eq!(matcher.moves_cut(b"a b <d>aa a a", 5), Some(4));
+    assert_eq!(matcher.moves_cut(b"a <d>a<s> b c", 11), None);
+    assert_eq!(matcher.moves_cut(b"a <d>a</d> b c", 12), None);
+    assert_eq!(matcher.moves_cut(b"a <d>a</d> b c", 10), Some(9));
 }
 
 #[test]

@@ -20,7 +20,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects import models as dialect_models
 from bpe_cli.formats.dialects import text as dialect_text
 from bpe_cli.formats.dialects.models import SENTENCEPIECE, Reader
-from bpe_cli.formats.features import EDGES, refuse_losses
+from bpe_cli.formats.features import EDGES, LOSSES, losses, refuse_losses, without_codebook
 from bpe_cli.stages import (
     ALGORITHMS,
     CharacterBpe,
@@ -38,6 +38,7 @@ from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
 FIXED_POINT = "Unigram that adds rounded scores from the end of a text"
+HUGGING_FACE = "a tokenizer.json for Hugging Face's library"
 HINT = "it holds what --compat sentencepiece trains"
 
 
@@ -64,11 +65,14 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
 
     Args:
         tokenizer: The tokenizer; given back itself if there is nothing to translate.
-        allow_loss: ``sentencepiece-edges`` agrees to differences on rare texts.
+        allow_loss: ``sentencepiece-edges`` agrees to differences on rare texts, ``codebook`` to do without one.
 
     Raises:
         FormatError: if there is no exact form, and nobody agreed; or none at all. Names the part.
     """
+    if tokenizer.model.codebook is not None:
+        refuse_losses(losses(tokenizer, LOSSES - {"codebook"}), allow_loss, HUGGING_FACE)
+        tokenizer = without_codebook(tokenizer)
     if not is_sentencepiece(tokenizer) or tokenizer.model.fixed_point:
         _refuse_own(tokenizer)
         return tokenizer
@@ -91,7 +95,7 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
     decoder = dialect_text.hugging_face_decoder(tokenizer.decoder, *_texts(tokenizer), edges)
     translated = replace(tokenizer, model=model, normalizer=normalizer, pre_tokenizer=cuts, decoder=decoder)
     _refuse_own(translated)
-    refuse_losses(_lost(edges), allow_loss, "a tokenizer.json for Hugging Face's library")
+    refuse_losses(_lost(edges), allow_loss, HUGGING_FACE)
     return translated
 
 

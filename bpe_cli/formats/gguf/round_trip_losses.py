@@ -95,7 +95,7 @@ def _compare_models(tokenizer: Tokenizer, again: Tokenizer) -> None:
     if isinstance(ours, MergeBpe) and isinstance(theirs, MergeBpe):
         if ours.texts != theirs.texts:
             raise FormatError("llama.cpp does not read the same entries as only decoded")
-        same = ours.merges == theirs.merges
+        same = ours.merges == theirs.merges and theirs.codebook in (None, ours.codebook)
     elif isinstance(ours, ScoredBpe) and isinstance(theirs, ScoredBpe):
         same = (ours.unk_id, ours.byte_fallback) == (theirs.unk_id, theirs.byte_fallback)
     elif isinstance(ours, Unigram) and isinstance(theirs, Unigram) and ours.fixed_point:

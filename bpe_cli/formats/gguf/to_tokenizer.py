@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from bpe_cli.errors import FormatError, NoPatternError, UsageError
 from bpe_cli.formats import byte_level, rwkv
-from bpe_cli.formats.gguf import character_merges, fixed_point
+from bpe_cli.formats.gguf import character_merges, fixed_point, hybrid_dna
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.container import I8, U8, Metadata
 from bpe_cli.formats.gguf.tokens import LIMIT_KEY, MARK, Vocab, template
@@ -36,10 +36,7 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 
-NOT_READ = {
-    "hybriddna": "BPE beside fixed words of DNA, six letters each",
-    "test": "no tokenizer, and for tests of its own",
-}
+NOT_READ = {"test": "no tokenizer, and for tests of its own"}
 """Models that llama.cpp knows and that are not read, with what they are."""
 
 NO_LIMIT = (1 << 31) - 1
@@ -65,7 +62,9 @@ def tokenizer_of(metadata: Metadata, pattern: str | None = None) -> Tokenizer:
             else f"{metadata.source}: tokenizer.ggml.model is {quote(model)}, which is not known",
             hint=f"models are {', '.join(MAKERS)}",
         )
-    if pattern is not None and (model != "gpt2" or metadata.text("tokenizer.ggml.pre") in character_merges.NAMES):
+    if pattern is not None and (
+        model not in ("gpt2", hybrid_dna.NAME) or metadata.text("tokenizer.ggml.pre") in character_merges.NAMES
+    ):
         raise UsageError(f"{metadata.source} says itself how text is split; no pattern can be given with it")
     return make(Vocab(metadata, model), pattern)
 
@@ -340,6 +339,11 @@ def _unescaped(text: bytes, source: str) -> bytes:
     return _ESCAPE.sub(character, text)
 
 
+def _hybrid_dna(vocab: Vocab, pattern: str | None) -> Tokenizer:
+    """Make byte-level BPE beside words of DNA."""
+    return hybrid_dna.with_words(_gpt2(vocab, pattern), vocab)
+
+
 def _plamo2(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
     """Make a unigram model that adds rounded scores."""
     return fixed_point.make(vocab)
@@ -354,5 +358,6 @@ MAKERS: dict[str, Callable[[Vocab, str | None], Tokenizer]] = {
     "whitespace": _whitespace,
     "rwkv": _rwkv,
     fixed_point.NAME: _plamo2,
+    hybrid_dna.NAME: _hybrid_dna,
 }
 """The models that are read, by ``tokenizer.ggml.model``."""

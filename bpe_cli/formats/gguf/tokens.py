@@ -44,6 +44,7 @@ DEFAULT_ROLES: dict[str, dict[str, int]] = {
     "gemma4": {},
     "rwkv": {},
     "whitespace": {"bos": 11, "eos": 11},
+    "hybriddna": {"bos": 11, "eos": 11},
     "plamo2": {"bos": 1, "eos": 2, "unk": 0},
 }
 """The ids that llama.cpp takes for what a file does not name, by ``tokenizer.ggml.model``."""

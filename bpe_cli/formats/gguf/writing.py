@@ -16,7 +16,7 @@ from bpe_cli.formats import byte_level
 from bpe_cli.formats.dialects import to_sentencepiece
 from bpe_cli.formats.dialects.models import LLAMA_CPP
 from bpe_cli.formats.features import EDGES, losses, other_model, refuse_losses
-from bpe_cli.formats.gguf import fixed_point
+from bpe_cli.formats.gguf import fixed_point, hybrid_dna
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
 from bpe_cli.formats.gguf.parse import parse
@@ -46,9 +46,8 @@ from bpe_cli.tokenizer.post_processor import affixes
 MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "unigram", "wordpiece"})
 HOLDS = frozenset(
     {
-        "ids", "pattern", "pre-tokenizer", "normalizer", "decoder", "special-tokens", "unspelt-tokens", "token-flags",
-        "post-processor",
-        "roles", "chat-templates", EDGES,
+        "ids", "pattern", "pre-tokenizer", "codebook", "normalizer", "decoder", "special-tokens", "unspelt-tokens",
+        "token-flags", "post-processor", "roles", "chat-templates", EDGES,
     }
 )  # fmt: skip
 
@@ -262,7 +261,10 @@ class _Out:
 
 
 def _gpt2(out: _Out, model: RankBpe | MergeBpe) -> None:
-    out.begin("gpt2")
+    book = model.codebook
+    out.begin(hybrid_dna.NAME if book == hybrid_dna.DNA else "gpt2")
+    if book not in (None, hybrid_dna.DNA):
+        out.lost["codebook"] = "the codebook (llama.cpp has only that of DNA)"
     out.add("pre", STRING, _pre(out, model).encode())
     visible = byte_level.visible_tokens(model.vocabulary)
     tokens = {number: text.encode() for number, text in enumerate(visible) if text}

@@ -24,9 +24,10 @@ from bpe_cli.formats.huggingface import usage as hf_usage
 from bpe_cli.formats.huggingface.listed import Cut, Listed, Plain, Unusual
 from bpe_cli.formats.json_node import Node, NotJsonError, facts_of
 from bpe_cli.formats.read_file import reader_of
-from bpe_cli.stages import ByteLevel, ByteLevelDecoder, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
+from bpe_cli.stages import ByteLevel, ByteLevelDecoder, Codebook, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
 from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import MAX_ID
+from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin, Usage
@@ -34,7 +35,7 @@ from bpe_cli.tokenizer.usage import Origin, Usage
 NAME = "tokenizer.json"
 FILES = ("tokenizer.json", "*.json")
 MODELS = frozenset({"bpe-ranks", "bpe-merges", "bpe-characters", "bpe-scores", "wordpiece", "word-level", "unigram"})
-HOLDS = (features.LOSSES - {features.EDGES}) | {"truncation", "padding", "unicode-version"}
+HOLDS = (features.LOSSES - {features.EDGES, "codebook"}) | {"truncation", "padding", "unicode-version"}
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "model")
 _TOP = ("version", "truncation", "padding", "added_tokens", *_STAGES, "usage", "trained")
@@ -48,6 +49,9 @@ _BYTE_LEVEL_ONLY = {
 
 _OF_UNKNOWN = {"unk_token": (None,), "fuse_unk": (None, False), "byte_fallback": (None, False)}
 """Those that do so only where a byte has no token."""
+
+_LONGEST_WORD = 1024
+"""Most bytes that a word of a codebook has."""
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -129,6 +133,8 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
         if kind == "BPE" and ByteLevel() in pre_tokenizer and _is_byte_level(model_node, listed):
             ignore_merges = model_node.get("ignore_merges").boolean(default=False)
             model = listed.on_bytes(special_tokens, ignore_merges=ignore_merges)
+            if not model_node.get("codebook").is_null:
+                model = replace(model, codebook=_read_codebook(model_node.get("codebook")))
             if pre_tokenizer.index(ByteLevel()) == len(pre_tokenizer) - 1:
                 pre_tokenizer = pre_tokenizer[:-1]  # the model works on bytes anyway
             if decoder == (ByteLevelDecoder(),):
@@ -161,7 +167,9 @@ class _Carried(TypedDict):
 
 def _is_byte_level(node: Node, listed: Listed) -> bool:
     """Return whether a BPE model works on bytes alone: no symbol of it is decorated, none is unknown."""
-    node.only("type", *_BYTE_LEVEL_ONLY, *_OF_UNKNOWN, "ignore_merges", "unicode_version", "vocab", "merges")
+    node.only(
+        "type", *_BYTE_LEVEL_ONLY, *_OF_UNKNOWN, "ignore_merges", "codebook", "unicode_version", "vocab", "merges"
+    )
     if not _is_harmless(node, _BYTE_LEVEL_ONLY):
         return False
     if _is_harmless(node, _OF_UNKNOWN):
@@ -175,6 +183,22 @@ def _is_harmless(node: Node, fields: Mapping[str, tuple[object, ...]]) -> bool:
         any(type(node.get(field).value) is type(value) and node.get(field).value == value for value in harmless)
         for field, harmless in fields.items()
     )
+
+
+def _read_codebook(node: Node) -> Codebook:
+    """Read what is found between tags; it stands in files of our own only."""
+    node.only("open", "close", "unknown", "width", "fill", "mark")
+    texts = {name: node.get(name).text() for name in ("open", "close", "unknown", "mark")}
+    for name, text in texts.items():
+        if not text:
+            raise node.get(name).error("is empty")
+    fill = node.get("fill").text()
+    if len(fill) != 1 or not fill.isascii():
+        raise node.get("fill").error("is not one character of ASCII")
+    width = node.get("width").integer(below=_LONGEST_WORD + 1)
+    if not width:
+        raise node.get("width").error("is 0")
+    return Codebook(texts["open"], texts["close"], texts["unknown"], width, fill, texts["mark"])
 
 
 def _read_added_token(node: Node) -> SpecialToken:
@@ -259,6 +283,8 @@ def write(content: dict[str, Any]) -> bytes:
 def _write_byte_level(tokenizer: Tokenizer) -> dict[str, Any]:
     """Write a model that works on bytes."""
     merges, ignore_merges = byte_level.write_merges_and_pieces(tokenizer)
+    book = tokenizer.model.codebook
+    own = {} if book is None else {"codebook": {name: getattr(book, name) for name in book.__match_args__}}
     return {
         "type": "BPE",
         "dropout": None,
@@ -268,6 +294,7 @@ def _write_byte_level(tokenizer: Tokenizer) -> dict[str, Any]:
         "fuse_unk": False,
         "byte_fallback": False,
         "ignore_merges": ignore_merges,
+        **own,
         "vocab": byte_level.write_vocabulary(tokenizer),
         "merges": merges,
     }

@@ -80,6 +80,7 @@ class EngineParts:
         decoder: What makes text of tokens again, in order.
         special_tokens: Special and added tokens, sorted by id.
         special_table: What decoding takes from them in the place of the model's tokens.
+        codebook: What else every matcher looks for.
     """
 
     model: Model
@@ -89,6 +90,7 @@ class EngineParts:
     decoder: tuple[Decoder, ...]
     special_tokens: tuple[SpecialToken, ...]
     special_table: SpecialTable
+    codebook: _core.Codebook | None = None
 
 
 class Engine(Protocol):

@@ -59,7 +59,8 @@ class PlainEngine:
         self._prefix_space = any(isinstance(stage, PrefixSpace) for stage in parts.pre_tokenizer)
         self._splitter = compile_splitter(patterns)
         self.slow_patterns = () if isinstance(self._splitter, _core.Splitter) else patterns
-        self.has_spans = not any(token.lstrip or token.rstrip for token in parts.special_tokens)
+        strips = any(token.lstrip or token.rstrip for token in parts.special_tokens)
+        self.has_spans = not strips and parts.codebook is None
 
     @cached_property
     def _compiled(self) -> _core.Engine:
@@ -94,7 +95,7 @@ class PlainEngine:
         return PlainEngine(replace(self._parts, pre_tokenizer=()))
 
     def matcher(self, contents: Sequence[bytes], ids: Sequence[int], flags: bytes | None) -> _core.SpecialMatcher:
-        return _core.SpecialMatcher(contents, ids, flags)
+        return _core.SpecialMatcher(contents, ids, flags, codebook=self._parts.codebook)
 
     def _stretches(
         self, block: Block, matcher: _core.SpecialMatcher | None

@@ -76,7 +76,7 @@ class StagedEngine:
         return StagedEngine(replace(self._parts, normalizer=(), pre_tokenizer=(), decoder=()))
 
     def matcher(self, contents: Sequence[bytes], ids: Sequence[int], flags: bytes | None) -> _core.SpecialMatcher:
-        return _core.SpecialMatcher(contents, ids, flags, self._stages)
+        return _core.SpecialMatcher(contents, ids, flags, self._stages, self._parts.codebook)
 
     def encode(
         self,

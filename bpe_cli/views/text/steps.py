@@ -99,7 +99,9 @@ class StepsView:
             yield _Line("", Text(f"{wrong}: this is an error of bpe, please report it", style="bold"), 0)
         parts = [count(steps.piece_count, noun)]
         if steps.row_count > steps.piece_count:
-            parts.append(count(steps.row_count - steps.piece_count, "special or added token"))
+            between_tags = any(row.walk is not None and row.walk.family == "between-tags" for row in steps.rows)
+            other = "other token" if between_tags else "special or added token"
+            parts.append(count(steps.row_count - steps.piece_count, other))
         parts += [count(steps.token_count, "token"), count(steps.byte_count, "byte")]
         yield _Line("", Text(", ".join(parts)), 0)
 
@@ -107,7 +109,8 @@ class StepsView:
 def _row(row: Row, noun: str, width: int, most: int | None) -> Iterator[RenderableType]:
     """Show a piece or a special token."""
     if row.special is not None:
-        said = f"  a special or added token, id {row.special.token_id}"
+        what = f"looked up as {_brief(row.special.content)}" if row.walk is not None else "a special or added token"
+        said = f"  {what}, id {row.special.token_id}"
         yield _Line("", Text.assemble((f"token ⟦{_brief(row.text)}⟧", _HEADING), said), 0)
         return
     shown, walk = _brief(row.text), row.walk
@@ -144,7 +147,7 @@ def _walk(walk: Walk, width: int, most: int | None) -> Iterator[RenderableType]:
         yield from _look_ups(walk)
     elif walk.family == "lattice":
         yield from _lattice(walk, most)
-    else:
+    elif walk.family == "left-out":
         yield _line("", Text(f"the steps are left out: {walk.reason}"))
 
 

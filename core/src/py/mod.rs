@@ -64,7 +64,7 @@ mod _core {
     #[pymodule_export]
     use super::round_trips::{chain_failures, joined_failures};
     #[pymodule_export]
-    use super::split::{SpecialMatcher, Splitter};
+    use super::split::{Codebook, SpecialMatcher, Splitter};
     #[pymodule_export]
     use super::train::{BpeTraining, resume_bpe, train_bpe};
     #[pymodule_export]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
 from tests.needs import needs
 
 library = needs("gguf")
@@ -151,6 +152,27 @@ def fill_rwkv(writer: library.GGUFWriter, *, more: tuple[str, ...] = ()) -> None
     writer.add_token_types([3, *[1] * (len(texts) - 1)])
     writer.add_bos_token_id(0)
     writer.add_eos_token_id(0)
+
+
+def fill_hybrid_dna(
+    writer: library.GGUFWriter, *, words: tuple[str, ...] = ("ACGTAC", "CCCCCC", "TTTAAA", "NAAAAA", "A\u00e91AA"),
+    without: str = "", types: dict[str, int] | None = None, pre: str = "qwen2", model: str = "hybriddna",
+) -> None:  # fmt: skip
+    """Put in byte-level BPE of all bytes beside words of DNA, of which one is a token of its own besides."""
+    merges = ("C C", "CC CC", "CCCC CC", "a b", "Ġ ab", "< d", "<d n", "<dn a", "< / ", "A C", "o o", "<dna >")
+    merges = tuple(merge for merge in merges if merge.count(" ") == 1)
+    texts = [*CHAR_TO_BYTE, *(merge.replace(" ", "") for merge in merges if merge != "<dna >")]
+    texts += ["<|endoftext|>", "<own>", "[PAD9]", "<dna>", "</dna>", "<oov>", *(word + "\ue000" for word in words)]
+    types = {"<|endoftext|>": 3, "<own>": 4, "[PAD9]": 5} | (types or {})
+    texts = [text for text in texts if text != without]
+    writer.add_tokenizer_model(model)
+    writer.add_tokenizer_pre(pre)
+    writer.add_token_list(texts)
+    writer.add_token_types([types.get(text, 1) for text in texts])
+    writer.add_token_merges([merge for merge in merges if without != "<dna>" or merge != "<dna >"])
+    writer.add_bos_token_id(texts.index("<|endoftext|>"))
+    writer.add_eos_token_id(texts.index("<|endoftext|>"))
+    writer.add_add_bos_token(False)
 
 
 FILLS = {"llama": fill_llama, "gpt2": fill_gpt2, "bert": fill_bert, "t5": fill_t5, "plamo2": fill_plamo2}

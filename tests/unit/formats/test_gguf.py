@@ -174,7 +174,7 @@ def test_a_pattern_takes_the_place_of_the_split_only_where_there_is_one(read):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("hybriddna", "fixed words of DNA"),
+        ("test", "no tokenizer, and for tests of its own"),
         ("none", "without a tokenizer"),
         ("new", "which is not known"),
     ],

@@ -17,7 +17,15 @@ from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.formats import gguf
 from bpe_cli.stages import CharacterBpe, MaxMatch, Unigram, WhitespaceSplit
 from bpe_cli.stages.sentencepiece_kinds import NORMAL, UNUSED
-from tests.unit.formats.gguf_files import fill_gemma4, fill_plain_text, fill_plamo2, fill_rwkv, fill_whitespace, written
+from tests.unit.formats.gguf_files import (
+    fill_gemma4,
+    fill_hybrid_dna,
+    fill_plain_text,
+    fill_plamo2,
+    fill_rwkv,
+    fill_whitespace,
+    written,
+)
 
 
 @pytest.fixture
@@ -248,3 +256,50 @@ def test_what_llama_cpp_has_no_such_model_for_is_not_written(read):
     for name in ("tokenizer.json", "sentencepiece"):
         with pytest.raises(FormatError, match="rounded scores"):
             formats.dump(tokenizer, name, frozenset(formats.features.LOSSES))
+
+
+# -- words of DNA ----------------------------------------------------------------------------------
+
+
+def test_words_of_dna(read):
+    tokenizer = read(fill_hybrid_dna)
+    assert texts_of(tokenizer, "ab<dna>acgtacCCCCCCnx</dna> ab") == [
+        "ab", "<dna>", "ACGTAC", "CCCCCC", "<oov>", "</dna>", " ab",
+    ]  # fmt: skip
+    assert tokenizer.encode("CCCCCC") != tokenizer.encode("<dna>CCCCCC")[1:]
+    assert gguf.loads(gguf.dump(tokenizer)[""]) == tokenizer
+    assert read(fill_hybrid_dna, pattern="none").encode("<dna>n")[1:] == tokenizer.encode("<dna>n")[1:]
+
+
+def test_a_tag_that_is_a_special_token_is_looked_for_as_such(read):
+    for kind, asked in ((3, "all"), (4, ())):
+        tokenizer = read(fill_hybrid_dna, types={"<dna>": kind})
+        begin, *others = tokenizer.encode("<dna>n</dna>", specials=asked)
+        assert tokenizer.token_bytes(begin) == b"<dna>"
+        assert others == tokenizer.encode("n</dna>")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"without": "<dna>"}, 'no token "<dna>", without which'),
+        ({"without": "</dna>"}, 'no token "</dna>", without which'),
+        ({"without": "<oov>"}, 'no token "<oov>", without which'),
+        ({"types": {"</dna>": 3}}, "would become"),
+        ({"types": {"<oov>": 3}}, "would become"),
+        ({"types": {"ACGTAC\ue000": 3}}, "a special token"),
+        ({"types": {"ACGTAC\ue000": 4}}, "a special token"),
+        ({"pre": "gemma4"}, 'hybriddna with the split "gemma4" cannot be read'),
+        ({"pre": "of no kind"}, "which is not known"),
+        ({"words": ("ACGTAC", "ACGTAC")}, "stands twice"),
+    ],
+)
+def test_files_of_dna_that_are_refused(read, options, sentence):
+    with pytest.raises(FormatError, match=sentence):
+        read(fill_hybrid_dna, **options)
+
+
+def test_words_that_are_missing_are_unknown(read):
+    tokenizer = read(fill_hybrid_dna, words=("ACGTAC", "acgtta", "ACG", "ACGTACG"))
+    assert texts_of(tokenizer, "<dna>acgtacacgttaacg") == ["<dna>", "ACGTAC", "<oov>", "<oov>"]
+    assert texts_of(read(fill_hybrid_dna, words=()), "<dna>acgtac") == ["<dna>", "<oov>"]

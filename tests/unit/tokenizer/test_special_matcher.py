@@ -144,8 +144,8 @@ def test_where_no_token_reaches_a_cut_both_sides_stand_alone(left, right, tokens
     matcher = compile_tokens(tokens)
     data, cut = (left + right).encode(), len(left.encode())
     # Also as long as what follows is not known.
-    for known in (len(data), (len(data) + cut) // 2, cut):
-        if not matcher.reaches_cut(data[:known], cut):
+    for known in (len(data), (len(data) + cut) // 2, min(cut + 1, len(data)), cut):
+        if matcher.moves_cut(data[:known], cut) is None:
             apart = matcher.find_all(data[:cut]) + [
                 (start + cut, end + cut, token_id) for start, end, token_id in matcher.find_all(data[cut:])
             ]
@@ -158,7 +158,7 @@ def test_any_bytes_are_text(data, tokens):
     matcher = compile_tokens(tokens)
     for start, end, _ in matcher.find_all(data):
         assert 0 <= start < end <= len(data)
-    assert isinstance(matcher.reaches_cut(data, len(data) // 2), bool)
+    assert matcher.moves_cut(data, len(data) // 2) in (None, max(len(data) // 2 - 1, 0))
 
 
 @pytest.mark.parametrize(
@@ -238,6 +238,6 @@ def test_cuts_behind_a_normalizer_are_answered_from_the_text_around():
     text = words + b"in MiD cUt of " + words
     inside = text.index(b" cUt")
     outside = len(b"some words stand here " * 10) - 1
-    assert matcher.reaches_cut(text, inside)
-    assert not matcher.reaches_cut(text, outside)
-    assert matcher.reaches_cut(text, 5), "too little is known of what stands before"
+    assert matcher.moves_cut(text, inside) == inside - 1
+    assert matcher.moves_cut(text, outside) is None
+    assert matcher.moves_cut(text, 5) == 4, "too little is known of what stands before"

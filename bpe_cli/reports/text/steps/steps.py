@@ -13,7 +13,7 @@ from bpe_cli.reports.text.steps.longest import FromLeft, WordPieces, from_left_o
 from bpe_cli.reports.text.steps.lookup import NGrams, WholePieces
 from bpe_cli.reports.text.steps.merging import ByList, ByRanks, ByScores, OverCharacters
 from bpe_cli.reports.text.steps.pieces import Pieces
-from bpe_cli.reports.text.steps.values import Row, Steps, StepToken, TooMuch, Walk
+from bpe_cli.reports.text.steps.values import Row, Steps, StepToken, TagWalk, TooMuch, Walk
 from bpe_cli.reports.text.token_text import read_visible
 from bpe_cli.support.blocks import Block
 
@@ -116,7 +116,8 @@ class _Teller:
         if part.special_id is not None:
             token = self._names.token(part.special_id)
             self._last = None
-            return Row(number, part.text, token, None, None, False, (token,))
+            found = None if part.special_id in self._tokenizer.special_ids else TagWalk((token,))
+            return Row(number, part.text, token, found, None, False, (token,))
         walk: Walk | None = None
         told = self._told.get(part.text)
         if told is None:

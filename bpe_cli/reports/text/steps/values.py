@@ -295,7 +295,19 @@ class TooMuch:
     family: Literal["left-out"] = "left-out"
 
 
-Walk = MergeWalk | MatchWalk | CutWalk | LookUpWalk | LatticeWalk | TooMuch
+@dataclass(frozen=True, slots=True)
+class TagWalk:
+    """A tag, or a word between tags, which is looked up as it stands and is no piece.
+
+    Attributes:
+        tokens: The token.
+    """
+
+    tokens: tuple[StepToken, ...]
+    family: Literal["between-tags"] = "between-tags"
+
+
+Walk = MergeWalk | MatchWalk | CutWalk | LookUpWalk | LatticeWalk | TooMuch | TagWalk
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,8 +317,9 @@ class Row:
     Attributes:
         number: Number of the piece (or word of one), from 0; None for a special token.
         text: The piece as the model gets it: normalized, with marks for spaces; the text of a special token.
-        special: The special or added token; None for a piece.
-        walk: How the model arrived; None for a special token, and for a piece that stood before.
+        special: The special or added token, or the one that was found between tags; None for a piece.
+        walk: How the model arrived, or the look-up between tags; None for a special token, and for a piece that stood
+            before.
         same_as: Number of the piece that is the same and was told; None if it is new.
         fused: Whether its (unknown) token is one with the last token of the row before.
         tokens: Its tokens; none if it is fused.

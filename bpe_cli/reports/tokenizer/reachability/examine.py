@@ -32,6 +32,7 @@ from bpe_cli.reports.tokenizer.reachability.searching import LONG_BYTES, LONGEST
 from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS, Layer, Reachability, Verdict
 from bpe_cli.stages import ByteLevel, CharacterBpe, Metaspace, Prepend
 from bpe_cli.stages.byte_alphabet import from_visible
+from bpe_cli.stages.codebook import between_tags, words_of
 from bpe_cli.support.messages import plural, quote
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     for 200,000 tokens of which few are in doubt.
     """
     special = {token.token_id: token.content for token in tokenizer.special_tokens}
-    texts = dict(tokenizer.model.texts)
+    texts = dict(tokenizer.model.texts) | words_of(tokenizer.model)
     if token_ids is None:
         tokens = dict(tokenizer.model.vocabulary.items()) | special | texts
     else:
@@ -77,12 +78,13 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     verdicts = examination.verdicts
     verdicts |= {token_id: Verdict(token_id, False, "pieces", None, _UNSPELT) for token_id in unspelt}
     tokens |= unspelt
+    found = examination.search.witnesses(between_tags(tokenizer.model, verdicts.keys()))
+    verdicts |= {each: Verdict(each, True, "context", text) for each, text in found.items()}
     counts = Counter(verdict.layer for verdict in verdicts.values())
     counts["plain"] += len(tokens) - len(verdicts)
     if token_ids is not None:
-        for token_id in tokens:
-            if token_id not in verdicts:
-                verdicts[token_id] = Verdict(token_id, True, "plain", examination.texts[token_id])
+        for token_id in tokens.keys() - verdicts.keys():
+            verdicts[token_id] = Verdict(token_id, True, "plain", examination.texts[token_id])
     kept = {
         token_id: verdict
         for token_id, verdict in sorted(verdicts.items())
