@@ -13,15 +13,16 @@ These names are the public interface; each is imported when it is first used, so
 
 TYPE_CHECKING = False  # `typing` takes longer to import than all else that `import bpe_cli` does
 if TYPE_CHECKING:
+    from bpe_cli.calls import add_tokens, compare, decode_files, encode_files, extend, inspect, merge, prune
     from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
     from bpe_cli.formats import dump
     from bpe_cli.jobs.convert import convert
     from bpe_cli.jobs.load import load
     from bpe_cli.jobs.train import train
-    from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport, compare, inspect
+    from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.stages import SpecialToken
     from bpe_cli.stages.patterns import PATTERNS
-    from bpe_cli.support.version import __version__
+    from bpe_cli.support.version import __version__ as __version__
     from bpe_cli.tokenizer import Token, Tokenizer
     from bpe_cli.tokenizer.batches import EncodedBatch, PaddedBatch
     from bpe_cli.tokenizer.model_inputs import Encoding
@@ -47,12 +48,17 @@ __all__ = [
     "TokenizerReport",
     "TrainingError",
     "UsageError",
-    "__version__",
+    "add_tokens",
     "compare",
     "convert",
+    "decode_files",
     "dump",
+    "encode_files",
+    "extend",
     "inspect",
     "load",
+    "merge",
+    "prune",
     "train",
 ]
 
@@ -76,11 +82,17 @@ _HOMES = {
     "TrainingError": "errors",
     "UsageError": "errors",
     "__version__": "support.version",
-    "compare": "results",
+    "add_tokens": "calls",
+    "compare": "calls",
     "convert": "jobs.convert",
+    "decode_files": "calls",
     "dump": "formats",
-    "inspect": "results",
+    "encode_files": "calls",
+    "extend": "calls",
+    "inspect": "calls",
     "load": "jobs.load",
+    "merge": "calls",
+    "prune": "calls",
     "train": "jobs.train",
 }
 
@@ -97,4 +109,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(_HOMES)

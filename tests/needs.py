@@ -19,6 +19,7 @@ SHARED = "needs ../shared (real tokenizers and reference results), which is not 
 ALLOWED = {
     "needs Chromium to open pages in, which is not installed": ".ci/run tries to install it, which takes a network",
     "needs llama_cpp, which is not installed: make setup": "it compiles llama.cpp, which takes a quarter of an hour",
+    "needs torch, which is not installed: make setup": "5 GB; other tests hand a tokenizer to processes of every kind",
     "needs the right to mount a small disk": "root's alone; /dev/full and a limit on sizes stand in for a full disk",
     "needs the right to give rights up": "root's alone; whoever has none to give up runs the test without",
     **dict.fromkeys(
@@ -44,9 +45,9 @@ def skip(reason: str) -> NoReturn:
     pytest.skip(reason, allow_module_level=True)
 
 
-def needs(module: str) -> Any:
-    """Return a module of the development group in pyproject.toml; without it, skip."""
-    return pytest.importorskip(module, reason=f"needs {module}, which is not installed: make setup")
+def needs(module: str, name: str | None = None) -> Any:
+    """Return a module of the development group in pyproject.toml; without it, skip. ``name`` is that of its package."""
+    return pytest.importorskip(module, reason=f"needs {name or module}, which is not installed: make setup")
 
 
 def only_where(condition: bool, reason: str) -> pytest.MarkDecorator:

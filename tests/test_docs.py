@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -22,6 +23,7 @@ from pathlib import Path
 import pytest
 
 import bpe_cli
+from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "corpora" / "README.md"])
@@ -189,6 +191,25 @@ def test_the_library_page_teaches_public_names_alone():
         assert module in ("", "bpe_cli") or module.startswith("bpe_cli.compat"), module
         public = bpe_cli.__all__ if module == "bpe_cli" else [*bpe_cli.__all__, "tiktoken", "transformers"]
         assert {name.strip() for name in names.split(",") if name} <= {*public}
+
+
+def test_every_command_is_one_call(commands, desk, monkeypatch):
+    """The calls of the table run one after the other, and fit on a slide."""
+    monkeypatch.chdir(desk)
+    page = (generate.DOCS / "library.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `bpe (\w+)[^|]*\| `(bpe_cli[^|]*)` \|$", page, re.MULTILINE)
+    assert {command for command, _ in rows} == {*commands}
+    for _, call in rows:
+        assert len(call) <= 100
+        assert eval(call, {"bpe_cli": bpe_cli, "Path": Path}), call  # a line of our own page
+
+
+def test_speeds_beside_tiktoken_are_those_that_were_measured():
+    needs("tiktoken")
+    from benchmarks import compat
+
+    page = (generate.DOCS / "library.md").read_text(encoding="utf-8")
+    assert compat.table(json.loads(compat.STORED.read_text(encoding="utf-8"))) in page
 
 
 def test_format_tables_are_what_the_code_says():

@@ -50,6 +50,16 @@ def test_processes_however_they_begin(kind, method):
         assert list(pool.map(data.__getitem__, range(len(TEXTS)), chunksize=8)) == expected
 
 
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_the_workers_of_a_data_loader(method):
+    torch = needs("torch.utils.data", "torch")
+    tokenizer = used("gpt2")
+    loader = torch.DataLoader(
+        Encoded(tokenizer, TEXTS), batch_size=16, num_workers=2, collate_fn=list, multiprocessing_context=method
+    )
+    assert [ids for batch in loader for ids in batch] == [tokenizer.encode(text) for text in TEXTS]
+
+
 @pytest.mark.parametrize("kind", ["gpt2", "bbpe"])
 def test_datasets_with_several_processes(kind, tmp_path, monkeypatch):
     datasets = needs("datasets")

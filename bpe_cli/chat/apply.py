@@ -70,7 +70,8 @@ def _conversation(messages: object, tools: object, documents: object, arguments:
         except orjson.JSONEncodeError as error:
             if "surrogate" in str(error):
                 raise InputError(f"{name}: a text has a lone surrogate, which stands for no character") from error
-            raise TypeError(f"{name} must be of what JSON has: {error}") from error
+            what = f"{name}, the further arguments," if name == "chat_template_kwargs" else name
+            raise TypeError(f"{what} must be of what JSON has: {error}") from error
     return read_conversation(orjson.dumps(parts), "the conversation")
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     from regex import Pattern
+
+    from bpe_cli.tokenizer.engine import Engine
 
 __all__ = ["Encoding", "encoding_for_model", "encoding_name_for_model", "get_encoding", "list_encoding_names"]
 
@@ -161,6 +163,14 @@ class Encoding:
         Raises:
             ValueError: if the text has a disallowed special token.
         """
+        if disallowed_special == "all" and allowed_special == _NONE and type(text) is str and self._usual is not None:
+            try:  # what most callers do: nothing is allowed, and nothing disallowed is there
+                data = text.encode()
+            except UnicodeEncodeError:
+                pass
+            else:
+                if self._usual.find(data) is None:
+                    return self._ids(data, None).tolist()
         return self._encoded(text, allowed_special, disallowed_special).tolist()
 
     def encode_to_numpy(
@@ -239,10 +249,10 @@ class Encoding:
         Raises:
             KeyError: if an id has no token.
         """
-        packed = _packed(tokens)
         try:
-            return self._decoder.decode_bytes(packed)
-        except InputError:
+            return self._decode(array("I", tokens) if type(tokens) is list else _packed(tokens))
+        except (TypeError, OverflowError, ValueError):
+            packed = _packed(tokens)
             for token in packed:
                 if self._content(token) is None:
                     raise KeyError(f"Invalid token for decoding: {token}") from None
@@ -365,6 +375,20 @@ class Encoding:
         special = (SpecialToken(text.encode(), number) for number, text in sorted(tokens.items()) if text)
         return Tokenizer(self._tokenizer.model, special_tokens=tuple(special))
 
+    @cached_property
+    def _engine(self) -> Engine:
+        return self._tokenizer.engine
+
+    @cached_property
+    def _decode(self) -> Callable[[array[int]], bytes]:
+        return self._decoder.engine.decode
+
+    @cached_property
+    def _usual(self) -> _core.SpecialMatcher | None:
+        """What finds the special tokens, all of which are disallowed unless a caller says otherwise."""
+        names = frozenset(self._special_tokens)
+        return _finder(names) if names and "" not in names else None
+
     def _content(self, token: int) -> bytes | None:
         try:
             return self._decoder.token_bytes(token)
@@ -421,7 +445,7 @@ class Encoding:
 
     def _ids(self, data: bytes, matcher: _core.SpecialMatcher | None) -> memoryview:
         try:
-            return self._tokenizer.encode_block(Block.of([data]), matcher)[0]
+            return self._engine.encode_text(data, matcher)
         except InputError as error:
             raise ValueError(str(error)) from error
 
@@ -437,6 +461,7 @@ class Encoding:
 # -- encodings by name ------------------------------------------------------------------------------------
 
 _ENCODINGS: dict[str, Encoding] = {}
+_NONE: frozenset[str] = frozenset()
 
 
 def get_encoding(encoding_name: str) -> Encoding:

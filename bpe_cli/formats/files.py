@@ -11,6 +11,7 @@ from bpe_cli.formats.detect import locate, other_in
 from bpe_cli.formats.registry import FORMATS, LISTS_DEAD_MERGES
 from bpe_cli.formats.stage_growth import check_growth
 from bpe_cli.stages.patterns import resolve_pattern
+from bpe_cli.support.core_arguments import losses_of, wrong_type
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import did_you_mean, listed, nearest
 from bpe_cli.tokenizer import Tokenizer
@@ -43,12 +44,16 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
     return replace(tokenizer, name=str(path))
 
 
-def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = ()) -> dict[str, bytes]:
+def dump(
+    tokenizer: Tokenizer,
+    format: str,  # noqa: A002  # what every caller calls it
+    allow_loss: Collection[str] = (),
+) -> dict[str, bytes]:
     """Return the contents of the files that hold a tokenizer, proved: read back they give the same ids and texts.
 
     Args:
         tokenizer: What is to be held.
-        format_name: One of ``FORMATS``.
+        format: One of ``FORMATS``.
         allow_loss: What may be left out, by the names in ``features.LOSSES``.
 
     Returns:
@@ -58,12 +63,18 @@ def dump(tokenizer: Tokenizer, format_name: str, allow_loss: Collection[str] = (
         FormatError: if the format cannot hold all of it.
         UsageError: if there is no such format, or no such loss.
         OutputError: if there is no place for a temporary file.
+        TypeError: if an argument is of a wrong type.
     """
     from bpe_cli.formats.proof import prove
 
-    files = rehearse(tokenizer, format_name, allow_loss)
-    with _with_way_out(format_name):
-        prove(tokenizer, files, FORMATS[format_name].FILES[0].replace("*", "tokenizer"), load, allow_loss)
+    if not isinstance(tokenizer, Tokenizer):
+        raise wrong_type("tokenizer", "a Tokenizer", tokenizer)
+    if not isinstance(format, str):
+        raise wrong_type("format", "a str", format)
+    allow_loss = losses_of(allow_loss)
+    files = rehearse(tokenizer, format, allow_loss)
+    with _with_way_out(format):
+        prove(tokenizer, files, FORMATS[format].FILES[0].replace("*", "tokenizer"), load, allow_loss)
     return files
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.load import load
-from bpe_cli.jobs.outputs import Streams, check_kept
+from bpe_cli.jobs.outputs import Streams, check_kept, streams_of
 from bpe_cli.stages import SpecialToken
-from bpe_cli.support.core_arguments import list_of, wrong_type
-from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.core_arguments import list_of, losses_of, wrong_type
+from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -97,11 +97,11 @@ def convert(
         TypeError: if an argument is of a wrong type.
     """
     from bpe_cli.formats import dump, left_behind, rehearse
-    from bpe_cli.surgery import id_map, skeleton
+    from bpe_cli.surgery import skeleton
 
     path = _path(output)
     chosen = _format_of(path, format)
-    losses = _losses(allow_loss)
+    losses = losses_of(allow_loss)
     if not isinstance(source, (str, os.PathLike, Tokenizer)):
         raise wrong_type("source", "a Tokenizer, a str or a path", source)
     if change is not None and not hasattr(change, "map_path"):
@@ -109,7 +109,9 @@ def convert(
     map_path = None if change is None else change.map_path(path)
     if stdout is not None and map_path == f"{_STDOUT}.ids.json":
         raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give --id-map FILE")
-    streams = streams or Streams()
+    listener, streams = heard(listener), streams_of(streams)
+    if stdout is not None and not callable(getattr(stdout, "write", None)):
+        raise wrong_type("stdout", "a binary stream", stdout)
     written = [("-o", path), ("--id-map" if change and change.id_map else "the map of ids", map_path)]
     kept = [] if isinstance(source, Tokenizer) else [("the tokenizer", os.fsdecode(source))]
     check_kept(written, [*kept, *(change.read_files if change else [])], streams)
@@ -131,7 +133,7 @@ def convert(
     paths = _places(files, path, map_path, stdout)
     contents = {paths[name]: content for name, content in files.items()}
     if map_path is not None and operation is not None:
-        contents = {map_path: id_map(operation), **contents}
+        contents = {map_path: operation.id_map(), **contents}
     folder = None if "" in files else os.path.dirname(next(iter(paths.values())))
     _write(contents, folder, stdout)
     left, layout = tuple(left_behind(model, chosen)), _built_in_layout(source, model)
@@ -147,16 +149,6 @@ def _built_in_layout(source: object, model: Tokenizer) -> str | None:
     from bpe_cli.chat import layout_of_model
 
     return layout_of_model(source)
-
-
-def save(
-    tokenizer: Tokenizer,
-    path: str | os.PathLike[str],
-    format: str | None,  # noqa: A002
-    allow_loss: Collection[str],
-) -> list[str]:
-    """Write a tokenizer, as ``Tokenizer.save`` says; return the paths of its files."""
-    return list(convert(tokenizer, path, format, allow_loss=allow_loss).files)
 
 
 def _path(output: str | os.PathLike[str]) -> str:
@@ -179,21 +171,6 @@ def _format_of(output: str, name: str | None) -> str:
     if not isinstance(name, str):
         raise wrong_type("format", "a str", name)
     return name
-
-
-def _losses(allow_loss: Collection[str]) -> frozenset[str]:
-    if isinstance(allow_loss, str):
-        raise UsageError(
-            f"allow_loss is the str {allow_loss!r}", hint=f"for this one loss: allow_loss=({allow_loss!r},)"
-        )
-    try:
-        losses = frozenset(allow_loss)
-    except TypeError:
-        raise wrong_type("allow_loss", "a collection of str", allow_loss) from None
-    for each in losses:
-        if not isinstance(each, str):
-            raise wrong_type("allow_loss", "a collection of str", each)
-    return losses
 
 
 def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdout: BinaryIO | None) -> dict[str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from bpe_cli.errors import UsageError
+from bpe_cli.support.core_arguments import wrong_type
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -48,6 +49,17 @@ class Streams(NamedTuple):
     def read(self) -> BinaryIO:
         """What ``-`` stands for."""
         return self.stdin or sys.stdin.buffer
+
+
+def streams_of(streams: Streams | None) -> Streams:
+    """Return the streams that a caller gave, or the process's own.
+
+    Raises:
+        TypeError: if they are something else.
+    """
+    if streams is not None and not isinstance(streams, Streams):
+        raise wrong_type("streams", "Streams", streams)
+    return streams or Streams()
 
 
 class Target(NamedTuple):

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.inputs import read_counts
 from bpe_cli.jobs.load import load
+from bpe_cli.support.core_arguments import wrong_type
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import Listener
+from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from bpe_cli.stages import SpecialToken
-    from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.tokenizer import Specials
     from bpe_cli.tokenizer.engine import Sampling
 
-    AnyTokenizer: TypeAlias = "Tokenizer | TokenizerChoice | str"
-    """A tokenizer, or what says which: a file, a folder, an encoding, a model."""
+    AnyTokenizer: TypeAlias = "Tokenizer | TokenizerChoice | str | os.PathLike[str]"
+    """A tokenizer, or what says which: what ``load`` takes."""
 
 Inference = Literal["merges", "longest", "left-to-right"]
 """How a BPE vocabulary is applied: by its merges; by the longest token anywhere first; by the longest from the left."""
@@ -68,7 +71,7 @@ class TokenizerChoice:
         return tokenizer.with_longest_match(left_to_right=self.inference == "left-to-right", frequencies=counts)
 
 
-def load_tokenizer(tokenizer: AnyTokenizer) -> Tokenizer:
+def load_tokenizer(tokenizer: AnyTokenizer, name: str = "tokenizer") -> Tokenizer:
     """Return a tokenizer, loaded if it is named.
 
     >>> load_tokenizer("gpt-4o").name
@@ -77,20 +80,26 @@ def load_tokenizer(tokenizer: AnyTokenizer) -> Tokenizer:
     Raises:
         UsageError: If there is no such tokenizer.
         InputError, FormatError: If its file cannot be read.
+        TypeError: If it is no tokenizer and says of none; ``name`` is what the message calls the argument.
     """
-    choice = TokenizerChoice(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    return choice.load() if isinstance(choice, TokenizerChoice) else choice
+    if isinstance(tokenizer, (str, os.PathLike)):
+        return load(tokenizer)
+    if isinstance(tokenizer, TokenizerChoice):
+        return tokenizer.load()
+    if not isinstance(tokenizer, Tokenizer):
+        raise wrong_type(name, "a Tokenizer, a str or a path", tokenizer)
+    return tokenizer
 
 
 def name_of(tokenizer: AnyTokenizer) -> str:
     """Return what the caller calls a tokenizer, which may be the name of a model."""
-    return tokenizer if isinstance(tokenizer, str) else tokenizer.name or ""
+    return os.fsdecode(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else tokenizer.name or ""
 
 
 def files_of(tokenizer: AnyTokenizer) -> Iterator[tuple[str, str]]:
     """Yield what is read of a tokenizer, for ``check_kept``."""
-    if isinstance(tokenizer, str):
-        yield "the tokenizer", tokenizer
+    if isinstance(tokenizer, (str, os.PathLike)):
+        yield "the tokenizer", os.fsdecode(tokenizer)
     elif isinstance(tokenizer, TokenizerChoice):
         yield "the tokenizer", tokenizer.name
         yield "the frequencies", tokenizer.frequencies or ""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.outputs import Streams, Target, check_kept, check_outputs
 from bpe_cli.jobs.train_options import options_for
-from bpe_cli.support.core_arguments import wrong_type
-from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.core_arguments import one_of, whole_number, wrong_type
+from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.messages import plural
+from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import trainer_for
 from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, Trained, new_counts
 
@@ -218,6 +219,12 @@ def train(
     """
     if not isinstance(algorithm, str):
         raise wrong_type("algorithm", "a str", algorithm)
+    if documents is not None:
+        one_of("documents", documents, ("whole", "lines", "jsonl"))
+    if not isinstance(field, str):
+        raise wrong_type("field", "a str", field)
+    threads = usable_threads(whole_number("threads", threads, 1))
+    max_memory, listener = whole_number("max_memory", max_memory, 1), heard(listener)
     made = options_for(algorithm, options)
     trainer = trainer_for(made)
     first, items = _looked_into(corpus)

@@ -103,6 +103,29 @@ def specials_of(specials: Literal["all"] | Iterable[str]) -> Literal["all"] | tu
     return names
 
 
+def losses_of(allow_loss: Iterable[str]) -> frozenset[str]:
+    """Return what a format need not hold.
+
+    >>> losses_of(["name"])
+    frozenset({'name'})
+
+    Raises:
+        TypeError: if it is not several str.
+        UsageError: if it is the name of one loss.
+    """
+    if isinstance(allow_loss, str):
+        raise UsageError(
+            f"allow_loss is the str {allow_loss!r}", hint=f"for this one loss: allow_loss=({allow_loss!r},)"
+        )
+    if not _several(allow_loss):
+        raise wrong_type("allow_loss", "a collection of str", allow_loss)
+    losses = list(allow_loss)
+    for each in losses:
+        if not isinstance(each, str):
+            raise wrong_type("allow_loss", "a collection of str", each)
+    return frozenset(losses)
+
+
 def _several(values: object) -> bool:
     return isinstance(values, Iterable) and not isinstance(values, (str, bytes, bytearray, memoryview))
 

@@ -42,3 +42,14 @@ class Silence:
 
 SILENCE = Silence()
 """The listener of callers who want none."""
+
+
+def heard(listener: Listener) -> Listener:
+    """Return a listener that a caller gave, made sure that it is one.
+
+    Raises:
+        TypeError: if it lacks a method.
+    """
+    if not all(callable(getattr(listener, name, None)) for name in ("task", "note")):
+        raise TypeError(f"listener must have the methods task and note, and {type(listener).__name__} has not")
+    return listener

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bpe_cli.surgery.corpus import count_pieces
 from bpe_cli.surgery.extending import extend
 from bpe_cli.surgery.merge import merge
-from bpe_cli.surgery.operation import Operation, add_tokens, id_map, used_ids
+from bpe_cli.surgery.operation import Operation, add_tokens, used_ids
 from bpe_cli.surgery.pruning import prune, skeleton
 
-__all__ = ["Operation", "add_tokens", "count_pieces", "extend", "id_map", "merge", "prune", "skeleton", "used_ids"]
+__all__ = ["Operation", "add_tokens", "count_pieces", "extend", "merge", "prune", "skeleton", "used_ids"]

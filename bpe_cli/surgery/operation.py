@@ -42,22 +42,21 @@ class Operation:
     notes: tuple[str, ...] = ()
     other_to_new: Mapping[int, int | None] | None = None
 
+    def id_map(self) -> bytes:
+        """Return which ids became which, as JSON: for moving embeddings.
 
-def id_map(operation: Operation) -> bytes:
-    """Write which ids became which, as JSON: for moving embeddings.
-
-    ``{"schema": "bpe.id-map/1", "size": N, "old_to_new": {...}, "made_of": {...}}``, and ``other_to_new``
-    where two tokenizers were merged; ``size`` is the number of rows that the new embeddings have.
-    """
-    content: dict[str, object] = {
-        "schema": SCHEMA,
-        "size": operation.tokenizer.vocab_size,
-        "old_to_new": {str(old): new for old, new in sorted(operation.old_to_new.items())},
-        "made_of": {str(new): list(old) for new, old in sorted(operation.made_of.items())},
-    }
-    if operation.other_to_new is not None:
-        content["other_to_new"] = {str(old): new for old, new in sorted(operation.other_to_new.items())}
-    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+        ``{"schema": "bpe.id-map/1", "size": N, "old_to_new": {...}, "made_of": {...}}``, and ``other_to_new``
+        where two tokenizers were merged; ``size`` is the number of rows that the new embeddings have.
+        """
+        content: dict[str, object] = {
+            "schema": SCHEMA,
+            "size": self.tokenizer.vocab_size,
+            "old_to_new": {str(old): new for old, new in sorted(self.old_to_new.items())},
+            "made_of": {str(new): list(old) for new, old in sorted(self.made_of.items())},
+        }
+        if self.other_to_new is not None:
+            content["other_to_new"] = {str(old): new for old, new in sorted(self.other_to_new.items())}
+        return json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 
 def used_ids(tokenizer: Tokenizer) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
+from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import quote
 
@@ -105,8 +106,13 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
 
     Raises:
         UsageError: if there is no such token.
+        InputError: if half a character stands in its name.
+        TypeError: if it is neither a str nor an int.
     """
+    if not isinstance(name, (str, int)):
+        raise wrong_type(side, "a str or an int", name)
     if isinstance(name, str):
+        bytes_of(name, side)
         for token in tokenizer.special_tokens:
             if token.content == name.encode("utf-8", "surrogateescape"):
                 return token.token_id

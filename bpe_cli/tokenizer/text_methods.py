@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
-from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number, wrong_type
+from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.lazy_modules import Modules
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -33,9 +32,6 @@ Specials = Literal["all"] | Collection[str]
 """Which special tokens are looked for in text: all of them, or those with these contents."""
 
 Side = Literal["left", "right"]
-
-_ABOVE = Modules("bpe_cli", {"save": "jobs.convert", "apply_chat_template": "chat.apply"})
-"""Where two methods are: in packages that know of tokenizers, so no import leads there from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +108,7 @@ class TextMethods:
             TypeError: if an argument is of a wrong type.
         """
         data, matcher, threads = bytes_of(text), self._matcher(specials), whole_number("threads", threads, 1)
-        ids = self._tokenizer.encode_block(Block.of([data]), matcher, threads)[0]
+        ids = self._tokenizer.engine.encode_text(data, matcher, threads)
         if not add_special_tokens and bos is None and eot is None and max_tokens is None:
             return ids.tolist()
         edges = self._edges(add_special_tokens, bos, eot)
@@ -253,6 +249,7 @@ class TextMethods:
         from bpe_cli.stages.byte_alphabet import to_visible
         from bpe_cli.tokenizer.model_inputs import STRATEGIES, Encoding, Padding, Truncation, prepare
         from bpe_cli.tokenizer.post_processor import trim, trims
+        from bpe_cli.tokenizer.token_spans import CharacterOffsets
 
         trimmed = trims(self._tokenizer.post_processor)
         matcher = self._matcher(specials)
@@ -273,8 +270,10 @@ class TextMethods:
         def encoded(text: Text, name: str) -> Encoding:
             data = bytes_of(text, name)
             placed = self._placed(data, matcher)
-            columns = placed.character_spans(data) if isinstance(text, str) else (placed.starts, placed.ends)
-            spans = list(zip(*columns, strict=True))
+            spans = list(zip(placed.starts, placed.ends, strict=True))
+            if isinstance(text, str):
+                characters = CharacterOffsets(data)
+                spans = [characters.span(start, end) for start, end in spans]
             tokens = [self._tokenizer.token_bytes(each) for each in placed.ids]
             for prefix_space in trimmed:
                 contents = [
@@ -373,13 +372,17 @@ class TextMethods:
             BpeError: as ``encode`` does.
             TypeError: if an argument is of a wrong type.
         """
+        from bpe_cli.tokenizer.token_spans import CharacterOffsets
+
         data = bytes_of(text)
         placed = self._placed(data, self._matcher(specials))
         content = {token_id: self._tokenizer.token_bytes(token_id) for token_id in set(placed.ids)}
-        columns = placed.ids, placed.starts, placed.ends, placed.special, *placed.character_spans(data)
+        characters = CharacterOffsets(data)
         return [
-            Token(token_id, content[token_id], start, end, bool(special), first, last)
-            for token_id, start, end, special, first, last in zip(*columns, strict=True)
+            Token(token_id, content[token_id], start, end, bool(special), *characters.span(start, end))
+            for token_id, start, end, special in zip(
+                placed.ids, placed.starts, placed.ends, placed.special, strict=True
+            )
         ]
 
     def place(self, text: Text, specials: Specials = ()) -> Placed:
@@ -633,8 +636,9 @@ class TextMethods:
             OutputError: if a file cannot be written.
             TypeError: if an argument is of a wrong type.
         """
-        written: list[str] = _ABOVE["save"].save(self._tokenizer, path, format, allow_loss)
-        return written
+        from bpe_cli.jobs.convert import convert
+
+        return list(convert(cast(Any, self), path, format, allow_loss=allow_loss).files)
 
     def apply_chat_template(
         self,
@@ -678,12 +682,13 @@ class TextMethods:
             FormatError: if the template is broken.
             TypeError: if an argument is of a wrong type.
         """
-        written: list[int] | str = _ABOVE["apply_chat_template"].apply_chat_template(
-            self._tokenizer, messages, tools=tools, documents=documents, chat_template=chat_template,
+        from bpe_cli.chat.apply import apply_chat_template
+
+        return apply_chat_template(
+            cast(Any, self), messages, tools=tools, documents=documents, chat_template=chat_template,
             add_generation_prompt=add_generation_prompt, tokenize=tokenize, specials=specials_of(specials),
             arguments=arguments,
         )  # fmt: skip
-        return written
 
     # -- what several methods do ---------------------------------------------------------------
 
@@ -703,11 +708,6 @@ class TextMethods:
 
         if not add_special_tokens and bos is None and eot is None:
             return NO_EDGES
-        for name, value in (("bos", bos), ("eot", eot)):
-            if value is not None and not isinstance(value, (str, int)):
-                raise wrong_type(name, "a str or an int", value)
-            if isinstance(value, str):
-                bytes_of(value, name)
         return edges_of(self._tokenizer, add_special_tokens=add_special_tokens, bos=bos, eot=eot)
 
 

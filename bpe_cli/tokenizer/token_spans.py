@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
 
 from bpe_cli.errors import InputError
 from bpe_cli.support.core_arguments import bytes_of
@@ -30,21 +28,6 @@ class Placed:
 
     def __len__(self) -> int:
         return len(self.ids)
-
-    def character_spans(self, data: bytes) -> tuple[Sequence[int], Sequence[int]]:
-        """Return the first character of each token, and the one after its last; the text is given again.
-
-        A character that is spread over several tokens belongs to each of them; a byte that is no UTF-8 counts as one.
-        """
-        if data.isascii():
-            return self.starts, self.ends
-        begins = _characters(data)
-        ends = array("Q", (bisect_left(begins, end) for end in self.ends))
-        starts = array("Q", (bisect_right(begins, start) - 1 for start in self.starts))
-        for place, start in enumerate(self.starts):  # what is empty is between two characters
-            if start == self.ends[place]:
-                starts[place] = ends[place]
-        return starts, ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +56,59 @@ class PieceSpans:
         return [self.text[start:end] for start, end in zip(self.starts, self.ends, strict=True)]
 
 
-def _characters(data: bytes) -> array[int]:
-    """Return the offset of each character of a text."""
-    text = data.decode("utf-8", "surrogateescape")
-    return array("Q", accumulate(map(_size, text), initial=0))[:-1]
+def well_formed(text: bytes) -> bytes:
+    r"""Put question marks for the bytes of a text that are not part of well-formed UTF-8.
+
+    Then exactly the bytes inside a character (not its first) look like continuation bytes.
+
+    >>> well_formed(b"a\xffb")
+    b'a?b'
+    """
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return text.decode("utf-8", "surrogateescape").encode("utf-8", "replace")
+    return text
 
 
-def _size(character: str) -> int:
-    """Return the number of bytes of a character; a lone surrogate stands for one."""
-    if character < "\x80" or "\udc80" <= character <= "\udcff":
-        return 1
-    return 2 if character < "\u0800" else 3 if character < "\U00010000" else 4
+class CharacterOffsets:
+    """Turn byte spans of a text, ascending but for short steps back, into spans of characters.
+
+    Characters are those of the text as decoded with ``surrogateescape``: a byte that is not part of well-formed UTF-8
+    is one of its own. A character that is spread over several spans belongs to each of them.
+
+    >>> offsets = CharacterOffsets("é你!".encode())
+    >>> [offsets.span(start, end) for start, end in ((0, 2), (2, 4), (4, 5), (5, 6))], offsets.total()
+    ([(0, 1), (1, 2), (1, 2), (2, 3)], 3)
+    """
+
+    _CONTINUATION = bytes(range(0x80, 0xC0))
+
+    def __init__(self, text: bytes) -> None:
+        self._data = well_formed(text)
+        self._ascii = self._data.isascii()
+        self._position = self._begun = 0
+
+    def _begun_before(self, offset: int) -> int:
+        """Count the characters that begin before an offset."""
+        if offset < self._position:  # tokens that stand for one character have the same span
+            return self._begun - len(self._data[offset : self._position].translate(None, self._CONTINUATION))
+        stretch = self._data[self._position : offset]
+        self._begun += len(stretch.translate(None, self._CONTINUATION))
+        self._position = offset
+        return self._begun
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the characters that bytes ``start`` to ``end`` are of; without bytes, it is between two characters."""
+        if self._ascii:
+            return start, end
+        begun = self._begun_before(start)
+        inside = start < end and 0x80 <= self._data[start] < 0xC0
+        return begun - inside, self._begun_before(end)
+
+    def total(self) -> int:
+        """Count all characters."""
+        return self._begun_before(len(self._data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +134,13 @@ def cuts(data: bytes, placed: Placed) -> list[tuple[int, int]]:
     What lies between two tokens and belongs to none, as white space may, goes with the first of them.
     """
     count = len(placed)
-    begins = None if data.isascii() else set(_characters(data))
+    text = well_formed(data)
     found = [(0, 0)]
     highest = 0
     for place in range(1, count):
         highest = max(highest, placed.ends[place - 1])
         start = placed.starts[place]
-        if start >= highest and (begins is None or start in begins):
+        if start >= highest and (start == len(text) or not 0x80 <= text[start] < 0xC0):
             found.append((place, start))
     if count:
         found.append((count, len(data)))

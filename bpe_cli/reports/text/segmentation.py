@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.text.graphemes import SplitGrapheme, split_words
-from bpe_cli.reports.text.offsets import CharacterOffsets, first_difference
 from bpe_cli.reports.text.scores import scores_of
 from bpe_cli.reports.text.token_text import reading_of
+from bpe_cli.tokenizer.token_spans import CharacterOffsets
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
@@ -346,3 +346,25 @@ def _clip(group: Group, limit: int) -> Group:
 
 def _decode(content: bytes) -> str:
     return content.decode("utf-8", "surrogateescape")
+
+
+def first_difference(one: bytes, other: bytes) -> int | None:
+    """Return the first offset at which two byte strings differ, or None.
+
+    >>> first_difference(b"abc", b"abd"), first_difference(b"ab", b"abc"), first_difference(b"", b"")
+    (2, 2, None)
+
+    Complexity: linear, in comparisons of whole stretches of memory.
+    """
+    if one == other:
+        return None
+    same, end = 0, min(len(one), len(other))
+    if one[:end] == other[:end]:
+        return end
+    while end - same > 1:  # Invariant: equal before ``same``, and not before ``end``
+        middle = (same + end) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            end = middle
+    return same

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
-from bpe_cli.reports.text.offsets import first_difference, well_formed
+from bpe_cli.reports.text.segmentation import first_difference
 from bpe_cli.reports.text.suspicions import TextWarning, excerpt, listed, suspicions
 from bpe_cli.reports.text.token_text import reading_of
 from bpe_cli.reports.tokenizer.contents import Fallback, fallback_ids, meaning_of
@@ -24,6 +24,7 @@ from bpe_cli.stages.component_json import core_spec
 from bpe_cli.stages.normalizers import ByteLevelNormalizer
 from bpe_cli.stages.splitters import segments
 from bpe_cli.support.messages import plural
+from bpe_cli.tokenizer.token_spans import well_formed
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation

@@ -125,6 +125,9 @@ class Engine(Protocol):
     ) -> tuple[memoryview, memoryview]:
         """Encode a block: ids of all documents (u32), and where each document's ids end (u64)."""
 
+    def encode_text(self, data: bytes, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
+        """Encode one text (u32), as ``encode`` does a block of one; of short texts, in half the time."""
+
     def count(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
         """Count the tokens of each document of a block (u64)."""
 

@@ -133,6 +133,14 @@ class PlainEngine:
             raise cannot_encode(error, block.data) from error
         return memoryview(ids), memoryview(ends)
 
+    def encode_text(self, data: bytes, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
+        if not isinstance(self._splitter, _core.Splitter):
+            return self._encode_slowly(Block.of([data]), matcher)[0]
+        try:
+            return memoryview(self._compiled.encode(data, array("Q", (len(data),)), matcher, threads)[0])
+        except ValueError as error:
+            raise cannot_encode(error, data) from error
+
     def _encode_slowly(self, block: Block, matcher: _core.SpecialMatcher | None) -> tuple[memoryview, memoryview]:
         """Encode with patterns that only the ``regex`` module can run."""
         ids, ends = array("I"), array("Q")

@@ -13,13 +13,13 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.stages import MergeBpe, RankBpe, SpaceMarksDecoder
 from bpe_cli.stages.component_json import component, core_model, core_spec
+from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.tokenizer.engine import Place
 from bpe_cli.tokenizer.token_spans import PieceSpans, Placed
 
 if TYPE_CHECKING:
-    from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer.engine import EngineParts, Sampling
 
 
@@ -100,6 +100,9 @@ class StagedEngine:
         except ValueError as error:
             raise self._failed(error, block.data) from error
         return memoryview(ids), memoryview(ends)
+
+    def encode_text(self, data: bytes, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
+        return self.encode(Block.of([data]), matcher, threads)[0]
 
     def count(self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1) -> memoryview:
         try:

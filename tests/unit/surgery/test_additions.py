@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import dump
 from bpe_cli.stages import SpecialToken
-from bpe_cli.surgery import Operation, add_tokens, id_map
+from bpe_cli.surgery import Operation, add_tokens
 from bpe_cli.trainers import train, word, wordpiece
 from tests.needs import needs
 
@@ -91,8 +91,8 @@ def test_like_the_tokenizers_library(kind, special):
 def test_the_map_as_a_file():
     begun = byte_level(["ab"], 1)
     operation = Operation(begun, {0: 0, 2: None, 1: 1}, {257: (1, 2)}, other_to_new={3: None})
-    assert id_map(operation) == (
+    assert operation.id_map() == (
         b'{"schema":"bpe.id-map/1","size":257,"old_to_new":{"0":0,"1":1,"2":null},"made_of":{"257":[1,2]},'
         b'"other_to_new":{"3":null}}\n'
     )
-    assert b"other_to_new" not in id_map(Operation(begun, {}))
+    assert b"other_to_new" not in Operation(begun, {}).id_map()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.reports.text.graphemes import split_graphemes
-from bpe_cli.reports.text.segmentation import Part, TextReader, segment
+from bpe_cli.reports.text.segmentation import Part, TextReader, first_difference, segment
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 
 END = FakeSpecial(b"<|end|>", 300)
@@ -220,3 +220,13 @@ def test_details_of_real_tokenizers(shared, name):
     assert [(t.token_id, t.start, t.end, t.special) for t in whole.tokens] == list(
         zip(whole.placed.ids, whole.placed.starts, whole.placed.ends, map(bool, whole.placed.special), strict=True)
     )
+
+
+TEXTS = st.binary(max_size=12) | st.text(alphabet="aé谁🙂", max_size=6).map(str.encode)
+
+
+@given(TEXTS, TEXTS)
+def test_the_first_difference_is_that_of_a_walk(one, other):
+    shorter = min(len(one), len(other))
+    walked = next((place for place in range(shorter) if one[place] != other[place]), shorter)
+    assert first_difference(one, other) == (None if one == other else walked)

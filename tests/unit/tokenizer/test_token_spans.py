@@ -1,16 +1,13 @@
+"""Characters are those that decoding gives, and an empty span is between two of them."""
+
+from __future__ import annotations
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.reports.text.offsets import CharacterOffsets, first_difference
+from bpe_cli.tokenizer.token_spans import CharacterOffsets
 
 texts = st.binary(max_size=12) | st.text(alphabet="aé谁🙂", max_size=6).map(str.encode)
-
-
-@given(texts, texts)
-def test_the_first_difference_is_that_of_a_walk(one, other):
-    shorter = min(len(one), len(other))
-    walked = next((place for place in range(shorter) if one[place] != other[place]), shorter)
-    assert first_difference(one, other) == (None if one == other else walked)
 
 
 @given(texts)
@@ -23,3 +20,9 @@ def test_spans_of_characters_are_those_of_decoding(text):
         assert offsets.span(position, end) == (number, number + 1)
         position = end
     assert offsets.total() == len(string)
+
+
+def test_parts_of_a_character_are_of_it_and_nothing_is_of_none():
+    offsets = CharacterOffsets("a你b".encode())
+    spans = [(0, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 5), (1, 5)]
+    assert [offsets.span(*span) for span in spans] == [(0, 1), (1, 2), (2, 2), (1, 2), (2, 2), (2, 3), (1, 3)]

@@ -1,0 +1,453 @@
+"""What a program calls by name: each a command of ``bpe`` in one call, over the job that the command runs.
+
+``load``, ``train``, ``convert`` and ``dump`` are jobs by themselves; these turn what programs have, texts, paths and
+tokenizers, into what jobs take.
+
+Length: eight calls, whose docstrings are a part of docs/api.md.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.tokenizers import load_tokenizer
+from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, specials_of, whole_number, wrong_type
+from bpe_cli.support.listening import SILENCE, Listener, heard
+from bpe_cli.support.ordered_threads import usable_threads
+
+if TYPE_CHECKING:
+    from bpe_cli.corpus import Source
+    from bpe_cli.corpus.source import Documents
+    from bpe_cli.jobs.changes import Change
+    from bpe_cli.jobs.decode import Decoded
+    from bpe_cli.jobs.encode import Encoded
+    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
+    from bpe_cli.sinks.base import Dtype
+    from bpe_cli.stages import SpecialToken
+    from bpe_cli.surgery import Operation
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+    AnyTokenizer = Tokenizer | str | os.PathLike[str]
+    Files = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+    Texts = str | bytes | os.PathLike[str] | Iterable[str | bytes] | Iterable[os.PathLike[str]]
+
+# -- files ------------------------------------------------------------------------------------------------
+
+
+def encode_files(
+    tokenizer: AnyTokenizer,
+    files: Files,
+    output: Destination,
+    *,
+    to: str | None = None,
+    documents: Documents = "whole",
+    field: str = "text",
+    specials: Specials = (),
+    add_special_tokens: bool = False,
+    bos: str | int | None = None,
+    eot: str | int | None = None,
+    max_tokens: int | None = None,
+    tokens: bool = False,
+    spans: bool = False,
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+) -> Encoded:
+    """Encode files of any size into a file, in bounded memory, as ``bpe encode`` does.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes.
+        files: A file, a folder, a pattern with ``*``, or several; compressed ones and tables too.
+        output: The file to write, which appears when all of it is there; or a binary stream.
+        to: ``ids``, ``tokens``, ``jsonl``, ``npy``, ``bin`` or ``count``; by the name of the output if None, else ids.
+        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
+        field: The field of a JSON line, or the column of a table.
+        specials: Which special tokens are looked for in the texts.
+        add_special_tokens: Whether to put around each document what the tokenizer's post-processor puts there.
+        bos: What begins each document, as for ``Tokenizer.encode``.
+        eot: What ends each document, likewise.
+        max_tokens: How many tokens a document may have: one that has more is an error when all is written.
+        tokens: Whether jsonl has the tokens too.
+        spans: Whether jsonl has the byte span of each token too.
+        threads: How many to use, all processors if None; changes no result.
+        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``.
+
+    Returns:
+        How many ``documents`` there were, how many ``tokens`` they have, and the ``files`` that were written.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text, ids = os.path.join(folder, "text.txt"), os.path.join(folder, "ids.npy")
+    ...     with open(text, "w") as file:
+    ...         _ = file.write("hello world")
+    ...     done = encode_files("gpt2", text, ids)
+    ...     done.documents, done.tokens, decode_files("gpt2", ids, text).tokens
+    (1, 2, 2)
+
+    Raises:
+        BpeError: if there is no such tokenizer or option, a file cannot be read or written, or cannot be encoded.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.jobs.encode import EncodeOptions, encode
+
+    options = EncodeOptions(
+        to=_name("to", to), tokens=tokens, spans=spans, specials=specials_of(specials),
+        add_special_tokens=add_special_tokens, bos=bos, eot=eot,
+        max_tokens=None if max_tokens is None else whole_number("max_tokens", max_tokens),
+        threads=_threads(threads),
+    )  # fmt: skip
+    source = _documents(documents, field, paths=_paths(files))
+    return encode(source, load_tokenizer(tokenizer), options, output=_output(output), listener=heard(listener))
+
+
+def decode_files(
+    tokenizer: AnyTokenizer,
+    files: Files,
+    output: Destination,
+    *,
+    format: str | None = None,  # noqa: A002  # what every caller calls it
+    errors: Literal["strict", "replace", "ignore"] | None = None,
+    lines: bool = False,
+    bos: str | int | None = None,
+    eot: str | int | None = None,
+    dtype: Dtype | None = None,
+    listener: Listener = SILENCE,
+) -> Decoded:
+    """Decode files of ids, as ``encode_files`` writes them, into the bytes that were encoded.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes.
+        files: A file, a folder, a pattern with ``*``, or several.
+        output: The file to write, which appears when all of it is there; or a binary stream.
+        format: ``ids``, ``tokens``, ``jsonl``, ``npy`` or ``bin``; by a file's name and beginning if None.
+        errors: What becomes of bytes that are not UTF-8; they are written as they are if None.
+        lines: Whether each document is ended by a line end.
+        bos: What begins each document, and is left out; what the record beside a file says if None.
+        eot: What ends each document, likewise.
+        dtype: How a number lies in a bin file, ``u16`` or ``u32``; what its record says if None.
+        listener: Who hears how it goes on: anything with the methods ``task`` and ``note``.
+
+    Returns:
+        How many ``documents`` there were, and how many ``tokens`` they had.
+
+    >>> import io, os, tempfile
+    >>> text = io.BytesIO()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ids = os.path.join(folder, "ids.txt")
+    ...     with open(ids, "w") as file:
+    ...         _ = file.write("31373 995")
+    ...     decode_files("gpt2", ids, text), text.getvalue()
+    (Decoded(documents=1, tokens=2), b'hello world')
+
+    Raises:
+        BpeError: if there is no such tokenizer or option, a file cannot be read or written, or an id has no token.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.jobs.decode import DecodeOptions, decode
+
+    if errors is not None:
+        one_of("errors", errors, ("strict", "replace", "ignore"))
+    if dtype is not None:
+        one_of("dtype", dtype, ("u16", "u32"))
+    options = DecodeOptions(_name("format", format), errors, lines, bos, eot, dtype)
+    return decode(_paths(files), load_tokenizer(tokenizer), options, output=_output(output), listener=heard(listener))
+
+
+# -- looks ------------------------------------------------------------------------------------------------
+
+
+def inspect(
+    tokenizer: AnyTokenizer,
+    texts: Texts | None = None,
+    *,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str = "text",
+    listener: Listener = SILENCE,
+) -> TextReport | TokenizerReport:
+    """Return what a tokenizer makes of texts, token by token; without texts, a report on the tokenizer itself.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes.
+        texts: A text, several, or files: ``pathlib.Path``, one or several.
+        specials: Which special tokens are looked for in them.
+        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
+        field: The field of a JSON line, or the column of a table.
+        listener: Who hears how it goes on.
+
+    >>> report = inspect("gpt2", "hello world")
+    >>> [found.segmentation.token_count for _, found in report.value], "bpe.inspect.text/1" in report.to_json()
+    ([2], True)
+
+    Raises:
+        BpeError: if there is no such tokenizer, a file cannot be read, or a text cannot be encoded.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.jobs.inspect import inspect_texts, inspect_tokenizer
+    from bpe_cli.results import TextReport, TokenizerReport
+
+    model, wanted, listener = load_tokenizer(tokenizer), specials_of(specials), heard(listener)
+    if texts is None:
+        return TokenizerReport(inspect_tokenizer(model, listener=listener))
+    source = _source(texts, documents, field)
+    return TextReport(tuple(inspect_texts(model, source, specials=wanted, listener=listener)))
+
+
+def compare(
+    tokenizers: Iterable[AnyTokenizer],
+    texts: Texts,
+    *,
+    specials: Specials = (),
+    documents: Documents = "whole",
+    field: str = "text",
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+) -> ComparisonReport:
+    """Compare tokenizers with the first of them on texts.
+
+    Args:
+        tokenizers: Tokenizers, or what ``load`` takes.
+        texts: A text, several, or files: ``pathlib.Path``, one or several.
+        specials: Which special tokens are looked for in them.
+        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
+        field: The field of a JSON line, or the column of a table.
+        threads: How many to use, all processors if None; changes no result.
+        listener: Who hears how it goes on.
+
+    >>> found = compare(["gpt2", "gpt-4o"], "hello world, naïve")
+    >>> [measure.token_count for measure in found.value.total.measures]
+    [4, 5]
+
+    Raises:
+        BpeError: if there is no such tokenizer, a file cannot be read, or a text cannot be encoded.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.jobs.compare import CompareOptions
+    from bpe_cli.jobs.compare import compare as compare_job
+    from bpe_cli.results import ComparisonReport
+
+    models = [load_tokenizer(each, "tokenizers") for each in list_of("tokenizers", tokenizers, "tokenizers")]
+    if not models:
+        raise UsageError("tokenizers is empty, and there is nothing to compare")
+    options = CompareOptions(specials=specials_of(specials), threads=_threads(threads))
+    return ComparisonReport(compare_job(models, _source(texts, documents, field), options, listener=heard(listener)))
+
+
+# -- changes ----------------------------------------------------------------------------------------------
+
+
+def add_tokens(tokenizer: AnyTokenizer, tokens: Iterable[str | bytes | SpecialToken]) -> Operation:
+    """Add tokens that are found in text as they stand, with ids after all others.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes.
+        tokens: The tokens; a ``SpecialToken`` says more of one than its text, and its id counts for nothing. A text is
+            added as Hugging Face's ``add_tokens`` does it: it is always found, in normalized text.
+
+    Returns:
+        The new ``tokenizer``, with ``old_to_new`` and ``made_of``, by which embeddings are moved: which id each id
+        became, and of which old ones a new one is made; ``id_map()`` writes both as JSON.
+
+    >>> done = add_tokens("gpt2", ["<|chat|>"])
+    >>> done.tokenizer.encode("hello<|chat|>"), done.made_of
+    ([31373, 50257], {50257: (27, 91, 17006, 91, 29)})
+
+    Raises:
+        BpeError: if there is no such tokenizer, or a token is empty.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli import surgery
+    from bpe_cli.stages import SpecialToken
+
+    added = [
+        each if isinstance(each, SpecialToken)
+        else SpecialToken(bytes_of(each, "tokens"), 0, special=False, normalized=True)
+        for each in list_of("tokens", tokens, "tokens")
+    ]  # fmt: skip
+    return surgery.add_tokens(load_tokenizer(tokenizer), added)
+
+
+def prune(
+    tokenizer: AnyTokenizer,
+    texts: Texts,
+    size: int,
+    *,
+    documents: Documents = "whole",
+    field: str = "text",
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+) -> Operation:
+    """Keep so many tokens of a tokenizer, those that texts use most, and those that they are made of.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes.
+        texts: A text, several, or files: ``pathlib.Path``, one or several.
+        size: How many tokens to keep.
+        documents: What a document of a file is: ``whole``, the file; ``lines``, each line; ``jsonl``, a field of it.
+        field: The field of a JSON line, or the column of a table.
+        threads: How many to use, all processors if None; changes no result.
+        listener: Who hears how it goes on.
+
+    Returns:
+        The new ``tokenizer``, and which id each id became, as ``add_tokens`` does.
+
+    >>> done = prune("gpt2", ["hello world"] * 3, 1000)
+    >>> len(done.tokenizer), done.tokenizer.decode(done.tokenizer.encode("hello world")), done.old_to_new[50000]
+    (1000, 'hello world', None)
+
+    Raises:
+        BpeError: if there is no such tokenizer, a file cannot be read, or so few cannot be kept.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.jobs.changes import Change
+
+    corpus = _source(texts, documents, field)
+    return _changed(tokenizer, Change(prune_to=_size(size), corpus=corpus, threads=_threads(threads)), listener)
+
+
+def extend(
+    tokenizer: AnyTokenizer,
+    texts: Texts,
+    size: int,
+    *,
+    documents: Documents = "whole",
+    field: str = "text",
+    threads: int | None = None,
+    listener: Listener = SILENCE,
+) -> Operation:
+    """Let the training of BPE go on, on texts, until there are so many ids.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes.
+        texts: As for ``prune``, like what follows.
+        size: How many ids to end with: all of the tokenizer's, and the new ones.
+        documents: What a document of a file is.
+        field: The field of a JSON line, or the column of a table.
+        threads: How many to use, all processors if None; changes no result.
+        listener: Who hears how it goes on.
+
+    Returns:
+        The new ``tokenizer``, and what each new token was before, as ``add_tokens`` does.
+
+    >>> done = extend("gpt2", ["bpe bpe"], 50258)
+    >>> [done.tokenizer.id_to_token(token_id) for token_id in done.made_of]
+    ['bpe']
+
+    Raises:
+        BpeError: if there is no such tokenizer, a file cannot be read, or the tokenizer does not merge.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli.jobs.changes import Change
+
+    corpus = _source(texts, documents, field)
+    return _changed(tokenizer, Change(extend_to=_size(size), corpus=corpus, threads=_threads(threads)), listener)
+
+
+def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
+    """Give a tokenizer the tokens of another that it lacks, with ids after all of its own.
+
+    Args:
+        tokenizer: A tokenizer, or what ``load`` takes; everything but the new tokens is as it has it.
+        other: Another, of BPE as well.
+
+    Returns:
+        The new ``tokenizer``, and which id each id became, as ``add_tokens`` does; ``other_to_new`` has those of the
+        other one.
+
+    >>> from bpe_cli import train
+    >>> done = merge("gpt2", train(["qxqx qxqx"], vocab_size=258))
+    >>> [done.tokenizer.id_to_token(token_id) for token_id in done.made_of], done.other_to_new[257]
+    (['qx', 'qxqx'], 50258)
+
+    Raises:
+        BpeError: if there is no such tokenizer, or they do not merge the same symbols.
+        TypeError: if an argument is of a wrong type.
+    """
+    from bpe_cli import surgery
+
+    return surgery.merge(load_tokenizer(tokenizer), load_tokenizer(other, "other"))
+
+
+def _changed(tokenizer: AnyTokenizer, change: Change, listener: Listener) -> Operation:
+    from bpe_cli.jobs.outputs import Streams
+
+    return change.apply(load_tokenizer(tokenizer), (), heard(listener), Streams())
+
+
+# -- what callers give ------------------------------------------------------------------------------------
+
+
+def _threads(threads: int | None) -> int:
+    return usable_threads(None if threads is None else whole_number("threads", threads, 1))
+
+
+def _size(size: int) -> int:
+    return whole_number("size", size, 1, (1 << 32) - 1)
+
+
+def _name(name: str, value: str | None) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise wrong_type(name, "a str", value)
+    return value
+
+
+def _output(output: Destination) -> Destination:
+    if not isinstance(output, (str, os.PathLike)) and not callable(getattr(output, "write", None)):
+        raise wrong_type("output", "a str, a path or a binary stream", output)
+    return output
+
+
+def _paths(files: Files) -> tuple[str, ...]:
+    """Return the names of files; there is at least one, as none would mean stdin.
+
+    Raises:
+        UsageError: if there are none.
+        TypeError: if they are not names.
+    """
+    several = [files] if isinstance(files, (str, os.PathLike)) else list_of("files", files, "paths")
+    if not several:
+        raise UsageError("files is empty, and there is nothing to read")
+    for each in several:
+        if not isinstance(each, (str, os.PathLike)):
+            raise wrong_type("files", "a str, a path, or several", each)
+    return tuple(os.fsdecode(each) for each in several)
+
+
+def _documents(documents: Documents, field: str, **where: Any) -> Source:
+    """Return a source of texts, divided into documents as asked."""
+    from bpe_cli.corpus import Source
+
+    one_of("documents", documents, ("whole", "lines", "jsonl"))
+    if not isinstance(field, str):
+        raise wrong_type("field", "a str", field)
+    return Source(**where, documents=documents, field=field)
+
+
+def _source(texts: Texts, documents: Documents, field: str) -> Source:
+    """Return where texts come from: themselves, or files.
+
+    Raises:
+        InputError: if one of several texts is not UTF-8.
+        TypeError: if they are neither texts nor paths.
+    """
+    if isinstance(texts, (str, bytes, bytearray, memoryview)):
+        return _documents(documents, field, text=bytes_of(texts, "texts").decode("utf-8", "surrogateescape"))
+    if isinstance(texts, os.PathLike):
+        return _documents(documents, field, paths=(os.fsdecode(texts),))
+    if not isinstance(texts, Iterable):
+        raise wrong_type("texts", "a text, several, or paths", texts)
+    several = list(texts)
+    if several and all(isinstance(each, os.PathLike) for each in several):
+        return _documents(documents, field, paths=tuple(os.fsdecode(each) for each in several))
+    from bpe_cli.support.safe_orjson import orjson
+
+    _documents(documents, field)  # they are checked, though each text is a document by itself
+    try:
+        decoded = [bytes_of(each, f"texts[{place}]").decode() for place, each in enumerate(several)]
+    except UnicodeDecodeError as error:
+        raise InputError(f"a text of several is not UTF-8: {error.reason} at byte {error.start:,}") from error
+    lines = b"\n".join(orjson.dumps({"text": text}) for text in decoded)
+    return _documents("jsonl", "text", text=lines.decode())
