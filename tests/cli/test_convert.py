@@ -176,7 +176,7 @@ def test_several_losses_at_once(tmp_path):
 def test_a_loss_that_there_is_not():
     assert call("convert", "gpt2", "-o", "x.json", "--allow-loss", "everything") == (
         2, b"", error(
-            "no format loses 'everything'", "losses are decoder, ids, normalizer, "
+            "no format loses 'everything'", "losses are codebook, decoder, ids, normalizer, "
             "pattern, post-processor, pre-tokenizer, prefix-space, sentencepiece-edges, special-tokens, token-flags, "
             "unspelt-tokens"
         ),
