@@ -347,12 +347,12 @@ def test_a_byte_without_a_token_is_named_with_its_offset_in_the_text(stages, use
     for data in texts:
         offset = data.index(b"\xff")
         if use.endswith("_block"):  # then it is the offset in the block
-            arguments = (Block.of([b"12", data]), tokenizer.matcher("all"))
+            arguments, named = (Block.of([b"12", data]), tokenizer.matcher("all")), {}
             offset += 2
         else:
-            arguments = (data, "all")
+            arguments, named = (data,), {"specials": "all"}
         with pytest.raises(InputError, match=f"^byte 0xFF at offset {offset} has no token"):
-            getattr(tokenizer, use)(*arguments)
+            getattr(tokenizer, use)(*arguments, **named)
 
 
 @pytest.mark.parametrize("ids", [[50257], [2**31], [2**32 - 1], [2**32], [-1], [2**64], ["a"], [1.5], [None]])

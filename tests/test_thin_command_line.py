@@ -14,20 +14,14 @@ CLI_KNOWS = {"cli", "jobs", "views", "results", "support", "errors", "teaching"}
 CLI_MAY_IMPORT = {
     "corpus.Source": "the value that says what is read",
     "corpus.waits_for_keyboard": "whether somebody would have to type is a question of the terminal",
-    "corpus.source.TEXT_NAME": "what messages call -T",
-    "formats.FORMATS": "the names that --format and file names may have",
-    "formats.format_of_name": "likewise",
+    "formats.FORMATS": "what --format of convert may name",
     "formats.is_tokenizer": "whether INPUT of inspect is a text or a tokenizer",
     "tokenizer.named_encodings": "likewise",
-    "sinks.atomic.open_output": "what a view has made goes to a file, whole or not at all",
-    "sinks.atomic.open_stdout": "likewise to stdout",
-    "sinks.atomic.write_file": "likewise",
     "sinks.naming.TEXT": "what a file's name says is in it",
     "sinks.naming.check_name": "likewise",
     "sinks.naming.read_name": "likewise",
     "stages.SpecialToken": "what --add-special TEXT=ID stands for",
     "stages.splitters.regex_version": "--version",
-    "stages.splitters.slow_patterns_notes": "the wording of a note",
     "_core": "--version",
     "tokenizer.engine.Sampling": "what --dropout and --sample stand for",
     "reports.comparison.disagreements.SHOWN": "the default of --diff-limit",
@@ -48,23 +42,6 @@ CLI_MAY_IMPORT = {
     "trainers.base.Options": "what --set stands for",
 }
 """What the command line needs besides jobs and views: names that options may have, values that they stand for."""
-
-CLI_STILL_HOLDS = {
-    "compare_output.py": {
-        "corpus.opening.read_whole", "reports.comparison.changes.changes_from_baseline",
-        "reports.comparison.changes.changes_since", "reports.comparison.checks.check_scope",
-        "reports.comparison.stored.StoredComparison",
-    },
-    "convert.py": {
-        "chat.layout_of_model", "formats.dump", "formats.left_behind", "formats.rehearse",
-        "sinks.atomic.check_writable", "sinks.atomic.made_folder", "sinks.atomic.write_together", "surgery.id_map",
-        "surgery.skeleton",
-        "tokenizer.named_encodings.ENCODINGS",
-    },
-    "convert_changes.py": {"formats.find_tokenizer", "formats.token_list", "surgery"},
-    "options.py": {"corpus.opening.read_whole"},
-}  # fmt: skip
-"""Parts of jobs that are still there. Nothing is added to this."""
 
 
 def run_time_names(path: Path) -> set[str]:
@@ -88,7 +65,7 @@ def run_time_names(path: Path) -> set[str]:
 def test_the_command_line_holds_no_job(path):
     """It parses, builds options, calls once, shows and exits: no blocks, no sinks, no threads."""
     others = {name for name in run_time_names(path) if name.split(".")[0] not in CLI_KNOWS} - CLI_MAY_IMPORT.keys()
-    assert others == CLI_STILL_HOLDS.get(path.name, set()), "what is gone is taken from the list"
+    assert others == set()
     threads = {name for name in run_time_names(path) if name.startswith("support.ordered_threads")}
     assert threads <= {"support.ordered_threads.usable_threads"}
     assert not imports_of(path) & {"threading", "concurrent.futures", "multiprocessing", "queue"}

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, note, stdout_console
-from bpe_cli.cli.output_checks import STDOUT, check_kept, check_outputs
-from bpe_cli.cli.write_page import check_page_names, write_page
+from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, check_page_names, note, stdout_console, write_page
 from bpe_cli.errors import CheckFailed, UsageError
+from bpe_cli.jobs.outputs import STDOUT, check_outputs, write_output
 from bpe_cli.results import ComparisonReport
 from bpe_cli.sinks.naming import TEXT, check_name, read_name
 from bpe_cli.support.failures import every
@@ -21,11 +19,12 @@ from bpe_cli.support.messages import listed
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from bpe_cli.cli.compare_options import Checks, Compared, Written
+    from bpe_cli.jobs.compare import CheckedComparison
     from bpe_cli.reports.comparison.changes import Changes, Limit
-    from bpe_cli.reports.comparison.checks import Check, Condition
+    from bpe_cli.reports.comparison.checks import Condition
     from bpe_cli.reports.comparison.comparison import Comparison
     from bpe_cli.reports.comparison.metrics import Metric
-    from bpe_cli.reports.comparison.stored import StoredComparison
 
 Form = Literal["tables", "json", "markdown", "csv"]
 
@@ -38,8 +37,6 @@ _ENDINGS: dict[Form, tuple[str, ...]] = {
 """How files of each form are called; a name that says one asks for it."""
 
 _CALLED: dict[Form, str] = {"json": "JSON", "csv": "CSV", "markdown": "Markdown", "tables": "tables as text"}
-
-_LARGEST_REPORT = 1 << 28
 
 SEGMENTED_INPUTS = 4
 """Short texts are shown token by token when there are at most so many inputs: a folder's would bury the table."""
@@ -60,8 +57,8 @@ class CompareOutput:
         by_input: What is shown of each input; empty for the first of ``metrics``.
         conditions: What must not be true.
         limits: By how much nothing may have become worse.
-        against: The name of a stored report, and what is in it.
-        judged: What is compared with that report, or with the baseline.
+        judged: What is compared with a stored report, or with the baseline.
+        checked: An option that asks something of inputs; empty if there is none.
     """
 
     form: Form
@@ -71,36 +68,23 @@ class CompareOutput:
     by_input: tuple[Metric, ...]
     conditions: tuple[Condition, ...]
     limits: tuple[Limit, ...]
-    against: tuple[str, StoredComparison] | None
     judged: tuple[Metric, ...]
+    checked: str
 
     @classmethod
-    def of(
-        cls,
-        *,
-        json: bool,
-        markdown: bool,
-        csv: bool,
-        html: str | None,
-        output: str | None,
-        metric: Sequence[str],
-        speed: bool,
-        fail_if: Sequence[str],
-        against: str | None,
-        max_regression: Sequence[str],
-    ) -> CompareOutput:
+    def of(cls, compared: Compared, written: Written, checks: Checks) -> CompareOutput:
         """Read the options.
 
         Raises:
-            UsageError: They exclude each other, or one says nothing that can be asked.
-            InputError: The stored report is none.
-            OutputError: The output cannot be written.
+            UsageError: if they exclude each other, or one says nothing that can be asked.
+            OutputError: if the output cannot be written.
         """
         from bpe_cli.reports.comparison.changes import Limit
         from bpe_cli.reports.comparison.checks import Condition
         from bpe_cli.reports.comparison.metrics import ALL, METRICS, USUAL, metrics_named
 
-        forms: dict[Form, bool] = {"json": json, "markdown": markdown, "csv": csv}
+        output, html, metric = written.output, written.html, compared.metric or ()
+        forms: dict[Form, bool] = {"json": written.json, "markdown": written.markdown, "csv": written.csv}
         chosen = [form for form, wanted in forms.items() if wanted]
         if len(chosen) > 1:
             raise UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
@@ -110,34 +94,28 @@ class CompareOutput:
         check_name("-o", output, _CALLED[form], (*_ENDINGS[form], *TEXT))
         check_page_names(html=html)
         named = [name for name in metric if name != ALL]
-        timed = [each.name for each in METRICS.values() if each.kind == "speed"] if speed else []
-        limits = tuple(every(Limit.parse, max_regression))
+        timed = [each.name for each in METRICS.values() if each.kind == "speed"] if compared.speed else []
+        limits = tuple(every(Limit.parse, checks.max_regression or ()))
+        asked = {"--fail-if": checks.fail_if, "--against": checks.against, "--max-regression": checks.max_regression}
         wanted = cls(
             form,
             output,
             html,
             metrics_named([*(metric or USUAL), *timed]),
             metrics_named(named),
-            tuple(every(Condition.parse, fail_if)),
+            tuple(every(Condition.parse, checks.fail_if or ())),
             limits,
-            None if against is None else _stored(against),
             tuple(each for each in metrics_named(metric or ["tokens"]) if each.better or each.name in named),
+            next((option for option, value in asked.items() if value), ""),
         )
-        wanted.check_kept([] if against is None else [("the report of --against", against)])
         taken = f"--{chosen[0]}" if chosen and output is None else None
-        check_outputs([("-o", output), ("--html", html)], stdout_taken=taken)
+        check_outputs(wanted.outputs, stdout_taken=taken)
         return wanted
 
     @property
-    def outputs(self) -> list[tuple[str, str | None]]:
+    def outputs(self) -> tuple[tuple[str, str | None], ...]:
         """The options that name files to write, and the files."""
-        return [("-o", self.output), ("--html", self.html)]
-
-    @property
-    def checked(self) -> str:
-        """An option that asks something of inputs; empty if there is none."""
-        asked = {"--fail-if": self.conditions, "--against": self.against, "--max-regression": self.limits}
-        return next((option for option, value in asked.items() if value), "")
+        return (("-o", self.output), ("--html", self.html))
 
     @property
     def timed(self) -> bool:
@@ -145,79 +123,34 @@ class CompareOutput:
         asked = (*self.metrics, *(condition.metric for condition in self.conditions))
         return any(metric.kind == "speed" for metric in asked)
 
-    def check_kept(self, read: Iterable[tuple[str, str]]) -> None:
-        """Make sure that no output replaces what is read.
 
-        Args:
-            read: What a message calls it, and its path.
-
-        Raises:
-            UsageError: One would.
-        """
-        check_kept(self.outputs, read)
-
-    def check_inputs(self, names: Sequence[str]) -> None:
-        """Make sure that there are the inputs that are named.
-
-        Raises:
-            UsageError: One is not.
-        """
-        from bpe_cli.reports.comparison.checks import check_scope
-
-        scopes = [(each.scope, each.text) for each in self.conditions]
-        scopes += [(each.scope, each.text) for each in self.limits]
-        every(lambda scoped: check_scope(*scoped, names), scopes)
-
-
-def _stored(path: str) -> tuple[str, StoredComparison]:
-    """Read a stored report; give its name for messages, and what is in it."""
-    from bpe_cli.corpus.opening import read_whole
-    from bpe_cli.reports.comparison.stored import StoredComparison
-    from bpe_cli.support.messages import show_path
-
-    name = show_path(path)
-    return name, StoredComparison.parse(read_whole(path, stdin=sys.stdin.buffer, most=_LARGEST_REPORT), name)
-
-
-def finish(wanted: CompareOutput, report: Comparison, color: options.Color, quiet: bool) -> None:
-    """Show a report, and fail if a check does.
+def show(wanted: CompareOutput, done: CheckedComparison, screen: options.Screen) -> None:
+    """Show a comparison, and fail if a check does.
 
     Raises:
-        CheckFailed: It does.
-        UsageError, InputError: There is nothing to compare with.
-        OutputError: The output cannot be written.
+        CheckFailed: if one does.
+        OutputError: if the output cannot be written.
     """
     from bpe_cli.views.comparison.changes_table import not_compared
 
-    changes = _changes(wanted, report)
-    checks = [condition.check(report) for condition in wanted.conditions]
-    checks += [limit.check(changes) for limit in wanted.limits if changes is not None]
+    report, changes, checks = done.comparison, done.changes, done.checks
     if wanted.html is not None:
         from bpe_cli.views.page.comparison import comparison_page
 
         metrics = wanted.metrics if wanted.by_input else None
-        write_page(wanted.html, comparison_page(report, metrics=metrics, changes=changes, checks=checks), quiet)
+        page = comparison_page(report, metrics=metrics, changes=changes, checks=checks)
+        write_page(wanted.html, page, screen.quiet)
     shown = wanted.form == "tables" and (wanted.output == STDOUT or (wanted.output is None and wanted.html is None))
     if shown:
-        stdout_console(color).print(_tables(wanted, report, changes))
+        stdout_console(screen.color).print(_tables(wanted, report, changes))
     elif wanted.form != "tables" or wanted.output is not None:
-        _write(wanted, _text(wanted, report, changes, checks, color))
+        write_output(wanted.output, [_text(wanted, done, screen.color)], sys.stdout.buffer)
     if not shown:
         for line in not_compared(changes) if changes else ():
-            note(f"note: {line}", quiet=quiet)
+            note(f"note: {line}", quiet=screen.quiet)
     failures = [str(failure) for check in checks for failure in check.failures]
     if failures:
         raise CheckFailed(listed(failures, NAMED_FAILURES))
-
-
-def _changes(wanted: CompareOutput, report: Comparison) -> Changes | None:
-    from bpe_cli.reports.comparison.changes import changes_from_baseline, changes_since
-    from bpe_cli.reports.comparison.stored import StoredComparison
-
-    if wanted.against is not None:
-        name, stored = wanted.against
-        return changes_since(StoredComparison.of(report), stored, wanted.judged, name)
-    return changes_from_baseline(report, wanted.judged) if wanted.limits else None
 
 
 def _metrics(wanted: CompareOutput, report: Comparison) -> tuple[Metric, ...]:
@@ -250,19 +183,17 @@ def _tables(wanted: CompareOutput, report: Comparison, changes: Changes | None) 
     return Group(*parts)
 
 
-def _text(
-    wanted: CompareOutput, report: Comparison, changes: Changes | None, checks: Sequence[Check], color: options.Color
-) -> str:
+def _text(wanted: CompareOutput, done: CheckedComparison, color: options.Color) -> str:
     """Write the report as it goes to a file or a program; in colour only if that was asked for."""
-    found = ComparisonReport(report, changes, tuple(checks))
+    found = ComparisonReport(done.comparison, done.changes, done.checks)
     if wanted.form == "json":
         return found.to_json()
     if wanted.form == "csv":
         from bpe_cli.views.comparison.as_csv import comparison_csv
 
-        return comparison_csv(report)
+        return comparison_csv(done.comparison)
     if wanted.form == "markdown":
-        return found.to_markdown(_metrics(wanted, report))
+        return found.to_markdown(_metrics(wanted, done.comparison))
     from rich.console import Console
 
     file = io.StringIO()
@@ -272,15 +203,5 @@ def _text(
         file=lines, width=PLAIN_WIDTH, color_system=system, force_terminal=bool(system), no_color=not system,
         highlight=False,
     )  # fmt: skip
-    console.print(_tables(wanted, report, changes))
+    console.print(_tables(wanted, done.comparison, done.changes))
     return file.getvalue()
-
-
-def _write(wanted: CompareOutput, text: str) -> None:
-    from bpe_cli.sinks.atomic import open_stdout, write_file
-
-    if wanted.output not in (None, STDOUT):
-        write_file(wanted.output, text.encode())
-        return
-    with open_stdout(sys.stdout.buffer) as out:
-        out.write(text.encode())

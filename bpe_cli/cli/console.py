@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,7 +15,7 @@ from bpe_cli.errors import BpeError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.jobs.outputs import Streams
 
 PLAIN_WIDTH = 100
 """Columns of output that goes to no terminal, so that it does not depend on one."""
@@ -32,23 +32,6 @@ def note(message: str, *, quiet: bool = False) -> None:
         if _bar is not None:
             _bar.clear()  # it is drawn again below
         tell(_printable(message) + "\n")
-
-
-def say_slow(patterns: Sequence[str], quiet: bool) -> None:
-    """Note that patterns take the slow way."""
-    if patterns:
-        from bpe_cli.stages.splitters import slow_patterns_notes
-
-        for each in slow_patterns_notes(patterns):
-            note(f"note: {each}", quiet=quiet)
-
-
-def say_unspelt(tokenizer: Tokenizer, specials: Specials, quiet: bool) -> None:
-    """Note that a character has no token but a special one, which nobody asks for."""
-    from bpe_cli.jobs.tokenizers import unspelt_notes
-
-    for each in unspelt_notes(tokenizer, specials):
-        note(f"note: {each}", quiet=quiet)
 
 
 def report(error: BpeError) -> None:
@@ -207,3 +190,38 @@ def on_terminal(output: str | None) -> bool:
 def _controlling() -> int | None:
     """Return the device that /dev/tty is, by which the terminal has another name."""
     return os.stat(_TERMINAL).st_rdev if os.path.exists(_TERMINAL) else None
+
+
+def process_streams() -> Streams:
+    """Return the streams of this process, for a job that must not write to what it reads."""
+    from bpe_cli.jobs.outputs import Streams
+
+    return Streams(sys.stdin.buffer, sys.stdout, sys.stderr)
+
+
+# -- pages and pictures ----------------------------------------------------------------------------
+
+
+def check_page_names(*, html: str | None = None, svg: str | None = None) -> None:
+    """Make sure that no page or picture is called another thing.
+
+    Raises:
+        UsageError: if one is.
+    """
+    from bpe_cli.sinks.naming import TEXT, check_name
+
+    check_name("--html", html, "a page", (".html", ".htm", *TEXT))
+    check_name("--svg", svg, "a picture", (".svg", *TEXT))
+
+
+def write_page(path: str, parts: Iterable[str], quiet: bool) -> None:
+    """Write a file that appears when it is whole, part by part; ``-`` is stdout.
+
+    Raises:
+        OutputError: if it cannot be written.
+    """
+    from bpe_cli.jobs.outputs import STDOUT, write_output
+
+    write_output(path, parts, sys.stdout.buffer)
+    if path != STDOUT:
+        note(f"wrote {path}", quiet=quiet)

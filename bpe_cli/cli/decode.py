@@ -5,8 +5,7 @@ from enum import Enum, StrEnum
 from typing import Annotated
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, note, on_terminal
-from bpe_cli.cli.output_checks import process_streams
+from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass

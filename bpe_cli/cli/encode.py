@@ -4,7 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, note, on_terminal
+from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
 from bpe_cli.cli.encode_options import (
     Applied,
     Conversations,
@@ -12,7 +12,6 @@ from bpe_cli.cli.encode_options import (
     Subwords,
     Written,
 )
-from bpe_cli.cli.output_checks import process_streams
 from bpe_cli.errors import UsageError
 from bpe_cli.support.messages import listed
 from bpe_cli.views.numbers import count

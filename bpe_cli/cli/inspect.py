@@ -6,13 +6,17 @@ import stat
 import sys
 from typing import Annotated
 
-from bpe_cli.cli import options, write_page
-from bpe_cli.cli.console import ConsoleListener, say_slow
-from bpe_cli.cli.inputs import FIELD, inputs_of
-from bpe_cli.cli.inspect_output import TextOptions, show_texts, show_tokenizer, show_tokens
-from bpe_cli.cli.output_checks import check_kept
+from bpe_cli.cli import options
+from bpe_cli.cli.console import ConsoleListener, check_page_names, process_streams
+from bpe_cli.cli.inspect_options import Shown
+from bpe_cli.cli.inspect_output import show_texts, show_tokenizer, show_tokens
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import FormatError, UsageError
+from bpe_cli.jobs.inputs import FIELD, find_documents
+from bpe_cli.jobs.outputs import check_kept
+from bpe_cli.jobs.tokenizers import note_slow_patterns
+from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.support.ordered_threads import usable_threads
 
 EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
 
@@ -20,50 +24,10 @@ _NO_CORPUS = "--corpus takes a file, a folder, a pattern, or - for stdin"
 
 
 def run(
-    inputs: options.Inputs = None,
+    *,
     tokenizer: options.TokenizerName = None,
-    ids: Annotated[bool, Option("--ids", help="Set each token's id under it.")] = False,
-    spans: Annotated[bool, Option("--spans", help="Set each token's byte span under it.")] = False,
-    scores: Annotated[
-        bool, Option("--scores", help="Set each token's log-probability (unigram) or score under it.")
-    ] = False,
-    table: Annotated[bool, Option("--table", help="List the tokens in a table, with all of these.")] = False,
-    stages: Annotated[bool, Option("--stages", help="Show what each stage makes of the text.")] = False,
-    nbest: Annotated[
-        int | None,
-        Option(
-            "--nbest", metavar="N", min=1, max=1024, help="Rank the N best segmentations by their scores (unigram)."
-        ),
-    ] = None,
-    steps: Annotated[
-        bool, Option("--steps", help="Tell how it arrived there: merge by merge, match by match, or the lattice.")
-    ] = False,
-    token: Annotated[
-        list[str] | None,
-        Option(
-            "--token",
-            metavar="ID|TEXT",
-            help="Look up a token by its id or its text (text:42 where that is digits; or bytes:e8b0). "
-            "Can be repeated.",
-        ),
-    ] = None,
-    corpus: Annotated[
-        list[str] | None,
-        Option(
-            "--corpus",
-            metavar="INPUT",
-            help="Report which tokens of the tokenizer these files, folders or globs use. Can be repeated.",
-        ),
-    ] = None,
-    full: Annotated[bool, Option("--full", help="Show everything, however long.")] = False,
-    json: options.Json = False,
-    html: write_page.Html = None,
-    svg: write_page.Svg = None,
-    text: options.Text = None,
-    lines: options.Lines = False,
-    jsonl: options.Jsonl = False,
-    plain: options.Plain = False,
-    field: options.Field = "text",
+    shown: Shown,
+    documents: options.Documents,
     special: options.SpecialInText = None,
     add_special: options.AddSpecial = None,
     pattern: options.PatternName = None,
@@ -80,8 +44,7 @@ def run(
             help="Threads to use for --corpus; changes no result.",
         ),
     ] = None,
-    color: options.ColorWhen = options.Color.auto,
-    quiet: options.Quiet = False,
+    screen: options.Screen,
 ) -> None:
     """Show a text token by token, or report on a tokenizer.
 
@@ -103,7 +66,8 @@ def run(
 
         bpe inspect notes.txt -t tokenizer.json --html notes.html
     """
-    named = False
+    token, corpus, inputs, text = shown.token, shown.corpus, documents.inputs, documents.text
+    listener, streams, named = ConsoleListener(quiet=screen.quiet), process_streams(), False
     if token or corpus:
         tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
     elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
@@ -112,29 +76,25 @@ def run(
             (tokenizer,), inputs = inputs, None
     elif tokenizer is None and text is None and inputs:
         _refuse_tokenizers(inputs)
-    write_page.check_page_names(html=html, svg=svg)
-    check_kept([("--html", html), ("--svg", svg)], [("the tokenizer", tokenizer or "")])
+    check_page_names(html=shown.html, svg=shown.svg)
+    check_kept(shown.outputs, [("the tokenizer", tokenizer or "")], streams)
     try:
-        model = options.tokenizer_of(tokenizer, pattern, add_special)
+        model = options.choice_of(tokenizer, pattern, add_special).load()
     except FormatError as error:
         if not named:
             raise
         way_out = "to see it as text, name a tokenizer with -t"
         raise FormatError(error.message, hint=f"{error.hint}; {way_out}" if error.hint else way_out) from error
-    say_slow(model.slow_patterns, quiet)
-    wanted = TextOptions(
-        ids=ids, spans=spans, scores=scores, table=table, stages=stages, nbest=nbest, steps=steps,
-        full=full, json=json, color=color, html=html, svg=svg,
-    )  # fmt: skip
+    note_slow_patterns(model, listener)
     if text is None and not inputs and (named or not _stdin_has_text()):
         reading = {
-            "--lines": lines,
-            "--jsonl": jsonl,
-            "--plain": plain,
-            "--field": field != FIELD,
+            "--lines": documents.lines,
+            "--jsonl": documents.jsonl,
+            "--plain": documents.plain,
+            "--field": documents.field != FIELD,
             "--special": special,
         }
-        idle = wanted.of_a_text or (None if corpus else next((name for name, given in reading.items() if given), None))
+        idle = shown.of_a_text or (None if corpus else next((name for name, given in reading.items() if given), None))
         if idle:
             raise UsageError(f"{idle} is about a text, and there is none", hint="give one with -T TEXT")
         from bpe_cli.jobs.inspect import inspect_tokenizer, look_up_tokens
@@ -142,23 +102,23 @@ def run(
         specials, refuse = options.specials_of(special if corpus else None)
         if refuse:
             raise UsageError("--special error is for encode: with --corpus, special tokens are text, or --special all")
-        texts = options.source_of(corpus, None, lines, jsonl, plain, field, options.BLOCK_BYTES) if corpus else None
-        found = inputs_of(texts, quiet, (), _NO_CORPUS) if texts else None
-        listener, used = ConsoleListener(quiet=quiet), options.threads_of(threads)
+        texts = replace(documents, inputs=corpus).source() if corpus else None
+        found = find_documents(texts, listener=listener, streams=streams, otherwise=_NO_CORPUS) if texts else None
+        used = usable_threads(threads)
         if token:
             cards = look_up_tokens(
                 model, token, texts, specials=specials, threads=used, inputs=found, listener=listener
             )
-            show_tokens(cards, json=json, full=full, color=color)
+            show_tokens(cards, json=shown.json, full=shown.full, color=screen.color)
         else:
             report = inspect_tokenizer(model, texts, specials=specials, threads=used, inputs=found, listener=listener)
-            show_tokenizer(report, json=json, full=full, color=color)
+            show_tokenizer(report, json=shown.json, full=shown.full, color=screen.color)
         return
-    source = options.source_of(inputs, text, lines, jsonl, plain, field, options.BLOCK_BYTES)
+    source = replace(documents, inputs=inputs).source()
     specials, refuse = options.specials_of(special)
     if refuse:
         raise UsageError("--special error is for encode: inspect shows where special tokens would be")
-    show_texts(model, source, specials, wanted, quiet)
+    show_texts(model, source, specials, shown, screen)
 
 
 def _is_tokenizer(name: str) -> bool:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, print_json, stdout_console
-from bpe_cli.cli.inputs import inputs_of
-from bpe_cli.cli.output_checks import check_outputs
-from bpe_cli.cli.write_page import write_page
-from bpe_cli.errors import UsageError
+from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console, write_page
+from bpe_cli.jobs.inputs import find_documents
+from bpe_cli.jobs.outputs import check_outputs
 from bpe_cli.results import TextReport, TokenizerReport
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from bpe_cli.cli.inspect_options import Shown
     from bpe_cli.corpus import Source
     from bpe_cli.jobs.inspect import Document, TextInspection, TokenCards
     from bpe_cli.reports.tokenizer.health import HealthReport
@@ -28,78 +26,15 @@ if TYPE_CHECKING:
     Inspected = Iterator[tuple[Document, TextInspection]]
 
 
-@dataclass(frozen=True, slots=True)
-class TextOptions:
-    """What to show of each text."""
-
-    ids: bool = False
-    spans: bool = False
-    scores: bool = False
-    table: bool = False
-    stages: bool = False
-    nbest: int | None = None
-    steps: bool = False
-    full: bool = False
-    json: bool = False
-    color: options.Color = options.Color.auto
-    html: str | None = None
-    svg: str | None = None
-
-    @property
-    def of_a_text(self) -> str | None:
-        """The first option that was given and says nothing of a tokenizer by itself."""
-        return next(iter(self._given()), None)
-
-    @property
-    def outputs(self) -> list[tuple[str, str | None]]:
-        """The options that name files to write, and the files."""
-        return [("--html", self.html), ("--svg", self.svg)]
-
-    def check(self) -> None:
-        """Make sure that one view shows all that was asked for.
-
-        Raises:
-            UsageError: Another one would have to.
-        """
-        given = self._given()
-        for view, others in _BESIDE.items():
-            if view in given and (other := next((name for name in given if name != view and name not in others), None)):
-                raise UsageError(f"{view} and {other} are different views of a text", hint="ask for one at a time")
-
-    def _given(self) -> list[str]:
-        values = {
-            "--ids": self.ids,
-            "--spans": self.spans,
-            "--scores": self.scores,
-            "--table": self.table,
-            "--stages": self.stages,
-            "--nbest": self.nbest is not None,
-            "--steps": self.steps,
-            "--html": self.html is not None,
-            "--svg": self.svg is not None,
-        }
-        return [name for name, value in values.items() if value]
-
-
-_BESIDE = {
-    "--steps": {"--nbest", "--ids"},
-    "--nbest": {"--steps", "--ids"},
-    "--html": {"--svg", "--ids", "--spans", "--scores", "--table"},
-    "--svg": {"--html", "--ids"},
-    "--stages": {"--ids", "--spans", "--scores"},
-}
-"""Views that show only one thing, and the options that can stand beside them."""
-
-
-def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: TextOptions, quiet: bool) -> None:
+def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Shown, screen: options.Screen) -> None:
     """Print each document of a source as it was asked for."""
     from bpe_cli.jobs.inspect import explain_texts, inspect_texts, rank_texts
     from bpe_cli.views.numbers import TOKEN_LIMIT
 
     wanted.check()
     check_outputs(wanted.outputs, stdout_taken="--json" if wanted.json else None)
-    found = inputs_of(source, quiet, wanted.outputs)
-    listener = ConsoleListener(quiet=quiet, printing=True)
+    listener = ConsoleListener(quiet=screen.quiet, printing=True)
+    found = find_documents(source, wanted.outputs, listener=listener, streams=process_streams())
     if wanted.steps:
         from bpe_cli.views.text.as_json import all_steps_json
         from bpe_cli.views.text.steps import StepsView
@@ -110,7 +45,7 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Tex
         if wanted.json:
             print_json(all_steps_json(*_columns(steps)))
         else:
-            print_each(steps, lambda each: StepsView(each, full=wanted.full), wanted.color)
+            print_each(steps, lambda each: StepsView(each, full=wanted.full), screen.color)
         return
     if wanted.nbest is not None:
         from bpe_cli.views.text.as_json import rankings_json
@@ -120,7 +55,7 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Tex
         if wanted.json:
             print_json(rankings_json(*_columns(ranked)))
         else:
-            print_each(ranked, lambda ranking: RankingView(ranking, ids=wanted.ids), wanted.color)
+            print_each(ranked, lambda ranking: RankingView(ranking, ids=wanted.ids), screen.color)
         return
     is_page = wanted.html is not None or wanted.svg is not None
     inspected = inspect_texts(
@@ -129,14 +64,14 @@ def show_texts(model: Tokenizer, source: Source, specials: Specials, wanted: Tex
         inputs=found, listener=listener,
     )  # fmt: skip
     if is_page:
-        _write_pages(model, inspected, wanted, quiet)
+        _write_pages(model, inspected, wanted, screen.quiet)
     elif wanted.json:
         _print_json(inspected)
     else:
-        print_each(inspected, _view_of(wanted, TOKEN_LIMIT), wanted.color)
+        print_each(inspected, _view_of(wanted, TOKEN_LIMIT), screen.color)
 
 
-def _view_of(wanted: TextOptions, limit: int) -> Callable[[TextInspection], TokenView | StagesView]:
+def _view_of(wanted: Shown, limit: int) -> Callable[[TextInspection], TokenView | StagesView]:
     from bpe_cli.views.text.colored import Notes, TokenView
 
     notes = Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores)
@@ -158,7 +93,7 @@ def _print_json(inspected: Iterable[tuple[Document, TextInspection]]) -> None:
     print(TextReport(tuple(inspected)).to_json(), end="")
 
 
-def _write_pages(model: Tokenizer, inspected: Inspected, wanted: TextOptions, quiet: bool) -> None:
+def _write_pages(model: Tokenizer, inspected: Inspected, wanted: Shown, quiet: bool) -> None:
     """Write files, and JSON to stdout if that is asked for too."""
     if wanted.json or (wanted.html is not None and wanted.svg is not None):
         kept = list(inspected)
@@ -179,17 +114,17 @@ def _write_pages(model: Tokenizer, inspected: Inspected, wanted: TextOptions, qu
         _print_json(kept)
 
 
-Shown = TypeVar("Shown")
+Report = TypeVar("Report")
 
 
-def _columns(reports: Iterable[tuple[Document, Shown]]) -> tuple[list[Shown], list[tuple[str, int]]]:
+def _columns(reports: Iterable[tuple[Document, Report]]) -> tuple[list[Report], list[tuple[str, int]]]:
     """Return the reports, and where the document of each is from."""
     kept = list(reports)
     return [report for _, report in kept], [document.origin for document, _ in kept]
 
 
 def print_each(
-    reports: Iterable[tuple[Document, Shown]], view: Callable[[Shown], RenderableType], color: options.Color
+    reports: Iterable[tuple[Document, Report]], view: Callable[[Report], RenderableType], color: options.Color
 ) -> None:
     """Print each report below the title of its document; of an empty one nothing more than that, if it has a title."""
     from rich.text import Text

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.jobs.tokenizers import TokenizerChoice
     from bpe_cli.stages import SpecialToken
-    from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.tokenizer import Specials
 
 DEFAULT_TOKENIZER = "o200k_base"
 
@@ -143,6 +143,20 @@ Output = Annotated[
 ]
 Json = Annotated[bool, Option("--json", help="Print one JSON object with a schema field.")]
 
+Html = Annotated[
+    str | None,
+    Option(
+        "--html", metavar="FILE", rich_help_panel="Output",
+        help="Write a page instead: one file for any browser, without network or need of scripts; - for stdout.",
+    ),
+]  # fmt: skip
+Svg = Annotated[
+    str | None,
+    Option(
+        "--svg", metavar="FILE", rich_help_panel="Output", help="Write a picture instead, for a README; - for stdout."
+    ),
+]
+
 BLOCK_BYTES = 8 << 20
 
 
@@ -173,6 +187,14 @@ class Running:
 
     threads: Threads = None
     block_size: BlockSize = BLOCK_BYTES
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The options about what the screen shows."""
+
+    color: ColorWhen = Color.auto
     quiet: Quiet = False
 
 
@@ -223,16 +245,6 @@ def source_of(
             hint="name files, give -T TEXT, or pipe text in (- reads what you type)",
         )
     return source
-
-
-def tokenizer_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> "Tokenizer":
-    """Load the tokenizer that the options ask for.
-
-    Raises:
-        UsageError: It is unknown, or a special token is not TEXT=ID.
-        InputError, FormatError: Its file cannot be read.
-    """
-    return choice_of(name, pattern, add_special).load()
 
 
 def choice_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> "TokenizerChoice":
@@ -290,21 +302,3 @@ def specials_of(special: list[str] | None) -> "tuple[Specials, bool]":
     if "error" in names:
         return "all", True
     return ("all" if "all" in names else tuple(names)), False
-
-
-def contents_of(path: str) -> bytes:
-    """Read a small file that is needed once: from disk, a pipe, or ``-`` for stdin.
-
-    Raises:
-        InputError: If it cannot be read, or is large.
-    """
-    from bpe_cli.corpus.opening import read_whole
-
-    return read_whole(path, stdin=sys.stdin.buffer)
-
-
-def threads_of(threads: int | None) -> int:
-    """Return the number of threads to use; see ``usable_threads``."""
-    from bpe_cli.support.ordered_threads import usable_threads
-
-    return usable_threads(threads)

@@ -4,8 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from bpe_cli.cli import options
-from bpe_cli.cli.console import ConsoleListener, note
-from bpe_cli.cli.output_checks import process_streams
+from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.train_flags import Algorithm, Compat, Counts, Format, Model, Stages, Written
 from bpe_cli.errors import UsageError
 from bpe_cli.views.numbers import count
@@ -46,6 +45,7 @@ def run(
     from bpe_cli.jobs.train import TrainJob, train_file
     from bpe_cli.jobs.train_options import check_compat
     from bpe_cli.sinks.naming import check_name
+    from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.trainers import trainer_of
     from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
 
@@ -72,7 +72,7 @@ def run(
         written.steps,
         stages.expression,
         DEFAULT_MAX_MEMORY if counts.max_memory is None else counts.max_memory << 20,
-        options.threads_of(running.threads),
+        usable_threads(running.threads),
     )
     done = train_file(
         job,
@@ -110,7 +110,7 @@ def _file_format(model: Model, written: Written) -> str:
     Raises:
         UsageError: if the name of a file says that it is another thing.
     """
-    from bpe_cli.cli.tokenizer_names import check_tokenizer_name, format_asked_for
+    from bpe_cli.jobs.outputs import check_tokenizer_name, format_asked_for
 
     codes = model.algorithm == Algorithm.bpe and model.compat == Compat.subword_nmt
     usual = "subword-nmt" if codes else "bpe.json"

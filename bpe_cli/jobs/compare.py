@@ -9,16 +9,25 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.jobs.inputs import find_documents
+from bpe_cli.jobs.outputs import Streams, check_kept
+from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_oddities
 from bpe_cli.reports.comparison.compare import compare as measure
 from bpe_cli.reports.comparison.comparison import Comparison, Settings
 from bpe_cli.reports.comparison.input_accounts import Sample
 from bpe_cli.reports.comparison.probes import Probes
+from bpe_cli.support.failures import every
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
+    from bpe_cli.jobs.tokenizers import AnyTokenizer
+    from bpe_cli.reports.comparison.changes import Changes, Limit
+    from bpe_cli.reports.comparison.checks import Check, Condition
     from bpe_cli.reports.comparison.disagreements import Disagreement
+    from bpe_cli.reports.comparison.metrics import Metric
     from bpe_cli.reports.comparison.overlap import Overlap
+    from bpe_cli.reports.comparison.stored import StoredComparison
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -26,6 +35,9 @@ Probe = Literal["languages", "code", "data", "numbers"]
 
 PROBES: tuple[Probe, ...] = ("languages", "code", "data", "numbers")
 """What tokenizers can be asked without a text of one's own."""
+
+_LARGEST_REPORT = 1 << 28
+"""Bytes that a stored report may have."""
 
 BUILT_IN = "built in"
 """Where texts are from that nobody named."""
@@ -58,6 +70,139 @@ class CompareOptions:
     overlap: bool = False
     differences: int | None = None
     plain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompareJob:
+    """State what is compared, and what of the result is checked.
+
+    Attributes:
+        tokenizers: What is compared.
+        source: The texts; None if probes or vocabularies alone are to be compared.
+        options: What to compare besides, and how.
+        baseline: What the others are compared with: one of them, by whatever name, or one more; None for the first.
+        outputs: The options that name files to write, and the files: nothing that is read may be one of them.
+        conditions: What must not be true.
+        limits: By how much nothing may have become worse.
+        against: The file of a stored report, since which changes are listed; ``-`` is stdin.
+        judged: The metrics that are held against that report, or against the baseline.
+    """
+
+    tokenizers: tuple[AnyTokenizer, ...]
+    source: Source | None
+    options: CompareOptions
+    baseline: AnyTokenizer | None = None
+    outputs: tuple[tuple[str, str | None], ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    against: str | None = None
+    judged: tuple[Metric, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedComparison:
+    """State what was measured, and what of it was checked.
+
+    Attributes:
+        comparison: What was measured.
+        changes: What has changed since the stored report, or from the baseline where there are limits; else None.
+        checks: Each condition and limit, with its failures.
+    """
+
+    comparison: Comparison
+    changes: Changes | None
+    checks: tuple[Check, ...]
+
+
+def compare_and_check(
+    job: CompareJob, *, listener: Listener = SILENCE, streams: Streams | None = None
+) -> CheckedComparison:
+    """Load tokenizers, compare them, and check what was measured.
+
+    Args:
+        job: What is done.
+        listener: Who hears how it goes on, and of what might not be expected.
+        streams: The streams around the job.
+
+    Raises:
+        UsageError: as ``compare``; or if there is no such tokenizer, an output would replace what is read, or a
+            condition or limit names an input that is not there.
+        InputError: as ``compare``; or if the stored report cannot be read, or is of other texts.
+    """
+    from bpe_cli.reports.comparison.changes import changes_from_baseline, changes_since
+    from bpe_cli.reports.comparison.stored import StoredComparison
+
+    streams = streams or Streams()
+    stored = None if job.against is None else _stored(job.against, streams.read)
+    check_kept(job.outputs, _read_by(job), streams)
+    models = _models(job)
+    if len(models) < 2 and (job.options.overlap or job.options.differences is not None):
+        option = "--overlap" if job.options.differences is None else "--diff"
+        raise UsageError(f"{option} compares tokenizers with the first, and there is one", hint="add -t TOKENIZER")
+    for model in models:
+        note_oddities(model, job.options.specials, listener)
+    found = None
+    if job.source is not None:
+        found = find_documents(job.source, job.outputs, listener=listener, streams=streams)
+        _check_scopes(job, found)
+    report = compare(models, job.source, job.options, inputs=found, listener=listener, stdin=streams.stdin)
+    changes = None
+    if stored is not None:
+        changes = changes_since(StoredComparison.of(report), stored[1], job.judged, stored[0])
+    elif job.limits:
+        changes = changes_from_baseline(report, job.judged)
+    checks = [condition.check(report) for condition in job.conditions]
+    checks += [limit.check(changes) for limit in job.limits if changes is not None]
+    return CheckedComparison(report, changes, tuple(checks))
+
+
+def _stored(path: str, stdin: BinaryIO) -> tuple[str, StoredComparison]:
+    """Return the name of a stored report for messages, and what is in it."""
+    from bpe_cli.corpus.opening import read_whole
+    from bpe_cli.reports.comparison.stored import StoredComparison
+    from bpe_cli.support.messages import show_path
+
+    name = show_path(path)
+    return name, StoredComparison.parse(read_whole(path, stdin=stdin, most=_LARGEST_REPORT), name)
+
+
+def _read_by(job: CompareJob) -> Iterator[tuple[str, str]]:
+    """Yield what messages call the files that are read besides the inputs, and their paths."""
+    if job.against is not None:
+        yield "the report of --against", job.against
+    for tokenizer in job.tokenizers:
+        yield from (("a tokenizer", path) for _, path in files_of(tokenizer) if path)
+    for each in job.options.parallel:
+        yield from (("the parallel texts", path) for path in {each, each.partition("=")[2]})
+    folder = job.options.pairs
+    if folder is not None and os.path.isdir(folder):
+        yield from (("an object of --pairs", os.path.join(folder, each)) for each in os.listdir(folder))
+
+
+def _models(job: CompareJob) -> list[Tokenizer]:
+    """Load the tokenizers, the baseline first."""
+    models = every(load_tokenizer, job.tokenizers)
+    if job.baseline is None:
+        return models
+    names = job.tokenizers
+    first = models[names.index(job.baseline)] if job.baseline in names else load_tokenizer(job.baseline)
+    place = next((number for number, model in enumerate(models) if model == first), None)
+    return [first, *(model for number, model in enumerate(models) if number != place)]
+
+
+def _check_scopes(job: CompareJob, found: Inputs) -> None:
+    """Make sure that there are the inputs that conditions and limits name.
+
+    Raises:
+        UsageError: if one is not.
+    """
+    from bpe_cli.corpus.source import TEXT_NAME
+    from bpe_cli.reports.comparison.checks import check_scope
+
+    is_text = job.source is not None and job.source.text is not None
+    names = [TEXT_NAME] if is_text else [item.plain_name for item in found.items]
+    scoped: list[Condition | Limit] = [*job.conditions, *job.limits]
+    every(lambda each: check_scope(each.scope, each.text, names), scoped)
 
 
 def compare(

@@ -44,6 +44,7 @@ class Converted:
         left_behind: What the format does not say about the use of the tokenizer, though ids are the same without.
         operation: What was changed, and which ids became which; None if nothing was.
         id_map: The file with the map of ids, if there is one.
+        built_in_layout: The layout of conversations that a model's name stood for, which no file has.
     """
 
     tokenizer: Tokenizer
@@ -52,6 +53,7 @@ class Converted:
     left_behind: tuple[str, ...] = ()
     operation: Operation | None = None
     id_map: str | None = None
+    built_in_layout: str | None = None
 
 
 def convert(
@@ -134,7 +136,19 @@ def convert(
         contents = {map_path: operation.id_map(), **contents}
     folder = None if "" in files else os.path.dirname(next(iter(paths.values())))
     _write(contents, folder, stdout)
-    return Converted(model, chosen, tuple(paths.values()), tuple(left_behind(model, chosen)), operation, map_path)
+    left, layout = tuple(left_behind(model, chosen)), _built_in_layout(source, model)
+    return Converted(model, chosen, tuple(paths.values()), left, operation, map_path, layout)
+
+
+def _built_in_layout(source: object, model: Tokenizer) -> str | None:
+    """Return the layout that a model's name stood for, which no file has; None if there is none."""
+    from bpe_cli.tokenizer.named_encodings import ENCODINGS
+
+    if not isinstance(source, str) or model.name not in ENCODINGS:
+        return None
+    from bpe_cli.chat import layout_of_model
+
+    return layout_of_model(source)
 
 
 def _path(output: str | os.PathLike[str]) -> str:

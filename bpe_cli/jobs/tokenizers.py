@@ -136,13 +136,18 @@ def check_sampling(model: Tokenizer, sampling: Sampling | None, *, spans: bool =
 
 def note_oddities(tokenizer: Tokenizer, specials: Specials, listener: Listener) -> None:
     """Note the patterns that take the slow way, and the characters that have no token but a special one."""
+    note_slow_patterns(tokenizer, listener)
+    for note in unspelt_notes(tokenizer, specials):
+        listener.note(note)
+
+
+def note_slow_patterns(tokenizer: Tokenizer, listener: Listener) -> None:
+    """Note the patterns that take the slow way."""
     if tokenizer.slow_patterns:
         from bpe_cli.stages.splitters import slow_patterns_notes
 
         for note in slow_patterns_notes(tokenizer.slow_patterns):
             listener.note(note)
-    for note in unspelt_notes(tokenizer, specials):
-        listener.note(note)
 
 
 def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:

@@ -251,7 +251,7 @@ def stdin_is_as_good_as_a_file(done: Run) -> Iterator[str]:
 
 def kind_of(done: Run) -> str:
     """Return what encode writes: what the line says, else what the output's name says."""
-    ending = Path(done.output() or "").suffix.removeprefix(".")
+    ending = Path((done.output() or "").removesuffix(".gz")).suffix.removeprefix(".")
     return done.line.value("to") or (ending if ending in ("bin", "npy", "jsonl", "tokens") else "ids")
 
 

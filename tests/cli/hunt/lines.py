@@ -141,6 +141,24 @@ PARTNERS: dict[tuple[str, str], tuple[tuple[str, str | None], ...]] = {
 """What an option needs beside it to do anything; mostly it gets that."""
 
 
+OF_CHANGES = {
+    "add_tokens": {"add_tokens"},
+    "prune_to": {"prune_to", "counts_from"},
+    "extend": {"extend", "vocab_size"},
+    "merge": {"merge"},
+}
+"""The changes that convert makes, one at a time, and the options of each."""
+
+ABOUT_CORPORA = {"lines", "jsonl", "plain", "field"}
+
+HELD_BY = {
+    **{workshop.of_format(name): name for name in workshop.WRITTEN},
+    **{name: "sentencepiece" for name in workshop.TRAINED if "_sentencepiece" in name},
+    **dict.fromkeys(("gpt2", "cl100k_base", "gpt-4o"), "tiktoken"),
+}
+"""A format that can hold a tokenizer, besides bpe.json, which holds all; tokenizer.json holds most others."""
+
+
 @dataclass(frozen=True)
 class Line:
     """A command line: the command, its inputs, and its options by the parameter's name, None for a flag."""
@@ -237,15 +255,37 @@ def some_line(chance: random.Random) -> Line:
         said.append(("from_", inputs[0].partition(".")[2]))
     if command == "encode" and chance.random() < 0.3:
         said.append(("output", chance.choice(("new.txt", "new.bin", "new.npy", "new.jsonl"))))
-    if command == "convert" and chance.random() < 0.6:
-        said.append(("format", chance.choice(list(FORMATS))))
-        if chance.random() < 0.6:  # a name that fits every format
-            said.append(("output", "new"))
+    if command == "convert":
+        said = _agreeing(said, chance) if chance.random() < 0.8 else said
+        said += _written_as(inputs[0], chance)
     if ("chat", None) in said and chance.random() < 0.9:
         inputs = ("chat.json",)
     if any(name == "text" for name, _ in said) and chance.random() < 0.9:
         inputs = ()
     return Line(command, inputs, tuple(_option(name, parameters[name][1], value, chance) for name, value in said))
+
+
+def _agreeing(said: list[tuple[str, str | None]], chance: random.Random) -> list[tuple[str, str | None]]:
+    """Leave out the options of all changes but one, and what would say how a corpus is read where there is none."""
+    names = {name for name, _ in said}
+    asked = [change for change in OF_CHANGES if change in names]
+    kept = OF_CHANGES[chance.choice(asked)] if asked else set()
+    gone = {name for options in OF_CHANGES.values() for name in options} - kept
+    if not kept & {"counts_from", "extend"}:
+        gone |= ABOUT_CORPORA
+    if not kept:
+        gone.add("id_map")
+    return [(name, value) for name, value in said if name not in gone]
+
+
+def _written_as(source: str, chance: random.Random) -> list[tuple[str, str | None]]:
+    """Choose the format and the output: mostly such as can hold the tokenizer, and a name that fits every format."""
+    way = chance.random()
+    if way < 0.6:
+        return [("format", chance.choice(("bpe.json", HELD_BY.get(source, "tokenizer.json")))), ("output", "new")]
+    if way < 0.8:
+        return [("format", chance.choice(list(FORMATS))), *([("output", "new")] if chance.random() < 0.5 else [])]
+    return []
 
 
 def _some_inputs(command: str, chance: random.Random) -> tuple[str, ...]:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from bpe_cli.cli.console import say_slow
+from types import SimpleNamespace
+
+from bpe_cli.cli.console import ConsoleListener
+from bpe_cli.jobs.tokenizers import note_slow_patterns
+
+
+def say_slow(patterns, *, quiet):
+    note_slow_patterns(SimpleNamespace(slow_patterns=patterns), ConsoleListener(quiet=quiet))
 
 
 def test_three_slow_patterns_are_named(capsys):

@@ -9,8 +9,10 @@ from typing import Literal
 import pytest
 
 from bpe_cli import _core
+from bpe_cli.cli.train_flags import Algorithm, Compat, Format
 from bpe_cli.cli.train_options import help_of, options_of, parse
 from bpe_cli.errors import InputError, UsageError
+from bpe_cli.formats import FORMATS
 from bpe_cli.jobs.count import check_matches
 from bpe_cli.jobs.train_options import check_compat
 from bpe_cli.stages import Split
@@ -120,6 +122,13 @@ def test_stages_are_compiled_before_any_text_is_read():
     for trainer in (bpe.TRAINER, unigram.TRAINER):
         with pytest.raises(UsageError, match=r'the pattern "\[" does not compile'):
             options_of("x", trainer, {"vocab_size": 9, "pattern": "["}, ())
+
+
+def test_every_algorithm_and_every_compat_can_be_asked_for():
+    assert tuple(each.value for each in Algorithm) == ALGORITHMS
+    compats = dict.fromkeys(compat for name in ALGORITHMS for compat in compats_of(name))
+    assert [each.value for each in Compat] == list(compats)
+    assert {each.value for each in Format} <= FORMATS.keys()
 
 
 def test_compat_is_read_from_the_options():

@@ -10,7 +10,12 @@ import pytest
 
 from bpe_cli.corpus import Source
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.compare import PROBES, CompareOptions, compare
+from bpe_cli.jobs.compare import PROBES, CompareJob, CompareOptions, compare, compare_and_check
+from bpe_cli.jobs.outputs import Streams
+from bpe_cli.reports.comparison.changes import Limit
+from bpe_cli.reports.comparison.checks import Condition
+from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.results import ComparisonReport
 from bpe_cli.tokenizer.named_encodings import named
 from bpe_cli.views.comparison.as_json import comparison_json
 from tests.cli_runner import call
@@ -69,3 +74,58 @@ def test_without_a_text():
 def test_one_tokenizer_differs_from_none(options):
     with pytest.raises(UsageError, match="compared with the first, and there is one"):
         compare(TWO[:1], Source(text="a"), options)
+
+
+TEXT = Source(text="low lower naïve")
+TOKENS = (METRICS["tokens"],)
+
+
+def job(*names, **settings):
+    return CompareJob(names, TEXT, CompareOptions(), **settings)
+
+
+def test_a_checked_comparison_is_the_comparison_and_its_checks():
+    conditions = (Condition.parse("tokens > 3"), Condition.parse("tokens > 99"))
+    done = compare_and_check(job(*TWO, conditions=conditions))
+    assert comparison_json(done.comparison) == comparison_json(compare(TWO, TEXT))
+    assert [measure.token_count for measure in done.comparison.total.measures] == [3, 4]
+    assert [len(check.failures) for check in done.checks] == [1, 0]
+    assert done.changes is None
+
+
+@pytest.mark.parametrize("baseline", ["o200k_base", "gpt-4o", TWO[1]])
+def test_the_baseline_is_first_by_whatever_name(baseline):
+    done = compare_and_check(job("gpt2", "o200k_base", baseline=baseline, limits=(Limit.parse("1%"),), judged=TOKENS))
+    assert list(done.comparison.tokenizers) == ["o200k_base", "gpt2"]
+    assert [len(check.failures) for check in done.checks] == [0]
+    worse = compare_and_check(job("gpt2", "o200k_base", limits=(Limit.parse("1%"),), judged=TOKENS))
+    assert [bool(check.failures) for check in worse.checks] == [True]
+
+
+def test_a_comparison_has_not_changed_since_itself(tmp_path):
+    path = tmp_path / "report.json"
+    path.write_text(ComparisonReport(compare(TWO, TEXT)).to_json())
+    limits = (Limit.parse("0%"),)
+    for streams, against in ((None, str(path)), (Streams(io.BytesIO(path.read_bytes())), "-")):
+        done = compare_and_check(job(*TWO, limits=limits, against=against, judged=TOKENS), streams=streams)
+        assert done.changes is not None
+        assert [check.failures for check in done.checks] == [()]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"conditions": (Condition.parse("x.txt: tokens > 4"),)}, "there is no input 'x.txt'"),
+        ({"against": "OUT", "outputs": (("-o", "OUT"),)}, "-o would replace the report of --against"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused_before_the_work(tmp_path, monkeypatch, settings, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "OUT").write_text(ComparisonReport(compare(TWO, TEXT)).to_json())
+    with pytest.raises(UsageError, match=message):
+        compare_and_check(job(*TWO, **settings))
+
+
+def test_one_tokenizer_named_twice_is_one():
+    with pytest.raises(UsageError, match="--overlap compares tokenizers with the first, and there is one"):
+        compare_and_check(CompareJob(("gpt2",), TEXT, CompareOptions(overlap=True), baseline="GPT2"))
