@@ -100,7 +100,7 @@ def encode_files(
         threads=_threads(threads),
     )  # fmt: skip
     source = _documents(documents, field, paths=_paths(files))
-    return encode(source, load_tokenizer(tokenizer), options, output=_output(output), listener=heard(listener))
+    return encode(source, tokenizer, options, output=_output(output), listener=heard(listener))
 
 
 def decode_files(
@@ -153,7 +153,7 @@ def decode_files(
     if dtype is not None:
         one_of("dtype", dtype, ("u16", "u32"))
     options = DecodeOptions(_name("format", format), errors, lines, bos, eot, dtype)
-    return decode(_paths(files), load_tokenizer(tokenizer), options, output=_output(output), listener=heard(listener))
+    return decode(_paths(files), tokenizer, options, output=_output(output), listener=heard(listener))
 
 
 # -- looks ------------------------------------------------------------------------------------------------

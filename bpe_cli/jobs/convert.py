@@ -78,7 +78,7 @@ def convert(
         pattern: The split pattern, for a file that holds none.
         special_tokens: Special tokens that it is given besides its own.
         allow_loss: What the format need not hold, by the names that the error gives.
-        change: What is changed on the way.
+        change: What is changed on the way, as the command line asks for it; programs call ``add_tokens`` and the like.
         stdout: What the output ``-`` stands for; it is a name like others if None.
         listener: Who hears how it goes on.
         streams: The streams around it.
