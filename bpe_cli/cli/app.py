@@ -105,7 +105,7 @@ def _clear_call(words: list[str]) -> Callable[[], object]:
     """Return the call that the words stand for.
 
     Raises:
-        Unclear: They are for typer.
+        Unclear: if they are for typer.
     """
     name, rest = (words[0], words[1:]) if words else ("", [])
     if _COMPLETION in os.environ:

@@ -33,7 +33,7 @@ def read(function: Callable[..., object], words: Sequence[str], environment: Map
         environment: The environment's variables.
 
     Raises:
-        Unclear: The words are not clear enough for this.
+        Unclear: if the words are not clear enough for this.
     """
     parameters = parameters_of(function)
     defaults = defaults_of(function)
@@ -60,7 +60,7 @@ def _sort(
     """Return what is said of each parameter: the texts of its values in order, or what its flag says.
 
     Raises:
-        Unclear: A word has no clear place.
+        Unclear: if a word has no clear place.
     """
     switches = {switch: found for name, (_, each) in parameters.items() for switch, found in _switches(name, each)}
     texts: dict[str, list[str]] = {}
@@ -120,7 +120,7 @@ def _value(texts: Sequence[str], kind: Any, declared: Option | Argument) -> Any:
     """Return the value that texts stand for.
 
     Raises:
-        Unclear: It is not clear that they stand for one.
+        Unclear: if it is not clear that they stand for one.
     """
     if isinstance(kind, UnionType):
         kind = next(each for each in get_args(kind) if each is not NoneType)

@@ -25,8 +25,8 @@ def run(words: list[str]) -> int:
     """Run a command line and give its exit status.
 
     Raises:
-        UsageError: It is wrong; what typer objects to, in our own form.
-        KeyboardInterrupt, SystemExit: As a command raises them.
+        UsageError: if it is wrong; what typer objects to, in our own form.
+        KeyboardInterrupt, SystemExit: as a command raises them.
     """
     try:
         status = _application()(words, prog_name="bpe", standalone_mode=False)

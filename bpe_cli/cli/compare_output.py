@@ -128,7 +128,7 @@ def show(wanted: CompareOutput, done: CheckedComparison, screen: options.Screen)
     """Show a comparison, and fail if a check does.
 
     Raises:
-        CheckFailed: if one does.
+        CheckFailed: if a requested check failed.
         OutputError: if the output cannot be written.
     """
     from bpe_cli.views.comparison.changes_table import not_compared

@@ -206,7 +206,7 @@ def check_page_names(*, html: str | None = None, svg: str | None = None) -> None
     """Make sure that no page or picture is called another thing.
 
     Raises:
-        UsageError: if one is.
+        UsageError: if a name says another thing.
     """
     from bpe_cli.sinks.naming import TEXT, check_name
 

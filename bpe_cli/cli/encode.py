@@ -80,7 +80,7 @@ def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: 
     """Return the options of a job.
 
     Raises:
-        UsageError: If options contradict each other, or a word of --with is unknown.
+        UsageError: if options contradict each other, or a word of --with is unknown.
     """
     from bpe_cli.jobs.encode import EncodeOptions
 
@@ -108,7 +108,7 @@ def _check_idle(
     """Make sure that no option is given that has no effect.
 
     Raises:
-        UsageError: If one is.
+        UsageError: if an option has no effect.
     """
     if not conversations.chat:
         if conversations != Conversations():

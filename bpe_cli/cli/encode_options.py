@@ -95,7 +95,7 @@ class Applied:
         """Return which tokenizer it is, without loading it.
 
         Raises:
-            UsageError: If a special token is not TEXT=ID, or there are frequencies that nobody asks for.
+            UsageError: if a special token is not TEXT=ID, or there are frequencies that nobody asks for.
         """
         choice = options.choice_of(self.tokenizer, self.pattern, self.add_special)
         how = self.inference.value if self.inference else choice.inference
@@ -186,7 +186,7 @@ class Conversations:
         """Return what they say.
 
         Raises:
-            UsageError: If the date is none.
+            UsageError: if the date is none.
         """
         from bpe_cli.jobs.encode_chat import ChatOptions
 
@@ -255,7 +255,7 @@ class Subwords:
         """Return what they say.
 
         Raises:
-            UsageError: If they contradict each other.
+            UsageError: if they contradict each other.
         """
         from bpe_cli.jobs.segment import SegmentOptions
 
@@ -317,7 +317,7 @@ class Drawing:
         """Return what they say.
 
         Raises:
-            UsageError: If they contradict each other.
+            UsageError: if they contradict each other.
         """
         from bpe_cli.tokenizer.engine import Sampling
 

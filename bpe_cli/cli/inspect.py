@@ -156,7 +156,7 @@ def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str 
     """Return the tokenizer that --token and --corpus are about: with -t, or in the place of an input.
 
     Raises:
-        UsageError: There is a text besides.
+        UsageError: if there is a text besides.
     """
     if text is not None or (inputs and (tokenizer is not None or len(inputs) > 1)):
         raise UsageError(

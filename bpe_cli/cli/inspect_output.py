@@ -156,7 +156,7 @@ def show_tokens(found: TokenCards, *, json: bool, full: bool, color: options.Col
     """Print all about each token that is there, then fail if one is not.
 
     Raises:
-        UsageError, InputError: If a token is not there.
+        UsageError, InputError: if a token is not there.
     """
     if found.cards and json:
         from bpe_cli.views.tokenizer.as_json import cards_json

@@ -175,7 +175,7 @@ class Documents:
         """Build the description of a corpus; ``lines`` says what a document is where no option does.
 
         Raises:
-            UsageError: If options exclude each other, or nobody would ever type the input.
+            UsageError: if options exclude each other, or nobody would ever type the input.
         """
         each_line = self.lines or (lines and not self.jsonl)
         return source_of(self.inputs, self.text, each_line, self.jsonl, self.plain, self.field, block_size)
@@ -210,7 +210,7 @@ class NamedTokenizer:
         """Return which it is, without loading it.
 
         Raises:
-            UsageError: If a special token is not TEXT=ID.
+            UsageError: if a special token is not TEXT=ID.
         """
         return choice_of(self.tokenizer, self.pattern, self.add_special)
 
@@ -221,7 +221,7 @@ def source_of(
     """Build the description of a corpus.
 
     Raises:
-        UsageError: Options exclude each other, or nobody would ever type the input.
+        UsageError: if options exclude each other, or nobody would ever type the input.
     """
     from bpe_cli.corpus import Source, waits_for_keyboard
 
@@ -251,7 +251,7 @@ def choice_of(name: str | None, pattern: str | None = None, add_special: list[st
     """Return which tokenizer the options ask for, without loading it.
 
     Raises:
-        UsageError: If a special token is not TEXT=ID.
+        UsageError: if a special token is not TEXT=ID.
     """
     from bpe_cli.jobs.tokenizers import TokenizerChoice
 
@@ -263,7 +263,7 @@ def additions_of(add_special: list[str] | None) -> "tuple[SpecialToken, ...]":
     """Return the special tokens that are added.
 
     Raises:
-        UsageError: If one is not TEXT=ID.
+        UsageError: if one is not TEXT=ID.
     """
     if not add_special:
         return ()

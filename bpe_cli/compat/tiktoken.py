@@ -412,7 +412,7 @@ class Encoding:
         """Raise the error that a disallowed special token in a text is.
 
         Raises:
-            ValueError: if there is one.
+            ValueError: if the text holds a disallowed special token.
         """
         names = disallowed if isinstance(disallowed, frozenset) else frozenset(disallowed)
         usual = isinstance(text, str) and "" not in names and all(isinstance(name, str) for name in names)

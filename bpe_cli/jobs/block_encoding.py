@@ -86,7 +86,7 @@ class BlockEncoding:
         """Encode or count a block; several threads may do so at a time.
 
         Raises:
-            InputError: If a byte of the text has no token.
+            InputError: if a byte of the text has no token.
         """
         block, place = item
         if isinstance(self.sink, CountSink) and self.sampling is None:
@@ -98,7 +98,7 @@ class BlockEncoding:
         """Write the result of a block; blocks come in order.
 
         Raises:
-            OutputError: If it cannot be written.
+            OutputError: if it cannot be written.
         """
         block, _ = item
         ids, ends = result

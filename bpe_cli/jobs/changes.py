@@ -50,7 +50,7 @@ class Change:
         """Return where the map of ids goes: beside the output, unless it is said.
 
         Raises:
-            UsageError: It is not, and the output has no place beside it; or it is the output.
+            UsageError: if it is not, and the output has no place beside it; or it is the output.
         """
         if self.id_map is not None:
             if os.path.abspath(self.id_map) == os.path.abspath(output):
@@ -76,7 +76,7 @@ class Change:
             streams: The streams around the job.
 
         Raises:
-            BpeError: As the operations of ``bpe_cli.surgery`` do.
+            BpeError: as the operations of ``bpe_cli.surgery`` do.
         """
         from bpe_cli import surgery
         from bpe_cli.corpus.opening import read_whole

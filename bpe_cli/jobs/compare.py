@@ -225,9 +225,9 @@ def compare(
         stdin: What ``-`` stands for; None for the process's own.
 
     Raises:
-        UsageError: If something needs a second tokenizer and there is one, a pivot is not among the languages, or a
+        UsageError: if something needs a second tokenizer and there is one, a pivot is not among the languages, or a
             name in ``specials`` is unknown to a tokenizer.
-        InputError: If a file cannot be read, or a byte of a text has no token.
+        InputError: if a file cannot be read, or a byte of a text has no token.
 
     >>> from bpe_cli.corpus import Source
     >>> from bpe_cli.tokenizer.named_encodings import named
@@ -335,7 +335,7 @@ def _files(folder: str, stdin: BinaryIO) -> dict[str, bytes]:
     """Read the JSON and YAML files of a folder.
 
     Raises:
-        InputError: If one cannot be read.
+        InputError: if one cannot be read.
     """
     from bpe_cli.corpus.opening import read_whole
     from bpe_cli.support.messages import cannot_read

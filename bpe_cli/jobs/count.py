@@ -140,7 +140,7 @@ def load_counts(paths: Iterable[str], options: Options, max_memory: int) -> tupl
 
     Raises:
         UsageError: if an option says that it was cut otherwise.
-        InputError, FormatError, TrainingError: As for ``counts_file.load_all``.
+        InputError, FormatError, TrainingError: as for ``counts_file.load_all``.
     """
     from bpe_cli.formats import counts_file
 

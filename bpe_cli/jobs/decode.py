@@ -80,9 +80,9 @@ def decode(
         streams: The streams around it.
 
     Raises:
-        UsageError: If the options do not fit the tokenizer, or the output would replace an input.
-        InputError: If an input cannot be read, or is damaged, or an id has no token.
-        OutputError: If the output cannot be written.
+        UsageError: if the options do not fit the tokenizer, or the output would replace an input.
+        InputError: if an input cannot be read, or is damaged, or an id has no token.
+        OutputError: if the output cannot be written.
     """
     from bpe_cli.corpus import Source
     from bpe_cli.jobs.inputs import find_inputs
@@ -203,7 +203,7 @@ class _Place:
         """Put the place before the message of what fails inside.
 
         Raises:
-            InputError: If something failed; of an id that has no token, with its number in the document.
+            InputError: if something failed; of an id that has no token, with its number in the document.
         """
         try:
             yield

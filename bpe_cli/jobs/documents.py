@@ -72,7 +72,7 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
     """Pass blocks on, and refuse the first special token in a document.
 
     Raises:
-        InputError: If there is one; the message says where.
+        InputError: if there is one; the message says where.
     """
     number, offset = 0, 0
     for block in blocks:
@@ -134,7 +134,7 @@ class Budget:
         """Fail if a document had more; name the first that had.
 
         Raises:
-            CheckFailed: If one had.
+            CheckFailed: if one had.
         """
         if not self._first:
             return

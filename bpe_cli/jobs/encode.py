@@ -103,10 +103,10 @@ def encode(
         streams: The streams around it.
 
     Raises:
-        CheckFailed: If a document has more tokens than it may have; the output is complete then.
-        UsageError: If the options contradict each other, or the tokenizer, or an output would replace an input.
-        InputError: If an input cannot be read, or holds what cannot be encoded.
-        OutputError: If the output cannot be written.
+        CheckFailed: if a document has more tokens than it may have; the output is complete then.
+        UsageError: if the options contradict each other, or the tokenizer, or an output would replace an input.
+        InputError: if an input cannot be read, or holds what cannot be encoded.
+        OutputError: if the output cannot be written.
     """
     from bpe_cli import sinks
     from bpe_cli.corpus import reading
@@ -172,8 +172,8 @@ def check_output(to: str, target: Target, *, jsonl: bool = False) -> None:
     """Make sure that an output can be written, and is called as what it is.
 
     Raises:
-        UsageError: If its name is that of another kind of file, or it is a terminal and the output is no text.
-        OutputError: If it cannot be written.
+        UsageError: if its name is that of another kind of file, or it is a terminal and the output is no text.
+        OutputError: if it cannot be written.
     """
     from bpe_cli import sinks
 

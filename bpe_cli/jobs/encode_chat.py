@@ -89,10 +89,10 @@ def encode_chat(
         streams: The streams around it.
 
     Raises:
-        CheckFailed: If a conversation has more tokens than it may have; the output is complete then.
-        UsageError: If the options contradict each other, or the tokenizer, or an output would replace an input.
-        InputError: If an input or a template cannot be read, or holds what cannot be encoded.
-        OutputError: If the output cannot be written.
+        CheckFailed: if a conversation has more tokens than it may have; the output is complete then.
+        UsageError: if the options contradict each other, or the tokenizer, or an output would replace an input.
+        InputError: if an input or a template cannot be read, or holds what cannot be encoded.
+        OutputError: if the output cannot be written.
     """
     work = _Work(
         chat or ChatOptions(), options or EncodeOptions(), source, Target.of(output), listener, streams or Streams()
@@ -152,7 +152,7 @@ class _Work:
         """Make sure that no option is given that has no effect, or none that is clear.
 
         Raises:
-            UsageError: If one is.
+            UsageError: if an option has no effect, or contradicts another.
         """
         from bpe_cli.sinks import SINKS
 
@@ -179,8 +179,8 @@ class _Work:
         """Find the conversations.
 
         Raises:
-            InputError: If an input is missing, or the list of tools cannot be read.
-            UsageError: If an output is an input.
+            InputError: if an input is missing, or the list of tools cannot be read.
+            UsageError: if an output is an input.
         """
         source = replace(
             self.source,
@@ -204,8 +204,8 @@ def _renderer(work: _Work, model: Tokenizer, named: str) -> tuple[_Renders, Toke
     """Return what renders conversations, and the tokenizer with the special tokens that it needs.
 
     Raises:
-        UsageError: If there is no such template, or the tokenizer does not fit it.
-        InputError: If its file cannot be read.
+        UsageError: if there is no such template, or the tokenizer does not fit it.
+        InputError: if its file cannot be read.
     """
     from bpe_cli.chat import LAYOUTS, ChatTemplate, is_billed, layout_of_model, special_names
 
@@ -263,7 +263,7 @@ class _Reader:
         """Open the inputs as one task; yield the conversations, as many at a time as a block of the input ends.
 
         Raises:
-            InputError: If one cannot be read; the message says where.
+            InputError: if one cannot be read; the message says where.
         """
         from bpe_cli.corpus import reading
 
@@ -342,7 +342,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) ->
     """Write what OpenAI bills.
 
     Raises:
-        UsageError: If something is asked for that is not billed so.
+        UsageError: if something is asked for that is not billed so.
     """
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed

@@ -40,8 +40,8 @@ def find_inputs(
         otherwise: The hint for a file that is missing; None for the usual one.
 
     Raises:
-        InputError: If a file is missing, or is no text, or the like.
-        UsageError: If an output is an input, or lines of JSON would be taken for text.
+        InputError: if a file is missing, or is no text, or the like.
+        UsageError: if an output is an input, or lines of JSON would be taken for text.
     """
     found = source.inputs(stdin=streams.read, on_skip=listener.note, otherwise=otherwise)
     check_kept(outputs, read_inputs(found), streams, target)
@@ -60,8 +60,8 @@ def find_documents(
     """Find the inputs of which documents are made: see ``find_inputs``.
 
     Raises:
-        InputError: As there.
-        UsageError: As there; or if a field is named, and no input has fields.
+        InputError: as there.
+        UsageError: as there; or if a field is named, and no input has fields.
     """
     found = find_inputs(source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise)
     if (
@@ -80,7 +80,7 @@ def read_counts(path: str) -> dict[str, int]:
     """Read lines of a token and its count: from a file, or a pipe such as the shell's ``<(...)``.
 
     Raises:
-        InputError, FormatError: If they cannot be read, or are something else.
+        InputError, FormatError: if they cannot be read, or are something else.
     """
     from bpe_cli.formats.subword_nmt import load_vocabulary
 

@@ -106,8 +106,8 @@ def inspect_texts(
         stdin: What ``-`` stands for; None for the process's own.
 
     Raises:
-        UsageError: If scores are asked for and the model has none, or a name in ``specials`` is unknown.
-        InputError: If a file cannot be read, a text is too long, or a byte of it has no token.
+        UsageError: if scores are asked for and the model has none, or a name in ``specials`` is unknown.
+        InputError: if a file cannot be read, a text is too long, or a byte of it has no token.
 
     >>> from bpe_cli.corpus import Source
     >>> from bpe_cli.tokenizer.named_encodings import named
@@ -148,8 +148,8 @@ def rank_texts(
     """Yield the documents of a source, each with its ``best`` segmentations by their scores; see ``inspect_texts``.
 
     Raises:
-        UsageError: If the model gives no scores, or a name in ``specials`` is unknown.
-        InputError: As ``inspect_texts``.
+        UsageError: if the model gives no scores, or a name in ``specials`` is unknown.
+        InputError: as ``inspect_texts``.
     """
     from bpe_cli.reports.text.nbest import check_rankable, rank
 
@@ -181,8 +181,8 @@ def explain_texts(
         stdin: As for ``inspect_texts``.
 
     Raises:
-        UsageError: If ``best`` is given and the model gives no scores, or a name in ``specials`` is unknown.
-        InputError: As ``inspect_texts``.
+        UsageError: if ``best`` is given and the model gives no scores, or a name in ``specials`` is unknown.
+        InputError: as ``inspect_texts``.
     """
     from bpe_cli.reports.text.steps import Limits, teller_of
 
@@ -217,8 +217,8 @@ def inspect_tokenizer(
         stdin: What ``-`` stands for; None for the process's own.
 
     Raises:
-        UsageError: If a split pattern does not compile, or a name in ``specials`` is unknown.
-        InputError: If a file cannot be read, or a byte of a text has no token.
+        UsageError: if a split pattern does not compile, or a name in ``specials`` is unknown.
+        InputError: if a file cannot be read, or a byte of a text has no token.
     """
     from bpe_cli.reports.tokenizer.health import examine_health
 
@@ -242,8 +242,8 @@ def look_up_tokens(
     The other arguments are as for ``inspect_tokenizer``.
 
     Raises:
-        UsageError: As ``inspect_tokenizer``; that a token is not there is part of the result.
-        InputError: As ``inspect_tokenizer``.
+        UsageError: as ``inspect_tokenizer``; that a token is not there is part of the result.
+        InputError: as ``inspect_tokenizer``.
     """
     from bpe_cli.reports.tokenizer.lookup import look_up
     from bpe_cli.reports.tokenizer.naming import find_tokens
@@ -299,7 +299,7 @@ def _documents(source: Source, inputs: Inputs | None, listener: Listener, stdin:
     Lines have their titles even if there is only one: to know, the next would have to be waited for.
 
     Raises:
-        InputError: If one is too long to be shown.
+        InputError: if one is too long to be shown.
     """
     from bpe_cli.corpus import reading
     from bpe_cli.jobs.documents import Origins

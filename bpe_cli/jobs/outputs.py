@@ -77,7 +77,7 @@ class Target(NamedTuple):
         """Open it for what is not binary, compressed if its name says so.
 
         Raises:
-            OutputError: It cannot be written.
+            OutputError: if it cannot be written.
         """
         from bpe_cli.sinks.atomic import open_stdout
         from bpe_cli.sinks.compressing import open_packed
@@ -93,8 +93,8 @@ def check_outputs(outputs: Sequence[tuple[str, str | None]], *, stdout_taken: st
         stdout_taken: The option whose output goes to stdout already.
 
     Raises:
-        UsageError: If two outputs would be one.
-        OutputError: If a file cannot be written.
+        UsageError: if two outputs would be one.
+        OutputError: if a file cannot be written.
     """
     from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.support.messages import show_path
@@ -117,8 +117,8 @@ def check_text_output(path: str, *, jsonl: bool = False) -> None:
     """Make sure that a file of text can be written, compressed if its name says so, and is not called another thing.
 
     Raises:
-        UsageError: If its name is that of another kind of file.
-        OutputError: If it cannot be written.
+        UsageError: if its name is that of another kind of file.
+        OutputError: if it cannot be written.
     """
     from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.sinks.compressing import check_compressing
@@ -144,7 +144,7 @@ def check_kept(
         target: Where the job writes, looked at if it is a stream.
 
     Raises:
-        UsageError: If one is.
+        UsageError: if an output is a file that is read.
     """
     replaced = {identity: option for option, path in outputs if path is not None for identity in _identities(path)}
     written = (("the output", target and target.stream), ("stdout", streams.stdout), ("stderr", streams.stderr))
@@ -191,7 +191,7 @@ def write_output(path: str | None, parts: Iterable[str], stdout: BinaryIO) -> No
     """Write text, part by part: to a file, which appears when all of it is there; None and ``-`` are stdout.
 
     Raises:
-        OutputError: If it cannot be written.
+        OutputError: if it cannot be written.
     """
     from bpe_cli.sinks.atomic import open_output, open_stdout
 
@@ -232,7 +232,7 @@ def check_tokenizer_name(output: str | None, format_name: str) -> None:
     """Make sure that the name of a tokenizer's file does not say that it is another thing.
 
     Raises:
-        UsageError: It does.
+        UsageError: if the name says another thing.
     """
     from bpe_cli.sinks.naming import TEXT, check_name, read_name
 

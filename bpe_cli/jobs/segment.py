@@ -40,7 +40,7 @@ class SegmentOptions:
         threads: How many threads work; None for as many as may be used. They change no result.
 
     Raises:
-        UsageError: If there is a threshold, and no vocabulary.
+        UsageError: if there is a threshold, and no vocabulary.
     """
 
     separator: str = "@@"
@@ -100,10 +100,10 @@ def segment(
         streams: The streams around it.
 
     Raises:
-        UsageError: If the options do not fit the tokenizer, or text and vocabulary are to go into one file, or an
+        UsageError: if the options do not fit the tokenizer, or text and vocabulary are to go into one file, or an
             output would replace an input.
-        InputError, FormatError: If an input or the vocabulary cannot be read.
-        OutputError: If an output cannot be written.
+        InputError, FormatError: if an input or the vocabulary cannot be read.
+        OutputError: if an output cannot be written.
     """
     from bpe_cli.corpus import reading
     from bpe_cli.formats.subword_nmt import dump_vocabulary
@@ -155,8 +155,8 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
     blanks between them, as the text has them.
 
     Raises:
-        UsageError: If the options are about words, and the tokenizer has none; or if it cannot be varied so.
-        InputError, FormatError: If the vocabulary cannot be read.
+        UsageError: if the options are about words, and the tokenizer has none; or if it cannot be varied so.
+        InputError, FormatError: if the vocabulary cannot be read.
     """
     from bpe_cli.jobs.inputs import read_counts
     from bpe_cli.stages import CharacterBpe, LongestMatch

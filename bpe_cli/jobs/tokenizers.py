@@ -40,7 +40,7 @@ class TokenizerChoice:
         frequencies: A file of tokens and counts: with ``longest``, the most frequent of one length goes first.
 
     Raises:
-        UsageError: If there are frequencies, and it is not the longest token that goes first.
+        UsageError: if there are frequencies, and it is not the longest token that goes first.
     """
 
     name: str
@@ -57,8 +57,8 @@ class TokenizerChoice:
         """Load it.
 
         Raises:
-            UsageError: If there is no such tokenizer, or it cannot be applied so.
-            InputError, FormatError: If a file cannot be read.
+            UsageError: if there is no such tokenizer, or it cannot be applied so.
+            InputError, FormatError: if a file cannot be read.
         """
         tokenizer = load(self.name, self.pattern)
         if self.added:
@@ -78,9 +78,9 @@ def load_tokenizer(tokenizer: AnyTokenizer, name: str = "tokenizer") -> Tokenize
     'o200k_base'
 
     Raises:
-        UsageError: If there is no such tokenizer.
-        InputError, FormatError: If its file cannot be read.
-        TypeError: If it is no tokenizer and says of none; ``name`` is what the message calls the argument.
+        UsageError: if there is no such tokenizer.
+        InputError, FormatError: if its file cannot be read.
+        TypeError: if it is no tokenizer and says of none; ``name`` is what the message calls the argument.
     """
     if isinstance(tokenizer, (str, os.PathLike)):
         return load(tokenizer)
@@ -109,7 +109,7 @@ def check_sampling(model: Tokenizer, sampling: Sampling | None, *, spans: bool =
     """Make sure that a tokenizer's encodings can be varied so, and that all that is written is of what was drawn.
 
     Raises:
-        UsageError: If the model has no merges, or no probabilities; or if spans are wanted.
+        UsageError: if the model has no merges, or no probabilities; or if spans are wanted.
     """
     from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram
 

@@ -336,7 +336,7 @@ def small(counts: _core.Counts) -> dict[bytes, int]:
     """Return all pieces of a corpus that is small enough for a textbook.
 
     Raises:
-        UsageError: if it is not.
+        UsageError: if the corpus is too large.
     """
     pieces = dict(counts.items(0, STEPS_BYTES))
     if sum(map(len, pieces)) > STEPS_BYTES or counts.unique > len(pieces):
