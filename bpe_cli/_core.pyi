@@ -978,7 +978,8 @@ class WrittenMerges:
     def cut(document: Buffer, outer: str, tokens: str, merges: str) -> tuple[WrittenMerges, bytes] | None:
         """Cut both out of a document ``{outer: {tokens: {text: id}, merges: ["a b" or ["a", "b"]]}}``, and give
         what is left, with null in their places. The rest is not checked. None if anything in them is unusual: not
-        JSON, a token twice, an id twice or not below ``MAX_TOKENS``, a merge of what is no token, merges before tokens.
+        JSON, a token twice, an id twice or not below ``MAX_TOKENS``, a merge of what is not a token, or merges that
+        stand before the tokens.
         """
 
     def among(self, texts: list[str], ids: list[int]) -> dict[str, int]:
@@ -989,7 +990,7 @@ class WrittenMerges:
 
         The right part of a merge loses ``prefix`` in the product. Ids to be left out stay where a merge makes or
         uses them. If ``visible``, a character stands for a byte as in GPT-2's alphabet, and such a token is never left
-        out. None if a product is no token, a merge stands twice, or a character stands for no byte.
+        out. None if a product is not a token, a merge stands twice, or a character stands for no byte.
         """
 
 def pack_numbers(ids: Buffer, ends: Buffer, eot: int | None, narrow: bool) -> bytes:

@@ -184,7 +184,7 @@ def case(random, model_name, *, plain=False) -> Case:
     on_bytes = model_name in ("rank_bpe", "merge_bpe")
     unknown = make(set()).unk_id
     names = {token for token in tokens if token.startswith("<0x")}
-    # What text is spelt with is no special token of a byte-level tokenizer.
+    # What text is spelt with is not a special token of a byte-level tokenizer.
     able = [token for number, token in enumerate(tokens)
             if number != unknown and token not in names and len(token) > on_bytes]  # fmt: skip
     chosen = random.sample(able, min(len(able), random.randint(1, 3)))

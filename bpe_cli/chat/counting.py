@@ -94,7 +94,7 @@ def _call(value: Any, where: str) -> tuple[str, str]:
         return "", ""
     name, arguments = (value.get("name"), value.get("arguments")) if isinstance(value, dict) else (None, None)
     if not isinstance(name, str) or not isinstance(arguments, str):
-        raise InputError(f"{where} is no object with a name and, as a string, arguments")
+        raise InputError(f"{where} is not an object with a name and, as a string, arguments")
     return name, arguments
 
 
@@ -117,7 +117,7 @@ def _declarations(functions: list[Any], where: str) -> Iterator[str]:
     for number, function in enumerate(functions):
         place = f"{where}: functions[{number}]"
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            raise InputError(f"{place} is no object with a name")
+            raise InputError(f"{place} is not an object with a name")
         if function.get("description"):
             yield f"// {function['description']}"
         parameters = function.get("parameters") or {}
@@ -135,13 +135,13 @@ def _properties(schema: Any, indent: int, where: str) -> str:
     """Declare what an object has; outer ones say what each is for."""
     properties = schema.get("properties", {}) if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
-        raise InputError(f"{where} is no JSON Schema of an object")
+        raise InputError(f"{where} is not a JSON Schema of an object")
     required = schema.get("required") or ()
     lines = []
     for name, each in properties.items():
         place = f"{where}.properties.{name}"
         if not isinstance(each, dict):
-            raise InputError(f"{place} is no JSON Schema")
+            raise InputError(f"{place} is not a JSON Schema")
         if each.get("description") and indent < 2:
             lines.append(f"// {each['description']}")
         lines.append(f"{name}{'' if name in required else '?'}: {_type(each, indent, place)},")

@@ -78,7 +78,7 @@ def _write_message(writer: Writer, message: Mapping[str, Any], where: str) -> No
 def _string(value: Mapping[str, Any], key: str, where: str) -> str | None:
     text = value.get(key)
     if text is not None and not isinstance(text, str):
-        raise InputError(f"{where}.{key} is no string")
+        raise InputError(f"{where}.{key} is not a string")
     return text
 
 
@@ -101,7 +101,7 @@ def _content(content: Any, where: str) -> str:
             instructions = _string(part, "instructions", place)
             texts.append("" if instructions is None else f"# Instructions\n\n{instructions}")
         else:
-            raise InputError(f"{place} is no text, system_content or developer_content")
+            raise InputError(f"{place} is not text, system_content or developer_content")
     return "".join(texts)
 
 

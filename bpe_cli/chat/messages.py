@@ -68,7 +68,7 @@ def text_of(message: Mapping[str, Any], where: str) -> str:
     """Return the text of a message: its content, or the parts of it one after the other.
 
     Raises:
-        InputError: if a part is no text.
+        InputError: if a part is not text.
     """
     content = message.get("content")
     if content is None:
@@ -131,7 +131,7 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
             _check_depth(_listed(found[name], f"{where}: {name}"), f"{where}: {name}")
     arguments = found.get("chat_template_kwargs") or {}
     if not isinstance(arguments, dict):
-        raise InputError(f"{where}: chat_template_kwargs is no object")
+        raise InputError(f"{where}: chat_template_kwargs is not an object")
     _check_depth(arguments, f"{where}: chat_template_kwargs")
     wanted = found.get("add_generation_prompt")
     if wanted is not None and not isinstance(wanted, bool):
@@ -173,7 +173,7 @@ def _listed(value: Any, where: str) -> list[Any]:
 
 def _message(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(f"{where} is no object with a role and a content")
+        raise InputError(f"{where} is not an object with a role and a content")
     role, content, name = value.get("role"), value.get("content"), value.get("name")
     if not isinstance(role, str):
         keys = ", ".join(map(repr, list(value)[:10])) or "none"
@@ -181,11 +181,11 @@ def _message(value: Any, where: str) -> Mapping[str, Any]:
     if isinstance(content, list):
         for number, part in enumerate(content):
             if not isinstance(part, dict):
-                raise InputError(f"{where}.content[{number}] is no object with a type and a text")
+                raise InputError(f"{where}.content[{number}] is not an object with a type and a text")
     elif content is not None and not isinstance(content, str):
         raise InputError(f"{where}.content is neither text nor a list of parts")
     if name is not None and not isinstance(name, str):
-        raise InputError(f"{where}.name is no string")
+        raise InputError(f"{where}.name is not a string")
     for key in ("tool_calls",):
         if value.get(key) is not None:
             _listed(value[key], f"{where}.{key}")

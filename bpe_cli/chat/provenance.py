@@ -261,7 +261,7 @@ def joined(between: str, parts: Iterable[str], meter: Meter) -> Traced:
     """Join strings as ``str.join`` does.
 
     Raises:
-        TypeError: if a part is no string.
+        TypeError: if a part is not a string.
     """
     listed: list[str] = []
     size = 0

@@ -356,7 +356,7 @@ def _raise(message: Any) -> None:
 
 
 def _shown(value: Any) -> None:
-    """Refuse to write out what is no JSON."""
+    """Refuse to write out what is not JSON."""
     waiting = [value]
     while waiting:
         each = waiting.pop()

@@ -119,7 +119,7 @@ def _check_idle(
         if to == "text":
             raise UsageError("--to text writes the text of conversations", hint="--chat reads them")
     elif to == "segmented":
-        raise UsageError("a conversation is no segmented text", hint="--to text writes what a template makes of it")
+        raise UsageError("a conversation is not segmented text", hint="--to text writes what a template makes of it")
     if to != "segmented":
         if subwords != Subwords():
             raise UsageError(

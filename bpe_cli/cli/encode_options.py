@@ -200,7 +200,7 @@ def _date(text: str) -> "datetime.date":
     try:
         return datetime.date.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"--date {text!r} is no date", hint="as in --date 2025-06-28") from None
+        raise UsageError(f"--date {text!r} is not a date", hint="as in --date 2025-06-28") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ def _refuse_tokenizers(inputs: list[str]) -> None:
     """Refuse names of tokenizers where texts should be: several of them, or one beside texts.
 
     Raises:
-        UsageError: All inputs are tokenizers, or one is no file but a tokenizer's name.
+        UsageError: All inputs are tokenizers, or one is not a file but a tokenizer's name.
     """
     if all(map(_is_tokenizer, inputs)):
         options_of_compare = shlex.join(word for name in inputs for word in ("-t", name))

@@ -154,7 +154,7 @@ def _leads_nowhere(link: str) -> str:
 
 
 def _not_a_file(path: str) -> str | None:
-    """Explain why what a folder or a pattern yields is not read: it is no file, or a link to none."""
+    """Explain why what a folder or a pattern yields is not read: it is not a file, or a link to none."""
     try:
         return None if stat.S_ISREG(os.stat(path).st_mode) else "it is not a file"
     except OSError as error:

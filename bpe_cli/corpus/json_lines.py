@@ -40,7 +40,7 @@ class JsonLines:
         self.first: dict[str, Any] | None = None
         """The first of them."""
         self.is_json = True
-        """Whether nothing was seen that is no object: one line, say, or the beginning of a very long one."""
+        """Whether nothing was seen that is not an object: one line, say, or the beginning of a very long one."""
         self.seen = 0
         """How many bytes were looked at."""
         self._line = bytearray()  # what came of a line whose end has not come

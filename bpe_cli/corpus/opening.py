@@ -23,7 +23,7 @@ SNIFF_BYTES = 8192
 """A file is taken for binary when a NUL is among so many first bytes."""
 
 NO_STDIN: BinaryIO = io.BytesIO()
-"""What ``-`` stands for where it is no file."""
+"""What ``-`` stands for where it is not a file."""
 
 
 def open_raw(path: str, stdin: BinaryIO) -> BinaryIO:

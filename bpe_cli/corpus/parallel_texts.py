@@ -41,7 +41,7 @@ def read_parallel(paths: Sequence[str], stdin: BinaryIO, *, plain: bool = False)
 
     Raises:
         UsageError: if the two ways are mixed, or a language comes twice.
-        InputError: if a file cannot be read or is no text, a line lacks a language, or files have different numbers of
+        InputError: if a file cannot be read or is not text, a line lacks a language, or files have different numbers of
             lines.
     """
     named = [_NAMED.fullmatch(path) for path in paths]
@@ -95,12 +95,12 @@ def _json_lines(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
             texts = {key: [] for key in found}
         for key in texts or row:  # without a text yet, any may have been meant for one
             if key != "id" and key in row and key not in found:
-                raise InputError(f"{where}: the value of {key[:_LONGEST_NAME]} is no text", hint=_HINT)
+                raise InputError(f"{where}: the value of {key[:_LONGEST_NAME]} is not text", hint=_HINT)
         if found.keys() != texts.keys():
             odd = ", ".join(key[:_LONGEST_NAME] for key in sorted(found.keys() ^ texts.keys())[:10])
             raise InputError(f"{name}:{number} has not the languages of the first line: {odd}", hint=_HINT)
         for key, value in found.items():
-            texts[key].append(value.encode("utf-8", "replace"))  # a lone surrogate is no text
+            texts[key].append(value.encode("utf-8", "replace"))  # a lone surrogate is not text
     return texts
 
 
@@ -115,7 +115,7 @@ def _check_languages(names: Sequence[str], where: str) -> None:
     long = next((name for name in names if len(name) > _LONGEST_NAME), None)
     if long is not None:
         raise InputError(
-            f"{where}: {long[:20]!r}... is no name of a language: it has {len(long):,} characters", hint=_HINT
+            f"{where}: {long[:20]!r}... is not a name of a language: it has {len(long):,} characters", hint=_HINT
         )
 
 
@@ -168,7 +168,7 @@ def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
     """Read a file that holds the lines of one language.
 
     Raises:
-        InputError: if it cannot be read, or it is no text.
+        InputError: if it cannot be read, or it is not text.
     """
     data = _contents(path, stdin)
     kind = None if plain else kind_of_head(data[:MAGIC_ENOUGH]) or kind_of_name(path)

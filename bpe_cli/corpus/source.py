@@ -24,7 +24,7 @@ Documents = Literal["whole", "lines", "jsonl"]
 """What a document is: a whole input, a line, or a field of a line of JSON."""
 
 TEXT_NAME = "text"
-"""What a comparison calls a text that is no file."""
+"""What a comparison calls a text that is not a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Source:
         See ``Inputs.resolve`` and ``judge``.
 
         Raises:
-            InputError: if a file is missing, or is no text, or the like.
+            InputError: if a file is missing, or is not text, or the like.
             UsageError: if there are lines of JSON that would be taken for text, or inputs of several kinds.
         """
         if self.text is not None:
@@ -141,7 +141,7 @@ def read_blocks(
         on_bytes: Called with the number of bytes read from disk since the last call.
         on_input: Called with the name of each input and the number of documents before it.
         hashes: Is given the hash of each input, once that was read to its end.
-        on_wait: Called before each read that may wait for somebody to write: of what is no regular file. Whoever
+        on_wait: Called before each read that may wait for somebody to write: of what is not a regular file. Whoever
             holds back what it made of earlier blocks gives it out then.
 
     Raises:

@@ -276,7 +276,7 @@ def write_merges_and_pieces(tokenizer: Tokenizer) -> tuple[list[tuple[str, str]]
     Ranks that merges do not do alone need that.
 
     Raises:
-        FormatError: if a merge makes other bytes than its parts have, or needs a byte that is no token.
+        FormatError: if a merge makes other bytes than its parts have, or needs a byte that is not a token.
     """
     model = tokenizer.model
     if isinstance(model, RankBpe):
@@ -309,7 +309,7 @@ def ranks_as_merges(model: RankBpe, format_name: str) -> Merges:
     """Turn ranks into the merges that do the same without looking up whole pieces.
 
     Raises:
-        FormatError: if some token arises only as a whole piece, or a merge needs a byte that is no token.
+        FormatError: if some token arises only as a whole piece, or a merge needs a byte that is not a token.
     """
     found = of_ranks(model.vocabulary)
     if found.whole:

@@ -76,7 +76,7 @@ def snapshot(reference: str) -> Path:
     The revision is a branch, a tag or a whole commit; without one it is ``main``.
 
     Raises:
-        UsageError: if this is no name that a model can have.
+        UsageError: if this is not a name that a model can have.
         InputError: if the cache does not have it; the hint says how to fetch it.
         FormatError: What the cache says of it is broken.
     """

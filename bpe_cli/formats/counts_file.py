@@ -39,7 +39,7 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
         The header with its line end, and the payload: they stand one after the other in the file.
 
     Raises:
-        FormatError: if a text of the header is no text (a lone surrogate).
+        FormatError: if a text of the header is not text (a lone surrogate).
     """
     import hashlib
 
@@ -71,7 +71,7 @@ def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
 
     Raises:
         InputError: if the file cannot be read.
-        FormatError: if it is no counts file, or was changed or cut.
+        FormatError: if it is not a counts file, or was changed or cut.
         TrainingError: if the counts need more memory than that.
     """
     import hashlib

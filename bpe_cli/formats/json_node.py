@@ -64,7 +64,7 @@ class Node:
         """Return a member of an object; null when it is absent.
 
         Raises:
-            FormatError: if this is no object.
+            FormatError: if this is not an object.
         """
         return Node(self.members().get(key), self.source, f"{self.path}.{key}" if self.path else key)
 

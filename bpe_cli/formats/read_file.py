@@ -180,7 +180,7 @@ class MergesById:
         """
         for part in (left, right):
             if part not in self._tokens:
-                raise FormatError(f"the merge uses id {part}, which is no token so far ({where})")
+                raise FormatError(f"the merge uses id {part}, which is not a token so far ({where})")
         if product in self._tokens:
             raise FormatError(f"the merge makes id {product}, which is a token already ({where})")
         first, second = self._tokens[left], self._tokens[right]

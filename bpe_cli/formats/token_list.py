@@ -102,7 +102,7 @@ def _ids(node: Node) -> dict[bytes, int]:
         if not text:
             raise node.error("has an empty token")
         if type(node.get(text).value) is not int:
-            raise node.get(text).error("is no id", hint="a JSON object says which id each token gets")
+            raise node.get(text).error("is not an id", hint="a JSON object says which id each token gets")
         ids[text.encode()] = node.get(text).integer(1 << 32)
     return dict(sorted(ids.items(), key=lambda item: item[1]))
 

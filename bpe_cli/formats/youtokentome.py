@@ -231,4 +231,4 @@ def _text_of(token: bytes) -> str:
     try:
         return token.decode()
     except UnicodeDecodeError:
-        raise FormatError(f"YouTokenToMe's tokens are characters, and {quote(token)} is no UTF-8") from None
+        raise FormatError(f"YouTokenToMe's tokens are characters, and {quote(token)} is not UTF-8") from None

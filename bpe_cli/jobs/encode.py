@@ -172,7 +172,7 @@ def check_output(to: str, target: Target, *, jsonl: bool = False) -> None:
     """Make sure that an output can be written, and is called as what it is.
 
     Raises:
-        UsageError: if its name is that of another kind of file, or it is a terminal and the output is no text.
+        UsageError: if its name is that of another kind of file, or it is a terminal and the output is not text.
         OutputError: if it cannot be written.
     """
     from bpe_cli import sinks

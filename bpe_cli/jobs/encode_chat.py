@@ -334,7 +334,7 @@ def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reade
 
 
 def _shown(batch: list[Conversation]) -> Block:
-    """Return what a sink may show of conversations: what is encoded is no text of anybody's."""
+    """Return what a sink may show of conversations: what is encoded is not text of anybody's."""
     return Block.of([b""] * len(batch))
 
 

@@ -40,7 +40,7 @@ def find_inputs(
         otherwise: The hint for a file that is missing; None for the usual one.
 
     Raises:
-        InputError: if a file is missing, or is no text, or the like.
+        InputError: if a file is missing, or is not text, or the like.
         UsageError: if an output is an input, or lines of JSON would be taken for text.
     """
     found = source.inputs(stdin=streams.read, on_skip=listener.note, otherwise=otherwise)
@@ -90,5 +90,5 @@ def read_counts(path: str) -> dict[str, int]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise cannot_read(path, error) from error
     if len(data) > _LARGEST_COUNTS:
-        raise InputError(f"{path} is no vocabulary: it has more than {_LARGEST_COUNTS:,} bytes")
+        raise InputError(f"{path} is not a vocabulary: it has more than {_LARGEST_COUNTS:,} bytes")
     return load_vocabulary(data, path)

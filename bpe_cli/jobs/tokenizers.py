@@ -80,7 +80,7 @@ def load_tokenizer(tokenizer: AnyTokenizer, name: str = "tokenizer") -> Tokenize
     Raises:
         UsageError: if there is no such tokenizer.
         InputError, FormatError: if its file cannot be read.
-        TypeError: if it is no tokenizer and says of none; ``name`` is what the message calls the argument.
+        TypeError: if it is not a tokenizer and says of none; ``name`` is what the message calls the argument.
     """
     if isinstance(tokenizer, (str, os.PathLike)):
         return load(tokenizer)

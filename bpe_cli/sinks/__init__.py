@@ -38,7 +38,7 @@ SINKS = Modules("bpe_cli.sinks", {name: name for name in ENDINGS})
 
 
 def is_binary(to: str) -> bool:
-    """Return whether a sink's output is no text.
+    """Return whether a sink's output is not text.
 
     >>> is_binary("npy"), is_binary("ids")
     (True, False)

@@ -65,7 +65,7 @@ class Output:
         """Write over the first bytes.
 
         Raises:
-            OutputError: if they cannot be written, or the output is no plain file.
+            OutputError: if they cannot be written, or the output is not a plain file.
         """
         if self._start is None:
             raise OutputError(f"cannot write {self.name}: its start cannot be rewritten")
@@ -127,7 +127,7 @@ def open_output(path: str) -> Iterator[Output]:
     """Open a file for writing that appears under its name, synced, when the block ends well.
 
     After any exception, ``KeyboardInterrupt`` too, the folder is as it was. An existing file's mode is
-    kept; a link is followed. What is no regular file is written to directly.
+    kept; a link is followed. What is not a regular file is written to directly.
 
     Raises:
         OutputError: if it cannot be written.
@@ -159,7 +159,7 @@ def open_described(path: str, beside: str) -> Iterator[tuple[Output, Output | No
     none; that it is not of that file can be told by a description that holds a hash, be the older one's what it may.
 
     Yields:
-        The output, and that of the description; None where the first is no regular file.
+        The output, and that of the description; None where the first is not a regular file.
 
     Raises:
         OutputError: if one cannot be written.
@@ -264,7 +264,7 @@ def check_writable(path: str) -> None:
 
 
 def _open_direct(path: str, name: str) -> BinaryIO | None:
-    """Open what is no regular file; None for one that is, or for what does not exist yet."""
+    """Open what is not a regular file; None for one that is, or for what does not exist yet."""
     match = _DESCRIPTOR.fullmatch(path)
     try:
         if match is not None:

@@ -51,7 +51,7 @@ class Sink(ABC):
     """Write the ids of documents, block after block, in order and in bounded memory.
 
     Attributes:
-        is_binary: Whether the output is no text (a terminal should not get it).
+        is_binary: Whether the output is not text (a terminal should not get it).
         needs_ids: Whether ``write`` is wanted; if not, ``write_counts`` does with less.
         documents: How many documents are complete.
         tokens: How many ids were written, what stands around documents included: the only count there is.

@@ -42,7 +42,7 @@ class BinSink(Sink):
 
     @property
     def sha256(self) -> str:
-        """The hash of all numbers as they lie in the file; empty for what is no file."""
+        """The hash of all numbers as they lie in the file; empty for what is not a file."""
         return self._hash.hexdigest() if self._hash is not None else ""
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:

@@ -145,7 +145,7 @@ def _read_words(
             continue
         if len(held) - cut > _LONGEST_WORD:
             line += held.count(b"\n")
-            raise InputError(f"{name}:{line}: {_show(held[cut:])} is no id or token")
+            raise InputError(f"{name}:{line}: {_show(held[cut:])} is not an id or token")
         data, held = held[:cut], held[cut:]
         *finished, rest = convert(data, line, name)
         for ids in finished:
@@ -191,7 +191,7 @@ def _ids_of_lines(data: bytes, line: int, name: str) -> list[array[int]]:
 
 
 def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
-    """Look up ids by token, as it stands in the file; -1 for what is no token."""
+    """Look up ids by token, as it stands in the file; -1 for what is not a token."""
     if not tokenizer.has_bytes:
         listed = {escaped(content).encode(): token_id for token_id, content in tokenizer.model.vocabulary.items()}
         listed |= {escaped(token.content).encode(): token.token_id for token in tokenizer.special_tokens}

@@ -48,7 +48,7 @@ def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
 
     Raises:
         InputError: if it is no such array, its data has another length than its header says, or a
-            number is no id.
+            number is not an id.
     """
     number, length = _npy_header(stream, name)
     size = _size_left(stream)

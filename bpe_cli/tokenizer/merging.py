@@ -143,7 +143,7 @@ def of_ranks(vocabulary: Vocabulary) -> RankMerges:
     """Find the merges of a vocabulary whose ids are ranks.
 
     Raises:
-        FormatError: if a merge needs a byte that is no token, a token is longer than any that is merged, or
+        FormatError: if a merge needs a byte that is not a token, a token is longer than any that is merged, or
             two are the same.
     """
     try:
@@ -172,7 +172,8 @@ def of_ranks(vocabulary: Vocabulary) -> RankMerges:
         for part in parts:
             if part not in ranks:
                 raise FormatError(
-                    f"the token {quote(token)} (id {token_id}) is merged of bytes, and the byte {part!r} is no token",
+                    f"the token {quote(token)} (id {token_id}) is merged of bytes, and the byte {part!r} is not a "
+                    "token",
                     hint="keep it as a .tiktoken file",
                 )
         merges[token_id] = ranks[parts[0]], ranks[parts[1]]

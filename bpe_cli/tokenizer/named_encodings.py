@@ -264,6 +264,6 @@ def squeezed(name: str) -> str:
 
 
 def hint_of_family(name: str) -> str | None:
-    """Describe what to ask for in the place of a family's name, which is no tokenizer's; None if it is not one."""
+    """Describe what to ask for in the place of a family's name, which is not a tokenizer's; None if it is not one."""
     short = squeezed(name)
     return next((hint for begin, hint in _FAMILIES.items() if short.startswith(begin)), None)

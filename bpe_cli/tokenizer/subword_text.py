@@ -51,7 +51,7 @@ class Segmenter:
         seed: What draws depend on (below 2^64), with the number of the line and the place in it.
 
     Raises:
-        UsageError: if a glossary does not compile, ``dropout`` is no probability or ``seed`` too large.
+        UsageError: if a glossary does not compile, ``dropout`` is not a probability or ``seed`` too large.
         InputError: if a merge holds a lone surrogate, which stands for no bytes.
         FormatError: if there are more merges than the core has room for.
 
@@ -72,7 +72,7 @@ class Segmenter:
         seed: int = 0,
     ) -> None:
         if not 0 <= dropout <= 1:
-            raise UsageError(f"a dropout of {dropout} is no probability: it lies between 0 and 1")
+            raise UsageError(f"a dropout of {dropout} is not a probability: it lies between 0 and 1")
         if not 0 <= seed < 1 << 64:
             raise UsageError("the seed is a number from 0 up, below 2^64")
         pairs = [pair for pair in dict.fromkeys(merges) if all(pair)]  # nothing is merged with an empty symbol

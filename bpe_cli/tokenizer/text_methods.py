@@ -361,7 +361,7 @@ class TextMethods:
 
         Spans are offsets into ``text`` as it was given, whatever normalizers made of it; with ``add_prefix_space`` the
         space that was put before belongs to no byte, so the first token's span is one shorter than its content. A
-        character that is spread over several tokens belongs to each of them. A byte that is no UTF-8 counts as one.
+        character that is spread over several tokens belongs to each of them. A byte that is not UTF-8 counts as one.
 
         >>> import bpe_cli
         >>> found = bpe_cli.load("gpt2").tokens("é你!")
@@ -562,7 +562,7 @@ class TextMethods:
     def id_to_token(self, token_id: int) -> str | None:
         """Return the text of a token; None if no token has this id.
 
-        A byte that is no UTF-8 becomes a lone surrogate, as ``os.fsdecode`` makes them, so that ``token_to_id`` finds
+        A byte that is not UTF-8 becomes a lone surrogate, as ``os.fsdecode`` makes them, so that ``token_to_id`` finds
         the token again; ``token_bytes`` gives the bytes themselves.
 
         >>> import bpe_cli

@@ -172,7 +172,7 @@ class Tokenizer(TextMethods):
     def without_dead_merges(self) -> Tokenizer:
         """Return a tokenizer that does the same, and whose model has neither special texts nor merges that spell them.
 
-        It is the same one if nothing is withheld. The text of an unknown token that is no special one stays.
+        It is the same one if nothing is withheld. The text of an unknown token that is not a special one stays.
         """
         if not self.withheld:
             return self

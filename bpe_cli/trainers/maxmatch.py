@@ -73,10 +73,10 @@ class MaxMatchOptions(most_frequent.UnknownOptions):
             raise UsageError("there is no factor for the rank that decides what is joined")
         for name, number in [*(("a factor", factor) for factor in self.factors), ("the ratio", self.ratio)]:
             if not (isfinite(number) and number >= 0):
-                raise UsageError(f"{name} of {number} is no number from 0 up")
+                raise UsageError(f"{name} of {number} is not a number from 0 up")
         for name, number in (("lines per word", self.lines_per_word), ("lines per count", self.lines_per_count)):
             if not (isfinite(number) and number > 0):
-                raise UsageError(f"{number} {name} is no number above 0")
+                raise UsageError(f"{number} {name} is not a number above 0")
         if self.dictionary_size < 1:
             raise UsageError(f"a dictionary has 1 word or more, not {self.dictionary_size}")
         if self.white_space not in ("removed", "break"):

@@ -112,7 +112,7 @@ class WordPieceOptions(SplittingOptions):
         check_special_tokens(self.special_tokens)
         if self.unk_token not in self.special_tokens:
             raise UsageError(
-                f"the unknown token {self.unk_token!r} is no special token",
+                f"the unknown token {self.unk_token!r} is not a special token",
                 hint="a word that cannot be spelt becomes it; give it with --special, or name another as unk_token",
             )
         wanted = {"hf": "frequency", "tensorflow": "tensorflow"}

@@ -52,7 +52,7 @@ def _part(part: Heading | Line | Sheet) -> str:
 
 
 def _words(text: str) -> str:
-    """Write a sentence, all in it that is no plain word or number as code."""
+    """Write a sentence, all in it that is not a plain word or number as code."""
 
     def word(match: re.Match[str]) -> str:
         plain = _PLAIN_WORD if match.start() else _FIRST_WORD

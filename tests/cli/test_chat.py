@@ -79,7 +79,7 @@ def test_a_conversation_a_line(tmp_path):
         "<|im_start|>"
     ] * 2
     path.write_text("\n".join([*lines[:2], '[{"role": 5}]']), "utf-8")
-    assert call(*chat, path).err == error(f"{path}:3: messages[0].role is no string", "its keys are 'role'")
+    assert call(*chat, path).err == error(f"{path}:3: messages[0].role is not a string", "its keys are 'role'")
 
 
 def test_generation_prompt(who):
@@ -159,7 +159,7 @@ def test_the_tokenizers_own_templates(tmp_path):
         (["--chat", "-t", "gpt-4o"], "this tokenizer comes with no chat template, so --chat-template is to name one",
          f"built in are {BUILT_IN}; or a file, such as chat_template.jinja; --to count counts as OpenAI bills"),
         (["--chat", "--lines"], "--chat reads JSON, not lines of text", "--jsonl takes a conversation from each line"),
-        (["--chat", "--to", "segmented"], "a conversation is no segmented text",
+        (["--chat", "--to", "segmented"], "a conversation is not segmented text",
          "--to text writes what a template makes of it"),
         (["--chat", "--to", "jsonl", "--with", "spans"], "spans are places in a text, and a conversation is none",
          "leave spans out"),
@@ -170,7 +170,7 @@ def test_the_tokenizers_own_templates(tmp_path):
         (["--tools", "x"], "--chat-template, --generation-prompt, --tools and --date are about conversations",
          "--chat reads them"),
         (["--to", "text"], "--to text writes the text of conversations", "--chat reads them"),
-        (["--chat", "--chat-template", "chatml", "--date", "soon"], "--date 'soon' is no date",
+        (["--chat", "--chat-template", "chatml", "--date", "soon"], "--date 'soon' is not a date",
          "as in --date 2025-06-28"),
         (["--chat", "-t", "gpt-4", "--to", "count", "--special", "all"],
          "OpenAI bills text as it is, and for the answer's beginning in any case",

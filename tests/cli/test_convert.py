@@ -111,7 +111,7 @@ def test_the_format_comes_from_the_name(tmp_path):
 
 
 def test_names_that_no_terminal_shows(tmp_path):
-    """A byte that is no character and an end of line read the same in every message, on one line."""
+    """A byte that is not a character and an end of line read the same in every message, on one line."""
     odd = os.fsdecode(b"a\xff\nb.bpe.json")
     convert = call("convert", "gpt2", "-o", odd, "-f", "bpe.json", cwd=tmp_path)
     assert convert == (0, b"", "gpt2 -> a\\xff⏎b.bpe.json (bpe.json)\n")

@@ -121,7 +121,7 @@ def test_another_tokenizer_than_encoded(tmp_path):
     )  # fmt: skip
 
 
-# -- what is no id ---------------------------------------------------------------------------------
+# -- what is not an id ---------------------------------------------------------------------------------
 
 ID_HINT = "an id is a whole number from 0 to 4294967295; --from names other formats"
 JSONL_HINT = 'each line is an object: {"ids": [1, 2, 3]}'

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli_runner import call, error, run
 
-# Three documents: a word, nothing, and a letter of two bytes beside a byte that is no UTF-8.
+# Three documents: a word, nothing, and a letter of two bytes beside a byte that is not UTF-8.
 LINES = b"low\n\n caf\xc3\xa9 \xff\n"
 GPT2 = ("-t", "gpt2")
 EXPECTED = {

@@ -147,9 +147,9 @@ def test_sampling_at_its_limits(encode, nbest):
 @pytest.mark.parametrize("number", ["inf", "1e309", "nan", "-1", "-5e-324", "-inf"])
 def test_numbers_that_are_none(encode, number):
     told = encode("unigram", "--sample", number, status=2)
-    assert re.fullmatch(r"error: alpha \S+ is no number from 0 up\n", told), told
+    assert re.fullmatch(r"error: alpha \S+ is not a number from 0 up\n", told), told
     told = encode("bpe", "--dropout", number, status=2)
-    assert re.fullmatch(r"error: a dropout of \S+ is no probability: it lies between 0 and 1\n", told), told
+    assert re.fullmatch(r"error: a dropout of \S+ is not a probability: it lies between 0 and 1\n", told), told
 
 
 @pytest.mark.parametrize("kind", MERGING)
@@ -208,12 +208,12 @@ def test_sampling_gives_one_of_the_nbest(encode, folder):
             for kind, model in (("bbpe", "bpe-merges"), ("bpe", "bpe-characters"), ("scored", "bpe-scores"))
         ),
         *(
-            (kind, ("--dropout", given), f"a dropout of {shown} is no probability: it lies between 0 and 1", None)
+            (kind, ("--dropout", given), f"a dropout of {shown} is not a probability: it lies between 0 and 1", None)
             for kind in ("bbpe", "wordpiece")
             for given, shown in (("2", "2.0"), ("-0.5", "-0.5"), ("nan", "nan"))
         ),
         *(
-            ("unigram", ("--sample", given), f"alpha {shown} is no number from 0 up", None)
+            ("unigram", ("--sample", given), f"alpha {shown} is not a number from 0 up", None)
             for given, shown in (("-1", "-1.0"), ("inf", "inf"), ("nan", "nan"))
         ),
         (

@@ -59,7 +59,7 @@ def test_a_tokenizer_where_a_text_would_be(tmp_path):
     trained = ("--pattern", "gpt2", "-s", "262", "-o", "t.json", "-q")
     assert call("train", *trained, input=b"low lower lowest newest " * 3, cwd=tmp_path) == (0, b"", "")
     named = call("inspect", "-t", "t.json", cwd=tmp_path)
-    assert run("inspect", "t.json", input=b"", cwd=tmp_path) == named, "an empty stdin is no text"
+    assert run("inspect", "t.json", input=b"", cwd=tmp_path) == named, "an empty stdin is not text"
     assert run("inspect", "t.json", input=b"a text", cwd=tmp_path) == named
     as_text = call("inspect", "t.json", "-t", "gpt2", cwd=tmp_path)
     assert as_text.status == 0

@@ -1,4 +1,4 @@
-"""Every command that reads a corpus refuses what is no text, says the way out, and --plain is one."""
+"""Every command that reads a corpus refuses what is not text, says the way out, and --plain is one."""
 
 from __future__ import annotations
 

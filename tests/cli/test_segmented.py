@@ -207,7 +207,12 @@ def test_options_without_effect_on_segmented_text(cut, options):
         ("bpe", ("--vocabulary", "nosuch"), "cannot read nosuch: no such file", None),
         ("bpe", ("--vocabulary", "."), "cannot read .: is a directory", None),
         ("bpe", ("--vocabulary", "a\0b"), "cannot read 'a\\x00b': embedded null byte", None),
-        ("bpe", ("--vocabulary", "/dev/zero"), "/dev/zero is no vocabulary: it has more than 134,217,728 bytes", None),
+        (
+            "bpe",
+            ("--vocabulary", "/dev/zero"),
+            "/dev/zero is not a vocabulary: it has more than 134,217,728 bytes",
+            None,
+        ),
         (
             "bpe",
             ("--separator", "+", "--inference", "longest"),
@@ -215,7 +220,7 @@ def test_options_without_effect_on_segmented_text(cut, options):
             "leave --inference out",
         ),
         *(
-            ("bpe", ("--dropout", number), f"a dropout of {shown} is no probability: it lies between 0 and 1", None)
+            ("bpe", ("--dropout", number), f"a dropout of {shown} is not a probability: it lies between 0 and 1", None)
             for number, shown in (("2", "2.0"), ("nan", "nan"), ("-1", "-1.0"))
         ),
         (

@@ -221,7 +221,7 @@ def test_a_pattern_that_does_not_compile_in_the_regex_module(algorithm):
         ),
         (
             ("-a", "wordpiece", "-s", "90", "--special", "[X]"),
-            "the unknown token '[UNK]' is no special token",
+            "the unknown token '[UNK]' is not a special token",
             "a word that cannot be spelt becomes it; give it with --special, or name another as unk_token",
         ),
         (("-a", "ngram", "--set", "n=0"), "an n-gram has from 1 to 64 characters, not 0", None),

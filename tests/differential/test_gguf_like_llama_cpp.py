@@ -94,7 +94,7 @@ def cleaned_up(text: str) -> str:
 
 
 def words_cleaned_up(tokenizer: Tokenizer, ids: list[int]) -> str:
-    """Put a blank before every word, the first one too; none before a token that is no text, as ``[UNK]``."""
+    """Put a blank before every word, the first one too; none before a token that is not text, as ``[UNK]``."""
     special = tokenizer.special_ids
     tokens = [(token_id, tokenizer.token_bytes(token_id).decode()) for token_id in ids]
     return cleaned_up(

@@ -70,7 +70,7 @@ def made_up(chance: random.Random) -> dict:
     if merges and chance.random() < 0.2:
         merges.append(merges[0])
     if chance.random() < 0.1:
-        merges.append(("a", "1"))  # what it makes is no token
+        merges.append(("a", "1"))  # what it makes is not a token
     if chance.random() < 0.1:
         merges.append(("zz", "a"))  # what it needs is none
     spaced = any(" " in part for pair in merges for part in pair)

@@ -153,7 +153,7 @@ def _single(number: float) -> float:
     try:
         return float(struct.unpack("<f", struct.pack("<f", number))[0])
     except OverflowError:
-        raise FormatError(f"the score {number:g} is no number in single precision, which files have") from None
+        raise FormatError(f"the score {number:g} is not a number in single precision, which files have") from None
 
 
 # -- Hugging Face's words into SentencePiece's -------------------------------------------------

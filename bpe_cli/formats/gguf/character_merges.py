@@ -98,9 +98,9 @@ def _model(vocab: Vocab, pairs: Iterable[tuple[str, str]]) -> CharacterBpe:
         if not lacking:
             triples.append((ids[left], ids[right], ids[left + right]))
         elif lacking == [left + right] or any(len(part) == 1 for part in lacking):
-            # A part of several characters that is no token is never met; a character is, and so is a product.
+            # A part of several characters that is not a token is never met; a character is, and so is a product.
             raise FormatError(
-                f"{vocab.source}: merge {number} ({quote(left)}, {quote(right)}): {quote(lacking[0])} is no token, "
+                f"{vocab.source}: merge {number} ({quote(left)}, {quote(right)}): {quote(lacking[0])} is not a token, "
                 "and llama.cpp would take it apart again"
             )
     return CharacterBpe(

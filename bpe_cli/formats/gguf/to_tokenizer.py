@@ -227,7 +227,7 @@ def _merges(vocab: Vocab) -> list[bytes]:
 
 
 def _met(pairs: Iterable[tuple[str, str]], ids: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Leave out merges of what is no token.
+    """Leave out merges of what is not a token.
 
     It is never met: a byte that has no token is refused in texts, and what only another merge would make is
     refused there.

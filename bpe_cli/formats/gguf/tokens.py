@@ -232,7 +232,7 @@ class Vocab:
         """Return the scores, as f64; 0 where the file has none.
 
         Raises:
-            FormatError: if they are too few, or one is no number.
+            FormatError: if they are too few, or one is not a number.
         """
         given = self.metadata.numbers("tokenizer.ggml.scores", F32, I32)
         if given is None:

@@ -101,7 +101,7 @@ def find(folder: Path) -> Companions:
     """Read all of the files that lie in a folder.
 
     Raises:
-        InputError: if one cannot be read, or is no file.
+        InputError: if one cannot be read, or is not a file.
         FormatError: if one is broken, or two contradict each other.
     """
     paths = [folder / name for name in sorted(NAMES)]
@@ -170,7 +170,7 @@ def _decoder(config: Node) -> Iterator[Declared]:
     decoder = config.get("added_tokens_decoder")
     for key in {} if decoder.is_null else decoder.members():
         if not (key.isascii() and key.isdigit() and len(key) <= 10 and int(key) < MAX_ID):
-            raise decoder.error(f"has the key {quote(key)}, which is no id")
+            raise decoder.error(f"has the key {quote(key)}, which is not an id")
         yield Declared(byte_level.read_added_token(decoder.get(key), int(key)), config.source, whole=True)
 
 

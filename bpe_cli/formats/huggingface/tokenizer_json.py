@@ -75,7 +75,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     cut = _core.WrittenMerges.cut(data, "model", "vocab", "merges")
     if cut is not None:
         written, rest = cut
-        with contextlib.suppress(Unusual, NotJsonError):  # the place of what is no JSON is that in the whole
+        with contextlib.suppress(Unusual, NotJsonError):  # the place of what is not JSON is that in the whole
             return _read(Node.parse(rest, source), written)
     return loads_plainly(data, source)
 

@@ -92,7 +92,7 @@ def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece
     """Read a piece by its place.
 
     Raises:
-        FormatError: Another piece is to stand there, or it is no UTF-8.
+        FormatError: Another piece is to stand there, or it is not UTF-8.
     """
     kind = NORMAL
     if number < len(NAMES) + 256:

@@ -275,7 +275,7 @@ def _unknown(tokenizer: Tokenizer, text: bytes, placed: Placed, fallback: Fallba
 
 
 def _bytes(text: bytes, character_count: int, placed: Placed, fallback: Fallback) -> Iterator[TextWarning]:
-    data = well_formed(text)  # a byte that is no UTF-8 has a warning of its own
+    data = well_formed(text)  # a byte that is not UTF-8 has a warning of its own
     counts: Counter[bytes] = Counter()
     first = None
     position = -1

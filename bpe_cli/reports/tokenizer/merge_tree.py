@@ -248,7 +248,7 @@ def _listed(model: MergeBpe | CharacterBpe) -> dict[int, tuple[int, int]]:
 
 
 def _symbols(model: MergeBpe | CharacterBpe, token_id: int) -> list[int] | None:
-    """Return the symbols that merging a token's text begins with; None if one of them is no token."""
+    """Return the symbols that merging a token's text begins with; None if one of them is not a token."""
     vocabulary = model.vocabulary
     content = vocabulary.token(token_id)
     if isinstance(model, MergeBpe):

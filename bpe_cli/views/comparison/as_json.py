@@ -221,7 +221,7 @@ def comparison_json(
         rank_correlation: Kendall's tau-b of the ids of shared tokens.
         equal_merges: How many merges agree from the first on; null unless both are byte pair encoding.
         alone: What each has alone: ``count``, ``scripts`` (by the first letter; ``none`` without one, ``bytes`` where
-            it is no UTF-8, ``other``; each with ``script``, ``count`` and ``examples``) and the ``longest``.
+            it is not UTF-8, ``other``; each with ``script``, ``count`` and ``examples``) and the ``longest``.
 
     disagreements: How differently two tokenizers cut the same texts, one per tokenizer after the first. Lists of
         two are of the first and of the other.

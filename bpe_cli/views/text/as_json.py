@@ -118,7 +118,7 @@ def rankings_json(rankings: Sequence[Ranking], origins: Sequence[tuple[str, int]
         byte_count: Bytes of the text.
         wanted: How many were asked for.
         segmentations: The best first, each with ``score`` (a natural logarithm), ``ids`` and ``tokens`` (strings,
-            or ``{"bytes": "e8b0"}`` where a token is no UTF-8).
+            or ``{"bytes": "e8b0"}`` where a token is not UTF-8).
     """
     return one_or_several([_value(each) for each in rankings], origins, RANKINGS_SCHEMA)
 
@@ -146,7 +146,7 @@ def all_steps_json(steps: Sequence[Steps], origins: Sequence[tuple[str, int]]) -
     many ``more`` there are; the other fields are those of the classes in ``reports/text/steps/values.py``:
 
         merges: ``whole`` (the piece is a token: the steps are those that there would be), ``spelt`` and ``ends``
-            (what is no token before and after merging), ``start``, ``merged``; a step has ``rank`` or ``score``,
+            (what is not a token before and after merging), ``start``, ``merged``; a step has ``rank`` or ``score``,
             ``left``, ``right``, ``product`` and the ``symbols`` afterwards.
         longest-from-left: a step has the ``rest`` (``cut`` by so many characters), how many beginnings were
             ``tried``, the tokens that ``fits``, longest first, and the one ``taken``.

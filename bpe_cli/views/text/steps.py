@@ -190,7 +190,7 @@ def _symbols(symbols: Symbols, between: str = " ") -> Text:
 
 
 def _spellings(spellings: Sequence[Spelling], most: int | None) -> Iterator[RenderableType]:
-    """Describe what is no token."""
+    """Describe what is not a token."""
     for spelling in spellings[:most]:
         becomes = _tokens(spelling.tokens, most) if spelling.tokens and spelling.way != "taken back" else Text()
         times = f" ({whole(spelling.times)} times)" if spelling.times > 1 else ""

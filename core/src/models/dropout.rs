@@ -19,7 +19,7 @@ impl Dropout {
     /// Reads what is asked for; None when nothing is ever dropped.
     ///
     /// # Errors
-    /// Says that the number is no probability, or that another kind of variation is asked for.
+    /// Says that the number is not a probability, or that another kind of variation is asked for.
     pub fn of(sampling: Sampling) -> Result<Option<Self>> {
         let (probability, lasting) = match sampling {
             Sampling::Dropout(probability) => (probability, false),

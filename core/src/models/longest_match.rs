@@ -63,7 +63,7 @@ struct Automaton {
     token: Vec<u32>,
     /// Characters of a node.
     length: Vec<u32>,
-    /// When a node's token is tried; [`NONE`] if it is no token.
+    /// When a node's token is tried; [`NONE`] if it is not a token.
     rank: Vec<u32>,
     /// The one with the lowest rank among a node's token and the shorter ones.
     first: Vec<u32>,

@@ -83,7 +83,7 @@ impl ScoredPairs {
     ///
     /// # Errors
     /// A sentence that names what contradicts itself: scores or types that are not one per id, a score
-    /// that is no number, a type that there is none of, equal pieces, missing tokens of bytes.
+    /// that is not a number, a type that there is none of, equal pieces, missing tokens of bytes.
     pub fn new(tables: Tables, unk_id: u32, byte_fallback: bool) -> Result<Self> {
         let Tables {
             tokens,

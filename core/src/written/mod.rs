@@ -89,7 +89,7 @@ impl Written {
     ///
     /// Gives them, and the document with null in their places, which nobody has checked. A document
     /// that is not so, or not JSON in what is cut out of it, gives None; so do tokens that are the
-    /// same or have the same id, and merges of what is no token.
+    /// same or have the same id, and merges of what is not a token.
     #[must_use]
     pub fn cut(
         document: &[u8],
@@ -170,7 +170,7 @@ impl Written {
     /// * `visible`: whether a character stands for a byte, see [`byte_of`]; a token of one such
     ///   character is never left out.
     ///
-    /// None if a product is no token, a merge stands twice, or a character stands for no byte.
+    /// None if a product is not a token, a merge stands twice, or a character stands for no byte.
     #[must_use]
     pub fn tables(&self, prefix: &[u8], left_out: &[u32], visible: bool) -> Option<Tables> {
         let triples = self.triples(prefix)?;

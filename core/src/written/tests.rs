@@ -36,7 +36,7 @@ fn what_is_left_out_comes_back_if_a_merge_needs_it_or_it_is_a_byte() {
         (tables.blob.as_slice(), tables.ends),
         (b"abab ".as_slice(), vec![1, 2, 4, 4, 5])
     );
-    assert_eq!(written.tables(b"", &[3], true), None); // 東 is no byte
+    assert_eq!(written.tables(b"", &[3], true), None); // 東 is not a byte
     let tables = written.tables(b"", &[4], false).unwrap();
     assert_eq!(
         (tables.blob, tables.ends),

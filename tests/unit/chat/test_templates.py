@@ -134,7 +134,7 @@ def test_origins_of_a_rendering():
     template = ChatTemplate("<{{ messages[0].role }}>{{ messages[0].content }}{{ bos_token }}", "t", NAMES)
     found = template.render(Conversation(({"role": "user", "content": "<s>"},)), add_generation_prompt=False)
     assert (found, found.origins) == ("<user><s><s>", b"ttttttmmmttt")
-    # A role that is no word is none.
+    # A role that is not a word is none.
     found = template.render(Conversation(({"role": "u<s>", "content": ""},)), add_generation_prompt=False)
     assert (found, found.origins) == ("<u<s>><s>", b"tmmmmtttt")
 

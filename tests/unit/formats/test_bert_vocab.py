@@ -177,7 +177,7 @@ def test_settings_are_read(lay, config, normalizer):
         ({"unk_token": "<unk>"}, "has no token for words that cannot be spelt: [UNK], or what"),
         ({"unk_token": None}, "has no token for words that cannot be spelt"),
         ({"unk_token": 5}, "unk_token is to be a string"),
-        ({"added_tokens_decoder": {"-1": {}}}, 'has the key "-1", which is no id'),
+        ({"added_tokens_decoder": {"-1": {}}}, 'has the key "-1", which is not an id'),
         ({"added_tokens_decoder": {"5": {"content": "x"}}}, 'has id 5, which is "un" in the vocabulary'),
         ([], "is to be an object, not an array"),
     ],
@@ -196,7 +196,7 @@ def test_tokens_that_the_settings_add(lay):
     assert tokenizer.special_ids[10] == SpecialToken(b"<new>", 10, special=False)
     assert tokenizer.special_ids[4] == SpecialToken(b"[MASK]", 4, special=False, lstrip=True)
     assert tokenizer.usage.role("bos") == 5
-    assert tokenizer.encode("un un<new>") == [1, 1, 10]  # as a special token it is no word any more
+    assert tokenizer.encode("un un<new>") == [1, 1, 10]  # as a special token it is not a word any more
 
 
 # -- the spelling of words -------------------------------------------------------------------------

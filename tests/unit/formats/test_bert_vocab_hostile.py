@@ -28,7 +28,7 @@ def text_of(tokens, end="\n"):
     return "".join(token + end for token in tokens).encode()
 
 
-# -- what is no vocabulary -------------------------------------------------------------------------
+# -- what is not a vocabulary -------------------------------------------------------------------------
 
 STREAM = "[CLS]\nthe\n[UNK]\n##s\n[SEP]\n" * 50
 ARTICLE = "BERT has these tokens:\n[PAD]\n[UNK]\n[CLS]\n[SEP]\nand they mean what follows.\n"

@@ -109,7 +109,7 @@ def test_runs_are_kept_by_the_format_that_holds_everything_and_refused_by_the_ot
 def test_what_cannot_be_done_alike_is_refused(read):
     with pytest.raises(FormatError, match="255 of the 256 bytes"):
         read(fill_gemma4, without="<0x41>")
-    with pytest.raises(FormatError, match=r'merge 4 .*"bb" is no token'):
+    with pytest.raises(FormatError, match=r'merge 4 .*"bb" is not a token'):
         read(fill_gemma4, merges=("b b",))
     assert read(fill_gemma4, merges=("zz b",)).encode("ab") == read(fill_gemma4).encode("ab")
     with pytest.raises(FormatError, match="names no token that texts begin with"):

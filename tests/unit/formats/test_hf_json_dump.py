@@ -124,7 +124,7 @@ def test_ranks_that_merge_a_byte_without_a_token_are_refused():
     vocabulary = Vocabulary.from_tokens([b"a", b"ab"])
     with pytest.raises(FormatError) as caught:
         hf_json.dump(Tokenizer(RankBpe(vocabulary)))
-    assert caught.value.message == "the token \"ab\" (id 1) is merged of bytes, and the byte b'b' is no token"
+    assert caught.value.message == "the token \"ab\" (id 1) is merged of bytes, and the byte b'b' is not a token"
     assert "tiktoken" in caught.value.hint
 
 

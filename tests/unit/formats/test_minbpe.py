@@ -94,7 +94,7 @@ def test_vocab_for_the_eye():
         (b"minbpe v1\n\n0\n<a> 300\n", 'not a number from 0 to 2,097,151: "<a>" (f:4)'),
         (b"minbpe v1\n\n0\n97 98 99\n", "not two ids with a blank between"),
         (b"minbpe v1\n\n0\n\n97 98\n", "not two ids with a blank between"),
-        (b"minbpe v1\n\n0\n97 256\n", "the merge uses id 256, which is no token so far (f:4)"),
+        (b"minbpe v1\n\n0\n97 256\n", "the merge uses id 256, which is not a token so far (f:4)"),
         (b"minbpe v1\n\n0\n97 98\n97 98\n", 'makes "ab" as id 257, which is id 256 already (f:5)'),
         (b"minbpe v1\n\n0\n97 98\n98 99\n256 99\n97 257\n", 'makes "abc" as id 259, which is id 258 already (f:7)'),
         (b"minbpe v1\n(\n0\n", "f:2: the pattern '(' does not compile"),

@@ -118,7 +118,7 @@ def test_merges_become_ranks_when_that_is_exact(make):
         (
             [b"a", b"b", b"ab", b"zz"],
             [(0, 1, 2)],
-            "the token \"zz\" (id 3) is merged of bytes, and the byte b'z' is no token",
+            "the token \"zz\" (id 3) is merged of bytes, and the byte b'z' is not a token",
         ),
         (
             [b"a", b"b", b"ab", b"aab", b"ba"],

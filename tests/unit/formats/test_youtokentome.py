@@ -120,7 +120,7 @@ def test_the_order_of_a_file_is_not_that_of_another_tokenizer():
         (b"98 6", b"97 6", 'ids 6 and 5 are both "a"'),
         (b"9601 4", b"95 4", "has no id for U+2581"),
         (b"98 6", b"98 2", 'id 2 is <BOS> and the character "b"'),
-        (b"5 6 8", b"5 11 8", "the merge uses id 11, which is no token so far (f:6)"),
+        (b"5 6 8", b"5 11 8", "the merge uses id 11, which is not a token so far (f:6)"),
         (b"5 6 8", b"5 6 7", "the merge makes id 7, which is a token already (f:6)"),
         (b"5 6 8", b"5 6 3", "the rule makes id 3, which is a special token (f:6)"),
         (b"8 5 10", b"5 6 10", 'makes "ab" as id 10, which is id 8 already (f:8)'),

@@ -1,4 +1,4 @@
-"""Ids are read back in bounded memory, and what is no id is named with its place."""
+"""Ids are read back in bounded memory, and what is not an id is named with its place."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_lines_are_those_of_split(data, step):
         (b"1.0", "x:1: '1.0' is not a token id"),
         (b"\xff\xfe", "x:1: '\\\\xff\\\\xfe' is not a token id"),
         (b"9" * 100, f"x:1: '{'9' * 40}'... is not a token id"),
-        (b"1\n" + b"9" * (3 << 20), f"x:2: '{'9' * 40}'... is no id or token"),
+        (b"1\n" + b"9" * (3 << 20), f"x:2: '{'9' * 40}'... is not an id or token"),
     ],
 )
 @pytest.mark.parametrize("step", [None, 1 << 16])

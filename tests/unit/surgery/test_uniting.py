@@ -177,5 +177,5 @@ def test_what_cannot_be():
     with pytest.raises(UsageError, match="ids of new tokens would run from 4,294,967,296"):
         merge(far, byte_level(["cd"], 1))
     without_a = Tokenizer(RankBpe(Vocabulary.from_tokens([b"b", b"ab"])))
-    with pytest.raises(FormatError, match="the byte b'a' is no token"):
+    with pytest.raises(FormatError, match="the byte b'a' is not a token"):
         merge(without_a, by_bytes)

@@ -110,7 +110,7 @@ def test_an_alphabet_can_be_limited():
     assert tokens(train(words, limit_alphabet=3, **few).tokenizer) == ["a", "b", "c"]
     assert tokens(train(words, limit_alphabet=2, characters="z", **few).tokenizer) == ["a", "z"]
     assert tokens(train(words, character_coverage=0.8, **few).tokenizer) == ["a", "b"]
-    assert tokens(train({b"a\xff": 3}, **few).tokenizer) == ["a"], "a byte that is no character is unknown"
+    assert tokens(train({b"a\xff": 3}, **few).tokenizer) == ["a"], "a byte that is not a character is unknown"
 
 
 def test_vetoes():

@@ -140,7 +140,7 @@ def test_steps() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"special_tokens": ("[PAD]",)}, "the unknown token '[UNK]' is no special token"),
+        ({"special_tokens": ("[PAD]",)}, "the unknown token '[UNK]' is not a special token"),
         ({"special_tokens": ("[UNK]", "[UNK]")}, "given twice"),
         ({"special_tokens": ("[UNK]", "")}, "needs a text"),
         ({"compat": "rustbpe"}, "no rules called 'rustbpe'"),

@@ -96,7 +96,7 @@ class Names:
 
 
 def text_of(content: bytes) -> str:
-    """Read bytes as characters, what is no UTF-8 each as one."""
+    """Read bytes as characters, what is not UTF-8 each as one."""
     return content.decode("utf-8", "surrogateescape")
 
 

@@ -81,7 +81,7 @@ class MergeWalk:
         start: The symbols that merging begins with.
         steps: The first merges.
         more: How many more there are.
-        ends: What is no token after merging, or is taken back.
+        ends: What is not a token after merging, or is taken back.
         merged: What merging ends at.
         tokens: What the piece becomes.
     """

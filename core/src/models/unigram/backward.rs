@@ -2,7 +2,7 @@
 //!
 //! Scores are rounded to ten-thousandths, so that sums are exact and do not depend on where a text
 //! begins. At each place the token is kept whose score and the best sum behind it add up to the most;
-//! of equal sums the longest token. A character that is no token is unknown, at a score of its own.
+//! of equal sums the longest token. A character that is not a token is unknown, at a score of its own.
 //!
 //! Exact sums make cuts free: where no token goes over from one character to the next, what stands
 //! before that place and what stands behind it are two searches. So the memory is that of a block, unless

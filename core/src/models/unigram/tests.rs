@@ -149,7 +149,7 @@ fn knows_types() {
         [1, 1],
         "an unused token is not chosen"
     );
-    assert_eq!(encode(&model, b"<s>"), [0], "a control token is no text");
+    assert_eq!(encode(&model, b"<s>"), [0], "a control token is not text");
     assert_eq!(model.unknown, -13.0);
 }
 

@@ -33,7 +33,7 @@ def test_by_hand():
 def test_weights_by_hand():
     first, second = tiny(b"ab", specials=(b"<s>",)), tiny(b"cd")
     counts = [[0] * first.vocab_size, [0] * second.vocab_size]
-    counts[0][256], counts[0][ord("x")], counts[0][257] = 3, 1, 100  # ab, x, and <s>, which is no text
+    counts[0][256], counts[0][ord("x")], counts[0][257] = 3, 1, 100  # ab, x, and <s>, which is not text
     counts[1][ord("y")] = 5
     (found,) = overlaps([first, second], counts)
     assert found.weighted == (0.25, 1.0)
