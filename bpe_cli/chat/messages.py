@@ -80,7 +80,7 @@ def text_of(message: Mapping[str, Any], where: str) -> str:
         if not isinstance(part.get("text"), str):
             kind = part.get("type")
             raise InputError(
-                f"{where}.content[{number}] is {f'of type {kind!r}' if isinstance(kind, str) else 'no text'}, "
+                f"{where}.content[{number}] is {f'of type {kind!r}' if isinstance(kind, str) else 'not text'}, "
                 "which no ids stand for here",
                 hint="a template of the tokenizer's own may know what to do with it: see --chat-template",
             )
@@ -177,7 +177,7 @@ def _message(value: Any, where: str) -> Mapping[str, Any]:
     role, content, name = value.get("role"), value.get("content"), value.get("name")
     if not isinstance(role, str):
         keys = ", ".join(map(repr, list(value)[:10])) or "none"
-        raise InputError(f"{where}.role is {'missing' if role is None else 'no string'}", hint=f"its keys are {keys}")
+        raise InputError(f"{where}.role is {'missing' if role is None else 'not a string'}", hint=f"its keys are {keys}")
     if isinstance(content, list):
         for number, part in enumerate(content):
             if not isinstance(part, dict):
