@@ -177,7 +177,8 @@ def _message(value: Any, where: str) -> Mapping[str, Any]:
     role, content, name = value.get("role"), value.get("content"), value.get("name")
     if not isinstance(role, str):
         keys = ", ".join(map(repr, list(value)[:10])) or "none"
-        raise InputError(f"{where}.role is {'missing' if role is None else 'not a string'}", hint=f"its keys are {keys}")
+        what = "missing" if role is None else "not a string"
+        raise InputError(f"{where}.role is {what}", hint=f"its keys are {keys}")
     if isinstance(content, list):
         for number, part in enumerate(content):
             if not isinstance(part, dict):
