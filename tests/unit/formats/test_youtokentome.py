@@ -219,5 +219,5 @@ def test_rules_that_it_would_not_have(tokens, triples, message):
 
 def test_tokens_that_are_no_text_are_refused():
     model = CharacterBpe(Vocabulary.from_tokens([b"", b"\xff"]), Merges.from_pairs([]), unk_id=0, fuse_unk=True)
-    with pytest.raises(FormatError, match="no UTF-8"):
+    with pytest.raises(FormatError, match="not UTF-8"):
         youtokentome.dump(Tokenizer(model), LOSSES)

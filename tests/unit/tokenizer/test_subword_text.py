@@ -57,7 +57,7 @@ def test_dropout_depends_on_seed_and_line_alone():
     assert Segmenter(LOWER, dropout=0.5, seed=1).segment(text, 3) == first
     assert Segmenter(LOWER, dropout=1).segment("low") == "l@@ o@@ w"
     assert Segmenter(LOWER, dropout=0).segment("low") == "low"
-    with pytest.raises(UsageError, match="no probability"):
+    with pytest.raises(UsageError, match="not a probability"):
         Segmenter(LOWER, dropout=1.5)
 
 
