@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli import formats
@@ -154,20 +154,19 @@ def test_pairs_of_anything(tmp_path_factory, vocab, merges):
     compared()
 
 
-def half(usual):
-    """Draw what is right as often as anything."""
-    return st.booleans().flatmap(lambda right: usual if right else VALUES)
-
-
-@at_least(2)
-@example(config={}, names={"bos_token": "<s>"}, added={"<x>": 2}, prefix=True)
-@given(
-    config=half(st.just({})),
-    names=half(st.sampled_from(["<s>", {"bos_token": "<s>"}, {"bos_token": {"content": "<s>", "lstrip": True}}])),
-    added=half(st.sampled_from([{}, {"<x>": 2}, {"<s>": 1}])),
-    prefix=half(st.booleans()),
+RIGHT = (
+    st.just({}),
+    st.sampled_from(["<s>", {"bos_token": "<s>"}, {"bos_token": {"content": "<s>", "lstrip": True}}]),
+    st.sampled_from([{}, {"<x>": 2}, {"<s>": 1}]),
+    st.booleans(),
 )
-def test_side_files_of_anything(tmp_path_factory, config, names, added, prefix):
+"""What the side files hold: tokens of the configuration, names, added tokens, whether there is a prefix space."""
+
+
+@at_least(4)
+@given(sides=st.tuples(*RIGHT) | st.tuples(*(VALUES | right for right in RIGHT)))
+def test_side_files_of_anything(tmp_path_factory, sides):
+    config, names, added, prefix = sides
     folder = tmp_path_factory.mktemp("side")
     (folder / "vocab.json").write_text('{"a": 0, "<s>": 1}')
     (folder / "merges.txt").write_text("")
