@@ -7,6 +7,7 @@ A law is a generator of sentences, one for each way in which a line broke it; no
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import tempfile
@@ -68,6 +69,12 @@ class Run:
     @property
     def fine(self) -> bool:
         return self.result.status == 0
+
+    @property
+    def anywhere(self) -> tuple[object, ...]:
+        """The result, without the name of the folder, which a message about a missing one has."""
+        named = (os.fsdecode(part) if isinstance(part, bytes) else part for part in self.result)
+        return tuple(part.replace(str(self.folder), ".") if isinstance(part, str) else part for part in named)
 
     def output(self, name: str = "output") -> str | None:
         """The file that an option names; None if there is none, or if it is stdout."""
@@ -233,7 +240,7 @@ def twice_is_the_same(done: Run) -> Iterator[str]:
         return
     yield LOOKED
     other = done.again(done.line)
-    if (other.result, other.after) != (done.result, done.after):
+    if (other.anywhere, other.after) != (done.anywhere, done.after):
         yield "run again, another result"
 
 
