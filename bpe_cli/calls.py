@@ -347,7 +347,7 @@ def extend(
 
 
 def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
-    """Give a tokenizer the tokens of another that it lacks, with ids after all of its own.
+    """Add to a tokenizer the tokens of another that it lacks, with ids after all of its own.
 
     Args:
         tokenizer: A tokenizer, or what ``load`` takes; everything but the new tokens is as it has it.

@@ -6,6 +6,7 @@ other templates that one could include. The code calls the methods of ``sandbox.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,12 +28,12 @@ class Generation(Extension):
         return nodes.Scope(body, lineno=line)
 
 
-class LiteralKeeper(Environment):
+class LiteralKeeper(Environment, ABC):
     """An environment that keeps the literals of a template, traced."""
 
+    @abstractmethod
     def literal(self, text: str) -> str:
         """Keep a literal, and return the code for it."""
-        raise NotImplementedError
 
 
 class Tracing(CodeGenerator):

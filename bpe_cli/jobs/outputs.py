@@ -70,7 +70,7 @@ class Target(NamedTuple):
 
     @classmethod
     def of(cls, output: Destination) -> Target:
-        """Tell a path from a stream."""
+        """Return where a job writes, given as a path or a stream."""
         return cls(os.fspath(output)) if isinstance(output, (str, os.PathLike)) else cls(None, output)
 
     def open(self) -> AbstractContextManager[Output]:

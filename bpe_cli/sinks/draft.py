@@ -80,8 +80,14 @@ class Draft:
         sync_folder(self._folder)
 
     def publish(self) -> None:
-        """Name a file that is prepared."""
-        assert self._part is not None
+        """Name a file that is prepared.
+
+        Raises:
+            ValueError: if the file is not prepared.
+            OutputError: if it cannot be named.
+        """
+        if self._part is None:
+            raise ValueError("publish comes after prepare")
         try:
             with UNFINISHED:
                 os.replace(self._part, self._target)

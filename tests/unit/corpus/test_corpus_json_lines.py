@@ -81,7 +81,7 @@ def test_the_verdict_depends_on_the_bytes_alone(lines, ended, cuts):
 
 
 def plainly(data: bytes) -> bool:
-    """Say the rule as it is told to users."""
+    """Return what the rule says, as users read it."""
     objects, seen = 0, 3 if data.startswith(b"\xef\xbb\xbf") else 0
     for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         seen += len(line) + 1

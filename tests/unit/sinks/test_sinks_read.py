@@ -17,7 +17,7 @@ from tests.counted import at_least, compared
 
 
 class Dripping(io.BytesIO):
-    """Give a few bytes at a time, as a pipe may."""
+    """Read a few bytes at a time, as from a pipe."""
 
     def __init__(self, data, step):
         super().__init__(data)
