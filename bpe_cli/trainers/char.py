@@ -63,7 +63,7 @@ class Char(MostFrequent[CharOptions]):
         """Choose the most frequent characters that cover the text.
 
         Raises:
-            TrainingError: if there is none; or the vocabulary is too small for all of them, and there is no token for
+            TrainingError: if there is no text, or the vocabulary is too small for all of them and has no token for
                 unknown ones.
         """
         present = pieces_of(counts)
