@@ -16,7 +16,8 @@ from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.messages import plural
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import trainer_for
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, Trained, new_counts
+from bpe_cli.trainers.base import Options, Trained
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
