@@ -17,9 +17,8 @@ from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.stages import LongestMatch, MergeBpe, RankBpe, ScoredBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import Operation, prune, skeleton
-from bpe_cli.surgery.corpus import count_tokens
 from bpe_cli.surgery.merge_rules import MergeRules, composite
-from bpe_cli.surgery.operation import renumbered_model, used_ids
+from bpe_cli.surgery.operation import count_tokens, renumbered_model, used_ids
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.model_inputs import Padding
 from bpe_cli.tokenizer.usage import Usage
