@@ -15,10 +15,10 @@ from bpe_cli.reports.text.scores import scores_of
 from bpe_cli.reports.text.steps import Limits, tell
 from bpe_cli.stages import SpecialToken, Unigram
 from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.teaching.lattice import best, departures, onward_path, ten_thousandths
-from bpe_cli.teaching.unigram import segmentations
+from bpe_cli.teaching.unigram import best, departures, onward_path, ten_thousandths
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.fingerprint import fingerprint
+from tests.oracle.segmentations import segmentations
 
 UNKNOWN = 0
 
