@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from bpe_cli.sinks.count import CountSink
+from bpe_cli.sinks.lines import CountSink
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
