@@ -14,7 +14,7 @@ from bpe_cli.cli.encode_options import (
 )
 from bpe_cli.errors import UsageError
 from bpe_cli.support.messages import listed
-from bpe_cli.views.numbers import count
+from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.encode import Encoded, EncodeOptions

@@ -7,7 +7,7 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.train_flags import Algorithm, Compat, Counts, Format, Model, Stages, Written
 from bpe_cli.errors import UsageError
-from bpe_cli.views.numbers import count
+from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.train import TrainedFile
