@@ -11,9 +11,8 @@ from bpe_cli.views.numbers import count, fraction, percent, whole
 from bpe_cli.views.visible import visible
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.tokenizer.contents import NamedToken
-    from bpe_cli.reports.tokenizer.findings import Finding
-    from bpe_cli.reports.tokenizer.lengths import LengthBin
+    from bpe_cli.reports.tokenizer.contents import LengthBin, NamedToken
+    from bpe_cli.reports.tokenizer.health import Finding
     from bpe_cli.reports.tokenizer.structure import Structure, TreeNode
 
 SCRIPT_LIMIT = 12
