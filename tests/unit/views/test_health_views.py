@@ -9,10 +9,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Group
 
-from bpe_cli.reports.frequencies import count_frequencies
 from bpe_cli.reports.tokenizer.contents import NamedToken
-from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
-from bpe_cli.reports.tokenizer.findings import findings
+from bpe_cli.reports.tokenizer.corpus_report import count_frequencies, examine_corpus
+from bpe_cli.reports.tokenizer.health import findings
 from bpe_cli.reports.tokenizer.lookup import look_up
 from bpe_cli.reports.tokenizer.reachability import examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, TreeNode, examine_structure
