@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli.reports.tokenizer.contents import NamedToken
 from bpe_cli.reports.tokenizer.duplicates import variants_of, without_space
 from bpe_cli.stages import RankBpe
-from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 
 if TYPE_CHECKING:
     from bpe_cli.reports.frequencies import Frequencies

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.tokenizer.duplicates import folded
-from bpe_cli.stages.byte_alphabet import from_visible
+from bpe_cli.stages.spelling import from_visible
 from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.reachability.verdicts import Verdict
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram, WordPiece
-from bpe_cli.stages.byte_alphabet import to_visible
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, NORMAL, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE_TEXT, NORMAL, USER_DEFINED, to_visible
 from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:
