@@ -86,7 +86,7 @@ def run(
 
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
     """Return what flags say of the algorithm's options, by the option's name."""
-    from bpe_cli.stages import named_normalizers, named_pre_tokenizers
+    from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
     from bpe_cli.trainers import trainer_of
 
     return {
@@ -96,8 +96,8 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
         "min_frequency": model.min_frequency,
         "initial_alphabet": model.initial_alphabet and model.initial_alphabet.value,
         "max_token_length": model.max_token_length,
-        "normalizer": None if stages.normalizer is None else named_normalizers.named(stages.normalizer),
-        "pre_tokenizer": None if stages.pre_tokenizer is None else named_pre_tokenizers.named(stages.pre_tokenizer),
+        "normalizer": None if stages.normalizer is None else normalizers_named(stages.normalizer),
+        "pre_tokenizer": None if stages.pre_tokenizer is None else pre_tokenizers_named(stages.pre_tokenizer),
         "pattern": stages.expression,
         "prefix_space": stages.prefix_space or None,
         **trainer_of(model.algorithm.value, model.rules).chosen_by(model.algorithm.value, model.rules),

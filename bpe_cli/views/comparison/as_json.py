@@ -10,7 +10,7 @@ from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS
 from bpe_cli.reports.comparison.probes.data import LAYOUTS
 from bpe_cli.reports.comparison.probes.numbers import EXAMPLES
 from bpe_cli.reports.comparison.stored import SCHEMA
-from bpe_cli.support.version import __version__
+from bpe_cli.support import __version__
 from bpe_cli.views.as_json import SHAPES as TEXT_SHAPES
 from bpe_cli.views.as_json import JsonWalker, Shape
 
