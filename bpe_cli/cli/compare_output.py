@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bpe_cli.cli import options
 from bpe_cli.cli.console import PLAIN_WIDTH, Unpadded, check_page_names, note, stdout_console, write_page
 from bpe_cli.errors import CheckFailed, UsageError
-from bpe_cli.jobs.outputs import STDOUT, check_outputs, write_output
+from bpe_cli.jobs.files import STDOUT, check_outputs, write_output
 from bpe_cli.results import ComparisonReport
 from bpe_cli.sinks.naming import TEXT, check_name, read_name
 from bpe_cli.support.failures import every

@@ -43,7 +43,7 @@ def run(
         bpe convert tokenizer.json --extend corpus.txt -s 60000 -o longer.json
     """
     from bpe_cli.jobs.convert import convert
-    from bpe_cli.jobs.outputs import check_tokenizer_name
+    from bpe_cli.jobs.files import check_tokenizer_name
 
     chosen = held.format.value if held.format else None
     if chosen and output != "-" and not output.endswith(os.sep) and not os.path.isdir(output):

@@ -10,7 +10,7 @@ from bpe_cli.formats import FORMATS
 from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from bpe_cli.jobs.changes import Change
+    from bpe_cli.jobs.convert import Change
 
 _PANEL = "Changes (one at a time)"
 
@@ -139,7 +139,7 @@ class Changes:
             raise UsageError("--lines, --jsonl and --plain say what a corpus is: there is none")
         if not asked:
             return None
-        from bpe_cli.jobs.changes import Change
+        from bpe_cli.jobs.convert import Change
         from bpe_cli.support.ordered_threads import usable_threads
 
         corpus = None

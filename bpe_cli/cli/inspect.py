@@ -12,8 +12,7 @@ from bpe_cli.cli.inspect_options import Shown
 from bpe_cli.cli.inspect_output import show_texts, show_tokenizer, show_tokens
 from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.jobs.inputs import FIELD, find_documents
-from bpe_cli.jobs.outputs import check_kept
+from bpe_cli.jobs.files import FIELD, check_kept, find_documents
 from bpe_cli.jobs.tokenizers import note_slow_patterns
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.ordered_threads import usable_threads

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, print_json, process_streams, stdout_console, write_page
-from bpe_cli.jobs.inputs import find_documents
-from bpe_cli.jobs.outputs import check_outputs
+from bpe_cli.jobs.files import check_outputs, find_documents
 from bpe_cli.results import TextReport, TokenizerReport
 
 if TYPE_CHECKING:

@@ -42,8 +42,7 @@ def run(
         bpe train -T "low low lower newest" -s 262 --steps
     """
     from bpe_cli.cli.train_options import help_of, options_of
-    from bpe_cli.jobs.train import TrainJob, train_file
-    from bpe_cli.jobs.train_options import check_compat
+    from bpe_cli.jobs.train import TrainJob, check_compat, train_file
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.trainers import trainer_of
@@ -110,7 +109,7 @@ def _file_format(model: Model, written: Written) -> str:
     Raises:
         UsageError: if the name of a file says that it is another thing.
     """
-    from bpe_cli.jobs.outputs import check_tokenizer_name, format_asked_for
+    from bpe_cli.jobs.files import check_tokenizer_name, format_asked_for
 
     codes = model.algorithm == Algorithm.bpe and model.compat == Compat.subword_nmt
     usual = "subword-nmt" if codes else "bpe.json"
