@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.cli.train_flags import Algorithm, Compat, Format
+from bpe_cli.cli.train import Algorithm, Compat, Format
 from bpe_cli.cli.train_options import help_of, options_of, parse
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.formats import FORMATS
