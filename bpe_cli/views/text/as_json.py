@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.reports.text.nbest import Ranking
+from bpe_cli.reports.text.scores import Ranking
 from bpe_cli.reports.text.segmentation import Segmentation
 from bpe_cli.reports.text.stages import StagesReport
 from bpe_cli.reports.text.warnings import TextWarning
 from bpe_cli.views.json_values import JsonWalker, Shape, one_or_several
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.steps.values import Steps
+    from bpe_cli.reports.text.steps import Steps
 
 SEGMENTATION_SCHEMA = "bpe.inspect.text/1"
 TEXTS_SCHEMA = "bpe.inspect.texts/1"
@@ -30,12 +30,12 @@ SHAPES = {
     "segmentation.PlacedToken": Shape(
         "id=token_id token=content bytes=start,end characters=character_start,character_end special piece score"
     ),
-    "graphemes.SplitGrapheme": Shape(
+    "characters.SplitGrapheme": Shape(
         "text tokens contents",
         tokens=lambda split: (split.first, split.first + len(split.contents)),
         contents=lambda split: [content.hex() for content in split.contents],
     ),
-    "suspicions.TextWarning": Shape("kind message hint bytes=start,end count"),
+    "characters.TextWarning": Shape("kind message hint bytes=start,end count"),
     "stages.StagesReport": Shape(
         "normalizer=normalizers pre_tokenizer=pre_tokenizers pieces model post_processor decoder",
         post_processor=lambda report: {
@@ -50,13 +50,13 @@ SHAPES = {
     "stages.Normalized": Shape("type=name text=content changes"),
     "stages.Change": Shape("bytes=start,end before after"),
     "stages.Piece": Shape("text=content bytes=start,end tokens=first,token_end special"),
-    "nbest.Ranking": Shape("schema tokenizer byte_count wanted segmentations", schema=lambda _: RANKING_SCHEMA),
-    "nbest.RankedSegmentation": Shape(
+    "scores.Ranking": Shape("schema tokenizer byte_count wanted segmentations", schema=lambda _: RANKING_SCHEMA),
+    "scores.RankedSegmentation": Shape(
         "score ids tokens",
         ids=lambda each: [token.token_id for token in each.tokens],
         tokens=lambda each: [token.content for token in each.tokens],
     ),
-    "values.StepToken": Shape("id=token_id token=content"),
+    "steps.StepToken": Shape("id=token_id token=content"),
 }
 """What is called otherwise than in the report, and what is derived."""
 
@@ -143,7 +143,7 @@ def all_steps_json(steps: Sequence[Steps], origins: Sequence[tuple[str, int]]) -
             ``tokens``.
 
     A walk says its ``family``, what the piece becomes (``tokens``), the first ``steps`` (or ``places``) and how
-    many ``more`` there are; the other fields are those of the classes in ``reports/text/steps/values.py``:
+    many ``more`` there are; the other fields are those of the classes in ``reports/text/steps/__init__.py``:
 
         merges: ``whole`` (the piece is a token: the steps are those that there would be), ``spelt`` and ``ends``
             (what is not a token before and after merging), ``start``, ``merged``; a step has ``rank`` or ``score``,

@@ -13,7 +13,7 @@ from bpe_cli.views.visible import BAR, visible
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from bpe_cli.reports.text.nbest import RankedToken, Ranking
+    from bpe_cli.reports.text.scores import RankedToken, Ranking
 
 
 class RankingView:
