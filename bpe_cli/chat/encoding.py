@@ -19,7 +19,7 @@ from bpe_cli.chat.provenance import MESSAGE, TEMPLATE, Traced
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer import Specials, Tokenizer
-from bpe_cli.tokenizer.withholding import looked_for
+from bpe_cli.tokenizer.special_tokens import looked_for
 
 _RUN = re.compile(b"t+|m+|[?]+")
 _SINGLE_WORD = 1 << 2

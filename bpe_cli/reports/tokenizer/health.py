@@ -10,7 +10,7 @@ from bpe_cli.reports.tokenizer.findings import Finding, findings
 from bpe_cli.reports.tokenizer.reachability import Reachability, examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, Structure, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport, describe
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import fingerprint
 
 if TYPE_CHECKING:
     from bpe_cli.reports.frequencies import Frequencies

@@ -21,7 +21,7 @@ from bpe_cli.reports.tokenizer.runs import (
     white_space_runs,
 )
 from bpe_cli.reports.tokenizer.scripts import Scripts, count_scripts
-from bpe_cli.tokenizer.withholding import dead_merges
+from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
