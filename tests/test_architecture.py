@@ -45,7 +45,7 @@ ALSO_ALLOWED = {
 # where that was imported, and a tokenizer that comes out of a pickle in another process brings but its own module.
 UPWARDS = {
     ("bpe_cli.tokenizer.text_methods", "bpe_cli.jobs.convert"),
-    ("bpe_cli.tokenizer.text_methods", "bpe_cli.chat.apply"),
+    ("bpe_cli.tokenizer.text_methods", "bpe_cli.chat.encoding"),
 }
 # The textbook algorithms are the oracle: they share no code with what they judge, but two tables.
 TEACHING_MAY_IMPORT = {"teaching", "errors", "stages"}

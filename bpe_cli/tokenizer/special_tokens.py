@@ -2,8 +2,8 @@
 
 The latter are *withheld*: special tokens, and the unknown one, which stands for what has no token. A vocabulary may
 hold their texts all the same, and merges may spell them out: of ``</ s`` and ``>`` comes ``</s>``. So text is matched
-with the *live* model: these tokens have no text there, and a merge that makes or uses one is left out. It is *dead*: its
-parts stay as they are, and a merge that builds on its product finds no place. (Ranks are merges too: a token of
+with the *live* model: these tokens have no text there, and a merge that makes or uses one is left out. It is *dead*:
+its parts stay as they are, and a merge that builds on its product finds no place. (Ranks are merges too: a token of
 higher rank may still arise of other parts.) All of this is settled once, when a tokenizer is compiled.
 
 What text is spelt with stays, whatever it is declared besides: a byte of byte-level BPE, or the character that spells

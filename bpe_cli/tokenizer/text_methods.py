@@ -681,7 +681,7 @@ class TextMethods:
             FormatError: if the template is broken.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.chat.apply import apply_chat_template
+        from bpe_cli.chat.encoding import apply_chat_template
 
         return apply_chat_template(
             cast(Any, self), messages, tools=tools, documents=documents, chat_template=chat_template,
