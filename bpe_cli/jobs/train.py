@@ -157,7 +157,7 @@ def _train(
 ) -> TrainedFile:
     from bpe_cli.formats import dump
     from bpe_cli.sinks.atomic import open_output, open_stdout
-    from bpe_cli.tokenizer.withholding import dead_merges
+    from bpe_cli.tokenizer.special_tokens import dead_merges
 
     trainer = trainer_for(options)
     steps = trainer.steps(counts, options) if job.steps else None

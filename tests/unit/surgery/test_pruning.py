@@ -21,8 +21,7 @@ from bpe_cli.surgery.corpus import count_tokens
 from bpe_cli.surgery.merge_rules import MergeRules, composite
 from bpe_cli.surgery.operation import renumbered_model, used_ids
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.model_inputs import Padding
-from bpe_cli.tokenizer.usage import Usage
+from bpe_cli.tokenizer.usage import Padding, Usage
 from bpe_cli.trainers import bbpe, ngram, sentencepiece, train, unigram, word, wordpiece
 from bpe_cli.trainers.base import new_counts
 from tests import every_format
