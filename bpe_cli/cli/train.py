@@ -264,7 +264,7 @@ def run(
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.trainers import trainer_of
-    from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
+    from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
 
     check_compat(model.algorithm.value, model.rules)
     trainer = trainer_of(model.algorithm.value, model.rules)
