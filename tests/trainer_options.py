@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from bpe_cli.stages import named_normalizers, named_pre_tokenizers
 from bpe_cli.support.blocks import Block
-from bpe_cli.trainers import ALGORITHMS, TRAINERS, Trainer
-from bpe_cli.trainers.base import new_counts
+from bpe_cli.trainers import ALGORITHMS, TRAINERS
+from bpe_cli.trainers.base import Trainer, new_counts
 from bpe_cli.trainers.sentencepiece_options import OF_MODELS
 
 WORDS = "low low lower lowest newest newest widest slow\nun do undo é 12 a1 ! ## new</w>"
