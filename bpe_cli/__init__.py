@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.stages import SpecialToken
     from bpe_cli.stages.patterns import PATTERNS
-    from bpe_cli.support.version import __version__ as __version__
+    from bpe_cli.support import __version__ as __version__
     from bpe_cli.tokenizer import Token, Tokenizer
     from bpe_cli.tokenizer.batches import EncodedBatch, PaddedBatch
     from bpe_cli.tokenizer.model_inputs import Encoding
@@ -81,7 +81,7 @@ _HOMES = {
     "TokenizerReport": "results",
     "TrainingError": "errors",
     "UsageError": "errors",
-    "__version__": "support.version",
+    "__version__": "support",
     "add_tokens": "calls",
     "compare": "calls",
     "convert": "jobs.convert",

@@ -12,9 +12,8 @@ from bpe_cli.errors import CheckFailed, UsageError
 from bpe_cli.jobs.files import STDOUT, check_outputs, write_output
 from bpe_cli.results import ComparisonReport
 from bpe_cli.sinks.naming import TEXT, check_name, read_name
-from bpe_cli.support.failures import every
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.support.messages import listed
+from bpe_cli.support.messages import every, listed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -107,7 +107,7 @@ class Unpadded:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
-    from bpe_cli.views.json_values import json_text
+    from bpe_cli.views.as_json import json_text
 
     print(json_text(value), end="")
 

@@ -9,7 +9,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.sinks.base import Dtype
 from bpe_cli.sinks.read import READERS
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.views.numbers import count
+from bpe_cli.support.messages import plural as count
 
 EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."
 

@@ -15,7 +15,7 @@ from bpe_cli.jobs.tokenizers import Inference
 from bpe_cli.sinks import SINKS
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import listed
-from bpe_cli.views.numbers import count
+from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
     import datetime

@@ -278,8 +278,8 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.inspect import Document, TextInspection, TokenCards
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.tokenizer import Specials, Tokenizer
-    from bpe_cli.views.text.colored import TokenView
-    from bpe_cli.views.text.stages import StagesView
+    from bpe_cli.views.stages import StagesView
+    from bpe_cli.views.tokens import TokenView
 
     Inspected = Iterator[tuple[Document, TextInspection]]
 
@@ -289,15 +289,15 @@ def show_texts(
 ) -> None:
     """Print each document of a source as it was asked for."""
     from bpe_cli.jobs.inspect import explain_texts, inspect_texts, rank_texts
-    from bpe_cli.views.numbers import TOKEN_LIMIT
+    from bpe_cli.views.labels import TOKEN_LIMIT
 
     wanted.check()
     check_outputs(wanted.outputs, stdout_taken="--json" if wanted.json else None)
     listener = ConsoleListener(quiet=screen.quiet, printing=True)
     found = find_documents(source, wanted.outputs, listener=listener, streams=process_streams())
     if wanted.steps:
-        from bpe_cli.views.text.as_json import all_steps_json
-        from bpe_cli.views.text.steps import StepsView
+        from bpe_cli.views.as_json import all_steps_json
+        from bpe_cli.views.steps import StepsView
 
         steps = explain_texts(
             model, source, best=wanted.nbest, full=wanted.full, specials=specials, inputs=found, listener=listener
@@ -308,8 +308,8 @@ def show_texts(
             print_each(steps, lambda each: StepsView(each, full=wanted.full), screen.color)
         return
     if wanted.nbest is not None:
-        from bpe_cli.views.text.as_json import rankings_json
-        from bpe_cli.views.text.nbest import RankingView
+        from bpe_cli.views.as_json import rankings_json
+        from bpe_cli.views.stages import RankingView
 
         ranked = rank_texts(model, source, wanted.nbest, specials=specials, inputs=found, listener=listener)
         if wanted.json:
@@ -332,14 +332,14 @@ def show_texts(
 
 
 def _view_of(wanted: Shown, limit: int) -> "Callable[[TextInspection], TokenView | StagesView]":
-    from bpe_cli.views.text.colored import Notes, TokenView
+    from bpe_cli.views.tokens import Notes, TokenView
 
     notes = Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores)
     shown, marked = None if wanted.full else limit, sys.stdout.isatty()
 
     def view(found: "TextInspection") -> "TokenView | StagesView":
         if found.stages is not None:
-            from bpe_cli.views.text.stages import StagesView
+            from bpe_cli.views.stages import StagesView
 
             return StagesView(found.stages, notes=notes, limit=shown, warnings=found.warnings, marked=marked)
         return TokenView(
@@ -407,7 +407,7 @@ def show_tokenizer(report: "HealthReport", *, json: bool, full: bool, color: opt
     if json:
         print(TokenizerReport(report).to_json(full=full), end="")
     else:
-        from bpe_cli.views.tokenizer.tables import health_view
+        from bpe_cli.views.vocabulary import health_view
 
         stdout_console(color).print(health_view(report, full=full))
 
@@ -419,11 +419,11 @@ def show_tokens(found: "TokenCards", *, json: bool, full: bool, color: options.C
         UsageError, InputError: if a token is not there.
     """
     if found.cards and json:
-        from bpe_cli.views.tokenizer.as_json import cards_json
+        from bpe_cli.views.as_json import cards_json
 
         print_json(cards_json(found.tokenizer, found.cards))
     elif found.cards:
-        from bpe_cli.views.tokenizer.lookup import card_view
+        from bpe_cli.views.vocabulary import card_view
 
         console = stdout_console(color)
         for card in found.cards:

@@ -327,7 +327,7 @@ def additions_of(add_special: list[str] | None) -> "tuple[SpecialToken, ...]":
     """
     if not add_special:
         return ()
-    from bpe_cli.support.failures import every
+    from bpe_cli.support.messages import every
 
     return tuple(every(_addition, add_special))
 

@@ -10,8 +10,8 @@ from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.formats.registry import TRAINED
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import plural as count
 from bpe_cli.trainers import ALGORITHMS, COMPATS, SUMMARIES, trainer_of
-from bpe_cli.views.numbers import count
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.train import TrainedFile
@@ -254,7 +254,7 @@ def run(
 
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
     """Return what flags say of the algorithm's options, by the option's name."""
-    from bpe_cli.stages import named_normalizers, named_pre_tokenizers
+    from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
 
     return {
         "vocab_size": _ANY_SIZE if any_size else model.vocab_size,
@@ -263,8 +263,8 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
         "min_frequency": model.min_frequency,
         "initial_alphabet": model.initial_alphabet,
         "max_token_length": model.max_token_length,
-        "normalizer": None if stages.normalizer is None else named_normalizers.named(stages.normalizer),
-        "pre_tokenizer": None if stages.pre_tokenizer is None else named_pre_tokenizers.named(stages.pre_tokenizer),
+        "normalizer": None if stages.normalizer is None else normalizers_named(stages.normalizer),
+        "pre_tokenizer": None if stages.pre_tokenizer is None else pre_tokenizers_named(stages.pre_tokenizer),
         "pattern": stages.expression,
         "prefix_space": stages.prefix_space or None,
         **trainer_of(model.algorithm, model.compat).chosen_by(model.algorithm, model.compat),

@@ -15,8 +15,8 @@ from bpe_cli.reports.comparison.compare import compare as measure
 from bpe_cli.reports.comparison.comparison import Comparison, Settings
 from bpe_cli.reports.comparison.input_accounts import Sample
 from bpe_cli.reports.comparison.probes import Probes
-from bpe_cli.support.failures import every
 from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.messages import every
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source

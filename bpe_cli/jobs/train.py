@@ -377,9 +377,9 @@ def _of_kind(name: str, value: object, kind: Any) -> object:
         UsageError: if it is not of the option's kind.
     """
     if isinstance(value, str) and name in ("normalizer", "pre_tokenizer"):
-        from bpe_cli.stages import named_normalizers, named_pre_tokenizers
+        from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
 
-        return (named_normalizers if name == "normalizer" else named_pre_tokenizers).named(value)
+        return (normalizers_named if name == "normalizer" else pre_tokenizers_named)(value)
     if isinstance(value, str) and name == "pattern":
         from bpe_cli.stages.patterns import resolve_pattern
 

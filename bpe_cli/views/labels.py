@@ -1,4 +1,7 @@
-"""Write the names of tokenizers short: as many of the last parts of their paths as tell them apart."""
+"""Write numbers and the names of tokenizers, and state how much is shown unless all is asked for.
+
+A name is written short: as many of the last parts of its path as tell it from the others.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,71 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
+from bpe_cli.support.messages import plural
 from bpe_cli.views.visible import harmless
+
+count = plural  # among the other ways to write numbers
+
+ABSENT = "–"
+"""Stands for a number that there is not."""
+
+
+def whole(number: int | None) -> str:
+    """Write a whole number.
+
+    >>> whole(1234567), whole(None)
+    ('1,234,567', '–')
+    """
+    return ABSENT if number is None else f"{number:,}"
+
+
+def fraction(number: float | None, digits: int = 2) -> str:
+    """Write a number with decimals.
+
+    >>> fraction(4.126), fraction(None), fraction(1234.5, 1)
+    ('4.13', '–', '1,234.5')
+    """
+    return ABSENT if number is None else f"{number:,.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """Write a share of one.
+
+    >>> percent(0.125)
+    '12.5%'
+    """
+    return f"{share:.1%}"
+
+
+TOKEN_LIMIT = 1000
+"""Tokens of a text."""
+DOCUMENT_LIMIT = 100
+"""Documents of a page or picture."""
+
+
+def yes(value: bool) -> str:
+    """Write a truth value.
+
+    >>> yes(True), yes(False)
+    ('yes', 'no')
+    """
+    return "yes" if value else "no"
+
+
+def ending(name: str, cells: int) -> str:
+    """Shorten a long name to its end, where the names of a folder's files differ.
+
+    >>> ending("a/very/long/path/to/the/folder/of/texts.txt", 34)
+    '…/path/to/the/folder/of/texts.txt'
+    """
+    if cell_len(name) <= cells:
+        return name
+    kept = name
+    while cell_len(kept) >= cells:
+        kept = kept[1:]
+    _, slash, whole_parts = kept.partition("/")
+    return f"…{slash}{whole_parts}" if slash and whole_parts else f"…{kept}"
+
 
 HEADER_CELLS = 20
 """A longer name goes over several lines at the head of a column."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, BYTE_TO_CHAR, CHAR_TO_BYTE, from_visible, to_visible
+from bpe_cli.stages.spelling import ALPHABET_ORDER, BYTE_TO_CHAR, CHAR_TO_BYTE, from_visible, to_visible
 from tests.counted import at_least, compared
 from tests.needs import needs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.errors import BpeError, InputError, UsageError
-from bpe_cli.support.failures import Failures, every
+from bpe_cli.support.messages import Failures, every
 
 
 def positive(number: int) -> int:

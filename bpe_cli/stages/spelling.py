@@ -1,11 +1,13 @@
-"""The visible byte alphabet of GPT-2: a printable character for every byte, so that any token can be shown.
+"""How the texts of tokens spell bytes and blanks: GPT-2's visible byte alphabet, and SentencePiece's pieces.
 
-Rule: the bytes that Latin-1 prints as ink (0x21-0x7E, 0xA1-0xAC, 0xAE-0xFF) are themselves; the other 68,
-in ascending order, are U+0100, U+0101 and so on. No character of the alphabet is white space.
+The alphabet has a printable character for every byte, so that any token can be shown. Rule: the bytes that Latin-1
+prints as ink (0x21-0x7E, 0xA1-0xAC, 0xAE-0xFF) are themselves; the other 68, in ascending order, are U+0100, U+0101 and
+so on. No character of the alphabet is white space.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import count
 
 _SHIFTED = count(0x100)
@@ -47,3 +49,28 @@ def from_visible(text: str) -> bytes | None:
         return text.translate(_FROM_VISIBLE).encode("latin-1")
     except UnicodeEncodeError:
         return None
+
+
+# -- SentencePiece ---------------------------------------------------------------------------------
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
+"""The types of pieces, by the numbers that SentencePiece's files and GGUF's write."""
+
+MARK = "▁"
+"""What a blank is written as (U+2581)."""
+
+BYTE_TEXT = re.compile(rb"<0x[0-9A-F]{2}>")
+"""The text of a piece that stands for a byte."""
+
+
+def byte_text(byte: int) -> bytes:
+    """Return the text of the piece that stands for a byte.
+
+    >>> byte_text(10)
+    b'<0x0A>'
+    """
+    return b"<0x%02X>" % byte
+
+
+BYTE_TEXTS = tuple(map(byte_text, range(256)))
+"""The texts of all bytes, in order."""

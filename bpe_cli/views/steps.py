@@ -16,7 +16,7 @@ from rich.text import Text
 
 from bpe_cli.reports.text.steps.steps import readable
 from bpe_cli.stages import ALGORITHMS
-from bpe_cli.views.numbers import count, fraction, whole
+from bpe_cli.views.labels import count, fraction, whole
 from bpe_cli.views.visible import BAR, visible
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Symbols,
         Walk,
     )
+
 
 RULES = {
     "bpe-ranks": "a piece that is a token is taken; else the neighbours that make the token of lowest rank merge",

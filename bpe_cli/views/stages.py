@@ -1,4 +1,4 @@
-"""Show what each stage makes of a text, one under the other."""
+"""Show what each stage makes of a text, one under the other; and ranked segmentations, a line each."""
 
 from __future__ import annotations
 
@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from rich.text import Text
 
-from bpe_cli.views.direction import bordered
-from bpe_cli.views.numbers import TOKEN_LIMIT, count
-from bpe_cli.views.palette import PLAIN, Palette, palette_of, token_style
-from bpe_cli.views.text.colored import Notes, columns
-from bpe_cli.views.text.interlinear import Column, interlinear
-from bpe_cli.views.text.table import span, totals_lines
-from bpe_cli.views.text.warnings import warning_lines
-from bpe_cli.views.visible import harmless, units, visible
-from bpe_cli.views.writer import Writer
+from bpe_cli.views.labels import TOKEN_LIMIT, count, fraction
+from bpe_cli.views.lines import PLAIN, Column, Palette, Writer, interlinear, palette_of, token_style
+from bpe_cli.views.tokens import Notes, columns, span, totals_lines, warning_lines
+from bpe_cli.views.visible import BAR, bordered, harmless, units, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +21,10 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.style import Style
 
+    from bpe_cli.reports.text.nbest import RankedToken, Ranking
     from bpe_cli.reports.text.stages import Change, Normalized, StagesReport
     from bpe_cli.reports.text.warnings import TextWarning
+
 
 _CHANGES = 10
 _NONE = "none"
@@ -177,3 +174,32 @@ def _more(number: int, thing: str) -> Iterator[Segment]:
     shown = f"and {number:,} more" if thing == "more" else f"and {count(number, 'more ' + thing)}"
     yield Segment(shown)
     yield Segment.line()
+
+
+class RankingView:
+    """Show the best segmentations of a text: rank, score, tokens with bars between, number of tokens."""
+
+    def __init__(self, ranking: Ranking, *, ids: bool = False) -> None:
+        """Show a ranking; ``ids`` puts each token's id behind it."""
+        self._ranking = ranking
+        self._ids = ids
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        palette = palette_of(console)
+        shown = self._ranking.segmentations
+        scores = [fraction(each.score, 4) for each in shown]
+        wide = max(map(len, scores), default=0)
+        for number, (segmentation, score) in enumerate(zip(shown, scores, strict=True), start=1):
+            # A line each, however long: folded ones could not be compared.
+            line = Text(f"{number:>{len(str(len(shown)))}}  {score:>{wide}}  ", no_wrap=True, overflow="ignore")
+            for place, token in enumerate(segmentation.tokens):
+                line.append(BAR if place else "")
+                line.append(self._token(token), style=token_style(palette, place, token.special))
+            yield line
+        few = "" if len(shown) == self._ranking.wanted else f" of the {self._ranking.wanted:,} asked for: no more exist"
+        yield Text(f"{count(len(shown), 'segmentation')}{few}")
+
+    def _token(self, token: RankedToken) -> str:
+        text = visible(token.content, bars=True)
+        text = f"⟦{text}⟧" if token.special else text
+        return f"{text} {token.token_id}" if self._ids else text
