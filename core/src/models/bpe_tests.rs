@@ -99,6 +99,7 @@ fn vocabulary_of_bytes() -> impl Strategy<Value = Vec<Vec<u8>>> {
 }
 
 /// The way without any short cut: bytes in a linked list, and a heap.
+#[cfg(feature = "embedded")]
 fn slowly(model: &Bpe, piece: &[u8]) -> Vec<u32> {
     let mut ids = Vec::new();
     let byte = |offset| model.id_of_byte(piece, offset);
@@ -115,6 +116,7 @@ fn slowly(model: &Bpe, piece: &[u8]) -> Vec<u32> {
     ids
 }
 
+#[cfg(feature = "embedded")]
 fn merged(model: &Bpe, piece: &[u8]) -> Vec<u32> {
     let mut ids = Vec::new();
     model
@@ -123,6 +125,7 @@ fn merged(model: &Bpe, piece: &[u8]) -> Vec<u32> {
     ids
 }
 
+#[cfg(feature = "embedded")]
 fn embedded() -> impl Iterator<Item = Bpe> {
     crate::embedded::tables().map(|sha256| crate::embedded::find(sha256).unwrap().model())
 }
@@ -274,6 +277,7 @@ fn contradictions_are_named() {
     );
 }
 
+#[cfg(feature = "embedded")]
 #[test]
 fn a_character_begins_as_what_it_becomes() {
     for model in embedded() {
@@ -295,6 +299,7 @@ fn a_character_begins_as_what_it_becomes() {
     );
 }
 
+#[cfg(feature = "embedded")]
 #[test]
 fn characters_become_the_same_in_every_company() {
     let company = [
@@ -320,6 +325,7 @@ fn characters_become_the_same_in_every_company() {
     }
 }
 
+#[cfg(feature = "embedded")]
 #[test]
 fn tokens_beside_each_other_are_merged_as_without_short_cuts() {
     for model in embedded() {
@@ -334,6 +340,7 @@ fn tokens_beside_each_other_are_merged_as_without_short_cuts() {
     }
 }
 
+#[cfg(feature = "embedded")]
 #[test]
 fn windows_give_what_one_go_gives() {
     let text = "的中心 is unbelievably 重要的一部分, и это правда! 안녕하세요 🙂🙂 antidisestablishmentarianism";
@@ -365,6 +372,7 @@ fn windows_give_what_one_go_gives() {
     }
 }
 
+#[cfg(feature = "embedded")]
 #[test]
 fn long_windows_give_what_one_go_gives() {
     // Tokens of more bytes than a window on the stack has symbols, over several long windows.
