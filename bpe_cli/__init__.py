@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
     from bpe_cli.formats import dump
     from bpe_cli.jobs.convert import convert
-    from bpe_cli.jobs.load import load
+    from bpe_cli.jobs.tokenizers import load
     from bpe_cli.jobs.train import train
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.stages import SpecialToken
@@ -90,7 +90,7 @@ _HOMES = {
     "encode_files": "calls",
     "extend": "calls",
     "inspect": "calls",
-    "load": "jobs.load",
+    "load": "jobs.tokenizers",
     "merge": "calls",
     "prune": "calls",
     "train": "jobs.train",
