@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from bpe_cli.errors import BpeError, FormatError, InputError, OutputError, TrainingError, UsageError
     from bpe_cli.formats import dump
     from bpe_cli.jobs.convert import convert
-    from bpe_cli.jobs.load import load
+    from bpe_cli.jobs.tokenizers import load
     from bpe_cli.jobs.train import train
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.stages import SpecialToken
     from bpe_cli.stages.patterns import PATTERNS
-    from bpe_cli.support.version import __version__ as __version__
+    from bpe_cli.support import __version__ as __version__
     from bpe_cli.tokenizer import Token, Tokenizer
     from bpe_cli.tokenizer.batches import EncodedBatch, PaddedBatch
     from bpe_cli.tokenizer.model_inputs import Encoding
@@ -81,7 +81,7 @@ _HOMES = {
     "TokenizerReport": "results",
     "TrainingError": "errors",
     "UsageError": "errors",
-    "__version__": "support.version",
+    "__version__": "support",
     "add_tokens": "calls",
     "compare": "calls",
     "convert": "jobs.convert",
@@ -90,7 +90,7 @@ _HOMES = {
     "encode_files": "calls",
     "extend": "calls",
     "inspect": "calls",
-    "load": "jobs.load",
+    "load": "jobs.tokenizers",
     "merge": "calls",
     "prune": "calls",
     "train": "jobs.train",

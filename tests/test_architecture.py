@@ -49,7 +49,7 @@ UPWARDS = {
 }
 # The textbook algorithms are the oracle: they share no code with what they judge, but two tables.
 TEACHING_MAY_IMPORT = {"teaching", "errors", "stages"}
-TABLES_OF_STAGES = ("bpe_cli.stages.patterns", "bpe_cli.stages.byte_alphabet")
+TABLES_OF_STAGES = ("bpe_cli.stages.patterns", "bpe_cli.stages.spelling")
 ENTRANCES = {"__init__": "any unit but cli, lazily", "__main__": "cli"}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -151,7 +151,7 @@ MAY_CATCH_ALL = {
     "bpe_cli/cli/app.py",
     "bpe_cli/__main__.py",
     "bpe_cli/support/ordered_threads.py",
-    "bpe_cli/support/failures.py",
+    "bpe_cli/support/messages.py",
 }
 
 

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.outputs import Streams, Target, check_kept
+from bpe_cli.jobs.files import Streams, Target, check_kept
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.sinks.base import Dtype
@@ -85,7 +85,7 @@ def decode(
         OutputError: if the output cannot be written.
     """
     from bpe_cli.corpus import Source
-    from bpe_cli.jobs.inputs import find_inputs
+    from bpe_cli.jobs.files import find_inputs
     from bpe_cli.jobs.tokenizers import files_of, load_tokenizer
     from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.sinks.batches import ReadOptions

@@ -10,7 +10,7 @@ from typing import Any
 
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, SpecialToken, Unigram
-from bpe_cli.stages.codebook import ids_of
+from bpe_cli.stages.models import codebook_ids
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
@@ -85,7 +85,7 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
     if unk_id is not None:
         named.add(unk_id)
     if tokenizer.model.codebook is not None:
-        named |= ids_of(tokenizer.model)
+        named |= codebook_ids(tokenizer.model)
     return named | _ids_in(tokenizer.post_processor)
 
 

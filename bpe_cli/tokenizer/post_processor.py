@@ -217,7 +217,7 @@ def trim(spans: Sequence[tuple[int, int]], contents: Sequence[str], *, add_prefi
 
     Args:
         spans: Start and end of each token of a text, in characters.
-        contents: Each token as a byte-level vocabulary writes it: ``Ġ`` for a space (``byte_alphabet``).
+        contents: Each token as a byte-level vocabulary writes it: ``Ġ`` for a space (``spelling``).
         add_prefix_space: Whether one space before the first token is not the text's own, and stays.
 
     >>> trim([(0, 2), (2, 6)], ["Ġa", "ĠĠbĠ"], add_prefix_space=False)

@@ -246,7 +246,7 @@ class TextMethods:
             InputError: if a byte of a text has no token.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.stages.byte_alphabet import to_visible
+        from bpe_cli.stages.spelling import to_visible
         from bpe_cli.tokenizer.model_inputs import STRATEGIES, Encoding, Padding, Truncation, prepare
         from bpe_cli.tokenizer.post_processor import trim, trims
         from bpe_cli.tokenizer.token_spans import CharacterOffsets

@@ -8,7 +8,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
@@ -23,6 +22,7 @@ from bpe_cli.stages import (
     SpecialToken,
     Split,
 )
+from bpe_cli.stages.models import codebook_words, compiled_codebook
 from bpe_cli.stages.splitters import safe_cutter
 from bpe_cli.support.blocks import Block, settle
 from bpe_cli.support.core_arguments import no_special_tokens
@@ -32,9 +32,6 @@ from bpe_cli.tokenizer.engine.plain import PlainEngine, can_run
 from bpe_cli.tokenizer.text_methods import Specials, TextMethods
 from bpe_cli.tokenizer.usage import NO_USAGE, Origin, Usage
 from bpe_cli.tokenizer.withholding import Withheld, live, looked_for, withheld
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -118,9 +115,7 @@ class Tokenizer(TextMethods):
         """What is looked for between tags, compiled."""
         if self.model.codebook is None:
             return None
-        from bpe_cli.stages.codebook import compiled
-
-        return compiled(self.model, self.special_tokens)
+        return compiled_codebook(self.model, self.special_tokens)
 
     @property
     def slow_patterns(self) -> tuple[str, ...]:
@@ -194,11 +189,7 @@ class Tokenizer(TextMethods):
             token_id: (vocabulary.token(token_id) if token_id < vocabulary.size else b"") or token.content
             for token_id, token in self.special_ids.items()
         }
-        if self.model.codebook is not None:
-            from bpe_cli.stages.codebook import words_of
-
-            return withheld | decoded | dict(self.model.texts) | words_of(self.model)
-        return withheld | decoded | dict(self.model.texts)
+        return withheld | decoded | dict(self.model.texts) | codebook_words(self.model)
 
     @cached_property
     def special_table(self) -> SpecialTable:

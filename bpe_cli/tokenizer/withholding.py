@@ -19,9 +19,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
 from bpe_cli.stages.models import CharacterBpe, MergeBpe, RankBpe, Unigram
-from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, CHAR_TO_BYTE, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges
 from bpe_cli.support.fast_dataclass import dataclass, replace
 

@@ -25,7 +25,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, CONTROL, UNKNOWN
+from bpe_cli.stages.spelling import BYTE_TEXT, CONTROL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote

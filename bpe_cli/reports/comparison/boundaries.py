@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.white_space import STRETCH
+from bpe_cli.reports.tokenizer.contents import STRETCH
 from bpe_cli.support.blocks import Block
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
-from bpe_cli.reports.white_space import UP_TO_LAST
+from bpe_cli.reports.tokenizer.contents import UP_TO_LAST
 from bpe_cli.support.blocks import Block
 
 if TYPE_CHECKING:

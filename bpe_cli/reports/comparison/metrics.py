@@ -9,8 +9,7 @@ from typing import Literal
 from bpe_cli.errors import UsageError
 from bpe_cli.reports.comparison.comparison import Row
 from bpe_cli.reports.comparison.measures import Difference, Measure
-from bpe_cli.support.failures import every
-from bpe_cli.support.messages import did_you_mean, nearest
+from bpe_cli.support.messages import did_you_mean, every, nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bpe_cli.stages.byte_alphabet import from_visible
-from bpe_cli.stages.normalizers import ByteLevelNormalizer
-from bpe_cli.stages.pre_tokenizers import ByteLevel
+from bpe_cli.stages.components import ByteLevel, ByteLevelNormalizer
+from bpe_cli.stages.spelling import from_visible
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer

@@ -9,9 +9,7 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.contents import Contents, read_contents
-from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
-from bpe_cli.reports.white_space import WHITE_SPACE
+from bpe_cli.reports.tokenizer.contents import WHITE_SPACE, Contents, LengthBin, bins, read_contents
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
 from bpe_cli.stages.patterns import name_of

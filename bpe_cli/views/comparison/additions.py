@@ -8,7 +8,7 @@ from bpe_cli.views.blocks import Blocks, Line
 from bpe_cli.views.comparison.disagreements import disagreement_view
 from bpe_cli.views.comparison.overlap import overlap_view
 from bpe_cli.views.comparison.probes import probes_view
-from bpe_cli.views.names import full_names, short_names
+from bpe_cli.views.labels import full_names, short_names
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.comparison import Comparison

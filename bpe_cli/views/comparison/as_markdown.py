@@ -14,9 +14,8 @@ from bpe_cli.views.comparison.values import (
     remarks,
     sums,
 )
+from bpe_cli.views.labels import count, short_names, whole
 from bpe_cli.views.markdown import code, escaped, folded, strong, table, written
-from bpe_cli.views.names import short_names
-from bpe_cli.views.numbers import count, whole
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Changes

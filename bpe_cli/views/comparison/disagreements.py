@@ -11,8 +11,7 @@ from rich.text import Text
 from bpe_cli.views.blocks import Block, Blocks, Line, Sheet, Verbatim
 from bpe_cli.views.comparison.grid import Grid, listed
 from bpe_cli.views.comparison.probes import share, title
-from bpe_cli.views.names import header
-from bpe_cli.views.numbers import count, fraction, whole
+from bpe_cli.views.labels import count, fraction, header, whole
 from bpe_cli.views.visible import BAR, harmless, units, visible
 
 if TYPE_CHECKING:

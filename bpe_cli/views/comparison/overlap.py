@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from bpe_cli.views.blocks import Block, Blocks, Line, Sheet, Verbatim
 from bpe_cli.views.comparison.grid import Grid
 from bpe_cli.views.comparison.probes import share, title
-from bpe_cli.views.numbers import count, fraction, whole
+from bpe_cli.views.labels import count, fraction, whole
 from bpe_cli.views.visible import harmless, units
 
 if TYPE_CHECKING:

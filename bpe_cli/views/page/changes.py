@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.views.comparison import changes_table
-from bpe_cli.views.numbers import count
+from bpe_cli.views.labels import count
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.visible import harmless
 

@@ -9,8 +9,7 @@ from bpe_cli.reports.comparison.metrics import METRICS, differences_of
 from bpe_cli.reports.comparison.side_by_side import deviation, stretches
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.values import interval_text, mark_of, metric_cells, remarks, sums
-from bpe_cli.views.names import full_names, short_names
-from bpe_cli.views.numbers import count, fraction, whole
+from bpe_cli.views.labels import count, fraction, full_names, short_names, whole
 from bpe_cli.views.page.changes import changes_section, checks_section
 from bpe_cli.views.page.html import rendered
 from bpe_cli.views.page.markup import escape, name

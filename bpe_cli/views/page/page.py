@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from bpe_cli.views.numbers import DOCUMENT_LIMIT, TOKEN_LIMIT, count
+from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
 from bpe_cli.views.page.markup import name
 from bpe_cli.views.page.tokens import section
 

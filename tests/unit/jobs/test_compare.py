@@ -11,7 +11,7 @@ import pytest
 from bpe_cli.corpus import Source
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.compare import PROBES, CompareJob, CompareOptions, compare, compare_and_check
-from bpe_cli.jobs.outputs import Streams
+from bpe_cli.jobs.files import Streams
 from bpe_cli.reports.comparison.changes import Limit
 from bpe_cli.reports.comparison.checks import Condition
 from bpe_cli.reports.comparison.metrics import METRICS

@@ -22,7 +22,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
+from bpe_cli.stages.spelling import BYTE_TEXTS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import extend, merge, prune
 from bpe_cli.surgery.corpus import count_pieces

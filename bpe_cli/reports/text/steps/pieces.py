@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from bpe_cli import _core
 from bpe_cli.reports.text.steps.limits import text_of
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.stages.splitters import segments
 
 if TYPE_CHECKING:

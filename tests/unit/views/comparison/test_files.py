@@ -21,7 +21,7 @@ from bpe_cli.reports.comparison.stored import StoredComparison
 from bpe_cli.views.comparison.as_csv import comparison_csv
 from bpe_cli.views.comparison.as_json import comparison_json
 from bpe_cli.views.comparison.as_markdown import code, comparison_markdown
-from bpe_cli.views.names import short_names
+from bpe_cli.views.labels import short_names
 from bpe_cli.views.visible import harmless
 from tests.counted import at_least, compared
 from tests.unit.reports.comparison.handmade import HOSTILE, comparison, hostile, row
