@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.corpus_report import CorpusReport, examine_corpus
 from bpe_cli.reports.tokenizer.odd_tokens import IMPOSSIBLE
-from bpe_cli.reports.tokenizer.reachability import Reachability, examine
+from bpe_cli.reports.tokenizer.reachability import Reachability
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, Structure, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport, describe
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer

@@ -13,8 +13,8 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metrics import METRICS, differences_of
-from bpe_cli.reports.comparison.stored import finite
+from bpe_cli.reports.comparison.changes import finite
+from bpe_cli.reports.comparison.comparison import METRICS, differences_of
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.comparison import Comparison

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metrics import USUAL, metrics_named
+from bpe_cli.reports.comparison.comparison import USUAL, metrics_named
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.values import (
@@ -21,8 +21,7 @@ from bpe_cli.views.numbers import count, whole
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
-    from bpe_cli.reports.comparison.comparison import Comparison, Row
-    from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric, Row
 
 MOST_LINES = 100
 """Lines of a table; GitHub takes a comment of 65,536 characters."""

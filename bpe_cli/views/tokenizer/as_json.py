@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bpe_cli.reports.tokenizer.corpus_report import CorpusReport
 from bpe_cli.reports.tokenizer.lookup import TokenCard
-from bpe_cli.reports.tokenizer.reachability.searching import LAYERS
+from bpe_cli.reports.tokenizer.reachability import LAYERS
 from bpe_cli.reports.tokenizer.structure import Structure
 from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport
 from bpe_cli.views.json_values import JsonWalker, Shape
@@ -15,7 +15,7 @@ from bpe_cli.views.tokenizer.reachability import listed_layers
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.health import Finding, HealthReport
-    from bpe_cli.reports.tokenizer.reachability.searching import Reachability
+    from bpe_cli.reports.tokenizer.reachability import Reachability
     from bpe_cli.tokenizer.usage import Fact
 
 VOCABULARY_SCHEMA = "bpe.inspect.tokenizer/1"
@@ -95,7 +95,7 @@ SHAPES = {
     ),
     "lookup.DeadMerge": Shape("rank=number left right product"),
     "lookup.Variant": Shape("id=token.token_id text=token.content differs_by"),
-    "searching.Verdict": Shape("reachable layer witness reason"),
+    "reachability.Verdict": Shape("reachable layer witness reason"),
 }  # fmt: skip
 """What is called otherwise than in the report, what is left out, and what is derived."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.reachability.searching import LAYERS, REACHABLE
+from bpe_cli.reports.tokenizer.reachability import LAYERS, REACHABLE
 from bpe_cli.views.blocks import NARROW, Block, Blocks, Gap, Heading, Line, Sheet, TableWithNotes, Verbatim
 from bpe_cli.views.numbers import count, whole
 from bpe_cli.views.visible import harmless, visible
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from bpe_cli.reports.tokenizer.reachability.searching import Layer, Reachability, Verdict
+    from bpe_cli.reports.tokenizer.reachability import Layer, Reachability, Verdict
 
 FIRST = 3
 """How many tokens of a layer are shown without ``--full``."""

@@ -17,7 +17,7 @@ from bpe_cli.cli import commands
 from bpe_cli.cli.parameters import Argument, Option, parameters_of
 from bpe_cli.formats import FORMATS
 from bpe_cli.formats.features import LOSSES
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.trainers import ALGORITHMS, TRAINERS
 from tests.cli.hunt import workshop
 
