@@ -18,8 +18,7 @@ from bpe_cli.stages import SpecialToken, Unigram
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.teaching.lattice import best, departures, onward_path, ten_thousandths
 from bpe_cli.teaching.unigram import segmentations
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import Tokenizer, fingerprint
 
 UNKNOWN = 0
 

@@ -17,7 +17,7 @@ from bpe_cli.reports.text.steps.pieces import Limits
 from bpe_cli.reports.text.steps.record import tell
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer.engine import Sampling
-from bpe_cli.tokenizer.withholding import dead_merges
+from bpe_cli.tokenizer.special_tokens import dead_merges
 from tests.counted import at_least, compared
 from tests.special_tokenizers import MODELS, Case, case, text_of
 

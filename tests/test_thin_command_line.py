@@ -32,13 +32,13 @@ CLI_MAY_IMPORT = {
     "reports.comparison.comparison.metrics_named": "likewise",
     "reports.comparison.comparison.METRICS": "likewise",
     "stages.Split": "what --pattern stands for",
-    "stages.named_normalizers": "what --normalizer may name",
-    "stages.named_pre_tokenizers": "what --pre-tokenizer may name",
+    "stages.named_stages.normalizers_named": "what --normalizer may name",
+    "stages.named_stages.pre_tokenizers_named": "what --pre-tokenizer may name",
     "stages.patterns.resolve_pattern": "what --pattern may name",
     "trainers.TRAINERS": "what -a may name",
     "trainers.Trainer": "whose options --help-algorithm lists",
     "trainers.trainer_of": "likewise",
-    "trainers.base.DEFAULT_MAX_MEMORY": "the default of --max-memory",
+    "trainers.counts.DEFAULT_MAX_MEMORY": "the default of --max-memory",
     "trainers.base.Options": "what --set stands for",
 }
 """What the command line needs besides jobs and views: names that options may have, values that they stand for."""

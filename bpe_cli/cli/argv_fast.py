@@ -12,7 +12,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, get_args, get_origin
 
-from bpe_cli.cli.parameters import Argument, Option, defaults_of, parameters_of
+from bpe_cli.cli.options import Argument, Option, defaults_of, parameters_of
 
 if TYPE_CHECKING:
     from typing import Any

@@ -1,19 +1,19 @@
 """Run command lines by typer: for help, completion and errors, and for what ``argv_fast`` leaves to it.
 
-typer reads the same declarations, see ``parameters``.
+typer reads the same declarations, see ``options``.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bpe_cli.cli import commands
-from bpe_cli.cli.parameters import Argument, Option, call, defaults_of, parameters_of
+from bpe_cli.cli.options import Argument, Option, call, defaults_of, parameters_of
 from bpe_cli.errors import UsageError
 from bpe_cli.support.messages import nearest
 
@@ -21,36 +21,40 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def run(words: list[str]) -> int:
+def run(words: list[str], root: Callable[..., object], commands: Mapping[str, ModuleType]) -> int:
     """Run a command line and give its exit status.
+
+    Args:
+        words: The command line.
+        root: What stands before the commands.
+        commands: The modules of the commands by name.
 
     Raises:
         UsageError: if it is wrong; what typer objects to, in our own form.
         KeyboardInterrupt, SystemExit: as a command raises them.
     """
     try:
-        status = _application()(words, prog_name="bpe", standalone_mode=False)
+        status = _application(root, commands)(words, prog_name="bpe", standalone_mode=False)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except typer.exceptions.TyperException as error:
         if not _objection(error):  # the help was shown instead of running without arguments
             return 2
-        raise _usage_error(error, words) from error
+        raise _usage_error(error, words, commands) from error
     # typer makes a status of its own, 130, of an interrupt while a command runs.
     if status == 130:
         raise KeyboardInterrupt
     return status if isinstance(status, int) else 0
 
 
-def _application() -> typer.Typer:
+def _application(root: Callable[..., object], commands: Mapping[str, ModuleType]) -> typer.Typer:
     application = typer.Typer(
         name="bpe", add_completion=True, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )  # fmt: skip
-    for name in commands.NAMES:
-        command = commands.load(name)
+    for name, command in commands.items():
         application.command(name, epilog=command.EPILOG)(_for_typer(command.run))
-    application.callback()(_for_typer(commands.root))
+    application.callback()(_for_typer(root))
     return application
 
 
@@ -99,7 +103,7 @@ def _objection(error: Exception) -> str:
     return str(getattr(error, "format_message", lambda: error)()).rstrip(".")
 
 
-def _usage_error(error: Exception, words: list[str]) -> UsageError:
+def _usage_error(error: Exception, words: list[str], commands: Collection[str]) -> UsageError:
     """Describe what the parser of the command line objects to, in our own form."""
     message, _, near = _objection(error).partition(". Did you mean ")
     near = near.replace("'", "").replace(", ", " or ")
@@ -113,6 +117,6 @@ def _usage_error(error: Exception, words: list[str]) -> UsageError:
             near = " or ".join(choices) + "?"
     # The parser quotes another one: "Invalid value for '-s': Value error, ...", "...: Input should be ...".
     message = re.sub(r"(?<=[')]: )(Value error, )?([A-Z]?)", lambda match: match[2].lower(), message, count=1)
-    command = next((word for word in words if word in commands.NAMES), None)
+    command = next((word for word in words if word in commands), None)
     hint = f"did you mean {near}" if near else f"{f'bpe {command}' if command else 'bpe'} --help explains it"
     return UsageError(message[:1].lower() + message[1:], hint=hint)

@@ -15,7 +15,7 @@ from bpe_cli.errors import BpeError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bpe_cli.jobs.outputs import Streams
+    from bpe_cli.jobs.files import Streams
 
 PLAIN_WIDTH = 100
 """Columns of output that goes to no terminal, so that it does not depend on one."""
@@ -107,7 +107,7 @@ class Unpadded:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
-    from bpe_cli.views.json_values import json_text
+    from bpe_cli.views.as_json import json_text
 
     print(json_text(value), end="")
 
@@ -194,7 +194,7 @@ def _controlling() -> int | None:
 
 def process_streams() -> Streams:
     """Return the streams of this process, for a job that must not write to what it reads."""
-    from bpe_cli.jobs.outputs import Streams
+    from bpe_cli.jobs.files import Streams
 
     return Streams(sys.stdin.buffer, sys.stdout, sys.stderr)
 
@@ -220,7 +220,7 @@ def write_page(path: str, parts: Iterable[str], quiet: bool) -> None:
     Raises:
         OutputError: if it cannot be written.
     """
-    from bpe_cli.jobs.outputs import STDOUT, write_output
+    from bpe_cli.jobs.files import STDOUT, write_output
 
     write_output(path, parts, sys.stdout.buffer)
     if path != STDOUT:

@@ -6,15 +6,11 @@ from typing import Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
-from bpe_cli.cli.parameters import Option
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.views.numbers import count
+from bpe_cli.support.messages import plural as count
 
 EPILOG = "Exit status: 0 fine, 2 bad usage, input or output."
-
-_INPUT = "Input"
-_OUTPUT = "Output"
 
 
 class From(StrEnum):
@@ -48,40 +44,26 @@ class Numbers:
 
     from_: Annotated[
         From | None,
-        Option(
-            "--from",
-            rich_help_panel=_INPUT,
-            show_default="by the file's name and beginning",
-            help="What `bpe encode --to` wrote.",
+        options.input_option(
+            "--from", show_default="by the file's name and beginning", help="What `bpe encode --to` wrote."
         ),
     ] = None
     bos: Annotated[
         str | None,
-        Option(
-            "--bos",
-            metavar="TEXT|ID|auto",
-            rich_help_panel=_INPUT,
-            show_default="OUT.json",
-            help="What begins each document, and is left out.",
+        options.input_option(
+            "--bos", metavar="TEXT|ID|auto", show_default="OUT.json", help="What begins each document, and is left out."
         ),
     ] = None
     eot: Annotated[
         str | None,
-        Option(
-            "--eot",
-            metavar="TEXT|ID|auto",
-            rich_help_panel=_INPUT,
-            show_default="OUT.json",
-            help="What ends each document, and is left out.",
+        options.input_option(
+            "--eot", metavar="TEXT|ID|auto", show_default="OUT.json", help="What ends each document, and is left out."
         ),
     ] = None
     dtype: Annotated[
         Dtype | None,
-        Option(
-            "--dtype",
-            rich_help_panel=_INPUT,
-            show_default="OUT.json, else what the vocabulary needs",
-            help="How a number lies in a bin file.",
+        options.input_option(
+            "--dtype", show_default="OUT.json, else what the vocabulary needs", help="How a number lies in a bin file."
         ),
     ] = None
 
@@ -93,17 +75,13 @@ class Written:
     output: options.Output = None
     errors: Annotated[
         Errors | None,
-        Option(
-            "--errors",
-            rich_help_panel=_OUTPUT,
-            show_default="write the bytes as they are",
+        options.output_option(
+            "--errors", show_default="write the bytes as they are",
             help="Make the output valid UTF-8: fail on other bytes, replace them by U+FFFD, or leave them out, "
             "keeping as many characters as can be.",
         ),
-    ] = None
-    lines: Annotated[bool, Option("--lines", rich_help_panel=_OUTPUT, help="End each document with a line end.")] = (
-        False
-    )
+    ] = None  # fmt: skip
+    lines: Annotated[bool, options.output_option("--lines", help="End each document with a line end.")] = False
 
 
 def run(

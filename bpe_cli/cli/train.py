@@ -1,18 +1,236 @@
-"""``bpe train``: text to a tokenizer."""
+"""``bpe train``: text to a tokenizer; its options, in groups."""
 
 import sys
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
-from bpe_cli.cli.train_flags import Algorithm, Compat, Counts, Format, Model, Stages, Written
+from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
-from bpe_cli.views.numbers import count
+from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.support.messages import plural as count
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.train import TrainedFile
 
+
 EPILOG = "Counting on many machines and training on one (--counts-out, --from-counts) gives the same file as one does."
+
+# What declares an option, by the panel of the help that it stands in.
+_model_option = partial(Option, rich_help_panel="Model")
+_stage_option = partial(Option, rich_help_panel="Normalizer and pre-tokenizer")
+_count_option = partial(Option, rich_help_panel="Counts")
+
+
+class Algorithm(StrEnum):
+    """What to train."""
+
+    bbpe = "bbpe"
+    bpe = "bpe"
+    wordpiece = "wordpiece"
+    unigram = "unigram"
+    char = "char"
+    word = "word"
+    ngram = "ngram"
+    byte = "byte"
+    maxmatch = "maxmatch"
+
+
+class Compat(StrEnum):
+    """Whose rules to follow."""
+
+    hf = "hf"
+    rustbpe = "rustbpe"
+    minbpe = "minbpe"
+    subword_nmt = "subword-nmt"
+    sentencepiece = "sentencepiece"
+    tensorflow = "tensorflow"
+
+
+class Format(StrEnum):
+    """What kind of file to write."""
+
+    bpe_json = "bpe.json"
+    tokenizer_json = "tokenizer.json"
+    subword_nmt = "subword-nmt"
+    sentencepiece = "sentencepiece"
+
+
+class Alphabet(StrEnum):
+    """Which bytes are tokens from the start."""
+
+    all = "all"
+    seen = "seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The options about what is trained."""
+
+    algorithm: Annotated[
+        Algorithm,
+        _model_option(
+            "--algorithm", "-a",
+            help="bbpe: byte-level BPE. bpe: BPE over characters. wordpiece, unigram. char, word, ngram, byte: simple "
+            "ones. maxmatch: dictionaries of Chinese words.",
+        ),
+    ] = Algorithm.bbpe  # fmt: skip
+    vocab_size: Annotated[
+        int | None,
+        _model_option(
+            "--vocab-size", "-s", metavar="N", min=1,
+            help="Tokens to end with, the alphabet and special tokens counted.",
+        ),
+    ] = None  # fmt: skip
+    special: Annotated[
+        list[str] | None,
+        _model_option(
+            "--special", metavar="TEXT", help="Add a special token. Can be repeated; ids are given in this order."
+        ),
+    ] = None
+    split_special: Annotated[
+        bool,
+        _model_option(
+            "--split-special",
+            help="Take special tokens in the corpus for what they are, instead of text to learn from.",
+        ),
+    ] = False  # fmt: skip
+    min_frequency: Annotated[
+        int | None,
+        _model_option(
+            "--min-frequency", metavar="N", min=0, show_default="bbpe: 1; with --compat, its own",
+            help="Learn nothing that occurs less often.",
+        ),
+    ] = None  # fmt: skip
+    initial_alphabet: Annotated[
+        Alphabet | None,
+        _model_option(
+            "--initial-alphabet", show_default="all",
+            help="Begin with all symbols (bbpe: 256 bytes), so that any text can be encoded, or with those seen.",
+        ),
+    ] = None  # fmt: skip
+    max_token_length: Annotated[
+        int | None,
+        _model_option(
+            "--max-token-length", metavar="N", min=1, help="Make no longer token (bbpe: in bytes, else in characters)."
+        ),
+    ] = None
+    compat: Annotated[
+        Compat | None,
+        _model_option(
+            "--compat", show_default="bbpe: hf",
+            help="Whose result to give, tie by tie, as far as the algorithm has such rules.",
+        ),
+    ] = None  # fmt: skip
+    set_: Annotated[
+        list[str] | None,
+        _model_option(
+            "--set", metavar="NAME=VALUE",
+            help="Set another option of the algorithm; --help-algorithm lists them. Can be repeated.",
+        ),
+    ] = None  # fmt: skip
+    help_algorithm: Annotated[
+        bool, _model_option("--help-algorithm", help="List all options of the algorithm named by -a, and exit.")
+    ] = False
+
+    @property
+    def rules(self) -> str | None:
+        """Whose rules are followed, if somebody's."""
+        return self.compat and self.compat.value
+
+    @property
+    def name(self) -> str:
+        """What is trained, as it is asked for: the algorithm, and whose rules it follows if they have a trainer."""
+        from bpe_cli.trainers import trainer_of
+
+        follows = trainer_of(self.algorithm.value, self.rules).follows
+        return f"{self.algorithm} --compat {self.compat}" if follows else self.algorithm.value
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The options about what is written."""
+
+    output: options.Output = None
+    steps: Annotated[bool, Option("--steps", help="Print every step as a textbook does (small corpora).")] = False
+    format_: Annotated[
+        Format | None,
+        options.output_option(
+            "--format", show_default="by OUT's name, else bpe.json",
+            help="The file's format: bpe.json is tokenizer.json, and more where Hugging Face's library lacks it. "
+            "With -a bpe --compat subword-nmt it is its codes file unless this says otherwise.",
+        ),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The options about the normalizer and the pre-tokenizer."""
+
+    normalizer: Annotated[
+        str | None,
+        _stage_option(
+            "--normalizer", metavar="NAME,...", show_default="the algorithm's own",
+            help="How text is rewritten before it is cut: nfc, nfkc, lowercase, strip-accents, bert, nmt_nfkc, "
+            "several with commas, or none.",
+        ),
+    ] = None  # fmt: skip
+    pre_tokenizer: Annotated[
+        str | None,
+        _stage_option(
+            "--pre-tokenizer", metavar="NAME,...", show_default="the algorithm's own",
+            help="How text is cut into pieces that no token crosses: bert, whitespace, metaspace, digits, "
+            "several with commas, or none.",
+        ),
+    ] = None  # fmt: skip
+    pattern: Annotated[
+        str | None,
+        _stage_option(
+            "--pattern", metavar="NAME|REGEX", show_default="bbpe: o200k; with --compat, its own",
+            help="The same by an expression: gpt2, cl100k, llama3, o200k, qwen2, tekken, nanochat, or your own; "
+            "none: not at all.",
+        ),
+    ] = None  # fmt: skip
+    prefix_space: Annotated[bool, _stage_option("--prefix-space", help="Put a space before each document.")] = False
+
+    @property
+    def expression(self) -> str | None:
+        """The split pattern, empty for none; None if nothing is said of it.
+
+        Raises:
+            UsageError: if it looks like a name, and there is no pattern of it.
+        """
+        from bpe_cli.stages.patterns import resolve_pattern
+
+        if self.pattern is None:
+            return None
+        return "" if self.pattern == "none" else resolve_pattern(self.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The options about counts of pieces."""
+
+    counts_out: Annotated[
+        str | None, _count_option("--counts-out", metavar="FILE", help="Save the counts of pieces.")
+    ] = None
+    from_counts: Annotated[
+        list[str] | None,
+        _count_option(
+            "--from-counts", metavar="FILE",
+            help="Train on saved counts instead of text. Can be repeated: they are added up, in this order.",
+        ),
+    ] = None  # fmt: skip
+    max_memory: Annotated[
+        int | None,
+        _count_option(
+            "--max-memory", metavar="MIB", min=1, show_default="4096",
+            help="Memory that counts may take; more different pieces than fit are an error.",
+        ),
+    ] = None  # fmt: skip
+
 
 _ANY_SIZE = 1 << 20  # for counting, which no size of the vocabulary changes
 
@@ -42,12 +260,11 @@ def run(
         bpe train -T "low low lower newest" -s 262 --steps
     """
     from bpe_cli.cli.train_options import help_of, options_of
-    from bpe_cli.jobs.train import TrainJob, train_file
-    from bpe_cli.jobs.train_options import check_compat
+    from bpe_cli.jobs.train import TrainJob, check_compat, train_file
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.trainers import trainer_of
-    from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
+    from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
 
     check_compat(model.algorithm.value, model.rules)
     trainer = trainer_of(model.algorithm.value, model.rules)
@@ -86,7 +303,7 @@ def run(
 
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
     """Return what flags say of the algorithm's options, by the option's name."""
-    from bpe_cli.stages import named_normalizers, named_pre_tokenizers
+    from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
     from bpe_cli.trainers import trainer_of
 
     return {
@@ -96,8 +313,8 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
         "min_frequency": model.min_frequency,
         "initial_alphabet": model.initial_alphabet and model.initial_alphabet.value,
         "max_token_length": model.max_token_length,
-        "normalizer": None if stages.normalizer is None else named_normalizers.named(stages.normalizer),
-        "pre_tokenizer": None if stages.pre_tokenizer is None else named_pre_tokenizers.named(stages.pre_tokenizer),
+        "normalizer": None if stages.normalizer is None else normalizers_named(stages.normalizer),
+        "pre_tokenizer": None if stages.pre_tokenizer is None else pre_tokenizers_named(stages.pre_tokenizer),
         "pattern": stages.expression,
         "prefix_space": stages.prefix_space or None,
         **trainer_of(model.algorithm.value, model.rules).chosen_by(model.algorithm.value, model.rules),
@@ -110,7 +327,7 @@ def _file_format(model: Model, written: Written) -> str:
     Raises:
         UsageError: if the name of a file says that it is another thing.
     """
-    from bpe_cli.jobs.outputs import check_tokenizer_name, format_asked_for
+    from bpe_cli.jobs.files import check_tokenizer_name, format_asked_for
 
     codes = model.algorithm == Algorithm.bpe and model.compat == Compat.subword_nmt
     usual = "subword-nmt" if codes else "bpe.json"

@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.inputs import find_documents
-from bpe_cli.jobs.outputs import Streams, check_kept
+from bpe_cli.jobs.files import Streams, check_kept, find_documents
 from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_oddities
 from bpe_cli.reports.comparison.compare import compare as measure
 from bpe_cli.reports.comparison.comparison import Comparison, Probes, Settings
 from bpe_cli.reports.comparison.input_accounts import Sample
-from bpe_cli.support.failures import every
 from bpe_cli.support.listening import SILENCE, Listener
+from bpe_cli.support.messages import every
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.corpus_report import Frequencies
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import TokenCard
-    from bpe_cli.support.failures import Failures
+    from bpe_cli.support.messages import Failures
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 LARGEST_TEXT = 16 << 20
@@ -249,7 +249,7 @@ def look_up_tokens(
     from bpe_cli.reports.tokenizer.lookup import find_tokens, look_up
     from bpe_cli.reports.tokenizer.reachability.examine import examine
     from bpe_cli.reports.tokenizer.structure import Anatomy
-    from bpe_cli.support.failures import Failures
+    from bpe_cli.support.messages import Failures
 
     frequencies = _frequencies(tokenizer, corpus, specials, threads, inputs, listener, stdin)
     anatomy, unknown = Anatomy(tokenizer), Failures()

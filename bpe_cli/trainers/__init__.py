@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.trainers import base, bbpe, bpe, byte, char, maxmatch, ngram, sentencepiece, unigram, word, wordpiece
+from bpe_cli.trainers import base, bbpe, bpe, maxmatch, sentencepiece, unigram, wordpiece
 from bpe_cli.trainers.base import Options, Trainer
+from bpe_cli.trainers.counts import new_counts
+from bpe_cli.trainers.unmerged import Byte, Char, Ngram, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,10 +21,10 @@ TRAINERS: dict[str, Trainer[Any]] = {
     "bpe": bpe.TRAINER,
     "wordpiece": wordpiece.TRAINER,
     "unigram": unigram.TRAINER,
-    "char": char.TRAINER,
-    "word": word.TRAINER,
-    "ngram": ngram.TRAINER,
-    "byte": byte.TRAINER,
+    "char": Char(),
+    "word": Word(),
+    "ngram": Ngram(),
+    "byte": Byte(),
     "maxmatch": maxmatch.TRAINER,
     "sentencepiece": sentencepiece.TRAINER,
 }
@@ -82,6 +84,6 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
     documents = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts]
     if trainer.takes_lines(options):
         documents = [line for document in documents for line in document.splitlines()]
-    counts = base.new_counts()
+    counts = new_counts()
     trainer.count([Block.of(documents)], options, counts)
     return trainer.train(counts, options).tokenizer

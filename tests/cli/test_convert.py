@@ -204,7 +204,7 @@ def test_merges_that_are_no_ranks(tmp_path):
 
 
 def test_every_format_can_be_asked_for():
-    from bpe_cli.cli.convert_options import Format
+    from bpe_cli.cli.convert import Format
 
     assert [each.value for each in Format] == list(formats.FORMATS)
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from bpe_cli.cli.encode_options import To
+from bpe_cli.cli.encode import To
 from bpe_cli.sinks import SINKS
 from bpe_cli.sinks.naming import ENDINGS, IN_PLACE
 from tests.cli_runner import call, error, run

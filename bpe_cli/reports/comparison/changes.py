@@ -1,7 +1,7 @@
 """Describe what has changed: since a comparison that was stored, or from the baseline to the other tokenizers.
 
 A stored comparison is what two comparisons of different days have in common: names, what identifies texts and
-tokenizers, and the values of metrics. Its JSON is documented with ``views.comparison.as_json``; it is not read
+tokenizers, and the values of metrics. Its JSON is documented with ``views.comparison.files``; it is not read
 with ``formats.json_node``, for reports may know nothing of formats, and a report's mistakes are named otherwise.
 
 Length: the form that is stored, its reader and what compares two such forms change together.

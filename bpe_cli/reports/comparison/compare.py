@@ -18,7 +18,7 @@ from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.tokenizer.contents import fallback_ids
 from bpe_cli.stages import Prepend, SpaceMarks
 from bpe_cli.support.blocks import Block
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import fingerprint
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.input_accounts import WordTypes

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
 from bpe_cli.reports.comparison.measures import Difference, Measure
-from bpe_cli.support.failures import every
-from bpe_cli.support.messages import did_you_mean, nearest
+from bpe_cli.support.messages import did_you_mean, every, nearest
 
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.disagreements import Disagreement

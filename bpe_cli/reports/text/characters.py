@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from bpe_cli.stages.byte_alphabet import from_visible
-from bpe_cli.stages.normalizers import ByteLevelNormalizer
-from bpe_cli.stages.pre_tokenizers import ByteLevel
+from bpe_cli.stages.components import ByteLevel, ByteLevelNormalizer
+from bpe_cli.stages.spelling import from_visible
 from bpe_cli.support.messages import plural
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, InputError, UsageError
 from bpe_cli.stages import ALGORITHMS, ByteLevel, Normalizer, PreTokenizer, Split, WordLevel
-from bpe_cli.stages.byte_alphabet import from_visible
 from bpe_cli.stages.component_json import core_spec, type_name
 from bpe_cli.stages.patterns import name_of
+from bpe_cli.stages.spelling import from_visible
 from bpe_cli.stages.splitters import segments
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer.post_processor import Processed, process

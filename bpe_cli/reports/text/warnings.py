@@ -20,15 +20,15 @@ from bpe_cli.reports.text.segmentation import first_difference
 from bpe_cli.reports.tokenizer.contents import Fallback, fallback_ids, meaning_of
 from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks, WordPiece
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.stages.normalizers import ByteLevelNormalizer
+from bpe_cli.stages.components import ByteLevelNormalizer
 from bpe_cli.stages.splitters import segments
 from bpe_cli.support.messages import plural
-from bpe_cli.tokenizer.token_spans import well_formed
+from bpe_cli.tokenizer.encoded import well_formed
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.tokenizer import Specials, Tokenizer
-    from bpe_cli.tokenizer.token_spans import Placed
+    from bpe_cli.tokenizer.encoded import Placed
 
 __all__ = ["KINDS", "TextWarning", "warn"]
 

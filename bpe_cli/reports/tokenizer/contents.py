@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bpe_cli.stages.byte_alphabet import from_visible
-from bpe_cli.stages.normalizers import ByteLevelNormalizer, Replace, SpaceMarks
-from bpe_cli.stages.pre_tokenizers import ByteLevel, Metaspace
+from bpe_cli.stages.components import ByteLevel, ByteLevelNormalizer, Metaspace, Replace, SpaceMarks
+from bpe_cli.stages.spelling import from_visible
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Normalizer, PreTokenizer

@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.tokenizer.contents import NamedToken, folded, variants_of, without_space
 from bpe_cli.stages import RankBpe
-from bpe_cli.stages.byte_alphabet import from_visible
-from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import (
+    BYTE,
+    CONTROL,
+    NORMAL,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    from_visible,
+)
 from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:

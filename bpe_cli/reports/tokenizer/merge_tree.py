@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from bpe_cli.errors import FormatError
 from bpe_cli.reports.tokenizer.contents import LengthBin, bins
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
-from bpe_cli.stages.sentencepiece_kinds import NORMAL, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import NORMAL, UNUSED, USER_DEFINED
 from bpe_cli.tokenizer.merging import of_ranks
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.changes import SIGNIFICANT
 from bpe_cli.reports.comparison.comparison import best_of, differences_of
-from bpe_cli.views.numbers import ABSENT, count, fraction, whole
+from bpe_cli.views.labels import ABSENT, count, fraction, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from bpe_cli.views.numbers import ABSENT, count, fraction, whole
+from bpe_cli.views.labels import ABSENT, count, fraction, whole
 from bpe_cli.views.page.markup import marked, name
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from bpe_cli import _core
 from bpe_cli.errors import InputError
 from bpe_cli.reports.text.steps import Spelling, StepToken, Symbols
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.stages.splitters import segments
 
 if TYPE_CHECKING:

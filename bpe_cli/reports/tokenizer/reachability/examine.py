@@ -43,7 +43,7 @@ from bpe_cli.reports.tokenizer.reachability.pieces import (
     is_text,
 )
 from bpe_cli.stages import CharacterBpe, Prepend
-from bpe_cli.stages.codebook import between_tags, words_of
+from bpe_cli.stages.models import between_tags, codebook_words
 from bpe_cli.support.messages import plural, quote
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     for 200,000 tokens of which few are in doubt.
     """
     special = {token.token_id: token.content for token in tokenizer.special_tokens}
-    texts = dict(tokenizer.model.texts) | words_of(tokenizer.model)
+    texts = dict(tokenizer.model.texts) | codebook_words(tokenizer.model)
     if token_ids is None:
         tokens = dict(tokenizer.model.vocabulary.items()) | special | texts
     else:

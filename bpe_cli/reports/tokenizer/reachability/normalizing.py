@@ -42,9 +42,8 @@ from bpe_cli.stages import (
     Unigram,
     WordPiece,
 )
-from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, NORMAL, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE_TEXT, NORMAL, USER_DEFINED, from_visible, to_visible
 from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.reports.text.scores import RankedToken, best_sums, rank
 from bpe_cli.stages import SpecialToken
-from bpe_cli.trainers import train, unigram, word
+from bpe_cli.trainers import train, unigram
+from bpe_cli.trainers.unmerged import WordOptions
 
 CORPUS = ["low lower lowest newest widest hug hugs pug pun bun", "new newer wide low lows"] * 10
 
@@ -118,7 +119,7 @@ def test_what_cannot_be_ranked(model, monkeypatch):
         with pytest.raises(UsageError, match="from 1 to 1,024 segmentations can be ranked"):
             rank(model, b"low", wanted)
     with pytest.raises(UsageError, match="only a unigram model ranks segmentations, and this is word-level"):
-        rank(train(["low"], word.Options()), b"low", 1)
+        rank(train(["low"], WordOptions()), b"low", 1)
     with pytest.raises(UsageError, match="'<nosuch>' is not a special token"):
         rank(model, b"low", 1, ["<nosuch>"])
     added = model.with_special_tokens([SpecialToken(b"<a>", 999, special=False, normalized=True)])

@@ -29,12 +29,12 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
-from bpe_cli.views.text.as_json import all_steps_json
-from bpe_cli.views.text.steps import RULES, StepsView
+from bpe_cli.views.as_json import all_steps_json
+from bpe_cli.views.steps import RULES, StepsView
 from tests.unit.views.golden import CONSOLES, check, render
 
 SPLIT = (WhitespaceSplit(),)
