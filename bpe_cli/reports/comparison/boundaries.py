@@ -143,11 +143,7 @@ class Cutter:
             self._lengths = _lengths(tokenizer)
 
     def count(self, texts: Sequence[bytes]) -> list[int]:
-        """Count the tokens of each text.
-
-        Raises:
-            InputError: if a byte of a text has no token.
-        """
+        """Count the tokens of each text."""
         return self._tokenizer.count_block(Block.of(texts), self._matcher, self._threads).tolist()
 
     def unknown(self, texts: Sequence[bytes]) -> int:
@@ -257,11 +253,7 @@ def deviation(segmentation: Segmentation, baseline: Segmentation) -> Deviation:
 
 
 def stretches(segmentations: Sequence[Segmentation]) -> Iterator[Stretch]:
-    """Cut a text where all segmentations have a boundary between grapheme clusters: after a line, or when it gets long.
-
-    Args:
-        segmentations: Of the same text; at least one.
-    """
+    """Cut a text where all segmentations have a boundary between grapheme clusters: after a line, or when it is long."""
     ends = [_group_ends(segmentation) for segmentation in segmentations]
     lines = {token.end for token in segmentations[0].tokens if token.reading.endswith(b"\n")}
     common = sorted(set.intersection(*map(set, ends)))

@@ -59,9 +59,6 @@ class StoredComparison:
     """A comparison as it is stored.
 
     Attributes:
-        tokenizers: In order; values stand in the same.
-        rows: One per input.
-        total: All inputs together.
         specials: Which special tokens were looked for: ``all``, or their texts.
     """
 
@@ -85,10 +82,6 @@ class StoredComparison:
     @classmethod
     def parse(cls, data: bytes, name: str) -> StoredComparison:
         """Read what ``bpe compare --json`` printed.
-
-        Args:
-            data: The JSON text.
-            name: What messages call it.
 
         Raises:
             InputError: if it is no such thing; the message names the field.
@@ -224,8 +217,6 @@ class Change:
     """A metric of one tokenizer on one input, then and now.
 
     Attributes:
-        metric: What is compared; one way is better.
-        tokenizer: The tokenizer's name now.
         source: The input's name; None for all together.
         before: The value it is compared with; None if there was none.
         now: The value now; None if there is none.
@@ -281,13 +272,8 @@ class Changes:
 
     Attributes:
         reference: The name of the stored report, or of the baseline tokenizer.
-        stored: Whether it is a stored report.
         changes: Per metric and tokenizer: the inputs, then all together if they are the same as then.
         renamed: Names then and now of tokenizers and inputs that were taken for the same, being the only ones.
-        new_tokenizers: Tokenizers that the stored report has not.
-        gone_tokenizers: Tokenizers that only the stored report has.
-        new_inputs: Inputs that the stored report has not.
-        gone_inputs: Inputs that only the stored report has.
     """
 
     reference: str
@@ -339,12 +325,6 @@ def changes_since(
     now: StoredComparison, before: StoredComparison, metrics: Sequence[Metric], reference: str
 ) -> Changes:
     """Compare with a stored report, by the names of tokenizers and inputs; the only ones need not have the same.
-
-    Args:
-        now: What was compared now.
-        before: What was compared then.
-        metrics: What to compare.
-        reference: What to call the stored report.
 
     Raises:
         UsageError: Of a metric neither more nor less is better.

@@ -55,7 +55,6 @@ class Failure:
     """State where a check found what it was asked to find.
 
     Attributes:
-        tokenizer: The tokenizer's name.
         source: The input's name; None for all inputs together.
         statement: What is true of it; it holds names of metrics and numbers only.
     """
@@ -70,13 +69,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check came to.
-
-    Attributes:
-        option: The option that asked for it.
-        value: That option's value, as it was given.
-        failures: Empty when all is well.
-    """
+    """What a check came to."""
 
     option: str
     value: str
@@ -88,11 +81,8 @@ class Condition:
     """Compare a metric with a number.
 
     Attributes:
-        metric: What is compared.
-        comparison: One of ``< <= > >= == !=``.
-        number: What it is compared with; a share as a part of one.
+        number: What the metric is compared with; a share as a part of one.
         scope: ``any``, ``total`` or the name of an input.
-        text: As it was given.
 
     >>> condition = Condition.parse("de.txt: bytes_per_token<4")
     >>> condition.scope, condition.metric.name, condition.comparison, condition.number

@@ -47,11 +47,9 @@ class TokenizerTally:
     """Tally one tokenizer: all inputs together, and each by itself.
 
     Attributes:
-        matcher: What is looked for in the text.
         tiled: Whether tokens' bytes, one after the other, are those of the text, if the tokenizer is plain: no
             token takes white space along, and there is at most one space put before each document.
         puts_space: Whether a word by itself gets what it has behind a space: see ``puts_space``.
-        total: All inputs that were finished.
     """
 
     def __init__(self, tokenizer: Tokenizer, specials: Specials, threads: int, *, speed: bool) -> None:
@@ -85,12 +83,7 @@ class TokenizerTally:
 
 
 class InputTally:
-    """Tally one tokenizer on one input, or on all together.
-
-    Attributes:
-        units: Tokens by document.
-        token_count: Tokens.
-    """
+    """Tally one tokenizer on one input, or on all together."""
 
     def __init__(self, owner: TokenizerTally) -> None:
         self._owner = owner
@@ -111,11 +104,7 @@ class InputTally:
         return memoryview(self._tally.counts)
 
     def add(self, block: Block) -> None:
-        """Encode a block, as ``Tokenizer.settle`` gives it, and count.
-
-        Raises:
-            InputError: if a byte has no token.
-        """
+        """Encode a block, as ``Tokenizer.settle`` gives it, and count."""
         owner = self._owner
         if owner.speed:
             begun = time.perf_counter()
@@ -191,10 +180,6 @@ class RoundTrips:
     Decoders look at what stands beside a token, and at a text's beginning and end: only whole documents
     are decoded. One that comes in parts is held for that, up to ``CHECKED_BYTES``; a longer one is not
     checked.
-
-    Attributes:
-        checked: Documents that were decoded.
-        failed: Those of them that were others then.
 
     Memory: a document in parts and its ids; also what it decodes to, if its decoders look at all of a text.
     """

@@ -43,11 +43,7 @@ class Row:
     """What all tokenizers make of one input, or of all together.
 
     Attributes:
-        name: The input's name.
-        document_count: Documents.
-        byte_count: Bytes.
         character_count: Characters; a byte that is not part of well-formed UTF-8 counts as one.
-        measures: One per tokenizer.
         best: The tokenizers with the fewest tokens, of those that do not lose text (``Measure.loses_text``); empty
             when there is nothing to tell apart.
         differences: How each stands to the baseline; None for the baseline itself, and where there is nothing to
@@ -107,7 +103,6 @@ class Passage:
     Attributes:
         source: The name of the input it is from.
         document: Number of the document in that input, from 0.
-        segmentations: One per tokenizer.
     """
 
     source: str
@@ -117,14 +112,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """What nobody's own texts ask evenly; None for what was not asked.
-
-    Attributes:
-        languages: The same sentences in several languages.
-        code: Indentation, operators and white space.
-        data: The same objects as JSON and as YAML.
-        numbers: How numbers are cut.
-    """
+    """What nobody's own texts ask evenly; None for what was not asked."""
 
     languages: LanguageProbe | None = None
     code: CodeProbe | None = None

@@ -248,7 +248,6 @@ class Excerpt:
     Attributes:
         source: The name of the input it is from.
         document: Number of the document in that input, from 0.
-        text: Its bytes.
     """
 
     source: str

@@ -31,14 +31,10 @@ class Measure:
     """What one tokenizer makes of one input, or of all together.
 
     Attributes:
-        document_count: Documents.
-        byte_count: Bytes of text.
         character_count: Characters; a byte that is not part of well-formed UTF-8 counts as one.
-        token_count: Tokens.
         baseline_tokens: Tokens of the baseline tokenizer on the same text.
-        word_count: Words.
         split_words: Words of which more than one token has a part.
-        type_count: Different words among the first ``reading.WORD_BYTES`` of the input; of all inputs together,
+        type_count: Different words among the first ``input_accounts.WORD_BYTES`` of the input; of all inputs together,
             the sum over inputs.
         one_token_types: Those of them that alone are one token, and not an unknown one.
         one_token_types_spaced: Those that with a space before them are one token; where the tokenizer puts a
@@ -49,7 +45,7 @@ class Measure:
         byte_tokens: Tokens that are one byte of a character of several bytes, or a byte in the model's spelling
             (``<0xE4>``): what falls back to bytes.
         checked_documents: Documents that were decoded again: all, but for those of tokenizers with normalizers
-            or decoders that are longer than ``round_trips.CHECKED_BYTES``.
+            or decoders that are longer than ``compare.CHECKED_BYTES``.
         failed_documents: Those of them whose tokens do not decode to the text.
         shannon_entropy: Of the tokens' frequencies, in bits; None without tokens.
         renyi_entropy: Rényi's of order 2.5 (Zouhar et al., arXiv:2306.16842), in bits; None without tokens.
@@ -57,7 +53,6 @@ class Measure:
             ratio of sums that ``bytes_per_token`` is); None where no document has tokens.
         seconds: Time that encoding took, on all threads together by the clock; None where it was not asked for.
         unknown_bytes: Bytes of the text that unknown tokens stand for.
-        empty_documents: Documents without a byte.
         coverage_rank: How many of the most frequent ids together make up 95% of the tokens; None without tokens.
     """
 
@@ -191,14 +186,11 @@ class Difference:
 
     Attributes:
         ratio: Tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums.
-        low: Lower end of its 95% interval.
-        high: Upper end.
         p: Probability of a difference this large if neither had fewer tokens (sign-flip test, two-sided).
         p_adjusted: The same by Holm's method over all inputs and tokenizers of the comparison; of all inputs
             together, over the tokenizers.
         units: How many units were drawn from: documents, or batches of them.
         unit_documents: Documents that a unit has; the last one may have fewer.
-        method: ``bootstrap`` (paired, over units).
     """
 
     ratio: float
@@ -234,9 +226,6 @@ def difference(
 
     Units without a token of either are left out. None where fewer than ``LEAST_UNITS`` are left, where the
     two have the same number of tokens in every unit, and where a ratio could be infinite.
-
-    Returns:
-        The difference, as yet without an adjustment of p for other tests.
 
     >>> def units(counts):
     ...     found = _core.Units(MOST_UNITS)

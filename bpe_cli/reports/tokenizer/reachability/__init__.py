@@ -60,7 +60,6 @@ class Verdict:
     """What is known of one token.
 
     Attributes:
-        token_id: Its id.
         reachable: Whether any bytes become it with special tokens left alone; None: undecided.
         layer: By what; a key of ``LAYERS``.
         witness: Text whose ids were seen to hold this one; None unless it is reachable.
@@ -79,7 +78,6 @@ class Reachability:
     """Which tokens of a tokenizer text can become.
 
     Attributes:
-        examined: How many tokens were examined.
         counts: (layer, how many of these tokens), in the order of ``LAYERS``, without empty layers.
         verdicts: By id, ascending: those that are not ``plain``, or of all tokens that were asked for.
         contents: The bytes of the tokens that ``verdicts`` has, as the vocabulary writes them.
