@@ -247,7 +247,7 @@ def look_up_tokens(
         InputError: as ``inspect_tokenizer``.
     """
     from bpe_cli.reports.tokenizer.lookup import find_tokens, look_up
-    from bpe_cli.reports.tokenizer.reachability import examine
+    from bpe_cli.reports.tokenizer.reachability.examine import examine
     from bpe_cli.reports.tokenizer.structure import Anatomy
     from bpe_cli.support.messages import Failures
 

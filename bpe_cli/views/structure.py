@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.reachability.searching import LAYERS, REACHABLE
+from bpe_cli.reports.tokenizer.reachability import LAYERS, REACHABLE
 from bpe_cli.views.blocks import NARROW, Block, Blocks, Gap, Heading, Italic, Line, Sheet, TableWithNotes, Verbatim
 from bpe_cli.views.labels import count, fraction, percent, whole
 from bpe_cli.views.on_console import Bar
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bpe_cli.reports.tokenizer.contents import LengthBin, NamedToken
     from bpe_cli.reports.tokenizer.health import Finding
-    from bpe_cli.reports.tokenizer.reachability.searching import Layer, Reachability, Verdict
+    from bpe_cli.reports.tokenizer.reachability import Layer, Reachability, Verdict
     from bpe_cli.reports.tokenizer.structure import Structure, TreeNode
 
 

@@ -14,7 +14,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from bpe_cli.reports.comparison.metrics import USUAL, Metric, differences_of, metrics_named
+from bpe_cli.reports.comparison.comparison import USUAL, Metric, differences_of, metrics_named
 from bpe_cli.views.comparison.changes_table import changes_view
 from bpe_cli.views.comparison.grid import folded, listed
 from bpe_cli.views.comparison.values import (

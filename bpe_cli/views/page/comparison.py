@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metrics import METRICS, differences_of
-from bpe_cli.reports.comparison.side_by_side import deviation, stretches
+from bpe_cli.reports.comparison.boundaries import deviation, stretches
+from bpe_cli.reports.comparison.comparison import METRICS, differences_of
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.values import interval_text, mark_of, metric_cells, remarks, sums
@@ -19,9 +19,8 @@ from bpe_cli.views.visible import harmless
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Change, Changes
     from bpe_cli.reports.comparison.checks import Check
-    from bpe_cli.reports.comparison.comparison import Comparison, Passage, Row
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric, Passage, Row
     from bpe_cli.reports.comparison.measures import Difference
-    from bpe_cli.reports.comparison.metrics import Metric
 
 
 DETAILED_INPUTS = 100

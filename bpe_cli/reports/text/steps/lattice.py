@@ -89,11 +89,7 @@ class OverLattice:
         self._all_bytes = all(byte_token(byte).encode() in self._byte_ids for byte in range(256))
 
     def walk(self, piece: bytes) -> LatticeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: Too many tokens fit in it.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         text = text_of(piece)
         check_work(len(text), self._lengths)

@@ -38,11 +38,7 @@ class WordPieces:
         self._lengths = lengths_of(self._ids, model.continuing_subword_prefix)
 
     def walk(self, piece: bytes) -> MatchWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if there are too many.
-        """
+        """Return the steps of one piece."""
         word, model = text_of(piece), self._model
         unknown = self._names.token(model.unk_id)
         limit = model.max_input_chars_per_word
@@ -97,11 +93,7 @@ class FromLeft:
         self._longest = max(self._lengths.first, default=1)
 
     def walk(self, piece: bytes) -> MatchWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         word = self._marks.word(text_of(piece))
         check_work(len(word), self._lengths.first)
@@ -152,11 +144,7 @@ class Anywhere:
         self._longest = max(map(len, self._ids), default=1)
 
     def walk(self, piece: bytes) -> CutWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         word = self._marks.word(text_of(piece))
         check_work(len(word), range(self._longest))
@@ -224,11 +212,7 @@ class NGrams:
             self._ids.setdefault(token, token_id)  # of equal ones the first counts
 
     def walk(self, piece: bytes) -> LookUpWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if there are too many.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         steps = []
         piece_text = text_of(piece)

@@ -109,11 +109,7 @@ class ByRanks:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         symbols = [piece[at : at + 1] for at in range(len(piece))]
         done = list(merges(symbols, self._order))
@@ -137,11 +133,7 @@ class ByList:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         whole = self._vocabulary.id_of(piece) if self._whole else None
         spelt = (self._vocabulary.id_of(piece[at : at + 1]) for at in range(len(piece)))
@@ -163,11 +155,7 @@ class OverCharacters:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         model = self._model
         run = model.whole_runs_of and not text_of(piece).strip(model.whole_runs_of)
@@ -232,11 +220,7 @@ class ByScores:
         self._order = order_of_scores(scores)
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         symbols = spell(text_of(piece), self._user_defined)
         done = list(merges(symbols, self._order))
