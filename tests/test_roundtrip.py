@@ -18,8 +18,8 @@ from bpe_cli.corpus import Source, read_blocks
 from bpe_cli.errors import InputError
 from bpe_cli.formats import counts_file
 from bpe_cli.stages import PrefixSpace, SpecialToken, Split
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER
 from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.spelling import ALPHABET_ORDER
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer, named_encodings
 from bpe_cli.tokenizer.streaming import StreamDecoder

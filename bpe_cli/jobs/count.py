@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.inputs import find_documents
-from bpe_cli.jobs.outputs import Streams, Target
+from bpe_cli.jobs.files import Streams, Target, find_documents
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.trainers import trainer_for

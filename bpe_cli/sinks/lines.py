@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.sinks.base import Sink, SinkOptions, Table, parts
-from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.spelling import to_visible
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output

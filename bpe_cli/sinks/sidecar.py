@@ -12,7 +12,7 @@ from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Dtype, ReadOptions, Sink
 from bpe_cli.sinks.numbers import choose_dtype
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import cannot_read
-from bpe_cli.tokenizer.edges import Edges
+from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.numbers import BinSink
@@ -47,7 +47,7 @@ class Sidecar:
 
     def is_of(self, tokenizer: Tokenizer) -> bool:
         """Return whether the ids were made by an equal tokenizer, as far as is known."""
-        from bpe_cli.tokenizer.fingerprint import fingerprint
+        from bpe_cli.tokenizer import fingerprint
 
         return self.tokenizer_sha256 in (None, fingerprint(tokenizer))
 
@@ -65,7 +65,7 @@ def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
         inputs: What was encoded: (name, sha256, bytes) each.
     """
     from bpe_cli.support.safe_orjson import orjson
-    from bpe_cli.tokenizer.fingerprint import fingerprint
+    from bpe_cli.tokenizer import fingerprint
 
     content = {
         "schema": SCHEMA,

@@ -12,8 +12,8 @@ from typing import Any
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import CharacterBpe, LongestMatch, MergeBpe, Model, ScoredBpe, Unigram
-from bpe_cli.stages.codebook import ids_of
 from bpe_cli.stages.counting import count_blocks
+from bpe_cli.stages.models import codebook_ids
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Specials, Tokenizer
@@ -89,7 +89,7 @@ def protected_ids(tokenizer: Tokenizer) -> set[int]:
     if unk_id is not None:
         named.add(unk_id)
     if tokenizer.model.codebook is not None:
-        named |= ids_of(tokenizer.model)
+        named |= codebook_ids(tokenizer.model)
     return named | _ids_in(tokenizer.post_processor)
 
 

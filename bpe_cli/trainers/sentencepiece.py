@@ -35,7 +35,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.sentencepiece_kinds import CONTROL, MARK, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import CONTROL, MARK, NORMAL, UNKNOWN
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import plural

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from rich import box
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from bpe_cli.views.blocks import Gap, Heading, Italic, Line, Sheet, Verbatim
-from bpe_cli.views.layout import table
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from bpe_cli.views.blocks import Block, Cell
 
@@ -45,3 +46,30 @@ def _cell(cell: Cell) -> RenderableType:
     if isinstance(cell, Italic):
         return Text(cell.plain, style="italic")
     return cast("RenderableType", cell)
+
+
+BAR_CELLS = 30
+
+
+def table() -> Table:
+    """Make an empty table."""
+    return Table(box=box.SIMPLE, pad_edge=False)
+
+
+class Bar:
+    """Draw a bar of up to ``BAR_CELLS`` cells, or as many as there is room for."""
+
+    def __init__(self, relative: float) -> None:
+        """Draw so much of the longest bar, 0 to 1."""
+        self._relative = relative
+
+    @property
+    def plain(self) -> str:
+        """What it says in words: nothing, for the number stands beside it."""
+        return ""
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, BAR_CELLS)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text("█" * round(self._relative * min(BAR_CELLS, options.max_width)))

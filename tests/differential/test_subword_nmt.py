@@ -14,7 +14,7 @@ import pytest
 
 from bpe_cli import _core
 from bpe_cli.formats import subword_nmt
-from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.tokenizer.subword_text import Segmenter
 from bpe_cli.trainers import bpe
 from bpe_cli.trainers.base import Trained

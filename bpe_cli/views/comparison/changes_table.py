@@ -8,10 +8,10 @@ from rich.cells import cell_len
 from rich.console import Group
 from rich.text import Text
 
-from bpe_cli.reports.comparison.changes import badness, sentence
+from bpe_cli.reports.comparison.checks import badness, sentence
 from bpe_cli.views.comparison.values import change_text, value_text
-from bpe_cli.views.layout import table as new_table
-from bpe_cli.views.numbers import count
+from bpe_cli.views.labels import count
+from bpe_cli.views.on_console import table as new_table
 from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from bpe_cli.views.blocks import Sheet, Verbatim
-from bpe_cli.views.names import header, header_width
+from bpe_cli.views.labels import header, header_width
 from bpe_cli.views.on_console import drawn
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from bpe_cli.reports.comparison.metrics import USUAL, Metric, differences_of, metrics_named
+from bpe_cli.reports.comparison.comparison import USUAL, Metric, differences_of, metrics_named
 from bpe_cli.views.comparison.changes_table import changes_view
 from bpe_cli.views.comparison.grid import folded, listed
 from bpe_cli.views.comparison.values import (
@@ -26,11 +26,9 @@ from bpe_cli.views.comparison.values import (
     remarks,
     sums,
 )
-from bpe_cli.views.layout import ending
-from bpe_cli.views.layout import table as new_table
-from bpe_cli.views.names import HEADER_CELLS, full_names, header, header_width, short_names
-from bpe_cli.views.numbers import count, whole
-from bpe_cli.views.text.colored import TokenView
+from bpe_cli.views.labels import HEADER_CELLS, count, ending, full_names, header, header_width, short_names, whole
+from bpe_cli.views.on_console import table as new_table
+from bpe_cli.views.tokens import TokenView
 from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:

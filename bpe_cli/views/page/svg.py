@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from bpe_cli.views.numbers import DOCUMENT_LIMIT, TOKEN_LIMIT, count
+from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
 from bpe_cli.views.page.markup import escape, name
 from bpe_cli.views.page.page import DARK, LIGHT, variables
 from bpe_cli.views.visible import NEWLINE, units

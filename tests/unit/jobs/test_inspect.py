@@ -14,7 +14,7 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs import inspect as job
 from bpe_cli.jobs.inspect import explain_texts, inspect_texts, inspect_tokenizer, look_up_tokens, rank_texts
 from bpe_cli.tokenizer.named_encodings import named
-from bpe_cli.views.tokenizer.as_json import cards_json
+from bpe_cli.views.as_json import cards_json
 from tests.cli_runner import call
 from tests.unit.reports.small_tokenizers import byte_level
 

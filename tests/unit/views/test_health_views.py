@@ -9,24 +9,20 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Group
 
-from bpe_cli.reports.frequencies import count_frequencies
 from bpe_cli.reports.tokenizer.contents import NamedToken
-from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
-from bpe_cli.reports.tokenizer.findings import findings
+from bpe_cli.reports.tokenizer.corpus_report import count_frequencies, examine_corpus
+from bpe_cli.reports.tokenizer.health import findings
 from bpe_cli.reports.tokenizer.lookup import look_up
-from bpe_cli.reports.tokenizer.reachability import examine
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, TreeNode, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.views.tokenizer.as_json import cards_json, corpus_json, findings_json, structure_json
-from bpe_cli.views.tokenizer.corpus import corpus_view
-from bpe_cli.views.tokenizer.lookup import card_view
-from bpe_cli.views.tokenizer.reachability import reachability_view
-from bpe_cli.views.tokenizer.structure import bracketed, findings_view, structure_view
-from bpe_cli.views.tokenizer.tables import vocabulary_view
+from bpe_cli.views.as_json import cards_json, json_value
+from bpe_cli.views.structure import bracketed, findings_view, reachability_view, structure_view
+from bpe_cli.views.vocabulary import card_view, corpus_view, vocabulary_view
 from tests.unit.views.golden import CONSOLES, check, render
 
 BYTES = [bytes([byte]) for byte in range(256)]
@@ -109,7 +105,7 @@ def test_trees_in_brackets():
 
 def test_json():
     report = {
-        "findings": findings_json(FOUND), "structure": structure_json(STRUCTURE), "corpus": corpus_json(CORPUS),
+        "findings": json_value(FOUND), "structure": json_value(STRUCTURE), "corpus": json_value(CORPUS),
         **cards_json(TINY.tokenizer.name, CARDS),
     }  # fmt: skip
     assert report == json.loads(json.dumps(report, allow_nan=False))
@@ -132,4 +128,4 @@ def test_an_empty_tokenizer():
     structure, corpus = examine_structure(anatomy), examine_corpus(anatomy, count_frequencies(anatomy.tokenizer, []))
     assert render(structure_view(structure), width=80) == ""
     assert "it has no token" in render(corpus_view(corpus), width=80)
-    json.dumps([structure_json(structure), corpus_json(corpus)], allow_nan=False)
+    json.dumps([json_value(structure), json_value(corpus)], allow_nan=False)

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from bpe_cli.views.palette import BASIC_COLORS, CUBE_COLORS, TRUE_COLORS, token_style
+from bpe_cli.views.lines import BASIC_COLORS, CUBE_COLORS, TRUE_COLORS, token_style
 
 
 def luminance(style):
