@@ -361,14 +361,14 @@ def _write_pages(model: "Tokenizer", inspected: "Inspected", wanted: Shown, quie
     if wanted.html is not None:
         from bpe_cli.views.page.page import texts_page
 
-        shown = ((found.segmentation, found.warnings, document.title) for document, found in inspected)
+        shown = ((report.segmentation, report.warnings, document.title) for document, report in inspected)
         write_page(wanted.html, texts_page(shown, tokenizer=model.name, full=wanted.full), quiet)
         if wanted.svg is not None:
             inspected = iter(kept)
     if wanted.svg is not None:
         from bpe_cli.views.page.svg import picture
 
-        drawn = (found.segmentation for _, found in inspected)
+        drawn = (report.segmentation for _, report in inspected)
         write_page(wanted.svg, [picture(drawn, tokenizer=model.name, ids=wanted.ids, full=wanted.full)], quiet)
     if wanted.json:
         _print_json(kept)

@@ -100,10 +100,10 @@ class Inputs:
             if path == "-":
                 items.append(Input("-", _size_left(stdin)))
             elif os.path.isdir(path):
-                found = list(_walk(path, skip, examined))
-                if not found:
+                files = list(_walk(path, skip, examined))
+                if not files:
                     raise InputError(f"there is no text file in the folder {show_path(path)}")
-                items.extend(found)
+                items.extend(files)
             elif _GLOB.search(path) and not os.path.lexists(path):
                 items.extend(_file(each, None, examined) for each in _matches(path, skip))
             else:
@@ -184,13 +184,13 @@ def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:
     """Yield the files that match a pattern, in order of their names."""
     import glob
 
-    found = sorted(glob.iglob(pattern, recursive=True))
-    files = [path for path in found if not os.path.isdir(path)]
+    matches = sorted(glob.iglob(pattern, recursive=True))
+    files = [path for path in matches if not os.path.isdir(path)]
     reasons = {path: reason for path in files if (reason := _not_a_file(path))}
     for path, reason in reasons.items():
         on_skip(f"{show_path(path)} skipped: {reason}")
     if len(reasons) == len(files):
-        hint = "only folders match; ** goes into them, as in 'data/**/*.txt'" if found and not files else None
+        hint = "only folders match; ** goes into them, as in 'data/**/*.txt'" if matches and not files else None
         raise InputError(f"no file matches {show_path(pattern)}", hint=hint)
     yield from (path for path in files if path not in reasons)
 
@@ -279,8 +279,8 @@ def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -
     files = _member(folder, _STATE, "_data_files") if _STATE in names else None
     if not isinstance(files, list) or not files:
         return list(names)
-    found = [each.get("filename") if isinstance(each, dict) else None for each in files]
-    lacking = [name for name in found if name not in names]
+    rows = [each.get("filename") if isinstance(each, dict) else None for each in files]
+    lacking = [name for name in rows if name not in names]
     if lacking:
         raise InputError(f"the data set {show_path(folder)} lacks {lacking[0]!r}, which its {_STATE} names")
     if _member(folder, _STATE, "_indices_files") or _member(folder, _STATE, "_indices_data_files"):
@@ -288,7 +288,7 @@ def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -
             f"the data set {show_path(folder)} picks its rows by a table of their numbers, which is not read",
             hint="save it again after flatten_indices()",
         )
-    return _only([str(name) for name in found], folder, names, on_skip)
+    return _only([str(name) for name in rows], folder, names, on_skip)
 
 
 def _only(kept: list[str], folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -> list[str]:

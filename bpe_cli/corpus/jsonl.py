@@ -256,4 +256,4 @@ def _fields(row: dict[str, Any], before: str, depth: int = 0) -> list[tuple[str,
     own = [(key, value) for key, value in row.items() if 0 < len(key) <= _LONGEST_KEY and key.isprintable()]
     plain = [(before + key, value) for key, value in own if not before or "." not in key]
     inside = [(key, value) for key, value in own if isinstance(value, dict) and "." not in key and depth < 3]
-    return plain + [found for key, value in inside for found in _fields(value, f"{before}{key}.", depth + 1)]
+    return plain + [field for key, value in inside for field in _fields(value, f"{before}{key}.", depth + 1)]

@@ -120,8 +120,8 @@ class Node:
 
     def _expected(self, what: str) -> FormatError:
         shown = {dict: "an object", list: "an array", type(None): "null", str: "a string", bool: "true or false"}
-        found = shown.get(type(self.value), repr(self.value)[:40])
-        return self.error(f"is to be {what}, not {found}")
+        kind = shown.get(type(self.value), repr(self.value)[:40])
+        return self.error(f"is to be {what}, not {kind}")
 
 
 def facts_of(node: Node, prefix: str = "") -> tuple[tuple[str, Fact], ...]:

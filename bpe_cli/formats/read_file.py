@@ -51,7 +51,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
     Raises:
         InputError: if something else has its name, so that it would be passed over in silence.
     """
-    wanted, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
+    is_kind, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
@@ -62,7 +62,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
                 f"{path} is a link to what is not there", hint="the file has been fetched by half: fetch it again"
             ) from None
         raise cannot_read(path, error) from error
-    if not wanted(mode):
+    if not is_kind(mode):
         raise InputError(
             f"{path} is not {what}, and its name says that it belongs to the tokenizer",
             hint="lay the tokenizer into a folder of its own, or take the other thing away",

@@ -54,13 +54,13 @@ def of(tokens: Iterable[SpecialToken]) -> dict[str, list[bytes]]:
 
 def differences(pairs: Iterable[tuple[SpecialToken, SpecialToken]]) -> dict[str, list[bytes]]:
     """Return the flags that the first of a pair has otherwise than the second, as ``of``."""
-    found: dict[str, list[bytes]] = {}
+    lists: dict[str, list[bytes]] = {}
     for token, other in pairs:
         for flag in FLAGS:
             value = getattr(token, flag)
             if value != getattr(other, flag):
-                found.setdefault(flag if value else f"{flag}: false", []).append(token.content)
-    return found
+                lists.setdefault(flag if value else f"{flag}: false", []).append(token.content)
+    return lists
 
 
 def named(flags: Mapping[str, Sequence[bytes]], *more: str) -> str:

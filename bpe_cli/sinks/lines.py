@@ -19,15 +19,31 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 
+def rows(
+    block: Block, ids: memoryview, ends: memoryview, around: tuple[bytes, bytes, bytes], *, begun: bool
+) -> tuple[bytes, bool]:
+    """Write the ids of each document of a block.
+
+    Args:
+        block: The block.
+        ids: The ids of all its documents (u32).
+        ends: Where each document's ids end (u64).
+        around: What stands before a document's ids, between them, and after them.
+        begun: Whether the document that goes on from the block before has an id.
+
+    Returns:
+        The text, and whether the document that goes on in the block after has an id.
+    """
+    return _core.write_rows(ids, ends, *around, continued=block.continued, begun=begun, unfinished=block.unfinished)
+
+
 class IdsSink(Sink):
     """Write ids as text."""
 
     _begun = False  # whether the line at hand has an id
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
-        lines, self._begun = _core.write_rows(
-            ids, ends, b"", b" ", b"\n", continued=block.continued, begun=self._begun, unfinished=block.unfinished
-        )
+        lines, self._begun = rows(block, ids, ends, (b"", b" ", b"\n"), begun=self._begun)
         self.output.write(lines)
 
 

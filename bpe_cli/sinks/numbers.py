@@ -100,13 +100,13 @@ def _may_be_text(token_id: int | None, tokenizer: Tokenizer, options: SinkOption
 
 def _places_of(ids: memoryview, token_id: int) -> list[int]:
     """Find an id among others (u32); a search in bytes, since it runs over all that is written."""
-    data, wanted = ids.tobytes(), token_id.to_bytes(4, sys.byteorder)
+    data, pattern = ids.tobytes(), token_id.to_bytes(4, sys.byteorder)
     places = []
-    place = data.find(wanted)
+    place = data.find(pattern)
     while place >= 0:
         if place % 4 == 0:
             places.append(place // 4)
-        place = data.find(wanted, place + 1)
+        place = data.find(pattern, place + 1)
     return places
 
 

@@ -204,8 +204,8 @@ def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
             return -1
         if not content:
             return -1
-        found = tokenizer.model.vocabulary.id_of(content)
-        return specials.get(content, -1) if found is None else found
+        token_id = tokenizer.model.vocabulary.id_of(content)
+        return specials.get(content, -1) if token_id is None else token_id
 
     return Table(find)
 

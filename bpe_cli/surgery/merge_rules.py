@@ -107,15 +107,15 @@ def made_of(
         token_ids: The tokens that only the new one has.
     """
     both, own = MergeRules(new.merges), MergeRules(old.merges)
-    found = {}
+    parts_of = {}
     for token_id in token_ids:
         symbols: list[int | None] = [*both.spell(token_id)]
         if symbols == [token_id] and isinstance(new, MergeBpe):  # no merge makes it: it is a piece as a whole
             content = new.vocabulary.token(token_id)
             symbols = [new.vocabulary.id_of(content[at : at + 1]) for at in range(len(content))]
         known = [symbol for symbol in symbols if symbol is not None and symbol < old.vocabulary.size]
-        found[token_id] = tuple(own.apply(known)) if len(known) == len(symbols) else ()
-    return found
+        parts_of[token_id] = tuple(own.apply(known)) if len(known) == len(symbols) else ()
+    return parts_of
 
 
 # --------------------------------------------------------------------------------------------------
@@ -230,10 +230,10 @@ def textless(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> set[int]:
     """
     used = {*model.merges.triples}
     several = composite(model)
-    found = {token_id for token_id in tokenizer.special_ids if token_id not in used and token_id in several}
+    without_text = {token_id for token_id in tokenizer.special_ids if token_id not in used and token_id in several}
     if isinstance(model, CharacterBpe):
         if model.unk_id is not None and model.unk_id not in used:
-            found.add(model.unk_id)
+            without_text.add(model.unk_id)
         if model.byte_fallback:
-            found |= {token_id for token_id, content in model.vocabulary.items() if content in _BYTE_TEXTS}
-    return found
+            without_text |= {token_id for token_id, content in model.vocabulary.items() if content in _BYTE_TEXTS}
+    return without_text

@@ -234,11 +234,11 @@ def segmented(model: Model, counts: _core.Counts) -> Iterator[tuple[list[bytes],
     """
     bare = Tokenizer(model)
     for start in range(0, counts.unique, _CHUNK):
-        found = counts.items(start, _CHUNK)
-        pieces = [piece for piece, _ in found]
+        items = counts.items(start, _CHUNK)
+        pieces = [piece for piece, _ in items]
         block = Block(b"".join(pieces), array("Q", accumulate(map(len, pieces))))
         ids, ends = bare.encode_block(block)
-        yield pieces, array("Q", (number for _, number in found)), ids, ends
+        yield pieces, array("Q", (number for _, number in items)), ids, ends
 
 
 def count_tokens(model: Model, counts: _core.Counts) -> dict[int, int]:

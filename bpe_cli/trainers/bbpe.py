@@ -179,11 +179,11 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     """
     alphabet = list(ALPHABET_ORDER) if options.rules.visible_order else list(range(256))
     if options.initial_alphabet == "seen":
-        seen: set[int] = set()
+        present_bytes: set[int] = set()
         mark = options.boundary_mark.encode()
         for piece, _ in items_of(counts):
-            seen.update(piece.replace(mark, b"") if mark else piece)
-        alphabet = [byte for byte in alphabet if byte in seen]
+            present_bytes.update(piece.replace(mark, b"") if mark else piece)
+        alphabet = [byte for byte in alphabet if byte in present_bytes]
     initial: list[bytes] = []
     specials: dict[str, int] = {}
     if options.rules.special_first:

@@ -219,8 +219,8 @@ def _alphabet(words: _core.Counts, options: BpeOptions) -> list[bytes]:
     """Return the symbols, undecorated, in order."""
     if options.by_byte and options.all_forms:
         return [bytes([byte]) for byte in range(256)]
-    seen = character_counts(texts(words, options.by_byte, options.boundary_mark))
-    kept = kept_characters(seen, options.limit_alphabet, options.character_coverage, options.characters)
+    counted = character_counts(texts(words, options.by_byte, options.boundary_mark))
+    kept = kept_characters(counted, options.limit_alphabet, options.character_coverage, options.characters)
     return [character.encode("latin-1" if options.by_byte else "utf-8") for character in kept]
 
 

@@ -110,11 +110,11 @@ def alphabet(counts: _core.Counts, options: SentencePieceOptions) -> list[tuple[
     required = [(text, known.get(text, 0)) for text in sorted(set(options.required_chars))]
     required.sort(key=lambda item: (-item[1], item[0]))
     rest = [item for item in counted if item[0] not in options.required_chars]
-    taken, seen = [], 0
+    taken, covered = [], 0
     for text, n in (*required, *rest):
-        if _single(seen / total) >= _single(options.character_coverage):
+        if _single(covered / total) >= _single(options.character_coverage):
             break
-        seen += n
+        covered += n
         if text != BOUNDARY:  # it counts as covered all the same
             taken.append((text, n))
     return sorted(taken, key=lambda item: (-item[1], item[0]))

@@ -138,8 +138,8 @@ def _shortfall(options: UnigramOptions, trained: _core.UnigramTraining, learnt: 
     if learnt + len(options.reserved) >= options.vocab_size:
         return "of the tokens learnt some are spelt like special ones, and left out"
     if options.rule == "textbook":
-        wanted = options.vocab_size - len(options.reserved)
-        return why_fewer_by_textbook(trained.seeds, wanted, options.seeds, f"{100 * options.dropped:g}%")
+        asked = options.vocab_size - len(options.reserved)
+        return why_fewer_by_textbook(trained.seeds, asked, options.seeds, f"{100 * options.dropped:g}%")
     return why_fewer(trained.short, trained.seeds - trained.characters, options.seeds)
 
 
@@ -165,7 +165,7 @@ def why_fewer(step: str | None, longer: int, seed_size: int) -> str:
     return "no more substrings occur often enough"
 
 
-def why_fewer_by_textbook(seeds: int, wanted: int, seed_size: int, dropped: str) -> str:
+def why_fewer_by_textbook(seeds: int, asked: int, seed_size: int, dropped: str) -> str:
     """Explain why the course's unigram training left too few tokens.
 
     Args:
@@ -177,7 +177,7 @@ def why_fewer_by_textbook(seeds: int, wanted: int, seed_size: int, dropped: str)
     >>> why_fewer_by_textbook(19, 11, 300, "10%")
     'each round leaves out 10% of the tokens, and the last one went below the size'
     """
-    if seeds >= wanted:
+    if seeds >= asked:
         return f"each round leaves out {dropped} of the tokens, and the last one went below the size"
     if seeds >= seed_size:
         return f"training began with {plural(seeds, 'token')}, as many as seed_size allows"
@@ -341,17 +341,17 @@ class UnigramTrainer(Trainer[UnigramOptions]):
 
         words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
         if options.rule == "textbook":
-            wanted = options.vocab_size - len(options.reserved)
-            rounds = list(teaching.train(words, wanted, options.seeds, options.dropped))
+            learnable = options.vocab_size - len(options.reserved)
+            rounds = list(teaching.train(words, learnable, options.seeds, options.dropped))
             final = {token: -cost for token, cost in teaching.costs(rounds[-1]).items()} if rounds else {}
             return Pruning(words, rounds, options.reserved, final)
         trained = _run(counts, options, record=True)
         learnt = zip(_texts(trained), trained.scores, strict=True)
-        told = (
+        recorded = (
             (step, {token.decode("utf-8", "surrogateescape"): score for token, score in tokens})
             for step, tokens in trained.rounds()
         )
-        return Estimation(told, options.reserved, dict(learnt))
+        return Estimation(recorded, options.reserved, dict(learnt))
 
 
 TRAINER = UnigramTrainer()

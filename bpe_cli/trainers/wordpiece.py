@@ -107,8 +107,8 @@ class WordPieceOptions(SplittingOptions):
                 f"the unknown token {self.unk_token!r} is not a special token",
                 hint="a word that cannot be spelt becomes it; give it with --special, or name another as unk_token",
             )
-        wanted = {"hf": "frequency", "tensorflow": "tensorflow"}
-        if self.compat is not None and self.learner != wanted[self.compat]:
+        rule_of = {"hf": "frequency", "tensorflow": "tensorflow"}
+        if self.compat is not None and self.learner != rule_of[self.compat]:
             raise UsageError(f"rule={self.learner} is not the rule of --compat {self.compat}: give one or the other")
         if self.max_input_chars_per_word < 1 or (self.limit_alphabet is not None and self.limit_alphabet < 1):
             raise UsageError("max_input_chars_per_word and limit_alphabet are at least 1")

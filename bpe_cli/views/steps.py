@@ -157,12 +157,12 @@ def _walk(walk: Walk, width: int, most: int | None) -> Iterator[RenderableType]:
 
 def _merges(walk: MergeWalk, width: int, most: int | None) -> Iterator[RenderableType]:
     yield from _spellings(walk.spelt, most)
-    told = [_merge(step) for step in walk.steps]
-    pair_width = max(map(cell_len, told), default=0)
+    merges = [_merge(step) for step in walk.steps]
+    pair_width = max(map(cell_len, merges), default=0)
     symbols = [_symbols(walk.start), *(_symbols(step.symbols) for step in walk.steps)]
-    beside = bool(told) and _LABEL + pair_width + 3 + max(each.cell_len for each in symbols) <= width
+    beside = bool(merges) and _LABEL + pair_width + 3 + max(each.cell_len for each in symbols) <= width
     yield _line("start", Text(" " * (pair_width + 3 if beside else 0)) + symbols[0])
-    for number, (pair, after) in enumerate(zip(told, symbols[1:], strict=True), start=1):
+    for number, (pair, after) in enumerate(zip(merges, symbols[1:], strict=True), start=1):
         if beside:
             yield _line(f"step {number}", Text(_padded(pair, pair_width + 3)) + after)
         else:

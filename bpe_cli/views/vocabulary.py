@@ -134,8 +134,8 @@ def _special_tokens(report: VocabularyReport, full: bool) -> list[Block]:
     table.add_column("found in text")
     shown = report.special_tokens if full else report.special_tokens[:SPECIAL_LIMIT]
     for token in shown:
-        found = "when asked for" if token.special else "always"
-        table.add_row(str(token.token_id), Verbatim(visible(token.content)), found)
+        when = "when asked for" if token.special else "always"
+        table.add_row(str(token.token_id), Verbatim(visible(token.content)), when)
     more = len(report.special_tokens) - len(shown)
     return [table, Line(f"and {count(more, 'more special token')}\n", style="italic")] if more else [table]
 
@@ -220,8 +220,8 @@ def _limits(report: CorpusReport) -> Blocks:
     rare.add_numbers("tokens")
     rare.add_column("is the corpus large enough?", overflow="fold")
     for each in report.rare:
-        told = "yes" if each.known else f"no: {whole(each.needed)} tokens are needed"
-        rare.add_row(f"{each.frequency:g}", whole(each.tokens), told)
+        answer = "yes" if each.known else f"no: {whole(each.needed)} tokens are needed"
+        rare.add_row(f"{each.frequency:g}", whole(each.tokens), answer)
     return Blocks(Heading("Under-used tokens"), few, rare)
 
 

@@ -364,8 +364,8 @@ def _plamo2(out: _Out, model: Unigram) -> None:
 
 def _marks(tokenizer: Tokenizer) -> SpaceMarks:
     """Return the rules for blanks; without any, none is put before a text."""
-    found = [stage for stage in tokenizer.normalizer if isinstance(stage, SpaceMarks)]
-    return found[-1] if found else SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False)
+    marks = [stage for stage in tokenizer.normalizer if isinstance(stage, SpaceMarks)]
+    return marks[-1] if marks else SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False)
 
 
 def _add_pieces(out: _Out, model: ScoredBpe | Unigram) -> None:

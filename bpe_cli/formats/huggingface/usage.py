@@ -56,7 +56,7 @@ def read_trained(node: Node) -> tuple[tuple[str, Fact], ...]:
     Raises:
         FormatError: if it is something else.
     """
-    found: list[tuple[str, Fact]] = []
+    facts: list[tuple[str, Fact]] = []
     for each in () if node.is_null else node.items():
         value = each.value
         if not (
@@ -64,8 +64,8 @@ def read_trained(node: Node) -> tuple[tuple[str, Fact], ...]:
             and isinstance(value[1], (str, int, float))
         ):  # fmt: skip
             raise each.error("is to be [setting, value]")
-        found.append((value[0], value[1]))
-    return tuple(found)
+        facts.append((value[0], value[1]))
+    return tuple(facts)
 
 
 def _read_truncation(node: Node) -> Truncation | None:

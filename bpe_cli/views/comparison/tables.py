@@ -238,8 +238,8 @@ class _Matrix:
     def _marks(self) -> list[Text]:
         """Describe what the marks mean: the inputs are more comparisons than all together."""
         rows = self._comparison.rows
-        told = self._metric.name == "ratio" and any(each for row in rows for each in differences_of(row))
-        return [Text(meaning_of_marks(rows))] if told else []
+        is_marked = self._metric.name == "ratio" and any(each for row in rows for each in differences_of(row))
+        return [Text(meaning_of_marks(rows))] if is_marked else []
 
     def _values(self, rows: Sequence[Row]) -> list[list[Text]]:
         """Write the values of each row, all with room for a mark if any has one."""
