@@ -135,11 +135,7 @@ def _examine(path: str) -> tuple[Kind, bytes]:
 
 
 def _status(path: str, otherwise: str | None = None) -> os.stat_result:
-    """Look at a file that is to be read.
-
-    Raises:
-        InputError: if it is missing or may not be read.
-    """
+    """Look at a file that is to be read."""
     try:
         status = os.stat(path)
         if not os.access(path, os.R_OK):
@@ -216,11 +212,7 @@ def _walk(folder: str, on_skip: Callable[[str], None], examined: bool) -> Iterat
 
 
 def _names_in(folder: str, on_skip: Callable[[str], None], examined: bool) -> list[str]:
-    """Name what is in a folder and not hidden; of a data set that was saved, the files that hold its rows.
-
-    Raises:
-        InputError: if the folder cannot be read, or has several data sets.
-    """
+    """Name what is in a folder and not hidden; of a data set that was saved, the files that hold its rows."""
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError as error:
@@ -260,11 +252,6 @@ def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -
     """Name what is to be read of a folder: of a saved data set the files that hold its rows, in their order.
 
     What else lies there is left out: the library keeps its own files beside them for later.
-
-    Args:
-        folder: The folder, which may turn out to be of another kind.
-        names: What is in it.
-        on_skip: Called with a sentence for what is left out.
 
     Raises:
         InputError: There are several splits, a file is missing, or the rows stand in another order than in the files.

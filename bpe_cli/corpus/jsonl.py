@@ -77,11 +77,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _select(value: Any, field: str, path: list[str], where: str) -> str:
-    """Follow a field path into a JSON value.
-
-    Raises:
-        InputError: if there is no such field, or it is not a string.
-    """
+    """Follow a field path into a JSON value."""
     if isinstance(value, dict) and field in value:
         path = [field]
     for depth, key in enumerate(path):

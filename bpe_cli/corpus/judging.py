@@ -192,11 +192,6 @@ def watched(chunks: Iterable[bytes], name: str, *, json: bool) -> Iterator[bytes
 
     Whole lines are not held back, so that a pipe that is written to slowly is kept up with.
 
-    Args:
-        chunks: The bytes, decompressed.
-        name: What messages call the input.
-        json: Whether lines of JSON are asked for.
-
     Raises:
         UsageError, InputError: as ``judge``; tables are read from files alone.
     """

@@ -105,11 +105,7 @@ def _json_lines(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
 
 
 def _check_languages(names: Sequence[str], where: str) -> None:
-    """Make sure that names can be those of languages: a file of something else has long lines.
-
-    Raises:
-        InputError: if a name is too long for a language's, or there are too many.
-    """
+    """Make sure that names can be those of languages: a file of something else has long lines."""
     if len(names) > _MOST_LANGUAGES:
         raise InputError(f"{where} has {len(names):,} languages, more than {_MOST_LANGUAGES:,}", hint=_HINT)
     long = next((name for name in names if len(name) > _LONGEST_NAME), None)
@@ -120,11 +116,7 @@ def _check_languages(names: Sequence[str], where: str) -> None:
 
 
 def _object(line: bytes, where: str) -> dict[str, Any]:
-    """Read a JSON object, in which no key stands twice: one of the values would be lost.
-
-    Raises:
-        InputError: if the line is not an object, or a key stands twice.
-    """
+    """Read a JSON object, in which no key stands twice: one of the values would be lost."""
     import json
 
     from bpe_cli.support.safe_orjson import orjson
@@ -165,11 +157,7 @@ def _tabs(lines: list[bytes], name: str) -> dict[str, list[bytes]]:
 
 
 def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
-    """Read a file that holds the lines of one language.
-
-    Raises:
-        InputError: if it cannot be read, or it is not text.
-    """
+    """Read a file that holds the lines of one language."""
     data = _contents(path, stdin)
     kind = None if plain else kind_of_head(data[:MAGIC_ENOUGH]) or kind_of_name(path)
     if kind is None and not plain and may_be_json_lines(data[:SNIFF_BYTES]):

@@ -176,9 +176,6 @@ def reading(
         hashes: As for ``read_blocks``.
         on_wait: As for ``read_blocks``.
 
-    Yields:
-        The blocks.
-
     Raises:
         InputError: if an input cannot be read, while its blocks are iterated over.
     """
@@ -197,9 +194,6 @@ def reading_each(
 
     Yields:
         For each input its path, as it is, and its blocks; ``text`` for a text, ``stdin`` for stdin.
-
-    Raises:
-        InputError: if an input cannot be read, while its blocks are iterated over.
 
     >>> with reading_each(Source(text="one"), Inputs(()), "reading") as each:
     ...     [(name, [bytes(block.data) for block in blocks]) for name, blocks in each]

@@ -24,13 +24,6 @@ def rows(
 ) -> tuple[bytes, bool]:
     """Write the ids of each document of a block.
 
-    Args:
-        block: The block.
-        ids: The ids of all its documents (u32).
-        ends: Where each document's ids end (u64).
-        around: What stands before a document's ids, between them, and after them.
-        begun: Whether the document that goes on from the block before has an id.
-
     Returns:
         The text, and whether the document that goes on in the block after has an id.
     """
@@ -109,11 +102,7 @@ class CountSink(Sink):
     _so_far = 0  # tokens of the document that goes on from the block before
 
     def write_counts(self, block: Block, counts: memoryview) -> None:
-        """Write how many tokens each document of a block has (u64), and flush.
-
-        Raises:
-            OutputError: if they cannot be written.
-        """
+        """Write how many tokens each document of a block has (u64), and flush."""
         lines, tokens, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
         self.tokens += tokens
         self.documents += block.ended

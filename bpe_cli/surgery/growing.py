@@ -165,11 +165,7 @@ def extend(
 
 
 def _extensible(model: Model) -> _Merging:
-    """Return a model whose merges are listed.
-
-    Raises:
-        FormatError: if it does not merge, or by ranks of which no list of merges can be made.
-    """
+    """Return a model whose merges are listed."""
     merging = _listed(model)
     if merging is None:
         raise FormatError(
@@ -192,11 +188,7 @@ def _mergeable(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> list[byt
 
 
 def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
-    """Make sure that no text becomes a token that reads like a special one.
-
-    Raises:
-        TrainingError: if a token would read like a special one.
-    """
+    """Make sure that no text becomes a token that reads like a special one."""
     contents = {token.content for token in tokenizer.special_tokens}
     for token in tokens:
         if token in contents:
@@ -354,11 +346,7 @@ def _is_ordinary(tokenizer: Tokenizer, content: bytes) -> bool:
 
 
 def _listed(model: Model) -> _Merging | None:
-    """Return a model whose merges are listed; None if it does not merge pairs by a list or by ranks.
-
-    Raises:
-        FormatError: if it merges by ranks of which no list can be made.
-    """
+    """Return a model whose merges are listed; None if it does not merge pairs by a list or by ranks."""
     if isinstance(model, CharacterBpe):
         return model
     return as_merges(model) if isinstance(model, (RankBpe, MergeBpe)) else None

@@ -99,13 +99,7 @@ class MergeRules:
 def made_of(
     old: MergeBpe | CharacterBpe, new: MergeBpe | CharacterBpe, token_ids: Iterable[int]
 ) -> dict[int, tuple[int, ...]]:
-    """Return what the old merges make of the text of new tokens; nothing of a text that has a new symbol.
-
-    Args:
-        old: A model.
-        new: The same with further tokens and merges.
-        token_ids: The tokens that only the new one has.
-    """
+    """Return what the old merges make of tokens that only the new model has; nothing of a text with a new symbol."""
     both, own = MergeRules(new.merges), MergeRules(old.merges)
     parts_of = {}
     for token_id in token_ids:
@@ -222,12 +216,7 @@ def composite(model: Model) -> set[int]:
 
 
 def textless(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> set[int]:
-    """Return the tokens that no merge uses or makes of text: special ones, the unknown one, bytes of characters.
-
-    Args:
-        tokenizer: Whose special tokens count.
-        model: Its model, with merges.
-    """
+    """Return the tokens that no merge uses or makes of text: special ones, the unknown one, bytes of characters."""
     used = {*model.merges.triples}
     several = composite(model)
     without_text = {token_id for token_id in tokenizer.special_ids if token_id not in used and token_id in several}

@@ -213,11 +213,7 @@ class Bbpe(Trainer[BbpeOptions]):
         return Front((), (PrefixSpace(), *stages) if options.prefix_space else stages)
 
     def cutter(self, options: BbpeOptions) -> SplitText:
-        """Compile what cuts text: splitters alone have a shorter way.
-
-        Raises:
-            UsageError: if the pattern does not compile.
-        """
+        """Compile what cuts text: splitters alone have a shorter way."""
         return SplitText(compile_splitter(options.patterns), options.prefix_space)
 
     def slow_patterns(self, options: BbpeOptions) -> tuple[str, ...]:
@@ -303,11 +299,7 @@ class Bbpe(Trainer[BbpeOptions]):
         )
 
     def untrained(self, options: BbpeOptions) -> Tokenizer:
-        """Return what training would give without any merge: to see, before it begins, what could not be done.
-
-        Raises:
-            TrainingError: if the vocabulary is smaller than its alphabet.
-        """
+        """Return what training would give without any merge: to see, before it begins, what could not be done."""
         if options.initial_alphabet == "all":
             initial, symbols, _ = initial_tokens(options, new_counts())
             _check_size(options, len(initial), len(symbols))

@@ -72,11 +72,7 @@ def _batched(items: Iterable[tuple[bytes, int]], size: int) -> Iterator[list[tup
 
 
 def refuse_nothing(counts: _core.Counts, what: str = "text") -> None:
-    """Make sure that a corpus has something to train on.
-
-    Raises:
-        TrainingError: if it has not.
-    """
+    """Make sure that a corpus has something to train on."""
     if not counts.unique:
         raise TrainingError(f"there is nothing to train on: the corpus has no {what}")
 

@@ -105,13 +105,7 @@ class Dictionaries:
 def learn(
     counts: _core.Counts, options: MaxMatchOptions, progress: Progress | None = None, threads: int = 1
 ) -> Dictionaries:
-    """Learn the dictionaries.
-
-    Args:
-        counts: The lines; how often each occurs does not matter.
-        options: What to train.
-        progress: Called with (rounds so far, rounds).
-        threads: How many to use; the result is the same for any number.
+    """Learn the dictionaries; how often a line occurs does not matter. Progress is of rounds.
 
     Raises:
         TrainingError: if there is no text.
@@ -213,11 +207,7 @@ class MaxMatchTrainer(Trainer[MaxMatchOptions]):
     def train(
         self, counts: _core.Counts, options: MaxMatchOptions, progress: Progress | None = None, threads: int = 1
     ) -> Trained:
-        """Learn dictionaries and make a tokenizer of all their words.
-
-        Raises:
-            TrainingError: if there is no text, or the vocabulary has no room for its characters.
-        """
+        """Learn dictionaries and make a tokenizer of all their words."""
         learnt = learn(counts, options, progress, threads)
         tokenizer = assemble(learnt.characters, learnt.words, options)
         characters = len(_alphabet(learnt.characters, options))

@@ -138,11 +138,7 @@ class Learnt:
 def learn(
     counts: _core.Counts, options: SentencePieceOptions, progress: Progress | None = None, threads: int = 1
 ) -> Learnt:
-    """Learn pieces with their scores. Word models have those too, though nothing depends on them.
-
-    Raises:
-        TrainingError: as for ``train``.
-    """
+    """Learn pieces with their scores. Word models have those too, though nothing depends on them."""
     refuse_nothing(counts)
     if options.model == "unigram":
         return _unigram(counts, options, progress, threads)
@@ -312,11 +308,7 @@ class SentencePiece(Trainer[SentencePieceOptions]):
     def train(
         self, counts: _core.Counts, options: SentencePieceOptions, progress: Progress | None = None, threads: int = 1
     ) -> Trained:
-        """Learn a model from counts of words (of sentences, for a unigram model).
-
-        Raises:
-            TrainingError: if there is nothing to train on, or the vocabulary is smaller than its alphabet.
-        """
+        """Learn a model from counts of words (of sentences, for a unigram model)."""
         learnt = learn(counts, options, progress, threads)
         meta = len(meta_pieces(options))
         size = len(learnt.pieces) + meta

@@ -192,11 +192,7 @@ def _run(
     *,
     record: bool = False,
 ) -> _core.UnigramTraining:
-    """Let the core train.
-
-    Raises:
-        TrainingError: as for ``train``.
-    """
+    """Let the core train."""
     try:
         return _core.train_unigram(
             counts,
@@ -224,12 +220,7 @@ def _run(
 
 
 def refusal(error: ValueError, covers: bool = True) -> TrainingError:
-    """Describe what the core says, and how a vocabulary that is too small gets room.
-
-    Args:
-        error: What the core raised.
-        covers: Whether the rule has a character coverage.
-    """
+    """Describe what the core says, and how a vocabulary that is too small gets room."""
     if "is smaller than" not in str(error):
         return TrainingError(str(error))
     fewer = ", or for fewer characters with --set character_coverage=X" if covers else ""
@@ -302,9 +293,6 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         """Learn a model from counts of words.
 
         The result does not depend on the threads.
-
-        Raises:
-            TrainingError: if there is nothing to train on, or the vocabulary is smaller than its characters.
         """
         refuse_nothing(counts)
         trained = _run(counts, options, progress, threads)
@@ -331,10 +319,6 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         """Return the training round by round, for small corpora, and then the vocabulary.
 
         The textbook's rule is told by the textbook, expectation maximisation by what the core did.
-
-        Raises:
-            UsageError: if the corpus is too large for it.
-            TrainingError: as for ``train``.
         """
         from bpe_cli.teaching import unigram as teaching
         from bpe_cli.teaching.steps import Estimation, Pruning
