@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
@@ -90,6 +90,16 @@ def small(counts: _core.Counts) -> dict[bytes, int]:
             hint="leave --steps out, or train on a sample",
         )
     return pieces
+
+
+def small_texts(counts: _core.Counts) -> dict[str, int]:
+    """Return all pieces of a corpus that is small enough for a textbook, as text."""
+    return {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
+
+
+def cut_tokens(blob: bytes, ends: _core.U32Array) -> list[bytes]:
+    """Cut what the core has learnt into tokens, by where each ends."""
+    return [blob[start:end] for start, end in pairwise([0, *memoryview(ends)])]
 
 
 def texts(counts: _core.Counts, by_byte: bool = False, mark: str = "") -> Iterator[tuple[str, int]]:

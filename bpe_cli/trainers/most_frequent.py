@@ -138,7 +138,7 @@ class MostFrequent(Trainer[Frequent]):
 
         refuse_nothing(counts, self.counted)
         small(counts)
-        counted = {_text(piece): number for piece, number in self.shown(counts, options).items()}
+        counted = {_text(piece): count for piece, count in self.shown(counts, options).items()}
         vocabulary = number(self.pick(counts, options)[0], options.contents, options.vocab_size)
         return NumberedPieces(counted, [_text(token) for _, token in vocabulary.items()], options.contents)
 

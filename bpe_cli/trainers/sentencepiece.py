@@ -42,7 +42,7 @@ from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
 from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, sample, without
-from bpe_cli.trainers.counts import refuse_nothing, small
+from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small
 from bpe_cli.trainers.sentencepiece_options import MODELS, SentencePieceOptions, meta_pieces, trainer_settings
 from bpe_cli.trainers.unigram import refusal, why_fewer
 
@@ -195,9 +195,8 @@ def _unigram(counts: _core.Counts, options: SentencePieceOptions, progress: Prog
         )
     except ValueError as error:
         raise refusal(error) from error
-    blob, ends = trained.tokens()
-    tokens = Vocabulary(blob, array("I", bytes(ends)))
-    pieces = [(tokens.token(place).decode(), score) for place, score in enumerate(trained.scores)]
+    tokens = cut_tokens(*trained.tokens())
+    pieces = [(token.decode(), score) for token, score in zip(tokens, trained.scores, strict=True)]
     characters = trained.characters
     longer = f"{plural(len(pieces) - characters, 'longer piece')} of {trained.seeds:,} substrings"
     is_short = len(pieces) + len(meta_pieces(options)) < options.vocab_size

@@ -9,9 +9,8 @@ SentencePiece gives for the same text is in ``sentencepiece``.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, get_args
 
 from bpe_cli import _core
@@ -33,7 +32,7 @@ from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import base
 from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, check_special_tokens, sample
-from bpe_cli.trainers.counts import refuse_nothing, small
+from bpe_cli.trainers.counts import cut_tokens, refuse_nothing, small_texts
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -264,12 +263,6 @@ def _decoders(options: UnigramOptions) -> tuple[Decoder, ...]:
     return (*bytes_first, *marks)
 
 
-def _texts(trained: _core.UnigramTraining) -> Iterator[str]:
-    blob, ends = trained.tokens()
-    for start, end in pairwise([0, *memoryview(ends)]):
-        yield blob[start:end].decode("utf-8", "surrogateescape")
-
-
 class UnigramTrainer(Trainer[UnigramOptions]):
     """Train a unigram model, by one of two rules."""
 
@@ -297,18 +290,17 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         refuse_nothing(counts)
         trained = _run(counts, options, progress, threads)
         reserved = options.reserved
-        blob, ends = trained.tokens()
-        learnt = Vocabulary(blob, array("I", bytes(ends)))
-        tokenizer = _assemble(options, [learnt.token(place) for place in range(learnt.size)], trained.scores)
+        learnt = cut_tokens(*trained.tokens())
+        tokenizer = _assemble(options, learnt, trained.scores)
         size = tokenizer.vocab_size
         return Trained(
             tokenizer,
             (
                 plural(trained.characters, "character"),
-                f"{plural(learnt.size - trained.characters, 'longer token')} of {trained.seeds:,} substrings",
+                f"{plural(len(learnt) - trained.characters, 'longer token')} of {trained.seeds:,} substrings",
                 f"{len(reserved)} reserved",
             ),
-            _shortfall(options, trained, learnt.size) if size < options.vocab_size else None,
+            _shortfall(options, trained, len(learnt)) if size < options.vocab_size else None,
         )
 
     def untrained(self, options: UnigramOptions) -> Tokenizer:
@@ -323,14 +315,15 @@ class UnigramTrainer(Trainer[UnigramOptions]):
         from bpe_cli.teaching import unigram as teaching
         from bpe_cli.teaching.steps import Estimation, Pruning
 
-        words = {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
+        words = small_texts(counts)
         if options.rule == "textbook":
             learnable = options.vocab_size - len(options.reserved)
             rounds = list(teaching.train(words, learnable, options.seeds, options.dropped))
             final = {token: -cost for token, cost in teaching.costs(rounds[-1]).items()} if rounds else {}
             return Pruning(words, rounds, options.reserved, final)
         trained = _run(counts, options, record=True)
-        learnt = zip(_texts(trained), trained.scores, strict=True)
+        texts = (token.decode("utf-8", "surrogateescape") for token in cut_tokens(*trained.tokens()))
+        learnt = zip(texts, trained.scores, strict=True)
         recorded = (
             (step, {token.decode("utf-8", "surrogateescape"): score for token, score in tokens})
             for step, tokens in trained.rounds()
