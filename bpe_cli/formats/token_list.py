@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import TOKEN_FIELDS, read_added_token
-from bpe_cli.formats.json_node import Node
+from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

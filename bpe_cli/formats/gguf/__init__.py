@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from bpe_cli.formats.gguf import parse as gguf_reader
+from bpe_cli.formats.gguf import container as gguf_reader
 from bpe_cli.formats.gguf import to_tokenizer as gguf_reading
 from bpe_cli.formats.gguf.container import MAGIC, Metadata
 from bpe_cli.formats.gguf.tokens import stands_for_itself
@@ -44,11 +44,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
 
 def loads(data: bytes, source: str = "GGUF", pattern: str | None = None) -> Tokenizer:
-    """Read the content of a GGUF file.
-
-    Raises:
-        FormatError, UsageError: as for ``load``.
-    """
+    """Read the content of a GGUF file."""
     return _tokenizer(gguf_reader.parse(data, source), pattern)
 
 

@@ -16,12 +16,11 @@ from bpe_cli.formats import byte_level
 from bpe_cli.formats.dialects import to_sentencepiece
 from bpe_cli.formats.dialects.models import LLAMA_CPP
 from bpe_cli.formats.features import EDGES, losses, other_model, refuse_losses
-from bpe_cli.formats.gguf import fixed_point, hybrid_dna
+from bpe_cli.formats.gguf import fixed_point
 from bpe_cli.formats.gguf import pre as gguf_pre
-from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, write
-from bpe_cli.formats.gguf.parse import parse
+from bpe_cli.formats.gguf.container import ARRAY, BOOL, F32, I32, STRING, U8, U32, encode, parse, write
 from bpe_cli.formats.gguf.round_trip_losses import changed
-from bpe_cli.formats.gguf.to_tokenizer import NO_LIMIT, tokenizer_of
+from bpe_cli.formats.gguf.to_tokenizer import DNA, HYBRID_DNA, NO_LIMIT, tokenizer_of
 from bpe_cli.formats.gguf.tokens import DEFAULT_ROLES, LIMIT_KEY, MARK, ROLE_KEYS, UNDEFINED, padding
 from bpe_cli.formats.scores import check_order
 from bpe_cli.stages import (
@@ -62,13 +61,6 @@ _ALIKE = ((NORMAL, UNUSED, UNDEFINED), (CONTROL, UNKNOWN))
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a tokenizer as a GGUF file of version 3 without tensors.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
 
     Raises:
         FormatError: llama.cpp has no such model, or something would be lost that may not be.
@@ -262,8 +254,8 @@ class _Out:
 
 def _gpt2(out: _Out, model: RankBpe | MergeBpe) -> None:
     book = model.codebook
-    out.begin(hybrid_dna.NAME if book == hybrid_dna.DNA else "gpt2")
-    if book not in (None, hybrid_dna.DNA):
+    out.begin(HYBRID_DNA if book == DNA else "gpt2")
+    if book not in (None, DNA):
         out.lost["codebook"] = "the codebook (llama.cpp has only that of DNA)"
     out.add("pre", STRING, _pre(out, model).encode())
     visible = byte_level.visible_tokens(model.vocabulary)
@@ -297,11 +289,7 @@ def _pre(out: _Out, model: RankBpe | MergeBpe) -> str:
 
 
 def _check_whole_tokens(model: MergeBpe) -> None:
-    """Refuse a model for which it matters whether pieces that are tokens are taken as they are.
-
-    Raises:
-        FormatError: if merges do not make some token.
-    """
+    """Refuse a model for which it matters whether pieces that are tokens are taken as they are."""
     tokens = list(model.vocabulary.items())
     merging = Tokenizer(MergeBpe(model.vocabulary, model.merges))
     _, ends = merging.encode_block(Block.of([content for _, content in tokens]))

@@ -15,11 +15,10 @@ from typing import Any
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
+from bpe_cli.formats.huggingface import default_first, read_templates, write_templates
 from bpe_cli.formats.huggingface.added_tokens import Declared, ids_of, put_in
-from bpe_cli.formats.huggingface.class_templates import post_processor_of
-from bpe_cli.formats.huggingface.usage import default_first, read_templates, write_templates
-from bpe_cli.formats.json_node import Node, facts_of
-from bpe_cli.formats.read_file import lies, read
+from bpe_cli.formats.huggingface.classes import post_processor_of
+from bpe_cli.formats.read_file import Node, facts_of, lies, read
 from bpe_cli.stages import SpecialToken
 from bpe_cli.stages.vocabulary import MAX_ID
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -116,9 +115,6 @@ def loads(contents: Mapping[str, bytes], folder: Path | None = None) -> Companio
     Args:
         contents: Name within the folder -> content; any of them may be missing.
         folder: The folder, for messages.
-
-    Raises:
-        FormatError: as for ``find``.
     """
     sources = {name: name if folder is None else str(folder / name) for name in (*NAMES, *contents)}
     nodes = {
@@ -314,11 +310,7 @@ def added_tokens_decoder(tokenizer: Tokenizer) -> dict[str, dict[str, Any]]:
 
 
 def special_tokens_map(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return ``special_tokens_map.json``.
-
-    Raises:
-        FormatError: as for ``config_of``.
-    """
+    """Return ``special_tokens_map.json``."""
     return {
         key: {"content": byte_level.special_text(token), **_flags(token)} for key, token in _roles_of(tokenizer).items()
     }

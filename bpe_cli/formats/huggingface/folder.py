@@ -56,18 +56,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write the three files of a folder.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out; the folder holds everything that a ``tokenizer.json`` holds.
-
-    Returns:
-        File name -> content, to be put into one folder.
-
-    Raises:
-        FormatError: as ``hf_json.dump``; or a role is that of an ordinary token, which would become special.
-    """
+    """Write the three files of a folder."""
     return {
         "tokenizer.json": hf_json.dump(tokenizer, allow_loss)[""],
         companions.CONFIG: _json(_config(tokenizer)),

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError, NoPatternError, OutputError, UsageError
 from bpe_cli.formats.features import EDGES, without_codebook
-from bpe_cli.formats.proof import decoding, texts
+from bpe_cli.formats.proof import texts
 from bpe_cli.formats.proof.comparing import (
     SAME,
     Law,
     decodes_the_same,
+    decoding_difference,
     difference,
     encode,
     encodes_the_same,
@@ -136,11 +137,7 @@ def _views(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> Iterat
 
 
 def _first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> str | None:
-    """Return the first difference between two tokenizers; None if there is none.
-
-    Raises:
-        FormatError: if one of the two cannot be run.
-    """
+    """Return the first difference between two tokenizers; None if there is none."""
     law = _law(ours, theirs, losses)
     if not encodes_the_same(ours, theirs):
         for some in _texts(ours, theirs):
@@ -153,7 +150,7 @@ def _first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]
                 if found is not None:
                     return found
     if not decodes_the_same(ours, theirs):
-        found = decoding.difference(ours, theirs, law, any_text="decoder" in losses)
+        found = decoding_difference(ours, theirs, law, any_text="decoder" in losses)
         if found is not None:
             return found
     if not losses & {"post-processor", "ids"} and not surrounds_the_same(ours, theirs):

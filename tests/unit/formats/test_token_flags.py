@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import gguf, minbpe, token_flags
+from bpe_cli.formats import gguf, token_flags
+from bpe_cli.formats.byte_level import minbpe
 from bpe_cli.stages import Lowercase, MergeBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.tokenizer import Tokenizer

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import cuts_otherwise, other_model
-from bpe_cli.formats.json_node import Node
+from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
@@ -28,16 +28,12 @@ TOKEN_FIELDS = ("id", "content", *TOKEN_FLAGS)
 
 
 def read_added_token(node: Node, token_id: int) -> SpecialToken:
-    """Read an added token's object, as ``tokenizer.json`` and ``tokenizer_config.json`` write it.
-
-    Raises:
-        FormatError: if it is malformed.
-    """
+    """Read an added token's object, as ``tokenizer.json`` and ``tokenizer_config.json`` write it."""
     node.only(*TOKEN_FIELDS, "__type")
     content = node.get("content").text()
     if not content:
         raise node.get("content").error("is empty")
-    flags = {flag: node.get(flag).boolean(default=False) for flag in TOKEN_FLAGS}
+    flags = {flag: node.flag(flag) for flag in TOKEN_FLAGS}
     return SpecialToken(content.encode(), token_id, **flags)
 
 
