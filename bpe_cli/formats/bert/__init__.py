@@ -22,6 +22,7 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
+from bpe_cli.formats.added_tokens import read_special_tokens, special_text
 from bpe_cli.formats.bert.casing import reading, sniff
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import companions
@@ -118,7 +119,7 @@ def loads(data: bytes, source: str = "vocab.txt", found: Companions = companions
     named = ((each.token, known.get(each.token.content.decode())) for each in found.named)
     declared += [replace(token, token_id=token_id) for token, token_id in named if token_id is not None]
     declared += [SpecialToken(name.encode(), known[name]) for name in names.values()]
-    specials = byte_level.read_special_tokens(ids, declared, source)
+    specials = read_special_tokens(ids, declared, source)
     hidden = {token.content.decode() for token in specials if token.special}
     words = {token: number for token, number in ids.items() if token not in hidden}
     roles = {role: known[name] for role, name in names.items()}
@@ -261,7 +262,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
                 f"a vocab.txt cannot say that {what} {value!r}: with BERT it is {fixed!r}",
                 hint="write tokenizer.json, which holds everything",
             )
-    special = {token.token_id: byte_level.special_text(token) for token in tokenizer.special_tokens}
+    special = {token.token_id: special_text(token) for token in tokenizer.special_tokens}
     roles = _roles_to_write(tokenizer, special) | {"unk": model.unk_id}
     lines = _lines(tokenizer, model.unk_id)
     config = _config(tokenizer, roles, lines)

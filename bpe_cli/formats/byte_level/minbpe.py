@@ -14,7 +14,8 @@ import unicodedata
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.byte_level import plain, ranks_as_merges, special_text
+from bpe_cli.formats.added_tokens import special_text
+from bpe_cli.formats.byte_level import plain, ranks_as_merges
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.read_file import MergesById, number, reader_of, split_of, text_lines
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken

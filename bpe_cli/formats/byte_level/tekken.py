@@ -17,7 +17,8 @@ from typing import Any
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.byte_level import plain, special_text
+from bpe_cli.formats.added_tokens import special_text
+from bpe_cli.formats.byte_level import plain
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.read_file import Node, reader_of, split_of
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken

@@ -14,7 +14,8 @@ from typing import Any
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level
-from bpe_cli.formats import scores as score_checks
+from bpe_cli.formats.added_tokens import special_text
+from bpe_cli.formats.features import check_scores
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import (
     ALGORITHMS,
@@ -258,7 +259,7 @@ def _read_scored(name: str, node: Node, hidden: set[str]) -> tuple[Model, dict[s
     if unk_id is not None and unk_id < len(tokens) and (not numbers or numbers[unk_id] in (UNKNOWN, CONTROL)):
         tokens[unk_id] = b""
     single = node.flag("single_precision")
-    score_checks.check(scores, lambda number: list(ids)[number].encode(), entries.where, single=single)
+    check_scores(scores, lambda number: list(ids)[number].encode(), entries.where, single=single)
     vocabulary = Vocabulary.from_tokens(tokens)
     byte_fallback = node.flag("byte_fallback")
     if name == "Unigram":
@@ -309,7 +310,7 @@ def write(tokenizer: Tokenizer) -> dict[str, Any]:
     tokens = _texts(model.vocabulary)
     vocab = byte_level.write_vocabulary(tokenizer, tokens)
     names = {token_id: text for text, token_id in vocab.items()}
-    names |= {token.token_id: byte_level.special_text(token) for token in tokenizer.special_tokens}
+    names |= {token.token_id: special_text(token) for token in tokenizer.special_tokens}
     unknown = None if model.unk_id is None else names[model.unk_id]
     content: dict[str, Any] = {"type": type(model).__name__, "unk_token": unknown}
     if isinstance(model, CharacterBpe):
@@ -367,7 +368,7 @@ def _write_scored(tokenizer: Tokenizer, model: Unigram | ScoredBpe) -> dict[str,
     entries: list[str] = _texts(model.vocabulary)
     for token in tokenizer.special_tokens:
         if token.token_id < len(entries):
-            entries[token.token_id] = byte_level.special_text(token)
+            entries[token.token_id] = special_text(token)
     if len(model.scores) != len(entries):
         raise FormatError(f"there are {len(model.scores):,} scores for {len(entries):,} tokens")
     if "" in entries:

@@ -20,6 +20,7 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import byte_level, features
 from bpe_cli.formats import huggingface as hf_usage
+from bpe_cli.formats.added_tokens import flags_of, read_added_token, read_special_tokens, special_text
 from bpe_cli.formats.huggingface import components as hf_components
 from bpe_cli.formats.huggingface import models
 from bpe_cli.formats.huggingface import models as hf_models
@@ -127,7 +128,7 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
     }
     if kind in hf_models.MERGED:
         listed = _Plain(model_node) if written is None else _Cut(written, model_node, tokens)
-        special_tokens = byte_level.read_special_tokens(listed.ids, tokens, source)
+        special_tokens = read_special_tokens(listed.ids, tokens, source)
         if kind == "BPE" and ByteLevel() in pre_tokenizer and _is_byte_level(model_node, listed):
             ignore_merges = model_node.flag("ignore_merges")
             model = listed.on_bytes(special_tokens, ignore_merges=ignore_merges)
@@ -146,7 +147,7 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
         raise Unusual
     else:
         text_model, ids = hf_models.read(kind, model_node, tokens)
-        special_tokens = byte_level.read_special_tokens(ids, tokens, source)
+        special_tokens = read_special_tokens(ids, tokens, source)
     return hf_models.with_unknown(Tokenizer(text_model, pre_tokenizer, special_tokens, decoder=decoder, **carried), ids)
 
 
@@ -200,7 +201,7 @@ def _read_codebook(node: Node) -> Codebook:
 
 
 def _read_added_token(node: Node) -> SpecialToken:
-    return byte_level.read_added_token(node, node.get("id").integer(below=MAX_ID))
+    return read_added_token(node, node.get("id").integer(below=MAX_ID))
 
 
 def _read_post_processor(node: Node) -> str | None:
@@ -329,7 +330,7 @@ def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "truncation": hf_usage.write_truncation(tokenizer.usage.truncation),
         "padding": hf_usage.write_padding(tokenizer.usage.padding),
         "added_tokens": [
-            {"id": token.token_id, "content": byte_level.special_text(token), **byte_level.flags_of(token)}
+            {"id": token.token_id, "content": special_text(token), **flags_of(token)}
             for token in sorted(tokenizer.special_tokens, key=lambda token: token.token_id)
         ],
         "normalizer": hf_components.write_normalizers(tokenizer.normalizer),

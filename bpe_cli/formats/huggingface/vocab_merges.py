@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level
+from bpe_cli.formats.added_tokens import read_special_tokens
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.huggingface import classes, companions
 from bpe_cli.formats.huggingface import models as hf_models
@@ -137,7 +138,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     known = {token.content.decode() for token in declared}
     convention = classes.convention(config, pattern, ids, written, known, str(merges_path))
     declared += [SpecialToken(text.encode(), ids[text]) for text in convention.special if text in ids]
-    special_tokens = byte_level.read_special_tokens(ids, declared, str(vocabulary_path.parent))
+    special_tokens = read_special_tokens(ids, declared, str(vocabulary_path.parent))
     merges = _read_merges(written, str(merges_path))
     model: Model
     if convention.on_bytes:
