@@ -17,7 +17,19 @@ from dataclasses import dataclass, replace
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
-from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
+from bpe_cli.stages import (
+    ALGORITHMS,
+    CharacterBpe,
+    LongestMatch,
+    MaxMatch,
+    Model,
+    NGram,
+    PreTokenizer,
+    ScoredBpe,
+    SpecialToken,
+    Split,
+    Unigram,
+)
 from bpe_cli.stages.spelling import (
     BYTE,
     BYTE_TEXT,
@@ -31,6 +43,8 @@ from bpe_cli.stages.spelling import (
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 
+FIXED_POINT = "Unigram that adds rounded scores from the end of a text"
+WHOLE = "write bpe.json, which holds everything (--format bpe.json)"
 BYTES_EDGE = "texts that spell a token of a byte, such as <0x0A>"
 
 
@@ -256,6 +270,29 @@ def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list
         edges.append("its scores, which the file has in single precision")
     vocabulary = _without_specials(model.vocabulary, kinds)
     return replace(model, vocabulary=vocabulary, scores=scores, single_precision=reader.single_precision, kinds=kinds)
+
+
+def refuse_own(model: Model) -> None:
+    """Refuse what only this project has, and neither of the two libraries."""
+    own = None
+    if isinstance(model, (LongestMatch, MaxMatch, NGram)):
+        own = ALGORITHMS[model.kind]
+    elif isinstance(model, CharacterBpe) and model.separate_suffix:
+        own = "BPE whose end of a word is a symbol of its own"
+    elif isinstance(model, CharacterBpe) and model.whole_runs_of:
+        own = f"BPE that takes runs of {quote(model.whole_runs_of)} as a whole, and nothing else"
+    elif isinstance(model, Unigram) and not model.fuse_unk:
+        own = "Unigram that leaves unknown characters apart"
+    elif isinstance(model, Unigram) and model.unk_id is not None and _is_ordinary(model, model.unk_id):
+        own = "Unigram whose unknown token is an ordinary piece too"
+    elif model.fixed_point:
+        own = FIXED_POINT
+    if own:
+        raise FormatError(f"Hugging Face's library has no {own}", hint=WHOLE)
+
+
+def _is_ordinary(model: Unigram, unk_id: int) -> bool:
+    return unk_id < model.vocabulary.size and bool(model.vocabulary.token(unk_id))
 
 
 # --------------------------------------------------------------------------------------------------

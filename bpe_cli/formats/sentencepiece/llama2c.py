@@ -14,9 +14,9 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
 from bpe_cli.formats.read_file import reader_of
+from bpe_cli.formats.sentencepiece import BPE
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.wire import BPE
 from bpe_cli.stages import SpaceMarks
 from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
 from bpe_cli.support.messages import quote

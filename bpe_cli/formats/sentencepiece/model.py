@@ -3,7 +3,7 @@
 The message is that of ``sentencepiece_model.proto``. Its normalizer becomes the stages ``Charsmap``
 and ``SpaceMarks``; unigram, BPE, word and character models become ``Unigram``, ``ScoredBpe``,
 ``WordLevel`` behind a cut before each mark, and ``Unigram`` over characters. The file itself is carried
-along, so that writing one again changes nothing that was not changed (``sentencepiece_writing``).
+along, so that writing one again changes nothing that was not changed (``writing``).
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
+from bpe_cli.formats import sentencepiece as wire
 from bpe_cli.formats.features import check_scores
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.read_file import read, refuse_pattern
-from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.formats.sentencepiece import wire as sentencepiece_settings
+from bpe_cli.formats.sentencepiece import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.wire import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.stages import (
     Charsmap,
     Model,
@@ -49,7 +48,7 @@ MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
 HOLDS = frozenset(
     {"ids", "normalizer", "decoder", "special-tokens", "pattern", "pre-tokenizer", "sentencepiece-edges", "roles"}
 )
-ROLES = dict.fromkeys(sentencepiece_settings.ROLES)
+ROLES = dict.fromkeys(wire.ROLES)
 """The roles that special tokens of any text can have; the unknown one only its own."""
 
 WORDS = Split(MARK, "MergedWithNext", literal=True)
@@ -89,17 +88,17 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
     for number, value in wire.fields(data, source):
         if number == 1:
             pieces.append(read_piece(_message(value, source, "a piece"), source, len(pieces)))
-        elif number in sentencepiece_settings.TOP:
+        elif number in wire.TOP:
             message = _message(value, source, "a message of settings")
             settings[number] = settings.get(number, b"") + message
-            facts += sentencepiece_settings.facts(message, number, source)
+            facts += wire.facts(message, number, source)
         if len(pieces) > _core.MAX_TOKENS:
             raise FormatError(f"{source} has more than {_core.MAX_TOKENS:,} pieces")
     if not pieces:
         raise FormatError(f"{source} has no pieces")
     trainer, normalizer = (dict(wire.fields(settings.get(number, b""), source)) for number in (2, 3))
     carried = ((sentencepiece_writing.WHOLE, data),)
-    origin = Origin(NAME, tuple(facts), carried, sentencepiece_settings.trained(facts))
+    origin = Origin(NAME, tuple(facts), carried, wire.trained(facts))
     return assemble(pieces, trainer, normalizer, source, origin)
 
 
@@ -168,7 +167,7 @@ def assemble(
     vocabulary = Vocabulary.from_tokens(b"" if kind in (UNKNOWN, CONTROL) else text for text, _, kind in pieces[:size])
     scores = array("d", (score for _, score, _ in pieces[:size]))
     kinds = bytes(kind for _, _, kind in pieces[:size])
-    setting = sentencepiece_settings.number
+    setting = wire.number
     suffix = bool(setting(trainer, 24, 0))
     marks = SpaceMarks(
         add_dummy_prefix=bool(setting(normalizer, 3, 1)),
@@ -181,7 +180,7 @@ def assemble(
     if isinstance(charsmap, bytes) and charsmap:
         given = tuple(text.decode() for text, _, kind in pieces if kind == USER_DEFINED)
         tables = (Charsmap(base64.b64encode(charsmap).decode(), given),)
-    surface = sentencepiece_settings.text(trainer, 44, UNK_SURFACE)
+    surface = wire.text(trainer, 44, UNK_SURFACE)
     model_type = setting(trainer, 3, UNIGRAM)
     byte_fallback = bool(setting(trainer, 35, 0))
     cuts: tuple[PreTokenizer, ...] = ()
@@ -208,9 +207,7 @@ def assemble(
                 unk_surface=surface.decode("utf-8", "replace"),
             ),
         ),
-        usage=Usage(
-            roles=sentencepiece_settings.roles(trainer, {text: (n, kind) for n, (text, _, kind) in enumerate(pieces)})
-        ),
+        usage=Usage(roles=wire.roles(trainer, {text: (n, kind) for n, (text, _, kind) in enumerate(pieces)})),
         origin=origin,
     )
 
