@@ -83,9 +83,6 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
     """Put what is in SentencePiece's words into those of Hugging Face; itself if there is nothing to translate.
 
     To lose ``sentencepiece-edges`` agrees to differences on rare texts, ``codebook`` to do without one.
-
-    Raises:
-        FormatError: if there is no exact form, and nobody agreed; or none at all. Names the part.
     """
     if tokenizer.model.codebook is not None:
         refuse_losses(losses(tokenizer, LOSSES - {"codebook"}), allow_loss, HUGGING_FACE)
@@ -120,9 +117,6 @@ def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tu
     """Put what is in Hugging Face's words into those of SentencePiece; itself if there is nothing to translate.
 
     Gives also what differs on rare texts, as ``features.losses`` has it.
-
-    Raises:
-        FormatError: if there is no such form at all. Names the part.
     """
     *before, marks = tokenizer.normalizer or (None,)
     model = tokenizer.model
@@ -211,11 +205,7 @@ TABLE_EDGE = "its table of rules, which {} applies by the longest match and Hugg
 
 
 def hugging_face_normalizer(stages: Sequence[Normalizer], edges: list[str]) -> tuple[Normalizer, ...]:
-    """Put a normalizer into Hugging Face's words; what differs on rare texts is added to ``edges``.
-
-    Raises:
-        FormatError: Marks are put behind words, which no component does.
-    """
+    """Put a normalizer into Hugging Face's words; what differs on rare texts is added to ``edges``."""
     written: list[Normalizer] = []
     for stage in stages:
         if isinstance(stage, Charsmap):
@@ -292,11 +282,7 @@ def sentencepiece_normalizer(
     edges: list[str],
     reader: Reader,
 ) -> tuple[Normalizer, ...]:
-    """Put what rewrites and cuts text into SentencePiece's words; what differs on rare texts is added to ``edges``.
-
-    Raises:
-        FormatError: if it says something that SentencePiece has no switch for.
-    """
+    """Put what rewrites and cuts text into SentencePiece's words; what differs on rare texts is added to ``edges``."""
     stages = list(normalizers)
     table: tuple[Normalizer, ...] = ()
     first = stages[0] if stages else None
@@ -351,11 +337,7 @@ def sentencepiece_decoder(
     edges: list[str],
     reader: Reader,
 ) -> tuple[Decoder, ...]:
-    """Put a decoder into SentencePiece's words, for a normalizer in these; the rest as for ``hugging_face_decoder``.
-
-    Raises:
-        FormatError: if it says something that SentencePiece does not do.
-    """
+    """Put a decoder into SentencePiece's words, for a normalizer in these; the rest as for ``hugging_face_decoder``."""
     if len(stages) == 1 and isinstance(stages[0], SpaceMarksDecoder):
         return tuple(stages)
     surfaces = [stage.content for stage in stages if isinstance(stage, ReplaceDecoder) and stage.pattern == unknown]

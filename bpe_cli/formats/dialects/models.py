@@ -48,12 +48,6 @@ WHOLE = "write bpe.json, which holds everything (--format bpe.json)"
 BYTES_EDGE = "texts that spell a token of a byte, such as <0x0A>"
 
 
-def own_pieces(model: ScoredBpe | Unigram) -> list[str]:
-    """Return the pieces of a user's own, in order of id."""
-    kinds = model.kinds
-    return [piece.decode() for token_id, piece in model.vocabulary.items() if kinds and kinds[token_id] == USER_DEFINED]
-
-
 def split_at(pieces: Sequence[str]) -> Split:
     r"""Return what cuts text at pieces, the longest at each place.
 
@@ -76,17 +70,14 @@ def pieces_split_at(stage: PreTokenizer) -> list[str] | None:
 
 
 def merging_model(model: ScoredBpe, edges: list[str]) -> tuple[CharacterBpe, tuple[PreTokenizer, ...]]:
-    """Put BPE by scores into merges; gives also what is to cut text before it.
-
-    Raises:
-        FormatError: if merges cannot do the same.
-    """
+    """Put BPE by scores into merges; gives also what is to cut text before it."""
     if model.byte_fallback:
         missing = [byte for byte in range(256) if model.vocabulary.id_of(byte_text(byte)) is None]
         if missing:
             raise FormatError(f"there is no token {byte_text(missing[0]).decode()} for a byte that is spelt out")
     merges = merges_of_scores(model)
-    own = own_pieces(model)
+    kinds = model.kinds
+    own = [text.decode() for number, text in model.vocabulary.items() if kinds and kinds[number] == USER_DEFINED]
     cuts: tuple[PreTokenizer, ...] = ()
     if own:
         cuts = (split_at(own), *_cut_in_bytes(model, edges))
@@ -138,9 +129,6 @@ def double_precision(model: Unigram, edges: list[str]) -> Unigram:
 
     A piece of a user's own has a score of its own in SentencePiece, made from its length and the highest
     score; here that is written down.
-
-    Raises:
-        FormatError: if it has what Hugging Face's library has no form for.
     """
     kinds = model.kinds or bytes([NORMAL]) * model.vocabulary.size
     if UNUSED in kinds:
@@ -174,11 +162,7 @@ def _single(number: float) -> float:
 
 
 def kinds_of(vocabulary: Vocabulary, specials: Sequence[SpecialToken], unk_id: int, own: Sequence[str]) -> bytes:
-    """Return the type of each piece.
-
-    Raises:
-        FormatError: if an id has no token, for pieces have ids without gaps.
-    """
+    """Return the type of each piece."""
     special_ids = {token.token_id for token in specials}
     size = max(vocabulary.size, max(special_ids, default=-1) + 1)
     mine = {piece.encode() for piece in own}
@@ -211,11 +195,7 @@ def scoring_model(
     edges: list[str],
     reader: Reader,
 ) -> tuple[ScoredBpe, tuple[PreTokenizer, ...]]:
-    """Put BPE by merges into scores; gives also what of the pre-tokenizers it does not stand for.
-
-    Raises:
-        FormatError: if scores cannot do the same.
-    """
+    """Put BPE by merges into scores; gives also what of the pre-tokenizers it does not stand for."""
     if model.unk_id is None:
         raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
     if model.continuing_subword_prefix or model.end_of_word_suffix:
@@ -247,11 +227,7 @@ def scoring_model(
 
 
 def scored_unigram(model: Unigram, specials: Sequence[SpecialToken], edges: list[str], reader: Reader) -> Unigram:
-    """Put a unigram model of Hugging Face's into SentencePiece's words.
-
-    Raises:
-        FormatError: if it has what SentencePiece has no form for.
-    """
+    """Put a unigram model of Hugging Face's into SentencePiece's words."""
     if model.unk_id is None:
         raise FormatError(f"{reader.name} needs an unknown token, and this tokenizer has none")
     if not model.fuse_unk:

@@ -164,12 +164,9 @@ def _law(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> Law:
     if losses & TOKENS and "ids" not in losses:
         odd = [odd[0] | odd[1]] * 2
     if "ids" in losses:  # with them go the tokens that no merge makes, in files of merges alone
-        odd[0] |= {token_id for token_id, token in ours.model.vocabulary.items() if not _is_known(token, theirs)}
+        id_of = theirs.model.vocabulary.id_of
+        odd[0] |= {token_id for token_id, token in ours.model.vocabulary.items() if id_of(token) is None}
     return Law("ids" in losses, (odd[0], odd[1]), EDGES in losses) if losses else SAME
-
-
-def _is_known(token: bytes, tokenizer: Tokenizer) -> bool:
-    return tokenizer.model.vocabulary.id_of(token) is not None
 
 
 def _odd_ids(tokenizer: Tokenizer) -> frozenset[int]:

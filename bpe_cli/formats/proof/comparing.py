@@ -49,11 +49,7 @@ SAME = Law()
 def difference(
     ours: Tokenizer, theirs: Tokenizer, texts: Collection[bytes], specials: Specials = (), law: Law = SAME
 ) -> str | None:
-    """Describe the first text that becomes other ids, cut short; None if there is none.
-
-    Raises:
-        FormatError: if one of the two cannot be run.
-    """
+    """Describe the first text that becomes other ids, cut short; None if there is none."""
     some = list(texts)
     quick = [_together(each, some, specials) for each in (ours, theirs)]
     if not law.renumbered and None not in quick and quick[0] == quick[1]:
@@ -81,11 +77,7 @@ def _together(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials) 
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[bytes], specials: Specials = ()) -> list[Ids]:
-    """Encode texts; None for each that cannot be.
-
-    Raises:
-        FormatError: if the tokenizer cannot be run.
-    """
+    """Encode texts; None for each that cannot be."""
     matcher = tokenizer.matcher(specials)
     found: list[Ids] = []
     size = len(texts)
@@ -147,7 +139,8 @@ def _shortened(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specia
     while cut and left:
         part = text[:at] + text[at + cut :]
         left -= 1
-        if _is_cut_cleanly(part, text) and _differs(ours, theirs, part, specials, law):
+        cleanly = part and (_is_text(part) or not _is_text(text))
+        if cleanly and _differs(ours, theirs, part, specials, law):
             text = part
         else:
             at += cut
@@ -159,10 +152,6 @@ def _shortened(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specia
 def _differs(ours: Tokenizer, theirs: Tokenizer, text: bytes, specials: Specials, law: Law) -> bool:
     mine, other = (encode(each, [text], specials) for each in (ours, theirs))
     return mine != other and _first(mine, other, law) is not None
-
-
-def _is_cut_cleanly(part: bytes, text: bytes) -> bool:
-    return bool(part) and (_is_text(part) or not _is_text(text))
 
 
 def _is_text(data: bytes) -> bool:
@@ -315,11 +304,7 @@ def own_texts(tokenizer: Tokenizer) -> list[bytes]:
 
 
 def readings(tokenizer: Tokenizer) -> list[bytes]:
-    """Decode each ordinary token by itself.
-
-    Raises:
-        FormatError: if the decoder cannot be run.
-    """
+    """Decode each ordinary token by itself."""
     decode = tokenizer.engine.decode
     return [decode(array("I", (token_id,))) for token_id, _ in tokenizer.model.vocabulary.items()]
 

@@ -56,11 +56,7 @@ def fields(data: bytes, where: str) -> Iterator[tuple[int, int | bytes]]:
 
 
 def placed_fields(data: bytes, where: str) -> Iterator[Field]:
-    """Yield the fields of a message with their places.
-
-    Raises:
-        FormatError: if it is cut, or a length lies; names the byte.
-    """
+    """Yield the fields of a message with their places."""
     return map(Field._make, _scan(data, where))
 
 
@@ -95,11 +91,8 @@ def _scan(data: bytes, where: str) -> Iterator[tuple[int, int | bytes, int, int,
 def edited(data: bytes, changes: Mapping[int, bytes], where: str) -> bytes:
     r"""Change fields of a message and leave all others where they are, byte for byte.
 
-    Args:
-        data: The message.
-        changes: Field number -> the field as it is to be written. It takes the place of the last of that
-            number, for that is the one that counts; a new one goes before the first with a higher number.
-        where: What to call the message in errors.
+    Each change is the field as it is to be written. It takes the place of the last of that number, for that is the one
+    that counts; a new one goes before the first with a higher number.
 
     >>> edited(b"\x08\x01\x18\x03", {1: varint_field(1, 2), 2: varint_field(2, 2)}, "test")
     b'\x08\x02\x10\x02\x18\x03'
@@ -225,16 +218,7 @@ PREFIXES = {2: "", 3: "normalizer_spec.", 5: "denormalizer_spec."}
 
 
 def facts(message: bytes, place: int, where: str) -> Iterator[tuple[str, Fact]]:
-    """Yield what settings state: those that stand in the file, in its order, by name.
-
-    Args:
-        message: The settings.
-        place: Their field in the model.
-        where: The file, for errors.
-
-    Raises:
-        FormatError: if the message is broken.
-    """
+    """Yield what settings state that stand in a field of the model, in the file's order, by name."""
     for field in placed_fields(message, where):
         name = TOP[place].get(field.number)
         value = None if name is None else _fact(name, field)
@@ -301,11 +285,8 @@ def text(settings: Mapping[int, int | bytes], field: int, default: str) -> bytes
 def roles(trainer: Mapping[int, int | bytes], kind_of: Mapping[bytes, tuple[int, int]]) -> tuple[tuple[str, int], ...]:
     """Return the roles of special pieces: those that are named so, if they are control pieces; the unknown one is one.
 
-    Args:
-        trainer: The trainer's settings.
-        kind_of: Piece -> (its id, its type).
-
-    The ids among the settings were wishes of the training; the library goes by the pieces.
+    ``kind_of`` has of each piece its id and its type. The ids among the settings were wishes of the
+    training; the library goes by the pieces.
     """
     found = {}
     unknown = [token_id for token_id, kind in kind_of.values() if kind == UNKNOWN]

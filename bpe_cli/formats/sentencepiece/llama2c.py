@@ -59,7 +59,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
         raise FormatError(f"{source}: cut short at byte {len(data)}")
     (longest,) = _HEAD.unpack_from(data)
     place = _HEAD.size
-    pieces: list[sentencepiece_model.Piece] = []
+    pieces: list[sentencepiece_writing.Piece] = []
     while place < len(data):
         number = len(pieces)
         if number >= _core.MAX_TOKENS:
@@ -84,7 +84,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
 load = reader_of(loads, "is for text that is not split")
 
 
-def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece_model.Piece:
+def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece_writing.Piece:
     """Read a piece by its place."""
     kind = NORMAL
     if number < len(NAMES) + 256:

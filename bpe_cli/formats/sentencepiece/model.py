@@ -9,7 +9,6 @@ along, so that writing one again changes nothing that was not changed (``writing
 from __future__ import annotations
 
 import base64
-import struct
 from array import array
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,12 +53,6 @@ ROLES = dict.fromkeys(wire.ROLES)
 WORDS = Split(MARK, "MergedWithNext", literal=True)
 """How a word model cuts: every mark begins a piece."""
 
-Piece = tuple[bytes, float, int]
-"""Text, score and type."""
-
-
-# -- reading -----------------------------------------------------------------------------------
-
 
 def sniff(head: bytes) -> bool:
     """Return whether a file begins like a ``.model``: with a piece."""
@@ -69,20 +62,14 @@ def sniff(head: bytes) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``.model``, and what Hugging Face lays beside one.
-
-    Raises:
-        InputError: if a file cannot be read.
-        FormatError: if one is broken, or two contradict each other.
-        UsageError: if a pattern is given; the file has its own rules.
-    """
+    """Read a ``.model``, and what Hugging Face lays beside one."""
     refuse_pattern(pattern, path, "says itself how text is split")
     return companions.apply(loads(read(path), str(path)), companions.find(path.parent), str(path))
 
 
 def loads(data: bytes, source: str = NAME) -> Tokenizer:
     """Read the content of a ``.model``."""
-    pieces: list[Piece] = []
+    pieces: list[sentencepiece_writing.Piece] = []
     settings: dict[int, bytes] = {}
     facts: list[tuple[str, Fact]] = []
     for number, value in wire.fields(data, source):
@@ -108,20 +95,9 @@ def _message(value: int | bytes, source: str, what: str) -> bytes:
     return value
 
 
-def read_piece(data: bytes, source: str, number: int) -> Piece:
-    """Read one piece.
-
-    Raises:
-        FormatError: if it is of a type that is not known, or has no text in UTF-8.
-    """
-    text, score, kind = b"", 0.0, NORMAL
-    for field, value in wire.fields(data, source):
-        if field == 1 and isinstance(value, bytes):
-            text = value
-        elif field == 2 and isinstance(value, bytes) and len(value) == 4:
-            (score,) = struct.unpack("<f", value)
-        elif field == 3 and isinstance(value, int):
-            kind = value
+def read_piece(data: bytes, source: str, number: int) -> sentencepiece_writing.Piece:
+    """Read one piece."""
+    text, score, kind = sentencepiece_writing.parsed_piece(data, source)
     if not NORMAL <= kind <= BYTE:
         raise FormatError(f"{source}: piece {number} is of a type that is not known ({kind})")
     try:
@@ -134,24 +110,13 @@ def read_piece(data: bytes, source: str, number: int) -> Piece:
 
 
 def assemble(
-    pieces: list[Piece],
+    pieces: list[sentencepiece_writing.Piece],
     trainer: Mapping[int, int | bytes],
     normalizer: Mapping[int, int | bytes],
     source: str,
     origin: Origin,
 ) -> Tokenizer:
-    """Make a tokenizer of pieces and settings, as SentencePiece does.
-
-    Args:
-        pieces: The pieces, by id.
-        trainer: The trainer's settings, by field number; what is absent has its default.
-        normalizer: The normalizer's.
-        source: The file, for errors.
-        origin: What the file says of itself.
-
-    Raises:
-        FormatError: if the pieces contradict each other, or the model is of a type that is not known.
-    """
+    """Make a tokenizer of pieces and settings, as SentencePiece does; settings that are absent have their defaults."""
     seen: dict[bytes, int] = {}
     for number, (text, _, _) in enumerate(pieces):
         if text in seen:
@@ -212,15 +177,8 @@ def assemble(
     )
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer as a ``.model`` that SentencePiece loads; one in Hugging Face's words is put into its own.
-
-    Raises:
-        FormatError: if the tokenizer is none that SentencePiece could have made, or has more than it holds.
-    """
+    """Write a tokenizer as a ``.model`` that SentencePiece loads; one in Hugging Face's words is put into its own."""
     if tokenizer.model.kind not in MODELS:
         raise features.other_model(tokenizer.model, MODELS, "a SentencePiece model", dialects.HINT)
     translated, edges = dialects.to_sentencepiece(tokenizer)
