@@ -28,13 +28,13 @@ class TokensSink(Sink):
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         pieces: list[str] = []
-        for part in parts(block, ids, ends):
-            if len(part.ids):
+        for part, _, finishes in parts(block, ids, ends):
+            if len(part):
                 if self._begun:
                     pieces.append(" ")
-                pieces.append(" ".join(map(self._table.__getitem__, part.ids)))
+                pieces.append(" ".join(map(self._table.__getitem__, part)))
                 self._begun = True
-            if part.ends:
+            if finishes:
                 pieces.append("\n")
                 self._begun = False
         self.output.write("".join(pieces).encode())
