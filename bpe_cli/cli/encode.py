@@ -4,14 +4,15 @@ Length: as long as it declares forty options.
 """
 
 import sys
-from enum import Enum, StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.tokenizers import Inference
+from bpe_cli.sinks import SINKS
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import listed
 from bpe_cli.support.messages import plural as count
@@ -32,34 +33,6 @@ EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or 
 _chat_option = partial(Option, rich_help_panel="Conversations")
 _sampling_option = partial(Option, rich_help_panel="Sampling")
 _segmented_option = partial(Option, rich_help_panel="Segmented text")
-
-
-class Inference(StrEnum):
-    """How a BPE vocabulary is applied."""
-
-    merges = "merges"
-    longest = "longest"
-    left_to_right = "left-to-right"
-
-
-class DropoutMode(StrEnum):
-    """Whose dropout."""
-
-    paper = "paper"
-    spm = "spm"
-
-
-class To(Enum):
-    """What to write."""
-
-    ids = "ids"
-    tokens = "tokens"
-    jsonl = "jsonl"
-    npy = "npy"
-    bin = "bin"
-    count = "count"
-    segmented = "segmented"
-    text = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +76,7 @@ class Applied:
             UsageError: if a special token is not TEXT=ID, or there are frequencies that nobody asks for.
         """
         choice = options.choice_of(self.tokenizer, self.pattern, self.add_special)
-        how = self.inference.value if self.inference else choice.inference
+        how = self.inference or choice.inference
         return replace(choice, inference=how, frequencies=self.frequencies)
 
 
@@ -112,9 +85,9 @@ class Written:
     """The options about what is written."""
 
     to: Annotated[
-        To | None,
+        str | None,
         options.output_option(
-            "--to", show_default="by OUT's name, else ids",
+            "--to", choices=(*SINKS, "segmented", "text"), show_default="by OUT's name, else ids",
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
             "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document. "
             "segmented: each line of text with blanks between its tokens. text: that of conversations.",
@@ -241,12 +214,12 @@ class Drawing:
         float | None, _sampling_option("--dropout", metavar="P", help="Leave each merge out with this probability.")
     ] = None
     dropout_mode: Annotated[
-        DropoutMode,
+        Literal["paper", "spm"],
         _sampling_option(
             "--dropout-mode",
             help="Draw anew at every step, as the paper does, or leave a merge out for good, as SentencePiece does.",
         ),
-    ] = DropoutMode.paper  # fmt: skip
+    ] = "paper"  # fmt: skip
     sample: Annotated[
         float | None,
         _sampling_option(
@@ -280,11 +253,11 @@ class Drawing:
             )
         if self.nbest and self.sample is None:
             raise UsageError("--nbest is about --sample, which is missing", hint="as in --sample 0.1 --nbest 64")
-        if self.dropout_mode != DropoutMode.paper and self.dropout is None:
+        if self.dropout_mode != "paper" and self.dropout is None:
             raise UsageError("--dropout-mode is about --dropout, which is missing", hint="as in --dropout 0.1")
         if self.dropout is not None:
             return Sampling(
-                "dropout" if self.dropout_mode == DropoutMode.paper else "lasting-dropout", self.dropout, seed=self.seed
+                "dropout" if self.dropout_mode == "paper" else "lasting-dropout", self.dropout, seed=self.seed
             )
         return None if self.sample is None else Sampling("segmentation", self.sample, self.nbest, self.seed)
 
@@ -316,7 +289,7 @@ def run(
 
         bpe encode --chat messages.json -t gpt-4o --to count
     """
-    to, output = written.to and written.to.value, written.output
+    to, output = written.to, written.output
     _check_idle(to, applied, written, conversations, subwords)
     source = documents.source(running.block_size, lines=to == "segmented")
     choice = applied.choice()
@@ -355,7 +328,7 @@ def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: 
         raise UsageError(f"--with knows tokens and spans, not {listed(sorted(unknown), separator=', ')}")
     specials, refuse = options.specials_of(applied.special)
     return EncodeOptions(
-        to=written.to.value if written.to else None,
+        to=written.to,
         tokens="tokens" in written.more,
         spans="spans" in written.more,
         specials=specials,

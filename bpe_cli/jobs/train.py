@@ -21,7 +21,8 @@ from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, Trained, check_numbers, new_counts
+from bpe_cli.trainers.base import Options, Trained, check_numbers
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.text.graphemes import SplitGrapheme, split_words
+from bpe_cli.reports.text.characters import SplitGrapheme, reading_of, split_words
 from bpe_cli.reports.text.scores import scores_of
-from bpe_cli.reports.text.token_text import reading_of
 from bpe_cli.tokenizer.encoded import CharacterOffsets
 
 if TYPE_CHECKING:
