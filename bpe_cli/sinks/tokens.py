@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bpe_cli.sinks.base import Sink, SinkOptions, Table, parts
-from bpe_cli.stages.spelling import to_visible
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
@@ -42,6 +41,8 @@ class TokensSink(Sink):
 
 def visible_table(tokenizer: Tokenizer) -> Table[int, str]:
     """Look up how tokens are written by id."""
+    from bpe_cli.stages.spelling import to_visible
+
     write = to_visible if tokenizer.has_bytes else escaped
     return Table(lambda token_id: write(tokenizer.token_bytes(token_id)))
 
