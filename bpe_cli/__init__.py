@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from bpe_cli.stages.patterns import PATTERNS
     from bpe_cli.support import __version__ as __version__
     from bpe_cli.tokenizer import Token, Tokenizer
-    from bpe_cli.tokenizer.batches import EncodedBatch, PaddedBatch
+    from bpe_cli.tokenizer.encoded import Chunk, EncodedBatch, PaddedBatch
     from bpe_cli.tokenizer.model_inputs import Encoding
     from bpe_cli.tokenizer.streaming import StreamDecoder
-    from bpe_cli.tokenizer.token_spans import Chunk
 
 __all__ = [
     "PATTERNS",
@@ -64,15 +63,15 @@ __all__ = [
 
 _HOMES = {
     "BpeError": "errors",
-    "Chunk": "tokenizer.token_spans",
+    "Chunk": "tokenizer.encoded",
     "ComparisonReport": "results",
-    "EncodedBatch": "tokenizer.batches",
+    "EncodedBatch": "tokenizer.encoded",
     "Encoding": "tokenizer.model_inputs",
     "FormatError": "errors",
     "InputError": "errors",
     "OutputError": "errors",
     "PATTERNS": "stages.patterns",
-    "PaddedBatch": "tokenizer.batches",
+    "PaddedBatch": "tokenizer.encoded",
     "SpecialToken": "stages",
     "StreamDecoder": "tokenizer.streaming",
     "TextReport": "results",

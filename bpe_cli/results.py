@@ -49,8 +49,7 @@ class TextReport:
 
     def _repr_html_(self) -> str:
         """Return the page of ``bpe inspect --html`` as a part of a notebook."""
-        from bpe_cli.views.page.html import framed
-        from bpe_cli.views.page.page import texts_page
+        from bpe_cli.views.page.page import framed, texts_page
 
         name = self.value[0][1].segmentation.tokenizer if self.value else None
         shown = ((found.segmentation, found.warnings, document.title) for document, found in self.value)
@@ -82,7 +81,7 @@ class TokenizerReport:
 
     def _repr_html_(self) -> str:
         """Return the same as a part of a notebook."""
-        from bpe_cli.views.page.html import blocks_page, framed
+        from bpe_cli.views.page.page import blocks_page, framed
         from bpe_cli.views.vocabulary import health_view
 
         title = self.value.vocabulary.name or "tokenizer"
@@ -106,19 +105,19 @@ class ComparisonReport:
     def to_json(self) -> str:
         """Return the JSON that ``bpe compare --json`` prints: schema ``bpe.compare/2``."""
         from bpe_cli.views.as_json import json_text
-        from bpe_cli.views.comparison.as_json import comparison_json
+        from bpe_cli.views.comparison.files import comparison_json
 
         return json_text(comparison_json(self.value, changes=self.changes, checks=self.checks))
 
     def to_markdown(self, metrics: Sequence[Metric] | None = None) -> str:
         """Return the Markdown that ``bpe compare --markdown`` prints, of some metrics or the usual ones."""
-        from bpe_cli.views.comparison.as_markdown import comparison_markdown
+        from bpe_cli.views.comparison.files import comparison_markdown
 
         return comparison_markdown(self.value, metrics=metrics, changes=self.changes, checks=self.checks)
 
     def _repr_html_(self) -> str:
         """Return the page of ``bpe compare --html`` as a part of a notebook."""
         from bpe_cli.views.page.comparison import comparison_page
-        from bpe_cli.views.page.html import framed
+        from bpe_cli.views.page.page import framed
 
         return framed(comparison_page(self.value, changes=self.changes, checks=self.checks), "Comparison")

@@ -26,8 +26,7 @@ from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.support.blocks import Block
 from bpe_cli.surgery import merge, prune
-from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import Tokenizer, fingerprint
 from tests.cli_runner import run
 from tests.counted import at_least, compared
 from tests.oracle.codebook import segments

@@ -45,7 +45,7 @@ CLI_MAY_IMPORT = {
     "trainers.TRAINERS": "what else --help-algorithm lists",
     "trainers.base.Trainer": "whose options --help-algorithm lists",
     "trainers.trainer_of": "likewise",
-    "trainers.base.DEFAULT_MAX_MEMORY": "the default of --max-memory",
+    "trainers.counts.DEFAULT_MAX_MEMORY": "the default of --max-memory",
     "trainers.base.Options": "what --set stands for",
 }
 """What the command line needs besides jobs and views: names that options may have, values that they stand for."""

@@ -258,7 +258,7 @@ def _text(wanted: CompareOutput, done: "CheckedComparison", color: options.Color
     if wanted.form == "json":
         return found.to_json()
     if wanted.form == "csv":
-        from bpe_cli.views.comparison.as_csv import comparison_csv
+        from bpe_cli.views.comparison.files import comparison_csv
 
         return comparison_csv(done.comparison)
     if wanted.form == "markdown":

@@ -215,7 +215,8 @@ def run(
     from bpe_cli.jobs.train import TrainJob, check_compat, train_file
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.support.ordered_threads import usable_threads
-    from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
+    from bpe_cli.trainers import trainer_of
+    from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
 
     check_compat(model.algorithm, model.compat)
     trainer = trainer_of(model.algorithm, model.compat)

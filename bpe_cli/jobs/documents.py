@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from bpe_cli.sinks import Sink
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
-    from bpe_cli.tokenizer.edges import Edges
     from bpe_cli.tokenizer.engine import Place, Sampling
+    from bpe_cli.tokenizer.usage import Edges
 
 
 class Origins:

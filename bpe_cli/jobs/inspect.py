@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from bpe_cli.corpus import Inputs, Source
     from bpe_cli.jobs.tokenizers import AnyTokenizer
-    from bpe_cli.reports.text.nbest import Ranking
+    from bpe_cli.reports.text.scores import Ranking
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.stages import StagesReport
-    from bpe_cli.reports.text.steps.values import Steps
+    from bpe_cli.reports.text.steps import Steps
     from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.reports.tokenizer.corpus_report import Frequencies
     from bpe_cli.reports.tokenizer.health import HealthReport
@@ -209,17 +209,18 @@ def _finder(
     """
     specials = options.specials
     if options.steps:
-        from bpe_cli.reports.text.steps import Limits, teller_of
+        from bpe_cli.reports.text.steps.pieces import Limits
+        from bpe_cli.reports.text.steps.record import teller_of
 
         limits = Limits(None, None) if options.full else Limits()
         if options.best is not None:
-            from bpe_cli.reports.text.nbest import refuse_without_scores
+            from bpe_cli.reports.text.scores import refuse_without_scores
 
             refuse_without_scores(tokenizer)
             limits = replace(limits, nbest=options.best)
         return ExplainedTexts, teller_of(tokenizer, specials, limits)
     if options.best is not None:
-        from bpe_cli.reports.text.nbest import check_rankable, rank
+        from bpe_cli.reports.text.scores import check_rankable, rank
 
         check_rankable(tokenizer)
         best = options.best

@@ -211,7 +211,7 @@ def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:
         return
     import shlex
 
-    from bpe_cli.tokenizer.withholding import unspelt
+    from bpe_cli.tokenizer.special_tokens import unspelt
 
     texts = (tokenizer.token_bytes(each).decode() for each in unspelt(tokenizer.model, tokenizer.withheld))
     for text in (text for text in texts if text not in specials):

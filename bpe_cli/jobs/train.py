@@ -21,7 +21,8 @@ from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, Trained, check_numbers, new_counts
+from bpe_cli.trainers.base import Options, Trained, check_numbers
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -157,7 +158,7 @@ def _train(
 ) -> TrainedFile:
     from bpe_cli.formats import dump
     from bpe_cli.sinks.atomic import open_output, open_stdout
-    from bpe_cli.tokenizer.withholding import dead_merges
+    from bpe_cli.tokenizer.special_tokens import dead_merges
 
     trainer = trainer_for(options)
     steps = trainer.steps(counts, options) if job.steps else None

@@ -19,7 +19,7 @@ class _Entry(NamedTuple):
     """An algorithm, said without importing its trainer, which takes longer than all of ``--help``.
 
     Attributes:
-        place: The module of its trainer.
+        place: The module of its trainer, and after a colon its name there where it is not ``TRAINER``.
         summary: What it is, for the help.
         compats: Whose rules it can follow.
     """
@@ -34,13 +34,13 @@ _ENTRIES = {
     "bpe": _Entry("bpe", "BPE over characters", ("subword-nmt", "hf", "sentencepiece")),
     "wordpiece": _Entry("wordpiece", "BERT's pieces of words", ("hf", "tensorflow")),
     "unigram": _Entry("unigram", "the likeliest pieces", ("sentencepiece",)),
-    "char": _Entry("char", "characters", ("sentencepiece",)),
-    "word": _Entry("word", "words", ("sentencepiece",)),
-    "ngram": _Entry("ngram", "runs of characters"),
-    "byte": _Entry("byte", "the 256 bytes"),
+    "char": _Entry("unmerged:CHAR", "characters", ("sentencepiece",)),
+    "word": _Entry("unmerged:WORD", "words", ("sentencepiece",)),
+    "ngram": _Entry("unmerged:NGRAM", "runs of characters"),
+    "byte": _Entry("unmerged:BYTE", "the 256 bytes"),
     "maxmatch": _Entry("maxmatch", "dictionaries of Chinese words"),
 }
-"""The algorithms of ``train -a``: adding one is a module, which has a ``TRAINER``, and a line here."""
+"""The algorithms of ``train -a``: adding one is a module with its trainer, and a line here."""
 
 _FOLLOWING = {"sentencepiece": "sentencepiece"}
 """The modules of trainers that train another's algorithm by rules of their own."""
@@ -62,7 +62,8 @@ class _Trainers(Mapping[str, "Trainer[Any]"]):
         self._places = places
 
     def __getitem__(self, name: str) -> Trainer[Any]:
-        trainer: Trainer[Any] = import_module(f"bpe_cli.trainers.{self._places[name]}").TRAINER
+        module, _, attribute = self._places[name].partition(":")
+        trainer: Trainer[Any] = getattr(import_module(f"bpe_cli.trainers.{module}"), attribute or "TRAINER")
         return trainer
 
     def __iter__(self) -> Iterator[str]:
@@ -122,13 +123,14 @@ def train(texts: Iterable[str | bytes], options: Options) -> Tokenizer:
         UsageError: if the options contradict each other, or a number is too large.
     """
     from bpe_cli.support.blocks import Block
-    from bpe_cli.trainers import base
+    from bpe_cli.trainers.base import check_numbers
+    from bpe_cli.trainers.counts import new_counts
 
     trainer = trainer_for(options)
-    base.check_numbers(options)
+    check_numbers(options)
     documents = [text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text for text in texts]
     if trainer.takes_lines(options):
         documents = [line for document in documents for line in document.splitlines()]
-    counts = base.new_counts()
+    counts = new_counts()
     trainer.count([Block.of(documents)], options, counts)
     return trainer.train(counts, options).tokenizer

@@ -22,24 +22,17 @@ from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import (
-    Front,
-    Progress,
-    SplittingOptions,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    counts_of,
-    items_of,
-    refuse_nothing,
-    small,
-)
-from bpe_cli.trainers.word_counts import (
+from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.counts import (
     character_counts,
+    counts_of,
     edge_characters,
+    items_of,
     kept_characters,
     mark_pieces,
     read_words,
+    refuse_nothing,
+    small,
     texts,
 )
 

@@ -15,10 +15,10 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.nbest import Ranking
+    from bpe_cli.reports.text.scores import Ranking
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.stages import StagesReport
-    from bpe_cli.reports.text.steps.values import Steps
+    from bpe_cli.reports.text.steps import Steps
     from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import TokenCard
@@ -161,12 +161,12 @@ SHAPES: dict[str, Shape] = {
     "segmentation.PlacedToken": Shape(
         "id=token_id token=content bytes=start,end characters=character_start,character_end special piece score"
     ),
-    "graphemes.SplitGrapheme": Shape(
+    "characters.SplitGrapheme": Shape(
         "text tokens contents",
         tokens=lambda split: (split.first, split.first + len(split.contents)),
         contents=lambda split: [content.hex() for content in split.contents],
     ),
-    "suspicions.TextWarning": Shape("kind message hint bytes=start,end count"),
+    "characters.TextWarning": Shape("kind message hint bytes=start,end count"),
     "stages.StagesReport": Shape(
         "normalizer=normalizers pre_tokenizer=pre_tokenizers pieces model post_processor decoder",
         post_processor=lambda report: {
@@ -181,13 +181,13 @@ SHAPES: dict[str, Shape] = {
     "stages.Normalized": Shape("type=name text=content changes"),
     "stages.Change": Shape("bytes=start,end before after"),
     "stages.Piece": Shape("text=content bytes=start,end tokens=first,token_end special"),
-    "nbest.Ranking": Shape("schema tokenizer byte_count wanted segmentations", schema=lambda _: "bpe.inspect.nbest/1"),
-    "nbest.RankedSegmentation": Shape(
+    "scores.Ranking": Shape("schema tokenizer byte_count wanted segmentations", schema=lambda _: "bpe.inspect.nbest/1"),
+    "scores.RankedSegmentation": Shape(
         "score ids tokens",
         ids=lambda each: [token.token_id for token in each.tokens],
         tokens=lambda each: [token.content for token in each.tokens],
     ),
-    "values.StepToken": Shape("id=token_id token=content"),
+    "steps.StepToken": Shape("id=token_id token=content"),
     "vocabulary_report.VocabularyReport": Shape(
         "schema name fingerprint kind algorithm ordinary_count special_count merge_count dead_merge_count highest_id "
         "unused_count unused_ranges patterns prefix_space ignore_merges unicode_version special_tokens settings "

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.style import Style
 
-    from bpe_cli.reports.text.nbest import RankedToken, Ranking
+    from bpe_cli.reports.text.scores import RankedToken, Ranking
     from bpe_cli.reports.text.stages import Change, Normalized, StagesReport
     from bpe_cli.reports.text.warnings import TextWarning
 

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from bpe_cli.reports.text.steps.steps import readable
+from bpe_cli.reports.text.steps.record import readable
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.views.labels import count, fraction, whole
 from bpe_cli.views.visible import BAR, visible
@@ -22,7 +22,7 @@ from bpe_cli.views.visible import BAR, visible
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-    from bpe_cli.reports.text.steps.values import (
+    from bpe_cli.reports.text.steps import (
         CutWalk,
         LatticeWalk,
         LookUpWalk,

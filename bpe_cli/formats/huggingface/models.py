@@ -83,7 +83,7 @@ def read(name: str, node: Node, specials: Iterable[SpecialToken]) -> tuple[Model
 def hidden_of(node: Node, specials: Iterable[SpecialToken]) -> set[str]:
     """Return the texts that are left out of the vocabulary that is matched.
 
-    Where unknown characters fall back to bytes, the names of those stay: ``withholding`` sees to it that their own
+    Where unknown characters fall back to bytes, the names of those stay: ``special_tokens`` sees to it that their own
     texts do not become them.
     """
     fall_back = node.get("byte_fallback").value is True

@@ -12,7 +12,7 @@ from bpe_cli.reports.comparison.input_accounts import FanOut, Reading
 from bpe_cli.reports.comparison.statistics import LEAST_RESAMPLES, RESAMPLES, adjust, difference
 from bpe_cli.reports.comparison.tallying import InputTally, TokenizerTally
 from bpe_cli.reports.text.segmentation import segment
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import fingerprint
 
 if TYPE_CHECKING:
     from bpe_cli.support.blocks import Block

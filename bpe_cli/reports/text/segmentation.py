@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.text.graphemes import SplitGrapheme, split_words
+from bpe_cli.reports.text.characters import SplitGrapheme, reading_of, split_words
 from bpe_cli.reports.text.scores import scores_of
-from bpe_cli.reports.text.token_text import reading_of
-from bpe_cli.tokenizer.token_spans import CharacterOffsets
+from bpe_cli.tokenizer.encoded import CharacterOffsets
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials, Tokenizer
-    from bpe_cli.tokenizer.token_spans import Placed
+    from bpe_cli.tokenizer.encoded import Placed
 
 _OVERLAPPING = ("n-gram",)
 """Kinds of models whose tokens have characters in common, so that those joined are not the text."""

@@ -13,7 +13,7 @@ from bpe_cli.reports.tokenizer.structure import Anatomy, Structure, examine_stru
 from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport, describe
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
 from bpe_cli.support.messages import plural
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import fingerprint
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.corpus_report import CorpusReport, Frequencies

@@ -33,7 +33,7 @@ from bpe_cli.reports.tokenizer.odd_tokens import (
     long_repeats,
     white_space_runs,
 )
-from bpe_cli.tokenizer.withholding import dead_merges
+from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:
     import regex

@@ -13,7 +13,7 @@ from bpe_cli.reports.tokenizer.contents import WHITE_SPACE, Contents, LengthBin,
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
 from bpe_cli.stages.patterns import name_of
-from bpe_cli.tokenizer.withholding import dead_merges
+from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.stages import SpecialToken

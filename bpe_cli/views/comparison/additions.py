@@ -1,17 +1,29 @@
-"""Lay out what a comparison holds besides its measures: probes, overlaps of vocabularies, disagreements."""
+"""Lay out what a comparison holds besides its measures: probes, overlaps of vocabularies, and disagreements.
+
+Disagreements stand side by side, in colours, or with bars where there are none.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.views.blocks import Blocks, Line
-from bpe_cli.views.comparison.disagreements import disagreement_view
-from bpe_cli.views.comparison.overlap import overlap_view
-from bpe_cli.views.comparison.probes import probes_view
-from bpe_cli.views.labels import full_names, short_names
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+
+from bpe_cli.views.blocks import Block, Blocks, Line, Sheet, Verbatim
+from bpe_cli.views.comparison.grid import Grid, listed
+from bpe_cli.views.comparison.probes import probes_view, share, title
+from bpe_cli.views.labels import count, fraction, full_names, header, short_names, whole
+from bpe_cli.views.visible import BAR, harmless, units, visible
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
     from bpe_cli.reports.comparison.comparison import Comparison
+    from bpe_cli.reports.comparison.disagreements import Difference, Disagreement
+    from bpe_cli.reports.comparison.overlap import Alone, Overlap
 
 
 def additions_view(comparison: Comparison) -> Blocks | None:
@@ -30,3 +42,237 @@ def additions_view(comparison: Comparison) -> Blocks | None:
     if parts and not comparison.rows:
         parts.insert(0, Blocks(*map(Line, full_names(comparison.tokenizers, names))))
     return Blocks(*parts) if parts else None
+
+
+_TOKEN_CELLS = 24
+_SCRIPTS = 5
+_LONGEST = 4
+_NAMED = {"none": "no letter", "bytes": "no UTF-8", "other": "other scripts"}
+
+
+def overlap_view(names: Sequence[str], overlaps: Sequence[Overlap]) -> Blocks:
+    """Show vocabularies against the baseline's.
+
+    Args:
+        names: The tokenizers.
+        overlaps: One per tokenizer that is not the baseline.
+    """
+    base = harmless(names[overlaps[0].first])
+    sizes = [
+        (f"texts in {base}", [whole(each.sizes[0]) for each in overlaps]),
+        ("texts in this one", [whole(each.sizes[1]) for each in overlaps]),
+        ("in both", [whole(each.shared) for each in overlaps]),
+    ]
+    shares = [
+        ("Jaccard", [fraction(each.jaccard, 3) for each in overlaps]),
+        (f"share of {base}'s", [share(each.containment[0]) for each in overlaps]),
+        ("share of this one's", [share(each.containment[1]) for each in overlaps]),
+    ]
+    if any(each.weighted != (None, None) for each in overlaps):
+        shares += [
+            (f"of {base}'s tokens on the inputs", [share(each.weighted[0]) for each in overlaps]),
+            ("of this one's", [share(each.weighted[1]) for each in overlaps]),
+        ]
+    orders = [
+        ("order alike (tau-b)", [fraction(each.rank_correlation, 3) for each in overlaps]),
+        ("equal merges from the first on", [whole(each.equal_merges) for each in overlaps]),
+    ]
+    others = [names[each.second] for each in overlaps]
+    parts: list[Block] = [
+        title(f"Vocabularies against {base}, by the texts that tokens stand for"),
+        Grid("", others, [sizes, shares, orders]),
+    ]
+    for each in overlaps:
+        other = harmless(names[each.second])
+        parts += _alone(f"{base} and not in {other}", each.first_alone)
+        parts += _alone(f"{other} and not in {base}", each.second_alone)
+    return Blocks(*parts)
+
+
+def _alone(where: str, alone: Alone) -> Iterator[Block]:
+    if not alone.count:
+        yield Line(f"nothing in {where}")
+        return
+    yield Line(f"{count(alone.count, 'text')} in {where}")
+    shown = Sheet(is_list=True)
+    shown.add_numbers("")
+    shown.add_column(no_wrap=True)
+    shown.add_column(overflow="fold")
+    for each in alone.scripts[:_SCRIPTS]:
+        script = _NAMED.get(each.script, each.script)
+        shown.add_row(f"  {whole(each.count)}", script, Verbatim("  ".join(map(_short, each.examples))))
+    more = alone.scripts[_SCRIPTS:]
+    if more:
+        names = ", ".join(_NAMED.get(each.script, each.script) for each in more)
+        shown.add_row(f"  {whole(sum(each.count for each in more))}", "others", Verbatim(names))
+    shown.add_row("", "longest", Verbatim("  ".join(map(_short, alone.longest[:_LONGEST]))))
+    yield shown
+
+
+def _short(token: bytes) -> str:
+    """Write the beginning of a token."""
+    shown = ""
+    for unit in units(token.decode("utf-8", "surrogateescape")):
+        if cell_len(shown) + cell_len(unit) > _TOKEN_CELLS:
+            return shown + "…"
+        shown += unit
+    return shown
+
+
+# Both colours are given, so tokens read on dark and light terminals alike.
+_RICH = (Style.parse("#000000 on #d7ffff"), Style.parse("#000000 on #ffaf5f"))
+_BASIC = (Style.parse("black on cyan"), Style.parse("black on yellow"))
+
+_NOTHING = "∅"
+"""A token that stands for no text of its own."""
+
+_UNITS = 24
+_AROUND = 12
+_WIDE = 72
+
+
+def disagreement_view(names: Sequence[str], disagreements: Sequence[Disagreement]) -> Blocks:
+    """Show tokenizers against the baseline.
+
+    Args:
+        names: The tokenizers.
+        disagreements: One per tokenizer that is not the baseline.
+    """
+    first = disagreements[0]
+    base = harmless(names[first.first])
+    texts = count(first.byte_count, "byte") + ("" if first.whole else ", the beginning of each input")
+    boundaries = [
+        (f"boundaries of {base}", [whole(each.boundaries[0]) for each in disagreements]),
+        ("of this one", [whole(each.boundaries[1]) for each in disagreements]),
+        ("of both", [whole(each.common) for each in disagreements]),
+    ]
+    measures = [
+        ("Jaccard", [fraction(each.jaccard, 3) for each in disagreements]),
+        (f"precision (this one's in {base})", [fraction(each.precision, 3) for each in disagreements]),
+        (f"recall ({base}'s in this one)", [fraction(each.recall, 3) for each in disagreements]),
+        ("F1", [fraction(each.f1, 3) for each in disagreements]),
+    ]
+    words = [
+        ("words cut alike", [share(each.share_alike) for each in disagreements]),
+        (f"as {base} or finer", [share(each.share_finer) for each in disagreements]),
+        (f"as {base} or coarser", [share(each.share_coarser) for each in disagreements]),
+    ]
+    others = [names[each.second] for each in disagreements]
+    parts: list[Block] = [
+        title(f"Boundaries against {base}, on {texts}"),
+        Grid("", others, [boundaries, measures, words]),
+    ]
+    parts += [_Differences(names, each) for each in disagreements]
+    return Blocks(*parts)
+
+
+class _Differences:
+    """List segments that two tokenizers cut differently."""
+
+    def __init__(self, names: Sequence[str], disagreement: Disagreement) -> None:
+        self._first = harmless(names[disagreement.first])
+        self._second = harmless(names[disagreement.second])
+        self._disagreement = disagreement
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        palette: tuple[Style, ...] = ()
+        if not console.no_color and console.color_system is not None:
+            palette = _RICH if console.color_system in ("256", "truecolor") else _BASIC
+        if options.max_width >= _WIDE or not self._disagreement.segments:
+            yield Blocks(*self._blocks(palette))
+            return
+        yield Blocks(*self._head())
+        yield from self._lines(palette)
+        yield Blocks(*self._unknown())
+
+    def blocks(self) -> Iterator[Block]:
+        """Return all of it, however wide, without colours."""
+        return self._blocks(())
+
+    def _blocks(self, palette: Sequence[Style]) -> Iterator[Block]:
+        yield from self._head()
+        if self._disagreement.segments:
+            yield self._sheet(palette)
+            yield from self._unknown()
+
+    def _head(self) -> Iterator[Line]:
+        found = self._disagreement
+        if not found.segments:
+            yield Line(f"{self._second} cuts everything as {self._first} does")
+            return
+        places = f"{count(found.segments, 'place')} ({whole(found.kinds)} different)"
+        yield Line(
+            f"{self._second} differs in {places}; tokens more or fewer than {self._first}, the most costly first:"
+        )
+
+    def _sheet(self, palette: Sequence[Style]) -> Sheet:
+        shown = Sheet()
+        shown.add_numbers("tokens", "times")
+        shown.add_column(Verbatim(header(self._first)), overflow="fold")
+        shown.add_column(Verbatim(header(self._second)), overflow="fold")
+        shown.add_column("as in", overflow="fold")
+        for each in self._disagreement.differences:
+            shown.add_row(
+                Verbatim(_cost(each)),
+                Verbatim(whole(each.times)),
+                _cut(each, each.first_ends, palette),
+                _cut(each, each.second_ends, palette),
+                _context(each),
+            )
+        return shown
+
+    def _lines(self, palette: Sequence[Style]) -> Iterator[Text]:
+        """Lay out each difference as lines, where five columns are too many."""
+        for each in self._disagreement.differences:
+            yield from listed(
+                f"{_cost(each)} tokens, {count(each.times, 'time')}",
+                [
+                    (self._first, _cut(each, each.first_ends, palette)),
+                    (self._second, _cut(each, each.second_ends, palette)),
+                    ("as in", _context(each)),
+                ],
+            )
+
+    def _unknown(self) -> Iterator[Line]:
+        for name, lost in zip((self._first, self._second), self._disagreement.unknown, strict=True):
+            if lost:
+                yield Line(f"{count(lost, 'token')} of {name} stand for unknown text; that they are few is no merit")
+
+
+def _cost(difference: Difference) -> str:
+    return f"{difference.cost:+,}" if difference.cost else "0"
+
+
+def _cut(difference: Difference, ends: Sequence[int], palette: Sequence[Style]) -> Text:
+    """Write a segment with its tokens told apart."""
+    text = Text()
+    start = written = 0
+    for number, end in enumerate(ends):
+        if number and not palette:
+            text.append(BAR)
+        style = palette[number % len(palette)] if palette else Style()
+        for unit in units(difference.text[start:end].decode("utf-8", "surrogateescape"), bars=not palette):
+            if written == _UNITS:
+                return text.append("…")
+            text.append("\\" + unit if unit == _NOTHING else unit, style)
+            written += 1
+        if start == end:
+            text.append(_NOTHING, style)
+            written += 1
+        start = max(start, end)
+    return text
+
+
+def _context(difference: Difference) -> Text:
+    """Write a segment's first occurrence among its neighbours; characters cut at the ends are left out."""
+    text = Text(_whole(difference.before[-_AROUND:]), style="dim")
+    shown = difference.text if len(difference.text) <= _UNITS else difference.text[: _UNITS // 2]
+    text.append(_whole(shown), Style(bold=True, dim=False))
+    if len(shown) < difference.byte_count:
+        return text.append("…")
+    return text.append(_whole(difference.after[:_AROUND]))
+
+
+def _whole(content: bytes) -> str:
+    """Write what is whole characters."""
+    return visible(content.decode("utf-8", "ignore").encode())

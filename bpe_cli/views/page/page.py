@@ -16,12 +16,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from bpe_cli.views.labels import DOCUMENT_LIMIT, TOKEN_LIMIT, count
-from bpe_cli.views.page.markup import name
+from bpe_cli.views.page.markup import escape, name, rendered
 from bpe_cli.views.page.tokens import section
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
+    from bpe_cli.views.blocks import Blocks
 
 
 # Children of the body: what asks about them (body:has(> ...)) must not concern the tokens, of which there are many.
@@ -63,6 +64,20 @@ def texts_page(
     if more:
         yield f'<p class="note">and {count(more, "more document")}; --full shows all</p>\n'
     yield from foot()
+
+
+def blocks_page(title: str, shown: Blocks) -> Iterator[str]:
+    """Write a page of nothing but blocks."""
+    yield from head(title, "wide")
+    yield from rendered(shown)
+    yield from foot()
+
+
+def framed(page: Iterable[str], title: str) -> str:
+    """Write a page as a part of another one, a notebook: its styles stay inside, and so does its script."""
+    content = escape("".join(page))
+    style = "width:100%;height:30em;border:0;resize:vertical"
+    return f'<iframe title="{name(title)}" sandbox="allow-scripts" style="{style}" srcdoc="{content}"></iframe>'
 
 
 def head(title: str, kind: str = "") -> Iterator[str]:

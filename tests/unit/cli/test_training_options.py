@@ -17,7 +17,9 @@ from bpe_cli.formats import FORMATS
 from bpe_cli.jobs.count import check_matches
 from bpe_cli.jobs.train import check_compat
 from bpe_cli.stages import Split
-from bpe_cli.trainers import ALGORITHMS, TRAINERS, base, bpe, byte, compats_of, ngram, unigram
+from bpe_cli.trainers import ALGORITHMS, TRAINERS, bpe, compats_of, unigram
+from bpe_cli.trainers.counts import new_counts
+from bpe_cli.trainers.unmerged import Byte, Ngram, NgramOptions
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,10 @@ def test_lists_in_files(tmp_path):
 
 
 def test_flags_and_settings_come_together():
-    made = options_of("ngram", ngram.TRAINER, {"vocab_size": 9, "pattern": None}, ["n=3", "strided=yes"])
-    assert made == ngram.Options(n=3, strided=True, vocab_size=9)
-    assert options_of("ngram", ngram.TRAINER, {}, ["unk-token=?"]).unk_token == "?"
-    assert options_of("ngram", ngram.TRAINER, {}, ["n=3", "n=4"]).n == 4
+    made = options_of("ngram", Ngram(), {"vocab_size": 9, "pattern": None}, ["n=3", "strided=yes"])
+    assert made == NgramOptions(n=3, strided=True, vocab_size=9)
+    assert options_of("ngram", Ngram(), {}, ["unk-token=?"]).unk_token == "?"
+    assert options_of("ngram", Ngram(), {}, ["n=3", "n=4"]).n == 4
 
 
 def test_a_pattern_is_a_pre_tokenizer_where_there_is_no_pattern():
@@ -164,7 +166,7 @@ def counts_of(*pieces: bytes) -> _core.Counts:
     from array import array
     from itertools import accumulate
 
-    counts = base.new_counts()
+    counts = new_counts()
     counts.add_pieces(b"".join(pieces), array("Q", accumulate(map(len, pieces))), None)
     return counts
 
@@ -249,4 +251,4 @@ def test_every_option_is_described(trainer):
 
 
 def test_help_of_bytes_names_what_is_not_given():
-    assert "      Not given, or 256 and the number of special tokens.\n" in help_of("byte", byte.TRAINER)
+    assert "      Not given, or 256 and the number of special tokens.\n" in help_of("byte", Byte())

@@ -29,7 +29,7 @@ from bpe_cli.stages.spelling import BYTE_TEXT, UNUSED, USER_DEFINED
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import as_merges, of_ranks
-from bpe_cli.tokenizer.withholding import dead_merges
+from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Model

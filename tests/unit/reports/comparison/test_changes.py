@@ -193,7 +193,7 @@ def test_sentences():
 
 
 def test_fields_are_named_when_they_lie():
-    from bpe_cli.views.comparison.as_json import comparison_json
+    from bpe_cli.views.comparison.files import comparison_json
 
     good = json.dumps(comparison_json(comparison()))
     assert StoredComparison.parse(good.encode(), "r.json") == StoredComparison.of(comparison())
@@ -253,7 +253,7 @@ def test_what_is_no_report(data):
 
 @given(st.data())
 def test_nothing_that_json_holds_crashes(data):
-    from bpe_cli.views.comparison.as_json import comparison_json
+    from bpe_cli.views.comparison.files import comparison_json
 
     junk = st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -22,11 +22,10 @@ from bpe_cli.reports.comparison.probes.numbers import probe_numbers
 from bpe_cli.support.blocks import Block
 from bpe_cli.views.blocks import Blocks, Heading
 from bpe_cli.views.comparison.additions import additions_view
-from bpe_cli.views.comparison.as_json import comparison_json
-from bpe_cli.views.comparison.as_markdown import comparison_markdown
+from bpe_cli.views.comparison.files import comparison_json, comparison_markdown
 from bpe_cli.views.comparison.grid import Grid
 from bpe_cli.views.page.comparison import comparison_page
-from bpe_cli.views.page.html import rendered
+from bpe_cli.views.page.markup import rendered
 from tests.unit.reports.comparison.tiny import tiny
 from tests.unit.views.comparison.test_files import HOSTILE_NAMES, tokens_of
 from tests.unit.views.golden import CONSOLES, check, render

@@ -18,9 +18,7 @@ from bpe_cli.reports.comparison.checks import Condition
 from bpe_cli.reports.comparison.comparison import Settings
 from bpe_cli.reports.comparison.metrics import METRICS
 from bpe_cli.reports.comparison.stored import StoredComparison
-from bpe_cli.views.comparison.as_csv import comparison_csv
-from bpe_cli.views.comparison.as_json import comparison_json
-from bpe_cli.views.comparison.as_markdown import code, comparison_markdown
+from bpe_cli.views.comparison.files import code, comparison_csv, comparison_json, comparison_markdown
 from bpe_cli.views.labels import short_names
 from bpe_cli.views.visible import harmless
 from tests.counted import at_least, compared

@@ -1,9 +1,9 @@
-"""Find which tokens text never becomes unless somebody asks, and make a model as text meets it: without them.
+"""Special tokens: which are looked for in text, and which tokens text never becomes unless somebody asks.
 
-Special tokens are such tokens, and the unknown one, which stands for what has no token. A vocabulary may hold
-their texts all the same, and merges may spell them out: of ``</ s`` and ``>`` comes ``</s>``. So text is matched with
-the *live* model: these tokens have no text there, and a merge that makes or uses one is left out. It is *dead*: its
-parts stay as they are, and a merge that builds on its product finds no place. (Ranks are merges too: a token of
+The latter are *withheld*: special tokens, and the unknown one, which stands for what has no token. A vocabulary may
+hold their texts all the same, and merges may spell them out: of ``</ s`` and ``>`` comes ``</s>``. So text is matched
+with the *live* model: these tokens have no text there, and a merge that makes or uses one is left out. It is *dead*:
+its parts stay as they are, and a merge that builds on its product finds no place. (Ranks are merges too: a token of
 higher rank may still arise of other parts.) All of this is settled once, when a tokenizer is compiled.
 
 What text is spelt with stays, whatever it is declared besides: a byte of byte-level BPE, or the character that spells
@@ -18,14 +18,15 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
+from bpe_cli.errors import UsageError
+from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, SpecialToken
 from bpe_cli.stages.models import CharacterBpe, MergeBpe, RankBpe, Unigram
 from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, CHAR_TO_BYTE, CONTROL, NORMAL, UNKNOWN
-from bpe_cli.stages.vocabulary import Merges
+from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
-    from bpe_cli.stages.models import Model, SpecialToken
+    from bpe_cli.stages.models import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +136,40 @@ def dead_merges(model: Model, tokens: Withheld) -> Iterator[tuple[int, tuple[int
         for number, (left, right, product) in enumerate(model.merges):
             if product in never_made or left in ids or right in ids:
                 yield number, (left, right, product)
+
+
+def joined_special_tokens(
+    vocabulary: Vocabulary, special_tokens: Sequence[SpecialToken], more: Iterable[SpecialToken]
+) -> tuple[SpecialToken, ...]:
+    """Return special tokens and more of them, sorted by id; of equal contents the later one counts.
+
+    Raises:
+        UsageError: if an id is taken, or a content stands for another id.
+    """
+    joined = {token.content: token for token in special_tokens}
+    taken = {token.token_id: token for token in special_tokens}
+    for token in more:
+        if not token.content:
+            raise UsageError("a special token needs a text")
+        present = joined.get(token.content)
+        if present is not None and present.token_id != token.token_id:
+            raise UsageError(
+                f"the special token {show_token(token.content)} already has id {present.token_id}, not {token.token_id}"
+            )
+        holder = taken.get(token.token_id)
+        ordinary = vocabulary.token(token.token_id) if token.token_id < vocabulary.size else b""
+        if (holder is not None and holder.content != token.content) or (ordinary and ordinary != token.content):
+            free = max(vocabulary.size, max(taken, default=-1) + 1)
+            raise UsageError(
+                f"id {token.token_id} for the special token {show_token(token.content)} is taken by "
+                f"{show_token(holder.content if holder else ordinary)}",
+                hint=f"the first free id after all others is {free}",
+            )
+        joined[token.content] = token
+        taken[token.token_id] = token
+    return tuple(sorted(joined.values(), key=lambda token: token.token_id))
+
+
+def show_token(content: bytes) -> str:
+    """Write a token for a message, in quotes."""
+    return repr(content.decode("utf-8", "backslashreplace"))

@@ -1,11 +1,12 @@
-"""Record how a piece is cut by its longest tokens: from the left, or wherever they stand."""
+"""Record how a piece is cut by its longest tokens, from the left or anywhere, and what is looked up as it is."""
 
 from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from bpe_cli.reports.text.steps.limits import (
+from bpe_cli.reports.text.steps import CutStep, CutWalk, LookUp, LookUpWalk, MatchStep, MatchWalk, Spelling, StepToken
+from bpe_cli.reports.text.steps.pieces import (
     LONGEST_REST,
     bytes_of,
     check_length,
@@ -14,13 +15,14 @@ from bpe_cli.reports.text.steps.limits import (
     text_of,
     window,
 )
-from bpe_cli.reports.text.steps.values import CutStep, CutWalk, MatchStep, MatchWalk, Spelling, StepToken
+from bpe_cli.teaching.characters import ngrams
 from bpe_cli.teaching.longest_match import Cut, Marks, Match, Units, anywhere, from_left, lengths_of, stretches
 from bpe_cli.teaching.longest_match import text_of as written
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.steps.limits import Limits, Names
-    from bpe_cli.stages import LongestMatch, MaxMatch, WordPiece
+    from bpe_cli.reports.text.steps.pieces import Limits, Names
+    from bpe_cli.stages import LongestMatch, MaxMatch, NGram, WordLevel, WordPiece
+
 
 Way = Literal["token", "unknown", "fused", "left out"]
 
@@ -192,3 +194,49 @@ def _step(
     rest: str, cut: int, tried: int, text: str, fits: tuple[StepToken, ...], taken: StepToken | None, way: Way
 ) -> MatchStep:
     return MatchStep(bytes_of(rest), cut, tried, fits, taken, way, bytes_of(text))
+
+
+class WholePieces:
+    """Record the steps of ``WordLevel``: a piece is a token, or unknown."""
+
+    def __init__(self, model: WordLevel, names: Names, limits: Limits) -> None:
+        self._model = model
+        self._names = names
+
+    def walk(self, piece: bytes) -> LookUpWalk:
+        """Return the one step of a piece."""
+        found = self._model.vocabulary.id_of(piece)
+        token_id = self._model.unk_id if found is None else found
+        steps = () if token_id is None else (LookUp(piece, self._names.token(token_id), found is not None),)
+        return LookUpWalk(None, steps, 0, tuple(step.token for step in steps))
+
+
+class NGrams:
+    """Record the steps of ``NGram``: every n neighbouring characters are looked up."""
+
+    def __init__(self, model: NGram, names: Names, limits: Limits) -> None:
+        self._n = model.n
+        self._unk_id = model.unk_id
+        self._names = names
+        self._limits = limits
+        self._ids: dict[bytes, int] = {}
+        for token_id, token in model.vocabulary.items():
+            self._ids.setdefault(token, token_id)  # of equal ones the first counts
+
+    def walk(self, piece: bytes) -> LookUpWalk:
+        """Return the steps of one piece.
+
+        Raises:
+            TooMuchToTell: if there are too many.
+        """
+        check_length(piece)
+        steps = []
+        piece_text = text_of(piece)
+        check_work(len(piece_text), [min(self._n, len(piece_text))])
+        for text in map(bytes_of, ngrams(piece_text, self._n)):
+            found = self._ids.get(text)
+            token_id = self._unk_id if found is None else found
+            if token_id is not None:
+                steps.append(LookUp(text, self._names.token(token_id), found is not None))
+        told = tuple(steps[: self._limits.steps])
+        return LookUpWalk(self._n, told, len(steps) - len(told), tuple(step.token for step in steps))

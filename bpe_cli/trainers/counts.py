@@ -1,4 +1,4 @@
-"""Read and rewrite counts of words: the characters that a vocabulary begins with, and marks that no merge crosses.
+"""Make, read and rewrite the counts of pieces that trainers learn from, and choose an alphabet by them.
 
 Marks (MorphBPE, arXiv:2502.00894) stand for places that the user names, inside the words of a corpus. They only
 change what is learnt. Encoding knows nothing of them: a merge that was learnt elsewhere may cross such a place.
@@ -6,14 +6,94 @@ change what is learnt. Encoding knows nothing of them: a merge that was learnt e
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate, islice
 
 from bpe_cli import _core
-from bpe_cli.errors import FormatError
-from bpe_cli.trainers.base import counts_of, items_of
+from bpe_cli.errors import FormatError, TrainingError, UsageError
+
+DEFAULT_MAX_MEMORY = 4 << 30
+"""Bytes that counts may take; a fixed number, so that what is refused does not depend on the machine."""
+
+_ALL_MEMORY = (1 << 63) - 1
+"""More bytes than any machine addresses."""
+
+STEPS_BYTES = 20_000
+"""Bytes of different pieces up to which a textbook's training is shown: it counts all anew at each step."""
 
 FILE_MARK = "|"
 """What stands between the parts of a word in a file of segmented words."""
+
+
+def new_counts(max_memory: int = DEFAULT_MAX_MEMORY) -> _core.Counts:
+    """Return counts of nothing, to add to, in at most ``max_memory`` bytes."""
+    return _core.Counts(min(max_memory, _ALL_MEMORY))
+
+
+def items_of(counts: _core.Counts) -> Iterator[tuple[bytes, int]]:
+    """Yield all pieces with their counts, in order of first occurrence."""
+    step = 1 << 16
+    for start in range(0, counts.unique, step):
+        yield from counts.items(start, step)
+
+
+def pieces_of(counts: _core.Counts) -> dict[bytes, int]:
+    """Return all pieces with their counts, in order of first occurrence.
+
+    >>> from array import array
+    >>> counts = new_counts()
+    >>> counts.add_pieces(b"aba", array("Q", [1, 2, 3]), None)
+    >>> pieces_of(counts)
+    {b'a': 2, b'b': 1}
+    """
+    return dict(items_of(counts))
+
+
+def counts_of(items: Iterable[tuple[bytes, int]]) -> _core.Counts:
+    """Count pieces that were counted before and have been rewritten, in memory without a bound.
+
+    >>> pieces_of(counts_of([(b"a", 2), (b"b", 1), (b"a", 1)]))
+    {b'a': 3, b'b': 1}
+    """
+    counts = new_counts(_ALL_MEMORY)
+    for batch in _batched(items, 1 << 16):
+        pieces = [piece for piece, _ in batch]
+        ends = array("Q", accumulate(map(len, pieces)))
+        counts.add_pieces(b"".join(pieces), ends, array("Q", (number for _, number in batch)))
+    return counts
+
+
+def _batched(items: Iterable[tuple[bytes, int]], size: int) -> Iterator[list[tuple[bytes, int]]]:
+    """Yield items, ``size`` at a time."""
+    waiting = iter(items)
+    while batch := list(islice(waiting, size)):
+        yield batch
+
+
+def refuse_nothing(counts: _core.Counts, what: str = "text") -> None:
+    """Make sure that a corpus has something to train on.
+
+    Raises:
+        TrainingError: if it has not.
+    """
+    if not counts.unique:
+        raise TrainingError(f"there is nothing to train on: the corpus has no {what}")
+
+
+def small(counts: _core.Counts) -> dict[bytes, int]:
+    """Return all pieces of a corpus that is small enough for a textbook.
+
+    Raises:
+        UsageError: if the corpus is too large.
+    """
+    pieces = dict(counts.items(0, STEPS_BYTES))
+    if sum(map(len, pieces)) > STEPS_BYTES or counts.unique > len(pieces):
+        raise UsageError(
+            f"--steps is for small corpora: up to {STEPS_BYTES:,} bytes of different pieces",
+            hint="leave --steps out, or train on a sample",
+        )
+    return pieces
 
 
 def texts(counts: _core.Counts, by_byte: bool = False, mark: str = "") -> Iterator[tuple[str, int]]:

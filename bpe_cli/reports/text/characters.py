@@ -1,13 +1,161 @@
-"""Describe what is odd about a text whatever the tokenizer: its encoding, its white space, what cannot be seen."""
+"""Read tokens and texts as characters: how a token is read, what it shares with its neighbours, and what is odd.
+
+A token is read as its vocabulary spells it, but for bytes, which are given as bytes: the visible alphabet of
+byte-level vocabularies, and the names ``<0xE4>`` of byte fallback. Marks of words (``▁``, ``##``, ``</w>``) stay, for
+they tell one token from another. What is odd about a text is so whatever the tokenizer: its encoding, its white space,
+what cannot be seen.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
+from bpe_cli.stages.components import ByteLevel, ByteLevelNormalizer
+from bpe_cli.stages.spelling import from_visible
 from bpe_cli.support.messages import plural
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer import Tokenizer
+
+
+_NAMED_BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
+
+
+def reading_of(tokenizer: Tokenizer) -> Callable[[bytes], bytes]:
+    """Return what reads an ordinary token.
+
+    >>> from array import array
+    >>> from bpe_cli.stages import Unigram
+    >>> from bpe_cli.tokenizer import Tokenizer
+    >>> from bpe_cli.stages.vocabulary import Vocabulary
+    >>> model = Unigram(Vocabulary.from_tokens([b"<0xE8>"]), array("d", [0.0]), byte_fallback=True)
+    >>> reading_of(Tokenizer(model))(b"<0xE8>"), reading_of(Tokenizer(model))(b"ab")
+    (b'\\xe8', b'ab')
+    """
+    if tokenizer.model.kind in ("bpe-ranks", "bpe-merges"):
+        return _as_it_is
+    if tokenizer.model.byte_fallback:
+        return _fallback
+    stages = (*tokenizer.normalizer, *tokenizer.pre_tokenizer)
+    if any(isinstance(stage, (ByteLevel, ByteLevelNormalizer)) for stage in stages):
+        return read_visible
+    return _as_it_is
+
+
+def _as_it_is(token: bytes) -> bytes:
+    return token
+
+
+def _fallback(token: bytes) -> bytes:
+    named = _NAMED_BYTE.fullmatch(token)
+    return bytes.fromhex(named[1].decode()) if named else token
+
+
+def read_visible(token: bytes) -> bytes:
+    """Read the visible alphabet; a user's own token that is not written in it is itself."""
+    try:
+        content = from_visible(token.decode())
+    except UnicodeDecodeError:
+        return token
+    return token if content is None else content
+
+
+@dataclass(frozen=True, slots=True)
+class SplitGrapheme:
+    """A grapheme cluster (what a reader takes for one character) that lies in several tokens.
+
+    Attributes:
+        first: Number of the first of its tokens.
+        offset: Where in that token's reading it begins.
+        contents: The bytes that each of the tokens has of it.
+    """
+
+    first: int
+    offset: int
+    contents: tuple[bytes, ...]
+
+    @property
+    def text(self) -> str:
+        """The grapheme cluster."""
+        return _decode(b"".join(self.contents))
+
+
+def split_words(readings: Sequence[bytes], first: int, suffix: str) -> Iterator[SplitGrapheme]:
+    """Yield the clusters that tokens share, none of which goes on behind the mark of a word's end.
+
+    Args:
+        readings: What the tokens read as.
+        first: Number of the first token.
+        suffix: What a token ends with at the end of a word; empty for no such mark.
+    """
+    if not suffix:
+        yield from split_graphemes(readings, first)
+        return
+    mark, begin = suffix.encode(), 0
+    for number, reading in enumerate(readings, start=1):
+        if reading.endswith(mark) or number == len(readings):
+            yield from split_graphemes(readings[begin:number], first + begin)
+            begin = number
+
+
+def split_graphemes(contents: Sequence[bytes], first: int = 0) -> Iterator[SplitGrapheme]:
+    r"""Yield the grapheme clusters that neighbouring tokens share.
+
+    A carriage return and the line feed after it count as two, for they are shown as two.
+
+    Args:
+        contents: The tokens' bytes.
+        first: Number of the first token.
+
+    >>> [split.contents for split in split_graphemes([b"ab\xe8", b"\xb0\x81c"])]
+    [(b'\xe8', b'\xb0\x81')]
+    """
+    data = b"".join(contents)
+    if data.isascii():
+        return
+    ends = list(accumulate(map(len, contents)))
+    token = 0
+    for start, stop in _grapheme_spans(_decode(data)):
+        while ends[token] <= start:
+            token += 1
+        if ends[token] >= stop:
+            continue
+        begin, position, shares = token, start, []
+        while True:
+            end = min(ends[token], stop)
+            shares.append(data[position:end])
+            position = end
+            if position == stop:
+                break
+            token += 1
+        yield SplitGrapheme(first + begin, start - (ends[begin - 1] if begin else 0), tuple(shares))
+
+
+def _grapheme_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the byte spans of grapheme clusters, those of one ASCII character among others left out."""
+    import regex  # imported here: it costs 20 ms
+
+    # Between two ASCII characters there is always a boundary (CR LF apart, which is cut on purpose), so
+    # only what stands beside other characters must be looked at.
+    cluster = regex.compile(r"\r|\X")
+    position = done = 0
+    for stretch in regex.finditer(r"[\x00-\x7f]?(?:[^\x00-\x7f]++[\x00-\x7f]?+)++", text):
+        position += stretch.start() - done
+        done = stretch.end()
+        for match in cluster.finditer(stretch.group()):
+            start = position
+            position += len(match.group().encode("utf-8", "surrogateescape"))
+            yield start, position
+
+
+def _decode(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
+
 
 _SHOWN = 4
 """How many different things a message names."""

@@ -25,10 +25,10 @@ from bpe_cli.stages import (
 from bpe_cli.stages.spelling import BYTE_TEXTS
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.surgery import extend, merge, prune
-from bpe_cli.surgery.corpus import count_pieces
+from bpe_cli.surgery.operation import count_pieces
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.named_encodings import named
-from bpe_cli.tokenizer.withholding import NOTHING, dead_merges
+from bpe_cli.tokenizer.special_tokens import NOTHING, dead_merges
 from tests.oracle.encode import encode_by_merges, live_merges
 
 TOKENS = [b"<", b"/", b"s", b">", b"a", b"</", b"</s", b"</s>", b"</s>a"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.tokenizer.token_spans import CharacterOffsets
+from bpe_cli.tokenizer.encoded import CharacterOffsets
 
 texts = st.binary(max_size=12) | st.text(alphabet="aé谁🙂", max_size=6).map(str.encode)
 
