@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bpe_cli.corpus.source import Documents
     from bpe_cli.jobs.convert import Change
     from bpe_cli.jobs.decode import Decoded
-    from bpe_cli.jobs.encode import Encoded
+    from bpe_cli.jobs.documents import Encoded
     from bpe_cli.jobs.files import Destination
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
@@ -92,7 +92,8 @@ def encode_files(
         BpeError: if there is no such tokenizer or option, a file cannot be read or written, or cannot be encoded.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.jobs.encode import EncodeOptions, encode
+    from bpe_cli.jobs.documents import EncodeOptions
+    from bpe_cli.jobs.encode import encode
 
     options = EncodeOptions(
         to=_name("to", to), tokens=tokens, spans=spans, specials=specials_of(specials),
