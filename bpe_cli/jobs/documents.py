@@ -1,4 +1,4 @@
-"""Follow documents through a job of encoding: which input each is from, how many tokens it may have, and how blocks are encoded.
+"""Follow documents through a job of encoding: where each is from, how long it may be, how blocks are encoded.
 
 Blocks are encoded on any thread, and what comes out is written in order.
 """
