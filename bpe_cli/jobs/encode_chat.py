@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Protocol
 from bpe_cli.chat.messages import MAX_BYTES
 from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.documents import Budget, Origins, Places
-from bpe_cli.jobs.encode import Encoded, EncodeOptions, check_output, encoded, kind_written, outputs_of
+from bpe_cli.jobs.documents import (
+    Budget,
+    Encoded,
+    EncodeOptions,
+    Origins,
+    Places,
+    check_output,
+    encoded,
+    kind_written,
+    outputs_of,
+)
 from bpe_cli.jobs.files import FIELD, Streams, Target, check_kept, find_inputs
 from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
 from bpe_cli.support.blocks import Block, whole_documents
