@@ -17,14 +17,13 @@ from bpe_cli.support.failures import every
 from bpe_cli.support.messages import listed
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from bpe_cli.cli.compare_options import Checks, Compared, Written
     from bpe_cli.jobs.compare import CheckedComparison
     from bpe_cli.reports.comparison.changes import Changes, Limit
     from bpe_cli.reports.comparison.checks import Condition
     from bpe_cli.reports.comparison.comparison import Comparison
     from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.views.on_console import OnConsole
 
 Form = Literal["tables", "json", "markdown", "csv"]
 
@@ -162,14 +161,13 @@ def _metrics(wanted: CompareOutput, report: Comparison) -> tuple[Metric, ...]:
     return tuple(metric for metric in wanted.metrics if not alone or metric.name != "ratio")
 
 
-def _tables(wanted: CompareOutput, report: Comparison, changes: Changes | None) -> RenderableType:
-    from rich.console import Group
-
+def _tables(wanted: CompareOutput, report: Comparison, changes: Changes | None) -> OnConsole:
     from bpe_cli.views.comparison.additions import additions_view
     from bpe_cli.views.comparison.tables import comparison_view
+    from bpe_cli.views.on_console import OnConsole
 
     additions = additions_view(report)
-    parts: list[RenderableType] = [] if additions is None else [additions]
+    parts = [] if additions is None else [additions]
     if report.rows or additions is None:
         passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
         measures = comparison_view(
@@ -180,7 +178,7 @@ def _tables(wanted: CompareOutput, report: Comparison, changes: Changes | None) 
             passages=passages,
         )
         parts.insert(0, measures)
-    return Group(*parts)
+    return OnConsole(*parts)
 
 
 def _text(wanted: CompareOutput, done: CheckedComparison, color: options.Color) -> str:

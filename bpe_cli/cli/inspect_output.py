@@ -13,13 +13,12 @@ from bpe_cli.jobs.outputs import check_outputs
 from bpe_cli.results import TextReport, TokenizerReport
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from bpe_cli.cli.inspect_options import Shown
     from bpe_cli.corpus import Source
     from bpe_cli.jobs.inspect import Document, TextInspection, TokenCards
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.tokenizer import Specials, Tokenizer
+    from bpe_cli.views.blocks import Adaptive
     from bpe_cli.views.stages import StagesView
     from bpe_cli.views.tokens import TokenView
 
@@ -124,11 +123,12 @@ def _columns(reports: Iterable[tuple[Document, Report]]) -> tuple[list[Report], 
 
 
 def print_each(
-    reports: Iterable[tuple[Document, Report]], view: Callable[[Report], RenderableType], color: options.Color
+    reports: Iterable[tuple[Document, Report]], view: Callable[[Report], Adaptive], color: options.Color
 ) -> None:
     """Print each report below the title of its document; of an empty one nothing more than that, if it has a title."""
     from rich.text import Text
 
+    from bpe_cli.views.on_console import OnConsole
     from bpe_cli.views.visible import harmless
 
     for number, (document, report) in enumerate(reports):
@@ -139,7 +139,7 @@ def print_each(
             title = Text(f"==> {harmless(document.title)} <==", style="bold")
             console.print(title if document.content else title + Text(" empty", style="not bold"), soft_wrap=True)
         if document.title is None or document.content:
-            console.print(view(report))
+            console.print(OnConsole(view(report)))
 
 
 def show_tokenizer(report: HealthReport, *, json: bool, full: bool, color: options.Color) -> None:
@@ -147,9 +147,10 @@ def show_tokenizer(report: HealthReport, *, json: bool, full: bool, color: optio
     if json:
         print(TokenizerReport(report).to_json(full=full), end="")
     else:
+        from bpe_cli.views.on_console import OnConsole
         from bpe_cli.views.vocabulary import health_view
 
-        stdout_console(color).print(health_view(report, full=full))
+        stdout_console(color).print(OnConsole(health_view(report, full=full)))
 
 
 def show_tokens(found: TokenCards, *, json: bool, full: bool, color: options.Color) -> None:
@@ -163,9 +164,10 @@ def show_tokens(found: TokenCards, *, json: bool, full: bool, color: options.Col
 
         print_json(cards_json(found.tokenizer, found.cards))
     elif found.cards:
+        from bpe_cli.views.on_console import OnConsole
         from bpe_cli.views.vocabulary import card_view
 
         console = stdout_console(color)
         for card in found.cards:
-            console.print(card_view(card, full=full))
+            console.print(OnConsole(card_view(card, full=full)))
     found.unknown.check()
