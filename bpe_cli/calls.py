@@ -21,10 +21,10 @@ from bpe_cli.support.ordered_threads import usable_threads
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
-    from bpe_cli.jobs.changes import Change
+    from bpe_cli.jobs.convert import Change
     from bpe_cli.jobs.decode import Decoded
     from bpe_cli.jobs.encode import Encoded
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.sinks.base import Dtype
     from bpe_cli.stages import SpecialToken
@@ -302,7 +302,7 @@ def prune(
         BpeError: if there is no such tokenizer, a file cannot be read, or so few cannot be kept.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.jobs.changes import Change
+    from bpe_cli.jobs.convert import Change
 
     corpus = _source(texts, documents, field)
     return _changed(tokenizer, Change(prune_to=_size(size), corpus=corpus, threads=_threads(threads)), listener)
@@ -340,7 +340,7 @@ def extend(
         BpeError: if there is no such tokenizer, a file cannot be read, or the tokenizer does not merge.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.jobs.changes import Change
+    from bpe_cli.jobs.convert import Change
 
     corpus = _source(texts, documents, field)
     return _changed(tokenizer, Change(extend_to=_size(size), corpus=corpus, threads=_threads(threads)), listener)
@@ -372,7 +372,7 @@ def merge(tokenizer: AnyTokenizer, other: AnyTokenizer) -> Operation:
 
 
 def _changed(tokenizer: AnyTokenizer, change: Change, listener: Listener) -> Operation:
-    from bpe_cli.jobs.outputs import Streams
+    from bpe_cli.jobs.files import Streams
 
     return change.apply(load_tokenizer(tokenizer), (), heard(listener), Streams())
 

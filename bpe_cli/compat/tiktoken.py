@@ -450,7 +450,7 @@ class Encoding:
             raise ValueError(str(error)) from error
 
     def _batch(self, documents: list[bytes], matcher: _core.SpecialMatcher | None, threads: int) -> list[list[int]]:
-        from bpe_cli.tokenizer.batches import EncodedBatch
+        from bpe_cli.tokenizer.encoded import EncodedBatch
 
         try:
             return EncodedBatch.of(*self._tokenizer.encode_block(Block.of(documents), matcher, threads)).to_lists()

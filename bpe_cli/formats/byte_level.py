@@ -1,6 +1,6 @@
 """What the two formats of GPT-2's family share: a byte-level vocabulary in visible characters.
 
-A token is written with one character per byte (``byte_alphabet``), a merge as its two parts; which
+A token is written with one character per byte (``spelling``), a merge as its two parts; which
 merge comes first is its priority. Special tokens may stand among the ordinary ones, or after them.
 """
 
@@ -14,7 +14,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import cuts_otherwise, other_model
 from bpe_cli.formats.json_node import Node
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
-from bpe_cli.stages.byte_alphabet import from_visible, to_visible
+from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote

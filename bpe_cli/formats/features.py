@@ -15,7 +15,8 @@ from bpe_cli.stages import ALGORITHMS, ByteLevel, MergeBpe, Model, PrefixSpace, 
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.post_processor import process, trims
+from bpe_cli.tokenizer.model_inputs import trims
+from bpe_cli.tokenizer.post_processor import process
 
 EDGES = "sentencepiece-edges"
 """The name of what differs between SentencePiece and others at the edges: see ``dialects``."""

@@ -35,6 +35,9 @@ FORMATS: Mapping[str, Format] = Modules(
 )
 """The formats, in the order in which a file is held against them."""
 
+TRAINED = ("bpe.json", "tokenizer.json", "subword-nmt", "sentencepiece")
+"""Those that ``train`` writes: one file each, which holds all of what some algorithm trains."""
+
 LISTS_DEAD_MERGES = ("tokenizer.json", "bpe.json", "huggingface")
 """Those that say beside the merges which tokens are special: a list of merges is written as it was read."""
 

@@ -17,8 +17,8 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.read_file import number, reader_of, text_lines
 from bpe_cli.stages import ByteLevelDecoder, ByteLevelNormalizer, MaxMatch, SpecialToken, Split
-from bpe_cli.stages.byte_alphabet import from_visible, to_visible
 from bpe_cli.stages.component_json import core_spec
+from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

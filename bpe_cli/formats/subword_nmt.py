@@ -20,9 +20,9 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.stages import ByteLevelNormalizer, CharacterBpe, SpecialToken
-from bpe_cli.stages.byte_alphabet import from_visible, to_visible
+from bpe_cli.stages.named_stages import word_decoder, word_stages
+from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.stages.word_stages import word_decoder, word_stages
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.inputs import find_documents
-from bpe_cli.jobs.outputs import Streams, Target
+from bpe_cli.jobs.files import Streams, Target, find_documents
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.trainers import trainer_for
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, SplittingOptions, new_counts
+from bpe_cli.trainers.base import Options, SplittingOptions
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core

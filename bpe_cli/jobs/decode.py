@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.outputs import Streams, Target, check_kept
+from bpe_cli.jobs.files import Streams, Target, check_kept
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Input
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.sinks.base import Dtype
@@ -85,14 +85,14 @@ def decode(
         OutputError: if the output cannot be written.
     """
     from bpe_cli.corpus import Source
-    from bpe_cli.jobs.inputs import find_inputs
+    from bpe_cli.jobs.files import find_inputs
     from bpe_cli.jobs.tokenizers import files_of, load_tokenizer
     from bpe_cli.sinks.atomic import check_writable
     from bpe_cli.sinks.batches import ReadOptions
     from bpe_cli.sinks.compressing import check_compressing
     from bpe_cli.sinks.read import READERS
     from bpe_cli.sinks.sidecar import sidecar_path
-    from bpe_cli.tokenizer.edges import edges_of
+    from bpe_cli.tokenizer.post_processor import edges_of
 
     options, streams, target = options or DecodeOptions(), streams or Streams(), Target.of(output)
     if options.format is not None and options.format not in READERS:

@@ -6,18 +6,18 @@ import os
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.outputs import Streams, Target, check_kept, check_text_output
+from bpe_cli.jobs.files import Streams, Target, check_kept, check_text_output
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import InputHash, Source
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.sinks import Sink, SinkOptions
     from bpe_cli.tokenizer import Specials
-    from bpe_cli.tokenizer.edges import Edges
     from bpe_cli.tokenizer.engine import Sampling
+    from bpe_cli.tokenizer.usage import Edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +110,11 @@ def encode(
     """
     from bpe_cli import sinks
     from bpe_cli.corpus import reading
-    from bpe_cli.jobs.block_encoding import BlockEncoding
-    from bpe_cli.jobs.documents import Budget, Origins, Places, refusing
-    from bpe_cli.jobs.inputs import find_documents
+    from bpe_cli.jobs.documents import BlockEncoding, Budget, Origins, Places, refusing
+    from bpe_cli.jobs.files import find_documents
     from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, note_oddities
     from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory, usable_threads
-    from bpe_cli.tokenizer.edges import edges_of
+    from bpe_cli.tokenizer.post_processor import edges_of
 
     options, streams, target = options or EncodeOptions(), streams or Streams(), Target.of(output)
     to = kind_written(options.to, target)

@@ -13,8 +13,7 @@ from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.documents import Budget, Origins, Places
 from bpe_cli.jobs.encode import Encoded, EncodeOptions, check_output, encoded, kind_written, outputs_of
-from bpe_cli.jobs.inputs import FIELD, find_inputs
-from bpe_cli.jobs.outputs import Streams, Target, check_kept
+from bpe_cli.jobs.files import FIELD, Streams, Target, check_kept, find_inputs
 from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
 from bpe_cli.support.blocks import Block, whole_documents
 from bpe_cli.support.fast_dataclass import dataclass, replace
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from bpe_cli.chat import Conversation
     from bpe_cli.chat.provenance import Traced
     from bpe_cli.corpus import InputHash, Inputs, Source
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -297,10 +296,10 @@ def _too_long() -> InputError:
 def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reader) -> Encoded:
     from bpe_cli import sinks
     from bpe_cli.chat import ChatEncoder
-    from bpe_cli.jobs.block_encoding import counts_of, with_edges, with_edges_counted
+    from bpe_cli.jobs.documents import counts_of, with_edges, with_edges_counted
     from bpe_cli.sinks.count import CountSink
     from bpe_cli.support.ordered_threads import usable_threads
-    from bpe_cli.tokenizer.edges import edges_of
+    from bpe_cli.tokenizer.post_processor import edges_of
 
     options, target, threads = work.options, work.target, usable_threads(work.options.threads)
     encoder = ChatEncoder(model, work.found_specials, refuse=options.refuse_specials)
@@ -347,7 +346,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) ->
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed
     from bpe_cli.sinks.count import CountSink
-    from bpe_cli.tokenizer.edges import NO_EDGES
+    from bpe_cli.tokenizer.usage import NO_EDGES
 
     options, target = work.options, work.target
     varied = options.specials or options.refuse_specials or options.sampling is not None or options.eot is not None

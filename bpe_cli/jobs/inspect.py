@@ -13,15 +13,15 @@ from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
-    from bpe_cli.reports.frequencies import Frequencies
-    from bpe_cli.reports.text.nbest import Ranking
+    from bpe_cli.reports.text.scores import Ranking
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.stages import StagesReport
-    from bpe_cli.reports.text.steps.values import Steps
+    from bpe_cli.reports.text.steps import Steps
     from bpe_cli.reports.text.warnings import TextWarning
+    from bpe_cli.reports.tokenizer.corpus_report import Frequencies
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import TokenCard
-    from bpe_cli.support.failures import Failures
+    from bpe_cli.support.messages import Failures
     from bpe_cli.tokenizer import Specials, Tokenizer
 
 LARGEST_TEXT = 16 << 20
@@ -151,7 +151,7 @@ def rank_texts(
         UsageError: if the model gives no scores, or a name in ``specials`` is unknown.
         InputError: as ``inspect_texts``.
     """
-    from bpe_cli.reports.text.nbest import check_rankable, rank
+    from bpe_cli.reports.text.scores import check_rankable, rank
 
     check_rankable(tokenizer)  # it is refused whether there are documents or not
     return _each(lambda text: rank(tokenizer, text, best, specials), source, inputs, listener, stdin)
@@ -184,11 +184,12 @@ def explain_texts(
         UsageError: if ``best`` is given and the model gives no scores, or a name in ``specials`` is unknown.
         InputError: as ``inspect_texts``.
     """
-    from bpe_cli.reports.text.steps import Limits, teller_of
+    from bpe_cli.reports.text.steps.pieces import Limits
+    from bpe_cli.reports.text.steps.record import teller_of
 
     limits = Limits(None, None) if full else Limits()
     if best is not None:
-        from bpe_cli.reports.text.nbest import refuse_without_scores
+        from bpe_cli.reports.text.scores import refuse_without_scores
 
         refuse_without_scores(tokenizer)
         limits = replace(limits, nbest=best)
@@ -245,11 +246,10 @@ def look_up_tokens(
         UsageError: as ``inspect_tokenizer``; that a token is not there is part of the result.
         InputError: as ``inspect_tokenizer``.
     """
-    from bpe_cli.reports.tokenizer.lookup import look_up
-    from bpe_cli.reports.tokenizer.naming import find_tokens
-    from bpe_cli.reports.tokenizer.reachability import examine
+    from bpe_cli.reports.tokenizer.lookup import find_tokens, look_up
+    from bpe_cli.reports.tokenizer.reachability.examine import examine
     from bpe_cli.reports.tokenizer.structure import Anatomy
-    from bpe_cli.support.failures import Failures
+    from bpe_cli.support.messages import Failures
 
     frequencies = _frequencies(tokenizer, corpus, specials, threads, inputs, listener, stdin)
     anatomy, unknown = Anatomy(tokenizer), Failures()
@@ -273,7 +273,7 @@ def _frequencies(
     if corpus is None:
         return None
     from bpe_cli.corpus import reading
-    from bpe_cli.reports.frequencies import count_frequencies
+    from bpe_cli.reports.tokenizer.corpus_report import count_frequencies
 
     inputs = inputs if inputs is not None else corpus.inputs(stdin=stdin or sys.stdin.buffer, on_skip=listener.note)
     with reading(corpus, inputs, "encoding", listener, stdin=stdin) as blocks:

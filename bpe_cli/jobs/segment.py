@@ -9,13 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.outputs import Streams, Target, check_kept, check_text_output
+from bpe_cli.jobs.files import Streams, Target, check_kept, check_text_output
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Source
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.support.blocks import Block
@@ -107,7 +107,7 @@ def segment(
     """
     from bpe_cli.corpus import reading
     from bpe_cli.formats.subword_nmt import dump_vocabulary
-    from bpe_cli.jobs.inputs import find_documents
+    from bpe_cli.jobs.files import find_documents
     from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, note_oddities
     from bpe_cli.sinks.atomic import check_writable, write_file
 
@@ -158,7 +158,7 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
         UsageError: if the options are about words, and the tokenizer has none; or if it cannot be varied so.
         InputError, FormatError: if the vocabulary cannot be read.
     """
-    from bpe_cli.jobs.inputs import read_counts
+    from bpe_cli.jobs.files import read_counts
     from bpe_cli.stages import CharacterBpe, LongestMatch
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.tokenizer.subword_text import Segmenter

@@ -1,4 +1,4 @@
-"""Load the tokenizer of a job, and say what of it the caller may not expect."""
+"""Load the tokenizer of a job by its name or path, as ``-t`` does, and say what of it the caller may not expect."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
-from bpe_cli.jobs.inputs import read_counts
-from bpe_cli.jobs.load import load
-from bpe_cli.support.core_arguments import wrong_type
+from bpe_cli.jobs.files import read_counts
+from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import Listener
-from bpe_cli.tokenizer import Tokenizer
+from bpe_cli.tokenizer import Tokenizer, named_encodings
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -26,6 +25,54 @@ if TYPE_CHECKING:
 
 Inference = Literal["merges", "longest", "left-to-right"]
 """How a BPE vocabulary is applied: by its merges; by the longest token anywhere first; by the longest from the left."""
+
+
+def load(name_or_path: str | os.PathLike[str], pattern: str | None = None) -> Tokenizer:
+    """Return a tokenizer by its name, or from a file or folder of any format; nothing is fetched.
+
+    A str is what ``-t`` of the command line takes: an encoding (``"cl100k_base"``), a model (``"gpt-4o"``) in any case,
+    a file, a folder, ``"hf:org/name"`` of Hugging Face's cache, ``"tiktoken:name"`` of tiktoken's. A path object is a
+    file or folder in any case. A file's format is told from its contents.
+
+    Args:
+        name_or_path: What is meant.
+        pattern: The split pattern, by name or as an expression, for formats that hold none.
+
+    >>> load("gpt-4o").name, load("GPT2").encode("hello world")
+    ('o200k_base', [31373, 995])
+
+    Raises:
+        UsageError: if there is no tokenizer of this name; the hint says which are meant.
+        InputError: if the file cannot be read.
+        FormatError: if no format fits, or the file is broken.
+        TypeError: if an argument is of a wrong type.
+    """
+    if pattern is not None and not isinstance(pattern, str):
+        raise wrong_type("pattern", "a str", pattern)
+    if pattern is not None:
+        bytes_of(pattern, "pattern")
+    if isinstance(name_or_path, str):
+        bytes_of(name_or_path, "name_or_path")
+        # The formats of files are loaded only if one may be meant: a named encoding starts without them.
+        if pattern is None and not _exists(name_or_path):
+            found = named_encodings.find(name_or_path)
+            if found is not None:
+                return found
+        from bpe_cli.formats import find_tokenizer
+
+        return find_tokenizer(name_or_path, pattern)
+    if not isinstance(name_or_path, os.PathLike):
+        raise wrong_type("name_or_path", "a str or a path", name_or_path)
+    from bpe_cli import formats
+
+    return formats.load(os.fsdecode(name_or_path), pattern)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return os.path.lexists(path)
+    except ValueError:  # a NUL or a lone surrogate, which no path has
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +203,7 @@ def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:
         return
     import shlex
 
-    from bpe_cli.tokenizer.withholding import unspelt
+    from bpe_cli.tokenizer.special_tokens import unspelt
 
     texts = (tokenizer.token_bytes(each).decode() for each in unspelt(tokenizer.model, tokenizer.withheld))
     for text in (text for text in texts if text not in specials):

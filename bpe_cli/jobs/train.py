@@ -1,28 +1,34 @@
-"""Train a tokenizer: a corpus, or counts of one, in; a tokenizer out, and a file of it."""
+"""Train a tokenizer: a corpus, or counts of one, in; a tokenizer out, and a file of it.
+
+Length: what a program calls (``train``), what the command runs (``train_file``), and the options that both make.
+"""
 
 from __future__ import annotations
 
 import os
+import types
+import typing
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
-from bpe_cli.jobs.outputs import Streams, Target, check_kept, check_outputs
-from bpe_cli.jobs.train_options import options_for
+from bpe_cli.jobs.files import Streams, Target, check_kept, check_outputs
 from bpe_cli.support.core_arguments import one_of, whole_number, wrong_type
 from bpe_cli.support.listening import SILENCE, Listener, heard
-from bpe_cli.support.messages import plural
+from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
-from bpe_cli.trainers import trainer_for
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, Trained, new_counts
+from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
+from bpe_cli.trainers.base import Options, Trained, check_numbers
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.corpus import Source
     from bpe_cli.corpus.source import Documents
-    from bpe_cli.jobs.outputs import Destination
+    from bpe_cli.jobs.files import Destination
     from bpe_cli.support.blocks import Block
     from bpe_cli.teaching.steps import Steps
     from bpe_cli.tokenizer import Tokenizer
@@ -152,7 +158,7 @@ def _train(
 ) -> TrainedFile:
     from bpe_cli.formats import dump
     from bpe_cli.sinks.atomic import open_output, open_stdout
-    from bpe_cli.tokenizer.withholding import dead_merges
+    from bpe_cli.tokenizer.special_tokens import dead_merges
 
     trainer = trainer_for(options)
     steps = trainer.steps(counts, options) if job.steps else None
@@ -290,3 +296,121 @@ def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
             waiting, size = [], 0
     if waiting:
         yield Block.of(waiting)
+
+
+def is_needed(each: Field[Any]) -> bool:
+    """Return whether an option has no default."""
+    return each.default is MISSING and each.default_factory is MISSING
+
+
+def check_compat(algorithm: str, compat: str | None) -> None:
+    """Make sure that an algorithm can follow somebody's rules.
+
+    Raises:
+        UsageError: if it cannot; the hint names whose it can follow, and which algorithms can follow these.
+    """
+    known = compats_of(algorithm)
+    if compat is not None and compat not in known:
+        own = f"it has {', '.join(known)}" if known else "there are no other rules for it"
+        others = ", ".join(f"-a {other}" for other in ALGORITHMS if compat in compats_of(other))
+        able = f"; {others} can follow {compat}" if others else ""
+        raise UsageError(f"-a {algorithm} has no --compat {compat}", hint=own + able)
+
+
+def checked(options: Options) -> Options:
+    """Return options of which the numbers have room in the core, and the stages can be run.
+
+    Raises:
+        UsageError: if a number is too large, or an expression does not compile.
+    """
+    check_numbers(options)
+    trainer_for(options).cutter(options)
+    return options
+
+
+def options_for(algorithm: str, given: dict[str, Any]) -> Options:
+    """Make an algorithm's options of keywords, as ``train`` takes them.
+
+    Raises:
+        UsageError: if there is no such algorithm or option, or a value is not of its kind.
+    """
+    if algorithm not in TRAINERS:
+        hint = did_you_mean(nearest(str(algorithm), TRAINERS), f"there are {', '.join(TRAINERS)}")
+        raise UsageError(f"there is no algorithm {algorithm!r} to train", hint=hint)
+    compat = given.get("compat")
+    if compat is not None:
+        check_compat(algorithm, compat)
+    trainer = trainer_of(algorithm, compat)
+    values = {name: value for name, value in given.items() if name != "compat"} | trainer.chosen_by(algorithm, compat)
+    known = {each.name: each for each in fields(trainer.Options)}
+    if "pattern" in values and "pattern" not in known and "pre_tokenizer" in known:
+        if "pre_tokenizer" in values:
+            raise UsageError("pattern and pre_tokenizer both say how text is cut", hint="leave one of them out")
+        values["pre_tokenizer"] = _split_by(values.pop("pattern"))
+    kinds = typing.get_type_hints(trainer.Options)
+    for name, value in values.items():
+        if name not in known:
+            raise UsageError(f"{algorithm} has no option {name!r}", hint=f"it has {', '.join(known)}")
+        values[name] = _of_kind(name, value, kinds[name])
+    needed = [each.name for each in known.values() if is_needed(each) and each.name not in values]
+    if needed:
+        raise UsageError(f"{algorithm} needs {', '.join(needed)}", hint=f"{needed[0]}=..., as in vocab_size=32000")
+    return checked(trainer.Options(**values))
+
+
+def _split_by(pattern: object) -> tuple[object, ...]:
+    """Return the pre-tokenizer that a pattern is, where there is no option for patterns."""
+    from bpe_cli.stages import Split
+
+    expression = _of_kind("pattern", pattern, str | None)
+    return (Split(str(expression)),) if expression else ()
+
+
+_KINDS: dict[object, str] = {
+    bool: "True or False", int: "a whole number", float: "a number", str: "a text", type(None): "None",
+}  # fmt: skip
+
+
+def _of_kind(name: str, value: object, kind: Any) -> object:
+    """Return the value of an option: patterns and stages by their names, lists as tuples.
+
+    Raises:
+        UsageError: if it is not of the option's kind.
+    """
+    if isinstance(value, str) and name in ("normalizer", "pre_tokenizer"):
+        from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
+
+        return (normalizers_named if name == "normalizer" else pre_tokenizers_named)(value)
+    if isinstance(value, str) and name == "pattern":
+        from bpe_cli.stages.patterns import resolve_pattern
+
+        return "" if value in ("", "none") else resolve_pattern(value)
+    if not _fits(value, kind):
+        raise UsageError(f"{name} is {_described(kind)}, not {value!r}")
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _is_union(kind: Any) -> bool:
+    return isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union
+
+
+def _fits(value: object, kind: Any) -> bool:
+    if _is_union(kind):
+        return any(_fits(value, each) for each in typing.get_args(kind))
+    if typing.get_origin(kind) is tuple:
+        return isinstance(value, (list, tuple)) and all(_fits(each, typing.get_args(kind)[0]) for each in value)
+    if typing.get_origin(kind) is Literal:
+        return value in typing.get_args(kind)
+    if kind in (int, float):
+        return isinstance(value, (int, kind)) and not isinstance(value, bool)
+    return isinstance(value, kind)
+
+
+def _described(kind: Any) -> str:
+    if _is_union(kind):
+        return " or ".join(map(_described, typing.get_args(kind)))
+    if typing.get_origin(kind) is Literal:
+        return "one of " + ", ".join(map(repr, typing.get_args(kind)))
+    if typing.get_origin(kind) is tuple:
+        return {str: "a list of texts", float: "a list of numbers"}.get(typing.get_args(kind)[0], "a list of stages")
+    return _KINDS.get(kind, "a stage")

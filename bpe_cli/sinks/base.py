@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
 
 from bpe_cli.support.fast_dataclass import dataclass
-from bpe_cli.tokenizer.edges import NO_EDGES, Edges
+from bpe_cli.tokenizer.usage import NO_EDGES, Edges
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output

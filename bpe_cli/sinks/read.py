@@ -17,7 +17,7 @@ from bpe_cli.sinks.naming import IN_PLACE, sink_of_name
 from bpe_cli.sinks.read_numbers import NPY_MAGIC, read_bin, read_npy
 from bpe_cli.sinks.sidecar import is_described
 from bpe_cli.sinks.tokens import escaped
-from bpe_cli.stages.byte_alphabet import from_visible
+from bpe_cli.stages.spelling import from_visible
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer

@@ -13,7 +13,7 @@ from bpe_cli.sinks.batches import ANOTHER_RUN, ReadOptions
 from bpe_cli.sinks.bin import choose_dtype
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import cannot_read
-from bpe_cli.tokenizer.edges import Edges
+from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.bin import BinSink
@@ -48,7 +48,7 @@ class Sidecar:
 
     def is_of(self, tokenizer: Tokenizer) -> bool:
         """Return whether the ids were made by an equal tokenizer, as far as is known."""
-        from bpe_cli.tokenizer.fingerprint import fingerprint
+        from bpe_cli.tokenizer import fingerprint
 
         return self.tokenizer_sha256 in (None, fingerprint(tokenizer))
 
@@ -66,7 +66,7 @@ def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
         inputs: What was encoded: (name, sha256, bytes) each.
     """
     from bpe_cli.support.safe_orjson import orjson
-    from bpe_cli.tokenizer.fingerprint import fingerprint
+    from bpe_cli.tokenizer import fingerprint
 
     content = {
         "schema": SCHEMA,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bpe_cli.sinks.base import Sink, SinkOptions, Table, parts
-from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.spelling import to_visible
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output

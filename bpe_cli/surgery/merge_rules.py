@@ -21,7 +21,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, UNUSED
+from bpe_cli.stages.spelling import BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, UNUSED
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import merged

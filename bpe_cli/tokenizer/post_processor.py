@@ -1,18 +1,24 @@
-"""What a post-processor puts around a document, or around two: Hugging Face's components.
+"""What stands around a document: what a post-processor puts there, and what begins and ends a text.
 
-A post-processor never looks at what it surrounds. So all there is to know of one is its *layout*: which
-ids come before, between and after the texts, and of what type each part is (``layout``).
+A post-processor, a component of Hugging Face's, never looks at what it surrounds. So all there is to know of one is its
+*layout*: which ids come before, between and after one or two texts, and of what type each part is (``layout``).
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from bpe_cli.errors import FormatError
+from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.support.blocks import Block
+from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass, replace
+from bpe_cli.support.messages import quote
+from bpe_cli.tokenizer.usage import Edges
+
+if TYPE_CHECKING:
+    from bpe_cli.tokenizer.engine import AnyTokenizer
 
 _HINT = "encode without --add-special-tokens"
 
@@ -74,8 +80,13 @@ def layout(post_processor: str | None, *, pair: bool = False) -> tuple[Part, ...
         try:
             groups = _apply(json.loads(post_processor), groups)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
-            raise FormatError("the tokenizer's post-processor is broken", hint=_HINT) from error
+            raise broken() from error
     return tuple(part for group in groups for part in group)
+
+
+def broken() -> FormatError:
+    """Make the error of a component that is not as it must be."""
+    return FormatError("the tokenizer's post-processor is broken", hint=_HINT)
 
 
 def _apply(component: dict[str, Any], groups: list[tuple[Part, ...]]) -> list[tuple[Part, ...]]:
@@ -183,63 +194,6 @@ def process(post_processor: str | None, first_ids: Sequence[int], second_ids: Se
     return processed
 
 
-def trims(post_processor: str | None) -> tuple[bool, ...]:
-    """Return how often white space is trimmed off spans, and for each time, whether a space is put before texts.
-
-    Pass each value as ``add_prefix_space`` to ``trim``.
-
-    >>> trims('{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}')
-    (False,)
-
-    Raises:
-        FormatError: if the component is broken.
-    """
-    import json
-
-    if post_processor is None:
-        return ()
-    try:
-        return _trims(json.loads(post_processor))
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise FormatError("the tokenizer's post-processor is broken", hint=_HINT) from error
-
-
-def _trims(component: dict[str, Any]) -> tuple[bool, ...]:
-    if component["type"] == "Sequence":
-        return tuple(trims for processor in component["processors"] for trims in _trims(processor))
-    if component["type"] in ("ByteLevel", "RobertaProcessing") and component.get("trim_offsets", True):
-        return (bool(component.get("add_prefix_space", True)),)
-    return ()
-
-
-def trim(spans: Sequence[tuple[int, int]], contents: Sequence[str], *, add_prefix_space: bool) -> list[tuple[int, int]]:
-    """Take the spaces at tokens' ends out of their spans, as ``trim_offsets`` asks.
-
-    Args:
-        spans: Start and end of each token of a text, in characters.
-        contents: Each token as a byte-level vocabulary writes it: ``Ġ`` for a space (``byte_alphabet``).
-        add_prefix_space: Whether one space before the first token is not the text's own, and stays.
-
-    >>> trim([(0, 2), (2, 6)], ["Ġa", "ĠĠbĠ"], add_prefix_space=False)
-    [(1, 2), (4, 5)]
-    """
-    trimmed = []
-    for number, ((start, end), content) in enumerate(zip(spans, contents, strict=True)):
-        leading = len(content) - len(content.lstrip(_SPACES))
-        trailing = len(content) - len(content.rstrip(_SPACES))
-        if number == 0 and add_prefix_space and leading == 1:
-            leading = 0
-        start = min(start + leading, end)
-        if end >= trailing:
-            end = max(end - trailing, start)
-        trimmed.append((start, end))
-    return trimmed
-
-
-# A space of the byte alphabet, and what added tokens, which are not written in it, may have of white space.
-_SPACES = "Ġ\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-
-
 def _id(number: object) -> int:
     if type(number) is not int or not 0 <= number < 1 << 32:
         raise ValueError(number)
@@ -265,3 +219,144 @@ def surround(
         out_ends.append(len(out))
         start = end
     return memoryview(out), memoryview(out_ends)
+
+
+# -- what begins and ends a document ----------------------------------------------------------------
+
+
+Side = Literal["bos", "eot"]
+
+AUTO = "auto"
+"""Stands for the token that the tokenizer itself says begins or ends a text."""
+
+# Tokens whose texts say what they are; they goes before the roles, since what a file for chats calls its end is
+# often the end of a turn.
+_CONTENTS: dict[Side, tuple[bytes, ...]] = {
+    "bos": (b"<|begin_of_text|>", b"<|beginoftext|>", b"<|startoftext|>"),
+    "eot": (b"<|end_of_text|>", b"<|endoftext|>"),
+}
+_ROLE: dict[Side, str] = {"bos": "bos", "eot": "eos"}
+_VERBS = {"bos": "begins", "eot": "ends"}
+
+
+def edges_of(
+    tokenizer: AnyTokenizer,
+    *,
+    add_special_tokens: bool = False,
+    bos: str | int | None = None,
+    eot: str | int | None = None,
+) -> Edges:
+    """Return what stands around each document.
+
+    Args:
+        tokenizer: The tokenizer.
+        add_special_tokens: Whether the post-processor puts there what it has.
+        bos: What begins each document: ``auto``, the text of a special token, or an id; None for nothing.
+        eot: What ends each document, likewise.
+
+    >>> from bpe_cli import load
+    >>> edges_of(load("gpt2"), eot="auto")
+    Edges(before=(), after=(50256,), bos=None, eot=50256)
+
+    Raises:
+        UsageError: if there is no such token, or the post-processor has nothing, or the same token, to put there.
+        FormatError: if the post-processor is not known.
+    """
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    if add_special_tokens:
+        before, after = affixes(tokenizer.post_processor)
+        if not (before or after):
+            raise UsageError(
+                "--add-special-tokens would add nothing: the tokenizer has no post-processor that puts tokens around "
+                "texts",
+                hint=_instead(tokenizer),
+            )
+    begin = None if bos is None else token_named(tokenizer, bos, "bos")
+    end = None if eot is None else token_named(tokenizer, eot, "eot")
+    for side, token_id, there in (("bos", begin, before[:1]), ("eot", end, after[-1:])):
+        if token_id is not None and (token_id,) == there:
+            raise UsageError(
+                f"--{side} and --add-special-tokens would both put {_show(tokenizer, token_id)} there",
+                hint="give one of them",
+            )
+    return Edges(before if begin is None else (begin, *before), after if end is None else (*after, end), begin, end)
+
+
+def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
+    """Return the id of what begins or ends a text.
+
+    Args:
+        tokenizer: The tokenizer.
+        name: The text of a special token, ``auto``, or an id, be it in digits.
+        side: Which of the two.
+
+    Raises:
+        UsageError: if there is no such token.
+        InputError: if half a character stands in its name.
+        TypeError: if it is neither a str nor an int.
+    """
+    if not isinstance(name, (str, int)):
+        raise wrong_type(side, "a str or an int", name)
+    if isinstance(name, str):
+        bytes_of(name, side)
+        for token in tokenizer.special_tokens:
+            if token.content == name.encode("utf-8", "surrogateescape"):
+                return token.token_id
+        if name == AUTO:
+            return _declared_or_refused(tokenizer, side)
+    digits = str(name)
+    if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) < tokenizer.vocab_size:
+        return int(digits)
+    known = _first_special_tokens(tokenizer)
+    raise UsageError(
+        f"--{side} {name!r} is neither a special token of this tokenizer nor one of its ids",
+        hint=f"its special tokens begin with {known}" if known else "--add-special TEXT=ID adds one",
+    )
+
+
+def _declared_or_refused(tokenizer: AnyTokenizer, side: Side) -> int:
+    """Return the id of the token that the tokenizer itself declares.
+
+    Raises:
+        UsageError: if it declares none.
+    """
+    token_id = _declared(tokenizer, side)
+    if token_id is not None:
+        return token_id
+    known = _first_special_tokens(tokenizer)
+    raise UsageError(
+        f"nothing in this tokenizer says which token {_VERBS[side]} a text",
+        hint=f"--{side} NAME says it; its special tokens begin with {known}" if known else f"--{side} ID says it",
+    )
+
+
+def _declared(tokenizer: AnyTokenizer, side: Side) -> int | None:
+    for content in _CONTENTS[side]:
+        for token in tokenizer.special_tokens:
+            if token.content == content:
+                return token.token_id
+    return tokenizer.usage.role(_ROLE[side])
+
+
+def _instead(tokenizer: AnyTokenizer) -> str:
+    """Describe what can be asked for where the post-processor is empty."""
+    sides: tuple[Side, ...] = ("bos", "eot")
+    declared = {side: _declared(tokenizer, side) for side in sides}
+    where = {"bos": "before", "eot": "after"}
+    ways = [
+        f"--{side} auto puts {_show(tokenizer, token_id)} {where[side]} each document"
+        for side, token_id in declared.items()
+        if token_id is not None
+    ]
+    if ways:
+        return " and ".join(ways)
+    return "--bos NAME and --eot NAME put a special token before and after each document"
+
+
+def _show(tokenizer: AnyTokenizer, token_id: int) -> str:
+    return quote(tokenizer.token_bytes(token_id)).strip('"')
+
+
+def _first_special_tokens(tokenizer: AnyTokenizer) -> str:
+    return ", ".join(token.content.decode("utf-8", "replace") for token in tokenizer.special_tokens[:5])

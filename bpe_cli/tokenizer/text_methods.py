@@ -19,11 +19,10 @@ from bpe_cli.support.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from bpe_cli import _core
-    from bpe_cli.tokenizer.batches import EncodedBatch
-    from bpe_cli.tokenizer.edges import Edges
-    from bpe_cli.tokenizer.interface import AnyTokenizer
-    from bpe_cli.tokenizer.model_inputs import Encoding, Strategy
-    from bpe_cli.tokenizer.token_spans import Chunk, Placed
+    from bpe_cli.tokenizer.encoded import Chunk, EncodedBatch, Placed
+    from bpe_cli.tokenizer.engine import AnyTokenizer
+    from bpe_cli.tokenizer.model_inputs import Encoding
+    from bpe_cli.tokenizer.usage import Edges, Strategy
 
 Text = str | bytes | bytearray | memoryview
 """A text, or the bytes of one in UTF-8; any other bytes are encoded as well."""
@@ -149,7 +148,7 @@ class TextMethods:
             BpeError: as ``encode`` does; or if ``texts`` is one str.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.batches import EncodedBatch
+        from bpe_cli.tokenizer.encoded import EncodedBatch
 
         block, matcher = self._block(texts), self._matcher(specials)
         ids, ends = self._tokenizer.encode_block(block, matcher, _threads(threads))
@@ -246,10 +245,10 @@ class TextMethods:
             InputError: if a byte of a text has no token.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.stages.byte_alphabet import to_visible
-        from bpe_cli.tokenizer.model_inputs import STRATEGIES, Encoding, Padding, Truncation, prepare
-        from bpe_cli.tokenizer.post_processor import trim, trims
-        from bpe_cli.tokenizer.token_spans import CharacterOffsets
+        from bpe_cli.stages.spelling import to_visible
+        from bpe_cli.tokenizer.encoded import CharacterOffsets
+        from bpe_cli.tokenizer.model_inputs import Encoding, prepare, trim, trims
+        from bpe_cli.tokenizer.usage import STRATEGIES, Padding, Truncation
 
         trimmed = trims(self._tokenizer.post_processor)
         matcher = self._matcher(specials)
@@ -372,7 +371,7 @@ class TextMethods:
             BpeError: as ``encode`` does.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.token_spans import CharacterOffsets
+        from bpe_cli.tokenizer.encoded import CharacterOffsets
 
         data = bytes_of(text)
         placed = self._placed(data, self._matcher(specials))
@@ -414,7 +413,7 @@ class TextMethods:
             InputError: if one character alone has more tokens than that, or a byte has none.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.token_spans import chunks
+        from bpe_cli.tokenizer.encoded import chunks
 
         data, matcher = bytes_of(text), self._matcher(specials)
         max_tokens = whole_number("max_tokens", max_tokens, 1)
@@ -443,7 +442,7 @@ class TextMethods:
             BpeError: as ``encode`` does.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.tokenizer.token_spans import cuts
+        from bpe_cli.tokenizer.encoded import cuts
 
         one_of("side", side, ("left", "right"))
         data, matcher = bytes_of(text), self._matcher(specials)
@@ -588,7 +587,7 @@ class TextMethods:
         >>> vocab["hello"], "no such" in vocab, len(vocab), next(iter(vocab))
         (31373, False, 50257, '!')
         """
-        from bpe_cli.tokenizer.token_spans import Vocab
+        from bpe_cli.tokenizer.encoded import Vocab
 
         return Vocab(self._ids)
 
@@ -682,7 +681,7 @@ class TextMethods:
             FormatError: if the template is broken.
             TypeError: if an argument is of a wrong type.
         """
-        from bpe_cli.chat.apply import apply_chat_template
+        from bpe_cli.chat.encoding import apply_chat_template
 
         return apply_chat_template(
             cast(Any, self), messages, tools=tools, documents=documents, chat_template=chat_template,
@@ -704,7 +703,8 @@ class TextMethods:
         )
 
     def _edges(self, add_special_tokens: bool, bos: str | int | None, eot: str | int | None) -> Edges:
-        from bpe_cli.tokenizer.edges import NO_EDGES, edges_of
+        from bpe_cli.tokenizer.post_processor import edges_of
+        from bpe_cli.tokenizer.usage import NO_EDGES
 
         if not add_special_tokens and bos is None and eot is None:
             return NO_EDGES

@@ -13,26 +13,15 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli import _core
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Split
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, from_visible
 from bpe_cli.stages.counting import Cutting, SplitText
 from bpe_cli.stages.patterns import PATTERNS
+from bpe_cli.stages.spelling import ALPHABET_ORDER, from_visible
 from bpe_cli.stages.splitters import compile_splitter, regex_version, show_pattern
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import (
-    Front,
-    Progress,
-    SplittingOptions,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    items_of,
-    new_counts,
-    refuse_nothing,
-    small,
-)
-from bpe_cli.trainers.word_counts import mark_pieces, read_words
+from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.counts import items_of, mark_pieces, new_counts, read_words, refuse_nothing, small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps

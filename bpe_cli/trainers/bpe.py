@@ -17,29 +17,22 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli import _core
 from bpe_cli.errors import InputError, TrainingError, UsageError
 from bpe_cli.stages import CharacterBpe, Normalizer, PreTokenizer, SpecialToken
-from bpe_cli.stages.byte_alphabet import from_visible, to_visible
+from bpe_cli.stages.named_stages import WORDS, word_decoder, word_stages
+from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
-from bpe_cli.stages.word_stages import WORDS, word_decoder, word_stages
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import (
-    Front,
-    Progress,
-    SplittingOptions,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    counts_of,
-    items_of,
-    refuse_nothing,
-    small,
-)
-from bpe_cli.trainers.word_counts import (
+from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.counts import (
     character_counts,
+    counts_of,
     edge_characters,
+    items_of,
     kept_characters,
     mark_pieces,
     read_words,
+    refuse_nothing,
+    small,
     texts,
 )
 

@@ -19,7 +19,8 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import most_frequent
-from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, small
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer
+from bpe_cli.trainers.counts import small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps
@@ -47,12 +48,9 @@ class MaxMatchOptions(most_frequent.UnknownOptions):
         punctuation: Characters that no word goes over.
         white_space: ``removed`` from lines, before training and before encoding: lines may be given as
             characters with spaces between them. Or a ``break``, as punctuation is, and kept in text.
-        special_tokens: Their texts; they have the first ids.
         unk_token: What stands for a character that was not seen; None makes such a one an error.
-        split_special: Whether special tokens in the corpus are taken out and divide the text.
     """
 
-    vocab_size: int | None = None
     rounds: int = 4
     factors: tuple[float, ...] = (1.5, 1.3, 1.1, 1.0)
     lines_per_word: float = 12
@@ -61,12 +59,9 @@ class MaxMatchOptions(most_frequent.UnknownOptions):
     dictionary_size: int = 10_000
     punctuation: str = PUNCTUATION
     white_space: Literal["removed", "break"] = "removed"
-    special_tokens: tuple[str, ...] = ()
-    unk_token: str | None = "<unk>"
-    split_special: bool = False
 
     def __post_init__(self) -> None:
-        most_frequent.check_options(self, 1)
+        most_frequent.UnknownOptions.__post_init__(self)
         if not 1 <= self.rounds <= MOST_ROUNDS:
             raise UsageError(f"there are from 1 to {MOST_ROUNDS} rounds, not {self.rounds}")
         if not self.factors:

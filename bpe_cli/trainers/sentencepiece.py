@@ -35,14 +35,14 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.sentencepiece_kinds import CONTROL, MARK, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import CONTROL, MARK, NORMAL, UNKNOWN
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin
-from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, refuse_nothing, small
-from bpe_cli.trainers.sampling import sample, without
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, sample, without
+from bpe_cli.trainers.counts import refuse_nothing, small
 from bpe_cli.trainers.sentencepiece_options import MODELS, SentencePieceOptions, meta_pieces, trainer_settings
 from bpe_cli.trainers.unigram import refusal, why_fewer
 

@@ -26,22 +26,14 @@ from bpe_cli.stages import (
     SpecialToken,
     Unigram,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
+from bpe_cli.stages.spelling import BYTE_TEXTS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import base
-from bpe_cli.trainers.base import (
-    Front,
-    Progress,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    refuse_nothing,
-    small,
-)
-from bpe_cli.trainers.sampling import sample
+from bpe_cli.trainers.base import Front, Progress, Trained, Trainer, check_special_tokens, sample
+from bpe_cli.trainers.counts import refuse_nothing, small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps

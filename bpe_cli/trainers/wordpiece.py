@@ -27,16 +27,8 @@ from bpe_cli.stages import (
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import (
-    Front,
-    Progress,
-    SplittingOptions,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    refuse_nothing,
-    small,
-)
+from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.counts import refuse_nothing, small
 
 if TYPE_CHECKING:
     from bpe_cli.teaching.steps import Steps

@@ -15,14 +15,14 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.nbest import Ranking
+    from bpe_cli.reports.text.scores import Ranking
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.stages import StagesReport
-    from bpe_cli.reports.text.steps.values import Steps
+    from bpe_cli.reports.text.steps import Steps
     from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import TokenCard
-    from bpe_cli.reports.tokenizer.reachability.verdicts import Reachability
+    from bpe_cli.reports.tokenizer.reachability import Reachability
     from bpe_cli.tokenizer.usage import Fact
 
 MOST_DIGITS = 15
@@ -161,12 +161,12 @@ SHAPES: dict[str, Shape] = {
     "segmentation.PlacedToken": Shape(
         "id=token_id token=content bytes=start,end characters=character_start,character_end special piece score"
     ),
-    "graphemes.SplitGrapheme": Shape(
+    "characters.SplitGrapheme": Shape(
         "text tokens contents",
         tokens=lambda split: (split.first, split.first + len(split.contents)),
         contents=lambda split: [content.hex() for content in split.contents],
     ),
-    "suspicions.TextWarning": Shape("kind message hint bytes=start,end count"),
+    "characters.TextWarning": Shape("kind message hint bytes=start,end count"),
     "stages.StagesReport": Shape(
         "normalizer=normalizers pre_tokenizer=pre_tokenizers pieces model post_processor decoder",
         post_processor=lambda report: {
@@ -181,13 +181,13 @@ SHAPES: dict[str, Shape] = {
     "stages.Normalized": Shape("type=name text=content changes"),
     "stages.Change": Shape("bytes=start,end before after"),
     "stages.Piece": Shape("text=content bytes=start,end tokens=first,token_end special"),
-    "nbest.Ranking": Shape("schema tokenizer byte_count wanted segmentations", schema=lambda _: "bpe.inspect.nbest/1"),
-    "nbest.RankedSegmentation": Shape(
+    "scores.Ranking": Shape("schema tokenizer byte_count wanted segmentations", schema=lambda _: "bpe.inspect.nbest/1"),
+    "scores.RankedSegmentation": Shape(
         "score ids tokens",
         ids=lambda each: [token.token_id for token in each.tokens],
         tokens=lambda each: [token.content for token in each.tokens],
     ),
-    "values.StepToken": Shape("id=token_id token=content"),
+    "steps.StepToken": Shape("id=token_id token=content"),
     "vocabulary_report.VocabularyReport": Shape(
         "schema name fingerprint kind algorithm ordinary_count special_count merge_count dead_merge_count highest_id "
         "unused_count unused_ranges patterns prefix_space ignore_merges unicode_version special_tokens settings "
@@ -211,16 +211,16 @@ SHAPES: dict[str, Shape] = {
         digits=lambda structure: [run for run in structure.digits if run.length <= MOST_DIGITS],
         repeats=lambda structure: {"tokens": structure.repeat_count, "longest": structure.repeats},
     ),
-    "scripts.Scripts": Shape(
+    "structure.Scripts": Shape(
         "counts several without not_utf8 examples",
         examples=lambda scripts: [{**json_value(token), "scripts": names} for token, names in scripts.examples],
     ),
     "merge_tree.MergeShape": Shape("made depths mean_depth leaves leaf_share"),
     "structure.TreeNode": Shape("level id=token.token_id text=token.content made"),
-    "runs.WhiteSpaceRun": Shape("kind tokens lengths=stretches longest"),
-    "runs.DigitRun": Shape("digits=length possible tokens=present tokens_with_space=present_spaced missing"),
-    "duplicates.Redundancy": Shape("differ_by=name groups redundant share"),
-    "runs.Repeat": Shape("unit tokens times token=longest"),
+    "odd_tokens.WhiteSpaceRun": Shape("kind tokens lengths=stretches longest"),
+    "odd_tokens.DigitRun": Shape("digits=length possible tokens=present tokens_with_space=present_spaced missing"),
+    "contents.Redundancy": Shape("differ_by=name groups redundant share"),
+    "odd_tokens.Repeat": Shape("unit tokens times token=longest"),
     "corpus_report.CorpusReport": Shape(
         "document_count byte_count token_count used unused unused_share special_used unknown at_most mean_count "
         "unused_is_rarer_than=bound rare head coverage unused_ids unused_by_kind unused_parts residues",
@@ -241,7 +241,7 @@ SHAPES: dict[str, Shape] = {
     ),
     "lookup.DeadMerge": Shape("rank=number left right product"),
     "lookup.Variant": Shape("id=token.token_id text=token.content differs_by"),
-    "verdicts.Verdict": Shape("reachable layer witness reason"),
+    "reachability.Verdict": Shape("reachable layer witness reason"),
 }  # fmt: skip
 """What is called otherwise than in the report, what is left out, and what is derived."""
 
@@ -288,7 +288,7 @@ def health_json(report: HealthReport, *, full: bool = False) -> dict[str, Any]:
 
 def reachability_json(reachability: Reachability, *, full: bool = False) -> dict[str, Any]:
     """Return what is known of which tokens text can become; ``full`` lists all tokens."""
-    from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS
+    from bpe_cli.reports.tokenizer.reachability import LAYERS
     from bpe_cli.views.structure import listed_layers
 
     layers = (*listed_layers(full=full), "special", "plain") if full else listed_layers(full=full)

@@ -14,7 +14,7 @@ from bpe_cli.views.tokens import Notes, columns, span, totals_line, warning_line
 from bpe_cli.views.visible import BAR, bordered, harmless, units, visible
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.nbest import RankedToken, Ranking
+    from bpe_cli.reports.text.scores import RankedToken, Ranking
     from bpe_cli.reports.text.stages import Change, Normalized, StagesReport
     from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.views.blocks import Block, Screen

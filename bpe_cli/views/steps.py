@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from bpe_cli.reports.text.steps.steps import readable
+from bpe_cli.reports.text.steps.record import readable
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.views.blocks import Gap, Hanging, Line
 from bpe_cli.views.labels import count, fraction, whole
 from bpe_cli.views.visible import BAR, visible
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.steps.values import (
+    from bpe_cli.reports.text.steps import (
         CutWalk,
         LatticeWalk,
         LookUpWalk,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.reachability.verdicts import LAYERS, REACHABLE
+from bpe_cli.reports.tokenizer.reachability import LAYERS, REACHABLE
 from bpe_cli.views.blocks import Bar, Block, Blocks, Column, Gap, Heading, Line, Sheet, numbers
 from bpe_cli.views.labels import count, fraction, percent, whole
 from bpe_cli.views.sheets import NARROW, TableWithNotes
@@ -14,10 +14,9 @@ from bpe_cli.views.visible import harmless, visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bpe_cli.reports.tokenizer.contents import NamedToken
-    from bpe_cli.reports.tokenizer.findings import Finding
-    from bpe_cli.reports.tokenizer.lengths import LengthBin
-    from bpe_cli.reports.tokenizer.reachability.verdicts import Layer, Reachability, Verdict
+    from bpe_cli.reports.tokenizer.contents import LengthBin, NamedToken
+    from bpe_cli.reports.tokenizer.health import Finding
+    from bpe_cli.reports.tokenizer.reachability import Layer, Reachability, Verdict
     from bpe_cli.reports.tokenizer.structure import Structure, TreeNode
     from bpe_cli.views.blocks import Screen
 

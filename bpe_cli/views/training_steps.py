@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from bpe_cli.stages.byte_alphabet import to_visible
+from bpe_cli.stages.spelling import to_visible
 from bpe_cli.teaching import bpe, wordpiece
 from bpe_cli.teaching.bpe import Symbol, count_symbols
 from bpe_cli.teaching.characters import by_count

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects.score_merges import merges_of_scores, normal_pieces, scores_of_merges, spelt_alone
 from bpe_cli.stages import CharacterBpe, PreTokenizer, ScoredBpe, SpecialToken, Split, Unigram
-from bpe_cli.stages.sentencepiece_kinds import (
+from bpe_cli.stages.spelling import (
     BYTE,
     BYTE_TEXT,
     CONTROL,

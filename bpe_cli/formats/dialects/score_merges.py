@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import CharacterBpe, ScoredBpe
-from bpe_cli.stages.sentencepiece_kinds import NORMAL, UNUSED
+from bpe_cli.stages.spelling import NORMAL, UNUSED
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import quote

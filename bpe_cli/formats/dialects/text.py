@@ -35,7 +35,7 @@ from bpe_cli.stages import (
     StripDecoder,
     WhitespaceSplit,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, MARK
+from bpe_cli.stages.spelling import BYTE_TEXT, MARK
 from bpe_cli.support.messages import quote
 
 COLLAPSE = Replace(" {2,}", " ")

@@ -24,7 +24,7 @@ from bpe_cli.stages import (
     WhitespaceSplit,
 )
 from bpe_cli.stages.linear_patterns import NEWLINES
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS, CONTROL, UNKNOWN
+from bpe_cli.stages.spelling import BYTE_TEXTS, CONTROL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError
 from bpe_cli.stages import ByteFallback, Fuse, Replace, Unigram
-from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, UNUSED
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, UNUSED
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

@@ -10,7 +10,7 @@ from bpe_cli.formats import token_flags
 from bpe_cli.formats.features import EDGES
 from bpe_cli.formats.gguf import fixed_point
 from bpe_cli.stages import BertNormalizer, Charsmap, MergeBpe, Normalizer, ScoredBpe, Unigram, WordPiece
-from bpe_cli.stages.sentencepiece_kinds import UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import UNUSED, USER_DEFINED
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.post_processor import process

@@ -31,7 +31,7 @@ from bpe_cli.stages import (
     WordPiece,
     WordPieceDecoder,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXTS, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

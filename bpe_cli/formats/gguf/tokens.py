@@ -15,7 +15,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats.gguf.container import F32, I32, Metadata
 from bpe_cli.formats.scores import check
 from bpe_cli.stages import SpecialToken
-from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer.usage import Usage, roles_in_order
 

@@ -37,7 +37,7 @@ from bpe_cli.stages import (
     Unigram,
     WordPiece,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

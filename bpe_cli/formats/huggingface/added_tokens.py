@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.byte_level import flags_of
 from bpe_cli.stages import CharacterBpe, MergeBpe, Model, RankBpe, ScoredBpe, SpecialToken, Unigram
-from bpe_cli.stages.byte_alphabet import from_visible
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT
+from bpe_cli.stages.spelling import BYTE_TEXT, from_visible
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import quote

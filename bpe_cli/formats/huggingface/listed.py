@@ -15,7 +15,7 @@ from bpe_cli.formats import byte_level
 from bpe_cli.formats.huggingface import models as hf_models
 from bpe_cli.formats.json_node import Node
 from bpe_cli.stages import CharacterBpe, MergeBpe, SpecialToken
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import quote
 

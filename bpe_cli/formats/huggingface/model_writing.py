@@ -19,7 +19,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.sentencepiece_kinds import NORMAL
+from bpe_cli.stages.spelling import NORMAL
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

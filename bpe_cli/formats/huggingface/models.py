@@ -25,7 +25,7 @@ from bpe_cli.stages import (
     WordLevel,
     WordPiece,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXT, CONTROL, UNKNOWN
+from bpe_cli.stages.spelling import BYTE_TEXT, CONTROL, UNKNOWN
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
@@ -83,7 +83,7 @@ def read(name: str, node: Node, specials: Iterable[SpecialToken]) -> tuple[Model
 def hidden_of(node: Node, specials: Iterable[SpecialToken]) -> set[str]:
     """Return the texts that are left out of the vocabulary that is matched.
 
-    Where unknown characters fall back to bytes, the names of those stay: ``withholding`` sees to it that their own
+    Where unknown characters fall back to bytes, the names of those stay: ``special_tokens`` sees to it that their own
     texts do not become them.
     """
     fall_back = node.get("byte_fallback").value is True

@@ -26,9 +26,9 @@ from bpe_cli.stages import (
     Replace,
     Split,
 )
-from bpe_cli.stages.byte_alphabet import ALPHABET_ORDER, from_visible, to_visible
+from bpe_cli.stages.named_stages import word_decoder
 from bpe_cli.stages.patterns import PATTERNS
-from bpe_cli.stages.word_stages import word_decoder
+from bpe_cli.stages.spelling import ALPHABET_ORDER, from_visible, to_visible
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

@@ -25,7 +25,7 @@ from bpe_cli.formats.huggingface.listed import Cut, Listed, Plain, Unusual
 from bpe_cli.formats.json_node import Node, NotJsonError, facts_of
 from bpe_cli.formats.read_file import reader_of
 from bpe_cli.stages import ByteLevel, ByteLevelDecoder, Codebook, MergeBpe, Model, Normalizer, RankBpe, SpecialToken
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE
+from bpe_cli.stages.spelling import CHAR_TO_BYTE
 from bpe_cli.stages.vocabulary import MAX_ID
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.safe_orjson import orjson

@@ -12,8 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from bpe_cli.formats.json_node import Node
 from bpe_cli.support.messages import quote
-from bpe_cli.tokenizer.model_inputs import Direction, Padding, Strategy, Truncation
-from bpe_cli.tokenizer.usage import ROLES, Fact, Origin, Usage, roles_in_order
+from bpe_cli.tokenizer.usage import ROLES, Direction, Fact, Origin, Padding, Strategy, Truncation, Usage, roles_in_order
 
 _Choice = TypeVar("_Choice")
 

@@ -23,7 +23,7 @@ from bpe_cli.formats.huggingface import models as hf_models
 from bpe_cli.formats.json_node import Node
 from bpe_cli.formats.read_file import read
 from bpe_cli.stages import MergeBpe, Model, PrefixSpace, RankBpe, SpecialToken
-from bpe_cli.stages.byte_alphabet import CHAR_TO_BYTE, from_visible
+from bpe_cli.stages.spelling import CHAR_TO_BYTE, from_visible
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
 from bpe_cli.support.safe_orjson import orjson

@@ -25,7 +25,7 @@ from bpe_cli.formats.proof.comparing import (
     surrounds_the_same,
 )
 from bpe_cli.stages import SpaceMarksDecoder
-from bpe_cli.stages.sentencepiece_kinds import NORMAL
+from bpe_cli.stages.spelling import NORMAL
 from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import reason_of
 from bpe_cli.tokenizer import Tokenizer

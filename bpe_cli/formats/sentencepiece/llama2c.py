@@ -18,7 +18,7 @@ from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
 from bpe_cli.formats.sentencepiece.settings import BPE
 from bpe_cli.stages import SpaceMarks
-from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
+from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin

@@ -37,7 +37,7 @@ from bpe_cli.stages import (
     Unigram,
     WordLevel,
 )
-from bpe_cli.stages.sentencepiece_kinds import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, USER_DEFINED
+from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, USER_DEFINED
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 
 from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.stages.sentencepiece_kinds import CONTROL, UNKNOWN
+from bpe_cli.stages.spelling import CONTROL, UNKNOWN
 from bpe_cli.tokenizer.usage import Fact, roles_in_order
 
 UNIGRAM, BPE, WORD, CHAR = 1, 2, 3, 4

@@ -24,7 +24,7 @@ from bpe_cli.formats.sentencepiece import settings
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
 from bpe_cli.formats.sentencepiece.settings import BPE, UNIGRAM
 from bpe_cli.stages import ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram
-from bpe_cli.stages.sentencepiece_kinds import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Origin

@@ -27,7 +27,7 @@ from bpe_cli.formats.sentencepiece.settings import (
     text,
 )
 from bpe_cli.stages import ALGORITHMS, Charsmap, ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram, WordLevel
-from bpe_cli.stages.sentencepiece_kinds import CONTROL, NORMAL, UNKNOWN
+from bpe_cli.stages.spelling import CONTROL, NORMAL, UNKNOWN
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.usage import Fact

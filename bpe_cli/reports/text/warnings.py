@@ -15,21 +15,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
+from bpe_cli.reports.text.characters import TextWarning, excerpt, listed, reading_of, suspicions
 from bpe_cli.reports.text.segmentation import first_difference
-from bpe_cli.reports.text.suspicions import TextWarning, excerpt, listed, suspicions
-from bpe_cli.reports.text.token_text import reading_of
 from bpe_cli.reports.tokenizer.contents import Fallback, fallback_ids, meaning_of
 from bpe_cli.stages import Normalizer, Prepend, Replace, SpaceMarks, WordPiece
 from bpe_cli.stages.component_json import core_spec
-from bpe_cli.stages.normalizers import ByteLevelNormalizer
+from bpe_cli.stages.components import ByteLevelNormalizer
 from bpe_cli.stages.splitters import segments
 from bpe_cli.support.messages import plural
-from bpe_cli.tokenizer.token_spans import well_formed
+from bpe_cli.tokenizer.encoded import well_formed
 
 if TYPE_CHECKING:
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.tokenizer import Specials, Tokenizer
-    from bpe_cli.tokenizer.token_spans import Placed
+    from bpe_cli.tokenizer.encoded import Placed
 
 __all__ = ["KINDS", "TextWarning", "warn"]
 
@@ -63,12 +62,6 @@ def warn(
     tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()
 ) -> tuple[TextWarning, ...]:
     """Describe what is odd about a text, for a tokenizer; for many texts see ``Watch``.
-
-    Args:
-        tokenizer: What encoded it.
-        text: The text.
-        segmentation: Its tokens, by ``segment``.
-        specials: Which special tokens were looked for in it.
 
     Complexity: linear in the text and in the vocabulary.
     """

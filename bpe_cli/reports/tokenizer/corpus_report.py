@@ -13,15 +13,102 @@ merge tree with it; a piece that is looked up as a whole counts as if it had bee
 from __future__ import annotations
 
 import math
+from array import array
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bpe_cli import _core
 from bpe_cli.reports.tokenizer.contents import NamedToken
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.frequencies import Frequencies
     from bpe_cli.reports.tokenizer.structure import Anatomy
+    from bpe_cli.support.blocks import Block
+    from bpe_cli.tokenizer import Specials, Tokenizer
+
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """How often each token occurs in a corpus.
+
+    Attributes:
+        counts: By id (u64).
+        beyond: The same of ids behind the end of ``counts``: a special token's id can be any u32.
+    """
+
+    counts: array[int]
+    beyond: dict[int, int] = field(default_factory=dict)
+    document_count: int = 0
+    byte_count: int = 0
+    token_count: int = 0
+
+    def of(self, token_id: int) -> int:
+        """Return how often a token occurs."""
+        return self.counts[token_id] if token_id < len(self.counts) else self.beyond.get(token_id, 0)
+
+    def items(self) -> Iterable[tuple[int, int]]:
+        """Yield (id, how often) of the tokens that occur, in order of id."""
+        yield from ((token_id, count) for token_id, count in enumerate(self.counts) if count)
+        yield from sorted(self.beyond.items())
+
+
+def count_ids(ids: memoryview, into: array[int]) -> dict[int, int]:
+    """Count ids.
+
+    Args:
+        ids: A buffer of u32.
+        into: Counts by id (u64), which are added to.
+
+    Returns:
+        How often ids occur that lie behind its end.
+    """
+    beyond: Counter[int] = Counter()
+    for start in range(0, len(ids), _CHUNK):
+        for token_id, count in Counter(ids[start : start + _CHUNK]).items():
+            if token_id < len(into):
+                into[token_id] += count
+            else:
+                beyond[token_id] += count
+    return beyond
+
+
+def count_frequencies(
+    tokenizer: Tokenizer,
+    blocks: Iterable[Block],
+    *,
+    specials: Specials = (),
+    threads: int = 1,
+) -> Frequencies:
+    """Encode a corpus and count its tokens; the result depends on the documents alone.
+
+    Args:
+        tokenizer: The tokenizer.
+        blocks: The documents.
+        specials: Which special tokens are looked for in the text.
+        threads: How many threads encode.
+
+    Raises:
+        UsageError: if a name in ``specials`` is unknown.
+        InputError: if a byte of the text has no token.
+
+    Memory: a few blocks, and 8 bytes for each id.
+    """
+    matcher = tokenizer.matcher(specials)
+    counts = array("Q", bytes(8 * min(tokenizer.vocab_size, _core.MAX_TOKENS)))
+    beyond: Counter[int] = Counter()
+    documents = size = tokens = 0
+    for block in tokenizer.settle(blocks, matcher):
+        ids, _ = tokenizer.encode_block(block, matcher, threads)
+        beyond.update(count_ids(memoryview(ids), counts))
+        tokens += len(ids)
+        size += len(block.data)
+        documents += block.ended
+    return Frequencies(counts, dict(beyond), documents, size, tokens)
+
 
 HEAD = 20
 """How many of the most frequent tokens are reported."""
@@ -61,7 +148,6 @@ class RareTokens:
     """Tokens below a frequency.
 
     Attributes:
-        frequency: The limit.
         tokens: Ordinary tokens that occur less often in this corpus, those that do not occur included.
         needed: How many tokens a corpus needs before a token that does not occur is below it with 95% confidence.
         known: Whether this corpus has so many.
@@ -75,14 +161,7 @@ class RareTokens:
 
 @dataclass(frozen=True, slots=True)
 class Residue:
-    """A token that is made to be merged on.
-
-    Attributes:
-        token: Which.
-        final: How often it stays a token.
-        made: How often it is made, alone or as a part.
-        ratio: ``final / made``.
-    """
+    """A token that is made to be merged on; ``ratio`` is ``final / made``."""
 
     token: NamedToken
     final: int
@@ -95,8 +174,6 @@ class CorpusReport:
     """What a corpus uses of a vocabulary. Tokens are ordinary ones, if nothing else is said.
 
     Attributes:
-        document_count: Documents.
-        byte_count: Bytes of text.
         token_count: Tokens of the corpus, special ones included.
         used: Tokens of the vocabulary that occur.
         unused: Those that do not.

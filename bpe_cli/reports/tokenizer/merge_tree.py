@@ -16,9 +16,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.errors import FormatError
-from bpe_cli.reports.tokenizer.lengths import LengthBin, bins
+from bpe_cli.reports.tokenizer.contents import LengthBin, bins
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
-from bpe_cli.stages.sentencepiece_kinds import NORMAL, UNUSED, USER_DEFINED
+from bpe_cli.stages.spelling import NORMAL, UNUSED, USER_DEFINED
 from bpe_cli.tokenizer.merging import of_ranks
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ class Node:
 
     Attributes:
         level: How many tokens stand above it.
-        token_id: Its id.
         made: Whether its two parts follow, one level deeper; else it is a leaf of this tree.
     """
 

@@ -5,10 +5,11 @@ others. Both are compiled of the parts of a tokenizer, know no ``Tokenizer``, an
 outside this folder asks which of them it has.
 """
 
+# ruff: noqa: D102  # ``Tokenizer`` says what each part of ``AnyTokenizer`` is
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from bpe_cli.errors import UsageError
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer, SpecialToken
     from bpe_cli.stages.vocabulary import Vocabulary
     from bpe_cli.support.blocks import Block
-    from bpe_cli.tokenizer.token_spans import PieceSpans, Placed
+    from bpe_cli.tokenizer.encoded import PieceSpans, Placed
+    from bpe_cli.tokenizer.usage import Usage
 
 SpecialTable: TypeAlias = "tuple[array[int], bytes, array[int]]"
 """Special tokens for decoding: ids ascending, all bytes, where each ends."""
@@ -73,7 +75,7 @@ class EngineParts:
     """Hold what an engine is compiled of.
 
     Attributes:
-        model: The model as text meets it; see ``withholding``.
+        model: The model as text meets it; see ``special_tokens``.
         vocabulary: All of the vocabulary, which ids are decoded with.
         normalizer: What rewrites text before it is cut, in order.
         pre_tokenizer: What cuts text into pieces, in order.
@@ -199,3 +201,39 @@ class Engine(Protocol):
         Raises:
             ValueError: if an id has no token.
         """
+
+
+class AnyTokenizer(Protocol):
+    """Declare what the modules of this folder use of a ``Tokenizer``, which is put together above them."""
+
+    @property
+    def decoder(self) -> tuple[Decoder, ...]: ...
+
+    @property
+    def special_tokens(self) -> tuple[SpecialToken, ...]: ...
+
+    @property
+    def post_processor(self) -> str | None: ...
+
+    @property
+    def usage(self) -> Usage: ...
+
+    @property
+    def engine(self) -> Engine: ...
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    def token_bytes(self, token_id: int) -> bytes: ...
+
+    def matcher(self, specials: Literal["all"] | Collection[str] = ()) -> _core.SpecialMatcher | None: ...
+
+    def encode_block(
+        self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
+    ) -> tuple[memoryview, memoryview]: ...
+
+    def count_block(
+        self, block: Block, matcher: _core.SpecialMatcher | None = None, threads: int = 1
+    ) -> memoryview: ...
+
+    def decode_bytes(self, ids: Iterable[int] | memoryview | array[int]) -> bytes: ...

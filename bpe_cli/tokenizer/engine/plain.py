@@ -23,9 +23,9 @@ from bpe_cli.support.fast_dataclass import replace
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Decoder, Model, Normalizer, PreTokenizer
+    from bpe_cli.tokenizer.encoded import PieceSpans, Placed
     from bpe_cli.tokenizer.engine import EngineParts, Place, Sampling
     from bpe_cli.tokenizer.engine.staged import StagedEngine
-    from bpe_cli.tokenizer.token_spans import PieceSpans, Placed
 
 
 def can_run(
@@ -172,7 +172,7 @@ class PlainEngine:
         return self._staged.spans(data, matcher, continued=continued)
 
     def place(self, data: bytes, matcher: _core.SpecialMatcher | None) -> Placed:
-        from bpe_cli.tokenizer.token_spans import Placed
+        from bpe_cli.tokenizer.encoded import Placed
 
         if not self.has_spans:
             return self._staged.place(data, matcher)
@@ -211,7 +211,7 @@ class PlainEngine:
         return text
 
     def pieces(self, text: bytes, *, first: bool = True) -> PieceSpans:
-        from bpe_cli.tokenizer.token_spans import PieceSpans
+        from bpe_cli.tokenizer.encoded import PieceSpans
 
         spaced = self._prefix_space and text[:1] not in (b"", b" ")
         data = b" " + text if spaced else text

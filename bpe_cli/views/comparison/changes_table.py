@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
 
-from bpe_cli.reports.comparison.changes import badness, sentence
+from bpe_cli.reports.comparison.checks import badness, sentence
 from bpe_cli.views.blocks import Blocks, Heading, Line, Name, Sheet, Value, Words, text_column
 from bpe_cli.views.comparison.values import change_text, value_text
 from bpe_cli.views.labels import count

@@ -15,13 +15,12 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.reports.comparison.comparison import Settings
-from bpe_cli.reports.comparison.metrics import METRICS, USUAL, differences_of, metrics_named
-from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS
-from bpe_cli.reports.comparison.probes.data import LAYOUTS
-from bpe_cli.reports.comparison.probes.numbers import EXAMPLES
-from bpe_cli.reports.comparison.stored import SCHEMA, finite
-from bpe_cli.support.version import __version__
+from bpe_cli.reports.comparison.changes import SCHEMA, finite
+from bpe_cli.reports.comparison.comparison import METRICS, USUAL, Settings, differences_of, metrics_named
+from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS
+from bpe_cli.reports.comparison.probe_data import LAYOUTS
+from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
+from bpe_cli.support import __version__
 from bpe_cli.views.as_json import SHAPES as TEXT_SHAPES
 from bpe_cli.views.as_json import JsonWalker, Shape
 from bpe_cli.views.comparison import changes_table
@@ -39,10 +38,9 @@ if TYPE_CHECKING:
 
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
-    from bpe_cli.reports.comparison.comparison import Comparison
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric
     from bpe_cli.reports.comparison.measures import Measure
-    from bpe_cli.reports.comparison.metrics import Metric
-    from bpe_cli.reports.comparison.probes.languages import LanguageProbe
+    from bpe_cli.reports.comparison.probe_languages import LanguageProbe
 
 
 COUNTS = ("input", "tokenizer", "vocab_size", "document_count", "byte_count", "character_count")
@@ -129,7 +127,7 @@ SHAPES = {
         checks=lambda _: (),
     ),
     "comparison.Settings": Shape("documents field specials word", word=lambda _: WORD),
-    "metrics.Metric": Shape("name better kind meaning"),
+    "comparison.Metric": Shape("name better kind meaning"),
     "comparison.Row": Shape(
         "name document_count empty_document_count=empty_count byte_count character_count sha256 results "
         "differences best",
@@ -141,30 +139,30 @@ SHAPES = {
     "checks.Check": Shape("option value passed failures", passed=lambda check: not check.failures),
     "checks.Failure": Shape("tokenizer input=source statement"),
     "comparison.Passage": Shape("input=source document segmentations"),
-    "probes.Probes": Shape("languages code data numbers"),
-    "languages.LanguageProbe": Shape(
+    "comparison.Probes": Shape("languages code data numbers"),
+    "probe_languages.LanguageProbe": Shape(
         "source languages pivot line_count byte_counts results",
         pivot=lambda probe: probe.languages[probe.pivot],
         results=_languages,
     ),
-    "languages.LanguageCost": Shape("token_count premium median_premium mean_premium unknown_count"),
-    "code.CodeProbe": Shape(
+    "probe_languages.LanguageCost": Shape("token_count premium median_premium mean_premium unknown_count"),
+    "probe_code.CodeProbe": Shape(
         "source names byte_count blank_bytes blank_share fragments results", fragments=lambda _: FRAGMENTS
     ),
-    "code.CodeResult": Shape(
+    "probe_code.CodeResult": Shape(
         "token_count blank_tokens blank_share as_written reindented tabs_per_spaces indents fragments lossless",
         reindented=lambda result: _keyed([*INDENTS], result.reindented),
         indents=lambda result: _keyed([*INDENTS], result.indents),
     ),
-    "data.DataProbe": Shape(
+    "probe_data.DataProbe": Shape(
         "source names byte_counts results", byte_counts=lambda probe: _keyed(LAYOUTS, probe.byte_counts)
     ),
-    "data.DataResult": Shape(
+    "probe_data.DataResult": Shape(
         "token_counts objects yaml_per_json yaml_per_compact lossless",
         token_counts=lambda result: _keyed(LAYOUTS, result.sums),
         objects=lambda result: [_keyed(LAYOUTS, counts) for counts in result.counts],
     ),
-    "numbers.NumberResult": Shape(
+    "probe_numbers.NumberResult": Shape(
         "one_token one_token_spaced grouping group_size consistency lengths examples",
         examples=lambda result: [
             {"text": text, "parts": parts} for text, parts in zip(EXAMPLES, result.examples, strict=True)

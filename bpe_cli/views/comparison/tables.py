@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
 
-from bpe_cli.reports.comparison.metrics import USUAL, Metric, differences_of, metrics_named
+from bpe_cli.reports.comparison.comparison import USUAL, Metric, differences_of, metrics_named
 from bpe_cli.views.blocks import Block, Blocks, Column, Heading, Line, Name, Sheet, Value, Words, numbers, text_column
 from bpe_cli.views.comparison.changes_table import changes_view
 from bpe_cli.views.comparison.values import (

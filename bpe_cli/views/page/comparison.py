@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.metrics import METRICS
-from bpe_cli.reports.comparison.side_by_side import deviation, stretches
+from bpe_cli.reports.comparison.boundaries import deviation, stretches
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.tables import input_sheet, metric_has_values, page_metrics
@@ -20,8 +20,7 @@ from bpe_cli.views.visible import harmless
 if TYPE_CHECKING:
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
-    from bpe_cli.reports.comparison.comparison import Comparison, Passage
-    from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric, Passage
 
 
 DETAILED_INPUTS = 100

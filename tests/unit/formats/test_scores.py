@@ -16,7 +16,7 @@ from bpe_cli.formats.gguf.container import ARRAY, F32, I32, STRING, encode, writ
 from bpe_cli.formats.huggingface import tokenizer_json
 from bpe_cli.formats.sentencepiece import llama2c, model, vocab, wire
 from bpe_cli.stages import ScoredBpe, Unigram
-from bpe_cli.stages.sentencepiece_kinds import BYTE_TEXTS
+from bpe_cli.stages.spelling import BYTE_TEXTS
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.tokenizer import Tokenizer
 from tests.every_format import put

@@ -18,7 +18,7 @@ from bpe_cli.errors import BpeError, CheckFailed, OutputError, UsageError
 from bpe_cli.jobs.decode import Decoded, DecodeOptions, decode
 from bpe_cli.jobs.encode import Encoded, EncodeOptions, encode
 from bpe_cli.jobs.encode_chat import ChatOptions, encode_chat
-from bpe_cli.jobs.outputs import Streams
+from bpe_cli.jobs.files import Streams
 from bpe_cli.jobs.segment import Segmented, SegmentOptions, segment
 from bpe_cli.jobs.tokenizers import TokenizerChoice, load_tokenizer
 from bpe_cli.stages import SpecialToken

@@ -12,8 +12,7 @@ import bpe_cli
 from bpe_cli import trainers
 from bpe_cli.corpus import Source
 from bpe_cli.errors import InputError, OutputError, TrainingError, UsageError
-from bpe_cli.jobs.train import TrainJob, train, train_file
-from bpe_cli.jobs.train_options import options_for
+from bpe_cli.jobs.train import TrainJob, options_for, train, train_file
 from bpe_cli.stages import NFC, Lowercase, Split
 from bpe_cli.trainers import ALGORITHMS, bbpe, bpe, sentencepiece, unigram
 from bpe_cli.views.training_steps import training_lines

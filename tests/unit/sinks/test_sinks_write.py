@@ -20,8 +20,8 @@ from bpe_cli.sinks.atomic import Output, open_stdout
 from bpe_cli.sinks.bin import choose_dtype, pack
 from bpe_cli.sinks.read import READERS, ReadOptions, read_batches
 from bpe_cli.sinks.sidecar import load_sidecar
-from bpe_cli.tokenizer.edges import Edges
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import fingerprint
+from bpe_cli.tokenizer.usage import Edges
 from tests.needs import needs
 
 DOCUMENTS = [[97, 256, 32], [], [10, 13, 0, 200, 259], [258]]

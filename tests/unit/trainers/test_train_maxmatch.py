@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.teaching import maxmatch as textbook
 from bpe_cli.trainers import maxmatch
-from bpe_cli.trainers.base import new_counts
+from bpe_cli.trainers.counts import new_counts
 from bpe_cli.trainers.maxmatch import MaxMatchOptions
 from bpe_cli.views.training_steps import training_lines
 from tests.counted import at_least, compared

@@ -14,7 +14,8 @@ from bpe_cli.stages import BertNormalizer, BertPreTokenizer, WordPiece, WordPiec
 from bpe_cli.teaching import top_down
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import wordpiece
-from bpe_cli.trainers.base import Trained, new_counts
+from bpe_cli.trainers.base import Trained
+from bpe_cli.trainers.counts import new_counts
 from bpe_cli.views.training_steps import training_lines
 from tests.needs import needs
 from tests.word_piece_examples import COUNTS, HUG_COUNTS, SPECIAL, VOCABULARY

@@ -8,12 +8,11 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from bpe_cli.reports.frequencies import count_frequencies
 from bpe_cli.reports.tokenizer.contents import NamedToken
-from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
-from bpe_cli.reports.tokenizer.findings import findings
+from bpe_cli.reports.tokenizer.corpus_report import count_frequencies, examine_corpus
+from bpe_cli.reports.tokenizer.health import findings
 from bpe_cli.reports.tokenizer.lookup import look_up
-from bpe_cli.reports.tokenizer.reachability import examine
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, TreeNode, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import RankBpe, SpecialToken

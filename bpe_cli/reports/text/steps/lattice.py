@@ -7,8 +7,7 @@ from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.text.steps.limits import TooMuchToTell, bytes_of, check_length, check_work, collected, text_of
-from bpe_cli.reports.text.steps.values import (
+from bpe_cli.reports.text.steps import (
     LatticePlace,
     LatticeWalk,
     RankedPath,
@@ -16,6 +15,7 @@ from bpe_cli.reports.text.steps.values import (
     StepToken,
     Way,
 )
+from bpe_cli.reports.text.steps.pieces import TooMuchToTell, bytes_of, check_length, check_work, collected, text_of
 from bpe_cli.teaching.lattice import (
     Arrival,
     Edge,
@@ -33,7 +33,7 @@ from bpe_cli.teaching.spelling import byte_token
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bpe_cli.reports.text.steps.limits import Limits, Names
+    from bpe_cli.reports.text.steps.pieces import Limits, Names
     from bpe_cli.stages import Unigram
 
 UNKNOWN_PENALTY = 10.0
@@ -89,11 +89,7 @@ class OverLattice:
         self._all_bytes = all(byte_token(byte).encode() in self._byte_ids for byte in range(256))
 
     def walk(self, piece: bytes) -> LatticeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: Too many tokens fit in it.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         text = text_of(piece)
         check_work(len(text), self._lengths)

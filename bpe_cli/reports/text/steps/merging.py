@@ -1,22 +1,98 @@
-"""Record the merges of a piece: by ranks, by a list of pairs, over characters, by scores."""
+"""Record the merges of a piece: by ranks, by a list of pairs, over characters, by scores.
+
+Source of merging by scores, and of taking unused pieces apart again: google/sentencepiece ``bpe_model.cc``.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from bpe_cli.reports.text.steps import scored_merging
-from bpe_cli.reports.text.steps.limits import bytes_of, check_length, collected, text_of, window
-from bpe_cli.reports.text.steps.values import MergeStep, MergeWalk, Spelling, StepToken, Symbols
+from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Spelling, StepToken, Symbols
+from bpe_cli.reports.text.steps.pieces import bytes_of, check_length, collected, text_of, window
 from bpe_cli.teaching import spelling
-from bpe_cli.tokenizer.merging import Merge, merges
+from bpe_cli.tokenizer.merging import Merge, Order, merges
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.steps.limits import Limits, Names
+    from bpe_cli.reports.text.steps.pieces import Limits, Names
     from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe
     from bpe_cli.stages.vocabulary import Merges
+
+
+class UserDefined(str):
+    """A piece of a user's own: found before all else, and never merged."""
+
+    __slots__ = ()
+
+
+def spell(piece: str, user_defined: Collection[str] = ()) -> list[str]:
+    """Spell a piece in characters, and in pieces of a user's own, the longest at each place.
+
+    >>> spell("abcd", {"bc", "b"})
+    ['a', 'bc', 'd']
+    """
+    lengths = sorted({len(token) for token in user_defined}, reverse=True)
+    symbols: list[str] = []
+    place = 0
+    while place < len(piece):
+        own = next((piece[place : place + n] for n in lengths if piece[place : place + n] in user_defined), None)
+        symbols.append(piece[place] if own is None else UserDefined(own))
+        place += len(symbols[-1])
+    return symbols
+
+
+def order_of_scores(scores: Mapping[str, float]) -> Order[str]:
+    """Order merges by the score of what they make, the highest first.
+
+    >>> order_of_scores({"ab": -2.0})("a", "b")
+    (2.0, 'ab')
+    """
+
+    def order(left: str, right: str) -> tuple[float, str] | None:
+        score = scores.get(left + right)
+        if score is None or isinstance(left, UserDefined) or isinstance(right, UserDefined):
+            return None
+        return -score, left + right
+
+    return order
+
+
+def take_back(
+    symbols: Sequence[str], done: Iterable[Merge[str]], unused: Collection[str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what merging left, each with what it becomes: itself, or the parts of an unused piece, and of theirs.
+
+    >>> from bpe_cli.tokenizer.merging import merges
+    >>> done = merges("abc", order_of_scores({"ab": -1.0, "abc": -2.0}))
+    >>> list(take_back("abc", done, {"abc", "ab"}))
+    [('abc', ('a', 'b', 'c'))]
+    """
+    # By the place where a symbol begins, every merge that made it, the last one at the end.
+    made: dict[int, list[Merge[str]]] = {}
+    gone = set()
+    for merge in done:
+        made.setdefault(merge.place, []).append(merge)
+        gone.add(merge.middle)
+    for place, symbol in enumerate(symbols):
+        if place in gone:
+            continue
+        here = made.get(place, [])
+        whole = here[-1].product if here else symbol
+        leaves: list[str] = []
+        # What is still to be looked at: the symbol, its place, and how many of the merges there made it.
+        waiting = [(whole, place, len(here))]
+        while waiting:
+            text, at, count = waiting.pop()
+            if text not in unused or not count:
+                leaves.append(text)
+                continue
+            last = made[at][count - 1]
+            waiting.append((last.right, last.middle, len(made.get(last.middle, ()))))
+            waiting.append((last.left, at, count - 1))
+        yield whole, tuple(leaves)
+
 
 Symbol = TypeVar("Symbol")
 
@@ -33,11 +109,7 @@ class ByRanks:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         symbols = [piece[at : at + 1] for at in range(len(piece))]
         done = list(merges(symbols, self._order))
@@ -61,11 +133,7 @@ class ByList:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         whole = self._vocabulary.id_of(piece) if self._whole else None
         spelt = (self._vocabulary.id_of(piece[at : at + 1]) for at in range(len(piece)))
@@ -87,11 +155,7 @@ class OverCharacters:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         model = self._model
         run = model.whole_runs_of and not text_of(piece).strip(model.whole_runs_of)
@@ -153,22 +217,18 @@ class ByScores:
                 scores[text] = model.scores[token_id]
             if kind == UNUSED:
                 self._unused.add(text)
-        self._order = scored_merging.order_of_scores(scores)
+        self._order = order_of_scores(scores)
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
-        symbols = scored_merging.spell(text_of(piece), self._user_defined)
+        symbols = spell(text_of(piece), self._user_defined)
         done = list(merges(symbols, self._order))
         told, _ = _tell(symbols, done, self._limits.steps, bytes_of, scored=True)
         tokens: list[StepToken] = []
         ends = []
         after_unknown = False
-        for whole, parts in scored_merging.take_back(symbols, done, self._unused):
+        for whole, parts in take_back(symbols, done, self._unused):
             if parts != (whole,):
                 known = (self._names.token(self._ids[part]) for part in parts if part in self._ids)
                 ends.append(Spelling(bytes_of(whole), "taken back", tuple(known)))

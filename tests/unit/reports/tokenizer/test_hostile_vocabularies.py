@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Group
 
-from bpe_cli.reports.frequencies import Frequencies
-from bpe_cli.reports.tokenizer.corpus_report import examine_corpus
+from bpe_cli.reports.tokenizer.corpus_report import Frequencies, examine_corpus
 from bpe_cli.reports.tokenizer.lookup import look_up
 from bpe_cli.reports.tokenizer.structure import Anatomy, examine_structure
 from bpe_cli.stages import (
