@@ -33,9 +33,6 @@ class LengthResult:
     """How one tokenizer cuts numbers of one length.
 
     Attributes:
-        digits: How many digits they have.
-        numbers: How many were asked.
-        mean_tokens: Tokens per number.
         fewest: Tokens of the number with the fewest.
         most: Tokens of the number with the most.
         usual: The cut that most have, as the digits of each token; of two as frequent ones the smaller tuple.
@@ -77,11 +74,7 @@ class NumberResult:
 
 @dataclass(frozen=True, slots=True)
 class NumberProbe:
-    """How tokenizers cut numbers.
-
-    Attributes:
-        results: One per tokenizer.
-    """
+    """How tokenizers cut numbers."""
 
     results: tuple[NumberResult, ...]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.comparison.probes.languages import gini, probe_languages
+from bpe_cli.reports.comparison.probe_languages import gini, probe_languages
 from bpe_cli.tokenizer.named_encodings import named
 from tests.counted import at_least, compared
 from tests.unit.reports.comparison.tiny import tiny

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.comparison.probes.numbers import (
+from bpe_cli.reports.comparison.probe_numbers import (
     DIGITS,
     EXAMPLES,
     SAMPLED,

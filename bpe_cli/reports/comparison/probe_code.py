@@ -35,7 +35,6 @@ class CodeResult:
         indents: For each of ``INDENTS`` the tokens that indenting a line by 1 to ``LEVELS`` levels adds to it; fewer
             than none where the indentation makes one token with the line feed before.
         fragments: Tokens of each of ``FRAGMENTS``, each a text of its own.
-        as_written: Tokens of each file as it is.
         reindented: For each of ``INDENTS`` the tokens of each file, indented so.
         blank_tokens: Tokens of the files as they are that stand for nothing but white space.
         lossless: Whether the tokens decode to the files; where not, white space may cost nothing and be lost.
@@ -80,11 +79,7 @@ class CodeProbe:
     """What code costs.
 
     Attributes:
-        source: What to call the files together.
-        names: What to call each.
-        byte_count: Bytes of the files as they are.
         blank_bytes: How many of them are white space (ASCII).
-        results: One per tokenizer.
     """
 
     source: str
@@ -102,17 +97,7 @@ class CodeProbe:
 def probe_code(
     tokenizers: Sequence[Tokenizer], files: Mapping[str, bytes], *, source: str = "code", threads: int = 1
 ) -> CodeProbe:
-    """Ask what code costs.
-
-    Args:
-        tokenizers: What counts.
-        files: Source files by their names.
-        source: What to call them together.
-        threads: How many threads count.
-
-    Raises:
-        InputError: if a byte of a text has no token.
-    """
+    """Ask what code costs."""
     texts = list(files.values())
     again = [[reindented(text, unit) for text in texts] for unit in INDENTS.values()]
     results = []

@@ -19,7 +19,6 @@ class LanguageCost:
     """What one language costs with one tokenizer.
 
     Attributes:
-        token_count: Tokens of all lines.
         premium: Tokens per token of the pivot: a ratio of sums; None where the pivot has no tokens.
         mean_premium: The mean over lines of each line's ratio.
         median_premium: The median over lines of each line's ratio.
@@ -39,7 +38,6 @@ class LanguageResult:
     """What one tokenizer makes of the languages.
 
     Attributes:
-        costs: One per language.
         gini: Gini's coefficient of the languages' tokens for the same lines: 0 when all cost the same.
         worst: Numbers of the languages with the most tokens; empty when all have as many.
     """
@@ -59,12 +57,7 @@ class LanguageProbe:
     """The same lines in several languages.
 
     Attributes:
-        source: What to call the texts.
-        languages: Their names.
         pivot: The number of the language that the others are compared with.
-        line_count: Lines that each language has.
-        byte_counts: Bytes of text that each language has.
-        results: One per tokenizer.
     """
 
     source: str
@@ -86,11 +79,8 @@ def probe_languages(
     """Count the tokens of parallel lines.
 
     Args:
-        tokenizers: What counts.
         texts: The lines of each language, as many in each.
         pivot: The language that the others are compared with; ``en`` if there is one, else the first.
-        source: What to call the texts.
-        threads: How many threads count.
 
     Raises:
         UsageError: if there are no two languages, their lines do not pair, or the pivot is not among them.

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS, LEVELS, indent_of, probe_code, reindented
+from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS, LEVELS, indent_of, probe_code, reindented
 from bpe_cli.support.samples import samples
 from bpe_cli.tokenizer.named_encodings import named
 from tests.unit.reports.comparison.tiny import tiny

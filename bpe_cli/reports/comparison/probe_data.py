@@ -23,13 +23,7 @@ _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The same object twice.
-
-    Attributes:
-        name: What to call it.
-        json: It as JSON.
-        yaml: It as YAML.
-    """
+    """The same object twice."""
 
     name: str
     json: bytes
@@ -66,10 +60,7 @@ class DataProbe:
     """Objects as JSON and as YAML.
 
     Attributes:
-        source: What to call them together.
-        names: What to call each.
         byte_counts: Bytes of all of them in each of ``LAYOUTS``.
-        results: One per tokenizer.
     """
 
     source: str
@@ -95,10 +86,6 @@ def _yaml_per(layout: str, sums: Sequence[int]) -> float | None:
 
 def pairs_of(files: dict[str, bytes], folder: str = "") -> list[Pair]:
     """Pair the files of a folder: ``a.json`` with ``a.yaml`` (or ``a.yml``); others are left alone.
-
-    Args:
-        files: Their contents by their names.
-        folder: The folder's name, for messages.
 
     Raises:
         InputError: if one of a pair is not UTF-8, or what should be JSON is not.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError
 from bpe_cli.formats import find_tokenizer
-from bpe_cli.reports.comparison.probes.data import LAYOUTS, Pair, lay_out, pairs_of, probe_data
+from bpe_cli.reports.comparison.probe_data import LAYOUTS, Pair, lay_out, pairs_of, probe_data
 from bpe_cli.support.samples import samples
 from tests.unit.reports.comparison.tiny import tiny
 
