@@ -25,7 +25,6 @@ CLI_MAY_IMPORT = {
     "sinks.naming.check_name": "likewise",
     "sinks.naming.read_name": "likewise",
     "stages.SpecialToken": "what --add-special TEXT=ID stands for",
-    "stages.splitters.regex_version": "--version",
     "_core": "--version",
     "tokenizer.engine.Sampling": "what --dropout and --sample stand for",
     "reports.comparison.disagreements.SHOWN": "the default of --diff-limit",

@@ -14,9 +14,10 @@ import stat
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from bpe_cli.errors import InputError
+from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.lazy_modules import optional
 from bpe_cli.support.messages import cannot_read, show_path
 
@@ -227,7 +228,8 @@ class Decompressor(Protocol):
         """Return at most ``max_length`` bytes, holding back the rest."""
 
 
-class Codec(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Codec:
     """A kind of compression: its name, a maker of decompressors, and what those raise on bad data."""
 
     name: str

@@ -314,7 +314,7 @@ def _tell(
 
 def _walk(
     start: Sequence[bytes],
-    told: tuple[MergeStep, ...],
+    steps: tuple[MergeStep, ...],
     count: int,
     names: Names,
     merged: Iterable[int],
@@ -324,4 +324,4 @@ def _walk(
     ends_at = tuple(map(names.token, merged))
     token = None if whole is None else names.token(whole)
     tokens = ends_at if token is None else (token,)
-    return MergeWalk(token, collected(spelt), window(start), told, count - len(told), (), ends_at, tokens)
+    return MergeWalk(token, collected(spelt), window(start), steps, count - len(steps), (), ends_at, tokens)

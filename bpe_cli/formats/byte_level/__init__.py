@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.added_tokens import special_text
 from bpe_cli.formats.features import cuts_otherwise, other_model
-from bpe_cli.formats.json_node import Node
+from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
@@ -21,37 +22,9 @@ from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import as_merges, of_ranks
 
-TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-"""What files state of an added token besides its id and content, in the order of ``tokenizer.json``."""
-
-TOKEN_FIELDS = ("id", "content", *TOKEN_FLAGS)
-
-
-def read_added_token(node: Node, token_id: int) -> SpecialToken:
-    """Read an added token's object, as ``tokenizer.json`` and ``tokenizer_config.json`` write it.
-
-    Raises:
-        FormatError: if it is malformed.
-    """
-    node.only(*TOKEN_FIELDS, "__type")
-    content = node.get("content").text()
-    if not content:
-        raise node.get("content").error("is empty")
-    flags = {flag: node.get(flag).boolean(default=False) for flag in TOKEN_FLAGS}
-    return SpecialToken(content.encode(), token_id, **flags)
-
-
-def flags_of(token: SpecialToken) -> dict[str, bool]:
-    """Return the flags of an added token, as ``tokenizer.json`` states them."""
-    return {flag: getattr(token, flag) for flag in TOKEN_FLAGS}
-
 
 def read_ids(node: Node) -> dict[str, int]:
-    """Check an object of token -> id.
-
-    Raises:
-        FormatError: if an id is no integer, out of range, or stands twice.
-    """
+    """Check an object of token -> id."""
     ids: dict[str, int] = {}
     owner: dict[int, str] = {}
     for token, token_id in node.members().items():
@@ -63,39 +36,6 @@ def read_ids(node: Node) -> dict[str, int]:
         owner[token_id] = token
         ids[token] = token_id
     return ids
-
-
-def read_special_tokens(
-    ids: Mapping[str, int], tokens: Iterable[SpecialToken], source: str
-) -> tuple[SpecialToken, ...]:
-    """Hold added tokens against each other and against the vocabulary, and sort them by id.
-
-    One whose text the vocabulary has takes the id from there, as in Hugging Face's library.
-
-    Raises:
-        FormatError: if two disagree about an id or a text.
-    """
-    owner = {token_id: token for token, token_id in ids.items()}
-    by_id: dict[int, SpecialToken] = {}
-    by_content: dict[bytes, SpecialToken] = {}
-    for declared in tokens:
-        text = declared.content.decode()
-        token = replace(declared, token_id=ids.get(text, declared.token_id))
-        twin = by_id.get(token.token_id) or by_content.get(token.content)
-        if twin is not None and (twin.token_id, twin.content) == (token.token_id, token.content):
-            continue
-        if twin is not None:
-            raise FormatError(
-                f"{source}: the added tokens {quote(twin.content)} (id {twin.token_id}) and {quote(text)} "
-                f"(id {token.token_id}) contradict each other"
-            )
-        if owner.get(token.token_id, text) != text:
-            raise FormatError(
-                f"{source}: the added token {quote(text)} has id {token.token_id}, "
-                f"which is {quote(owner[token.token_id])} in the vocabulary"
-            )
-        by_id[token.token_id] = by_content[token.content] = token
-    return tuple(by_id[token_id] for token_id in sorted(by_id))
 
 
 def read_model(
@@ -114,9 +54,6 @@ def read_model(
     so that neither the entry nor a merge of it is ever met. The empty token, which stands in some
     vocabularies (Whisper's), leaves its id unused. Of a merge that stands twice the last counts, as in
     GPT-2's and Hugging Face's readers.
-
-    Raises:
-        FormatError: if a merge uses or makes a token that is not there, or there are too many.
     """
     table: dict[tuple[int, int], int] = {}
     for number, (left, right) in enumerate(pairs, start=1):
@@ -185,9 +122,6 @@ def write_vocabulary(
     Unless all are asked for, those whose ids follow the ordinary ones without a gap are left out, as
     Hugging Face does with tokens that were added after training; with a gap, or with special tokens
     among the ordinary ones, its reader would number them anew if they were.
-
-    Raises:
-        FormatError: if two tokens would be written alike, or a special token is not UTF-8.
     """
     vocabulary = tokenizer.model.vocabulary
     unk_id = tokenizer.model.unk_id
@@ -229,27 +163,10 @@ def write_vocabulary(
     return {entries[token_id]: token_id for token_id in sorted(entries)}
 
 
-def special_text(token: SpecialToken) -> str:
-    """Return a special token's content as text.
-
-    Raises:
-        FormatError: if it is not UTF-8.
-    """
-    try:
-        return token.content.decode()
-    except UnicodeDecodeError:
-        raise FormatError(
-            f"the special token {quote(token.content)} (id {token.token_id}) is not UTF-8, and JSON holds only text"
-        ) from None
-
-
 def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
     """Leave out the stages that only ``tokenizer.json`` can say of a byte-level tokenizer.
 
     ``features.losses`` names them; what is left is splits, and perhaps a space before the text.
-
-    Raises:
-        FormatError: More than splits is left all the same.
     """
     stages = tuple(stage for stage in tokenizer.pre_tokenizer if not cuts_otherwise(stage))
     left = replace(tokenizer, normalizer=(), pre_tokenizer=stages, decoder=())
@@ -260,11 +177,7 @@ def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
 
 
 def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]]:
-    """Return the merges in visible characters; ranks are turned into merges when merges alone are exact.
-
-    Raises:
-        FormatError: if merges cannot do what the ranks do, or a merge makes other bytes than its parts have.
-    """
+    """Return the merges in visible characters; ranks are turned into merges when merges alone are exact."""
     model = tokenizer.model
     merges = ranks_as_merges(model, format_name) if isinstance(model, RankBpe) else None
     return _written_merges(tokenizer, merges, format_name)
@@ -274,9 +187,6 @@ def write_merges_and_pieces(tokenizer: Tokenizer) -> tuple[list[tuple[str, str]]
     """Return the merges in visible characters, and whether a whole piece that is a token comes before them.
 
     Ranks that merges do not do alone need that.
-
-    Raises:
-        FormatError: if a merge makes other bytes than its parts have, or needs a byte that is not a token.
     """
     model = tokenizer.model
     if isinstance(model, RankBpe):
@@ -306,11 +216,7 @@ def _written_merges(tokenizer: Tokenizer, merges: Merges | None, format_name: st
 
 
 def ranks_as_merges(model: RankBpe, format_name: str) -> Merges:
-    """Turn ranks into the merges that do the same without looking up whole pieces.
-
-    Raises:
-        FormatError: if some token arises only as a whole piece, or a merge needs a byte that is not a token.
-    """
+    """Turn ranks into the merges that do the same without looking up whole pieces."""
     found = of_ranks(model.vocabulary)
     if found.whole:
         first = found.whole[0]

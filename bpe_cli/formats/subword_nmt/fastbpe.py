@@ -31,9 +31,6 @@ Pair = tuple[bytes, bytes]
 _LINE = re.compile(rb"([^ \n]+) ([^ \n]+) ([0-9]{1,18})")
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether all lines at hand are two symbols and a count, and some pair ends words."""
     lines = [line.removesuffix(b"\r") for line in head.split(b"\n")[:-1]]
@@ -42,11 +39,7 @@ def sniff(head: bytes) -> bool:
 
 
 def loads(data: bytes, source: str = "codes") -> Tokenizer:
-    """Read the text of a file of codes.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the text of a file of codes."""
     counts = load_counts(data, source)
     tokenizer = subword_nmt.tokenizer_of(subword_nmt.Codes(tuple(counts)))
     stated: list[tuple[str, Fact]] = [("merges", len(counts))]
@@ -60,9 +53,6 @@ load = reader_of(loads, "holds codes of fastBPE, whose words are cut at blanks")
 
 def load_counts(data: bytes, source: str = "codes") -> dict[Pair, int]:
     r"""Read pairs in order of priority, with their counts.
-
-    Raises:
-        FormatError: if a line is not that, or a pair stands twice.
 
     >>> load_counts(b"t h 9\nth e</w> 8\n")
     {(b't', b'h'): 9, (b'th', b'e</w>'): 8}
@@ -85,24 +75,11 @@ def load_counts(data: bytes, source: str = "codes") -> dict[Pair, int]:
     return counts
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a tokenizer's merges as codes.
 
     A tokenizer does not know how often its pairs were counted: one that was read from codes of fastBPE
     gets their counts, and any other 0, which changes nothing for who applies the codes.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
-    Raises:
-        FormatError: Codes cannot hold its merges, or something would be lost that may not be.
     """
     pairs = subword_nmt.pairs_of(tokenizer)
     model = tokenizer.model

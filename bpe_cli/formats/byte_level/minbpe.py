@@ -14,7 +14,8 @@ import unicodedata
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.byte_level import plain, ranks_as_merges, special_text
+from bpe_cli.formats.added_tokens import special_text
+from bpe_cli.formats.byte_level import plain, ranks_as_merges
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.read_file import MergesById, number, reader_of, split_of, text_lines
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
@@ -35,9 +36,6 @@ HEADER = "minbpe v1"
 _BYTES = {byte: bytes([byte]) for byte in range(256)}
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether a file begins with minbpe's header."""
     return head.partition(b"\n")[0].strip() == HEADER.encode()
@@ -45,9 +43,6 @@ def sniff(head: bytes) -> bool:
 
 def loads(data: bytes, source: str = ".model") -> Tokenizer:
     r"""Read the text of a ``.model``.
-
-    Raises:
-        FormatError: as for ``load``.
 
     >>> loads(b"minbpe v1\n\n0\n97 98\n256 99\n").encode("abcab")
     [257, 256]
@@ -106,23 +101,8 @@ def _read_special_tokens(lines: list[str], free: int, source: str) -> tuple[Spec
     return tuple(by_id[token_id] for token_id in sorted(by_id))
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer as a ``.model``.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
-    Raises:
-        FormatError: if its ids are not those that minbpe would give, a text has a blank or a line end where
-            none can be, or something would be lost that may not be.
-    """
+    """Write a tokenizer as a ``.model``."""
     merges = _merges_of(tokenizer)
     lost = losses(tokenizer, HOLDS)
     pattern = ""
@@ -150,11 +130,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _merges_of(tokenizer: Tokenizer) -> Merges:
-    """Return the merges, if their ids are those that their places give them.
-
-    Raises:
-        FormatError: if they are not, or the model has no merges of bytes.
-    """
+    """Return the merges, if their ids are those that their places give them."""
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, HOLDER)
@@ -193,9 +169,6 @@ def dump_vocab(tokenizer: Tokenizer) -> bytes:
     r"""Write the ``.vocab`` that minbpe puts beside its ``.model`` for the eye; nothing reads it.
 
     Control and unassigned characters are escaped as Python's Unicode tables have them.
-
-    Raises:
-        FormatError: as for ``dump``, but for what is about patterns and special tokens.
 
     >>> dump_vocab(loads(b"minbpe v1\n\n0\n97 10\n")).splitlines()[-1]
     b'[a][\\u000a] -> [a\\u000a] 256'

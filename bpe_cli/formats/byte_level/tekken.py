@@ -17,10 +17,10 @@ from typing import Any
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.byte_level import plain, special_text
+from bpe_cli.formats.added_tokens import special_text
+from bpe_cli.formats.byte_level import plain
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.json_node import Node
-from bpe_cli.formats.read_file import reader_of, split_of
+from bpe_cli.formats.read_file import Node, reader_of, split_of
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
@@ -51,20 +51,13 @@ _HEAD = re.compile(rb'"token_bytes"\s*:\s*"|"default_num_special_tokens"\s*:')
 _UNLISTED_UP_TO = 7
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether a file is a JSON object with what only a ``tekken.json`` has."""
     return re.match(rb"\s*\{", head) is not None and _HEAD.search(head) is not None
 
 
 def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
-    """Read the text of a ``tekken.json``.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the text of a ``tekken.json``."""
     root = Node.parse(data, source)
     config, vocab = root.get("config"), root.get("vocab")
     special_count = config.get("default_num_special_tokens").integer(MAX_SPECIAL_TOKENS + 1)
@@ -78,6 +71,7 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
         )
     tokens = [b""] * special_count + list(_read_tokens(vocab, used))
     texts = _read_special_tokens(root, special_count)
+    roles = roles_in_order({role: texts.index(text) for role, text in ROLES.items() if text in texts})
     pattern = config.get("pattern")
     if not pattern.text():
         raise pattern.error("is empty")
@@ -87,17 +81,12 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
         RankBpe(Vocabulary.from_tokens(tokens)),
         (split_of(pattern.text(), pattern.where),),
         tuple(SpecialToken(text.encode(), token_id) for token_id, text in enumerate(texts)),
-        usage=_usage_of(texts),
+        usage=Usage(roles=roles),
         origin=Origin(NAME, facts, (("rest", orjson.dumps(rest)), ("unused ranks", orjson.dumps(entries[used:])))),
     )
 
 
 load = reader_of(loads, "says itself how text is split")
-
-
-def _usage_of(texts: list[str]) -> Usage:
-    """Return the roles that tokens have by their names."""
-    return Usage(roles=roles_in_order({role: texts.index(text) for role, text in ROLES.items() if text in texts}))
 
 
 def _read_tokens(vocab: Node, used: int) -> Iterator[bytes]:
@@ -143,7 +132,7 @@ def _read_special_tokens(root: Node, count: int) -> list[str]:
             node.only("rank", "token_str", "is_control")
             if node.get("rank").integer(MAX_SPECIAL_TOKENS) != place:
                 raise node.get("rank").error(f"is not {place}: special tokens are to stand in order")
-            node.get("is_control").boolean(default=True)
+            node.flag("is_control", default=True)
             texts.append(node.get("token_str").text())
     texts += [_filler(token_id) for token_id in range(len(texts), count)]
     seen: dict[str, int] = {}
@@ -166,23 +155,8 @@ def _facts(value: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterator[
             yield prefix + key, each
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a ``tekken.json``.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
-    Raises:
-        FormatError: if merges are not ranks, ids are not special tokens, bytes and further tokens without a
-            gap, or something would be lost that may not be.
-    """
+    """Write a ``tekken.json``."""
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, "tekken.json")
