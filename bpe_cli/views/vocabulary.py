@@ -60,10 +60,7 @@ def vocabulary_view(
 def _facts(report: VocabularyReport) -> Sheet:
     """List what is one value each."""
     table = Sheet.of_facts()
-
-    def add(label: str, value: str) -> None:
-        table.add_row(label, value)
-
+    add = table.add_row
     add("name", harmless(report.name) if report.name else ABSENT)
     if report.format is not None:
         add("format", report.format)
@@ -80,7 +77,7 @@ def _facts(report: VocabularyReport) -> Sheet:
     for pattern in () if report.settings else report.patterns:
         speed = "" if pattern.fast else " (slow: run by the regex module)"
         add("split pattern", f"{pattern.name or 'unnamed'}{speed}")
-        table.add_row("", Folded(harmless(pattern.regex)))
+        add("", Folded(harmless(pattern.regex)))
     if not report.settings:
         if not report.patterns:
             add("split pattern", "none: text is not split")

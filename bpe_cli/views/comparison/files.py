@@ -23,12 +23,15 @@ from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
 from bpe_cli.support import __version__
 from bpe_cli.views.as_json import SHAPES as TEXT_SHAPES
 from bpe_cli.views.as_json import JsonWalker, Shape
-from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.tables import input_sheet, summary_sheet
 from bpe_cli.views.comparison.values import (
+    changes_heading,
+    changes_notes,
+    changes_sheet,
     remarks,
     sums,
+    worst_first,
 )
 from bpe_cli.views.labels import count, short_names
 from bpe_cli.views.markdown import code, escaped, folded, table, written
@@ -274,10 +277,10 @@ def _check(check: Check) -> str:
 
 
 def _changes(changes: Changes) -> str:
-    found = changes_table.listed(changes)
-    notes = "<br>\n".join(changes_table.notes(changes, code))
-    heading = f"#### {changes_table.heading(changes, code)}"
-    shown = table(changes_table.sheet(found[:MOST_LINES], form="markdown")) if found else "none"
+    found = worst_first(changes)
+    notes = "<br>\n".join(changes_notes(changes, code))
+    heading = f"#### {changes_heading(changes, code)}"
+    shown = table(changes_sheet(found[:MOST_LINES], form="markdown")) if found else "none"
     if len(found) > MOST_LINES:
         shown += f"\n\nand {count(len(found) - MOST_LINES, 'more change')}"
     if len(found) > OPEN_CHANGES:
