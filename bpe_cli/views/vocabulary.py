@@ -36,13 +36,10 @@ def vocabulary_view(
     first: Sequence[Block | Blocks] = (),
     sections: Sequence[Block | Blocks] = (),
 ) -> Blocks:
-    """Show the report on a tokenizer; ``full`` lists all special tokens.
+    """Show the report on a tokenizer; ``full`` lists all special tokens and settings.
 
-    Args:
-        report: The report.
-        full: Whether to list all special tokens and settings.
-        first: What to show behind what the tokenizer is, before how its vocabulary is built.
-        sections: What else to show of how it is built, before long lists and the settings in the file.
+    What the tokenizer is comes before ``first``, and what else there is on how it is built (``sections``) before long
+    lists and the settings in the file.
     """
     parts: list[Block | Blocks] = [_facts(report), Gap(), *first]
     if report.length_bins:

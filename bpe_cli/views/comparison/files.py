@@ -193,13 +193,7 @@ _value = JsonWalker(SHAPES)
 def comparison_json(
     report: Comparison, *, changes: Changes | None = None, checks: Sequence[Check] = ()
 ) -> dict[str, Any]:
-    """Return a comparison.
-
-    Args:
-        report: The comparison.
-        changes: What has changed since another comparison.
-        checks: What was checked.
-    """
+    """Return a comparison, what has changed since another one, and what was checked."""
     value = {**_value(report), "changes": _value(changes), "checks": _value(checks)}
     if report.probes is not None:
         value["probes"] = {name: each for name, each in _value(report.probes).items() if each is not None}
@@ -226,11 +220,7 @@ def comparison_markdown(
 ) -> str:
     """Return the checks, the table of tokenizers, what has changed, and the inputs folded in.
 
-    Args:
-        report: The comparison.
-        metrics: What is shown of each tokenizer, and the first of each input; None for ``choosing.USUAL``.
-        changes: What has changed since another comparison.
-        checks: What was checked.
+    Of each tokenizer ``metrics`` are shown (``USUAL``, unless others are named), and the first of them of each input.
     """
     metrics = metrics or metrics_named(USUAL)
     names = [code(name) for name in short_names(report.tokenizers)]

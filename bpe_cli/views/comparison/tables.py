@@ -58,13 +58,13 @@ def comparison_view(
     changes: Changes | None = None,
     passages: int | None = PASSAGE_LIMIT,
 ) -> Blocks:
-    """Show a comparison.
+    """Show a comparison, and what has changed since another one.
 
     Args:
         comparison: What to show.
-        metrics: What the table of tokenizers shows; None for ``choosing.USUAL``.
+        metrics: What the table of tokenizers shows; None for ``USUAL``.
         by_input: What the tables of inputs show of each tokenizer; None for the first of ``metrics``.
-        changes: What has changed since another comparison.
+        changes: What has changed.
         passages: How many short texts are shown token by token; None for all.
     """
     chosen = metrics or metrics_named(USUAL)
@@ -262,13 +262,9 @@ class _Matrix:
 def input_sheet(
     comparison: Comparison, metric: Metric, most: int | None = None, *, form: Literal["markdown", "page"]
 ) -> Sheet:
-    """Lay out one metric, inputs by tokenizers, however wide.
+    """Lay out one metric of up to so many inputs, inputs by tokenizers, however wide.
 
-    Args:
-        comparison: The comparison.
-        metric: The metric.
-        most: Inputs that are shown; None for all.
-        form: Markdown has the marks of ratios; a page has ratios and their certainty behind each value.
+    Markdown has the marks of ratios; a page has ratios and their certainty behind each value.
     """
     rows = (*comparison.rows[:most], comparison.total)
     values = []

@@ -33,14 +33,7 @@ def comparison_page(
     changes: Changes | None = None,
     checks: Sequence[Check] = (),
 ) -> Iterator[str]:
-    """Write the page, as it comes.
-
-    Args:
-        comparison: The comparison.
-        metrics: What is shown; None for all that have values.
-        changes: What has changed since another comparison.
-        checks: What was checked.
-    """
+    """Write the page, as it comes: some metrics, or all that have values, what has changed, and what was checked."""
     metrics = tuple(METRICS.values()) if metrics is None else metrics
     yield from head(f"{count(len(comparison.tokenizers), 'tokenizer')} compared", "wide")
     additions = additions_view(comparison)
