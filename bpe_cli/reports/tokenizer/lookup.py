@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.reports.tokenizer.contents import NamedToken, folded, variants_of, without_space
+from bpe_cli.reports.tokenizer.contents import NamedToken, character_count, folded, variants_of, without_space
 from bpe_cli.stages import RankBpe
 from bpe_cli.stages.spelling import (
     BYTE,
@@ -293,7 +293,7 @@ def look_up(
     return TokenCard(
         token=token,
         written=tokenizer.token_bytes(token_id),
-        character_count=_characters(token.content),
+        character_count=character_count(token.content),
         kind=_kind(anatomy, token_id),
         score=_score(anatomy, token_id),
         rank=_rank(anatomy, token_id),
@@ -314,13 +314,6 @@ def look_up(
         verdict=verdict,
         occurrence=None if frequencies is None else _occurrence(anatomy, token_id, frequencies),
     )  # fmt: skip
-
-
-def _characters(content: bytes) -> int | None:
-    try:
-        return len(content.decode())
-    except UnicodeDecodeError:
-        return None
 
 
 def _kind(anatomy: Anatomy, token_id: int) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.contents import WHITE_SPACE, Contents, LengthBin, bins, read_contents
+from bpe_cli.reports.tokenizer.contents import WHITE_SPACE, Contents, LengthBin, bins, character_count, read_contents
 from bpe_cli.stages import ALGORITHMS
 from bpe_cli.stages.component_json import component
 from bpe_cli.stages.patterns import name_of
@@ -174,7 +174,7 @@ def describe(
         lengths=tuple(sorted(lengths.items())),
         length_bins=bins(lengths),
         longest=tuple(
-            LongToken(token_id, token, len(token), _character_count(token))
+            LongToken(token_id, token, len(token), character_count(token))
             for token_id, token in heapq.nsmallest(LONGEST, ordinary.items(), key=lambda item: (-len(item[1]), item[0]))
         ),
         fingerprint=fingerprint,
@@ -247,14 +247,6 @@ def _kinds(tokens: Iterable[bytes]) -> TokenKinds:
         else:
             digits += token.isdigit()
     return TokenKinds(single_bytes, not_utf8, leading_space, white_space, digits)
-
-
-def _character_count(token: bytes) -> int | None:
-    """Count the characters of a token, if it is UTF-8."""
-    try:
-        return len(token.decode())
-    except UnicodeDecodeError:
-        return None
 
 
 def _unused(ids: set[int]) -> tuple[int, tuple[tuple[int, int], ...]]:
