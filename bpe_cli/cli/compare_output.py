@@ -265,7 +265,7 @@ def _text(wanted: CompareOutput, done: "CheckedComparison", color: options.Color
 
     file = io.StringIO()
     lines: Any = Unpadded(file)
-    system: Literal["256"] | None = "256" if color is options.Color.always else None
+    system: Literal["256"] | None = "256" if color == "always" else None
     console = Console(
         file=lines, width=PLAIN_WIDTH, color_system=system, force_terminal=bool(system), no_color=not system,
         highlight=False,

@@ -14,8 +14,8 @@ from bpe_cli.errors import UsageError
 from bpe_cli.jobs.train import checked, is_needed
 from bpe_cli.stages import Split
 from bpe_cli.support.messages import cannot_read, every
-from bpe_cli.trainers import TRAINERS, Trainer
-from bpe_cli.trainers.base import Options
+from bpe_cli.trainers import TRAINERS
+from bpe_cli.trainers.base import Options, Trainer
 
 FLAGS = {
     "vocab_size": "--vocab-size",

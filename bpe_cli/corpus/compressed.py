@@ -7,9 +7,10 @@ Every codec is a *decompressor* in the manner of ``bz2.BZ2Decompressor``: ``deco
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from bpe_cli.errors import InputError
+from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.lazy_modules import optional
 
 MAGIC_BYTES = 16
@@ -44,7 +45,8 @@ class Decompressor(Protocol):
         """Return at most ``max_length`` bytes, holding back the rest."""
 
 
-class Codec(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Codec:
     """A kind of compression: its name, a maker of decompressors, and what those raise on bad data."""
 
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from bpe_cli.corpus.kinds import Kind
 
 _OTHERWISE = "--text takes a text from the command line itself"
-_GLOB = re.compile(r"[*?\[]")
+_OF_GLOBS = "*?["
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ class Inputs:
                 if not found:
                     raise InputError(f"there is no text file in the folder {show_path(path)}")
                 items.extend(found)
-            elif _GLOB.search(path) and not os.path.lexists(path):
+            elif any(sign in path for sign in _OF_GLOBS) and not os.path.lexists(path):
                 items.extend(_file(each, None, examined) for each in _matches(path, skip))
             else:
                 items.append(_file(path, otherwise or _OTHERWISE, examined))

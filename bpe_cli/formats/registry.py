@@ -18,22 +18,25 @@ FORMATS: Mapping[str, Format] = Modules(
         "tokenizer.json": "huggingface.tokenizer_json",
         "bpe.json": "huggingface.own_json",
         "huggingface": "huggingface.folder",
-        "tiktoken": "tiktoken_ranks",
+        "tiktoken": "byte_level.tiktoken_ranks",
         "subword-nmt": "subword_nmt",
-        "bert-vocab": "bert.vocab",
+        "bert-vocab": "bert",
         "vocab-merges": "huggingface.vocab_merges",
         "sentencepiece": "sentencepiece.model",
         "sentencepiece-vocab": "sentencepiece.vocab",
         "llama2c": "sentencepiece.llama2c",
-        "minbpe": "minbpe",
-        "fastbpe": "fastbpe",
+        "minbpe": "byte_level.minbpe",
+        "fastbpe": "subword_nmt.fastbpe",
         "youtokentome": "youtokentome",
-        "tekken": "tekken",
+        "tekken": "byte_level.tekken",
         "rwkv": "rwkv",
         "gguf": "gguf",
     },
 )
 """The formats, in the order in which a file is held against them."""
+
+TRAINED = ("bpe.json", "tokenizer.json", "subword-nmt", "sentencepiece")
+"""Those that ``train`` writes: one file each, which holds all of what some algorithm trains."""
 
 LISTS_DEAD_MERGES = ("tokenizer.json", "bpe.json", "huggingface")
 """Those that say beside the merges which tokens are special: a list of merges is written as it was read."""

@@ -92,7 +92,7 @@ def decode(
     from bpe_cli.sinks.compressing import check_compressing
     from bpe_cli.sinks.read import READERS
     from bpe_cli.sinks.sidecar import sidecar_path
-    from bpe_cli.tokenizer.post_processor import edges_of
+    from bpe_cli.tokenizer.special_tokens import edges_of
 
     options, streams, target = options or DecodeOptions(), streams or Streams(), Target.of(output)
     if options.format is not None and options.format not in READERS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer.usage import NO_EDGES, Edges
@@ -95,24 +95,22 @@ class Sink(ABC):
         self.output.flush()
 
 
-class Part(NamedTuple):
-    """Ids of one document, all or some of them, and whether it begins before and ends after them."""
+def parts(
+    block: Block, ids: memoryview, ends: memoryview, limit: int = IDS_AT_ONCE
+) -> Iterator[tuple[memoryview, bool, bool]]:
+    """Cut the ids of a block into its documents, and long documents into parts of ``limit`` ids.
 
-    ids: memoryview
-    begins: bool
-    ends: bool
-
-
-def parts(block: Block, ids: memoryview, ends: memoryview, limit: int = IDS_AT_ONCE) -> Iterator[Part]:
-    """Cut the ids of a block into its documents, and long documents into parts of ``limit`` ids."""
+    Yields:
+        Ids of one document, all or some of them, and whether it begins before and ends after them.
+    """
     start, first, ended = 0, len(block.ends) - block.begun, block.ended
     for number, end in enumerate(ends):
         begins, finishes = number >= first, number < ended
         if end - start <= limit:
-            yield Part(ids[start:end], begins, finishes)
+            yield ids[start:end], begins, finishes
         else:
             for cut in range(start, end, limit):
-                yield Part(ids[cut : min(cut + limit, end)], begins and cut == start, finishes and cut + limit >= end)
+                yield ids[cut : min(cut + limit, end)], begins and cut == start, finishes and cut + limit >= end
         start = end
 
 

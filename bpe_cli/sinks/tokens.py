@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bpe_cli.sinks.base import Sink, SinkOptions, Table, parts
-from bpe_cli.stages.spelling import to_visible
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
@@ -28,13 +27,13 @@ class TokensSink(Sink):
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         pieces: list[str] = []
-        for part in parts(block, ids, ends):
-            if len(part.ids):
+        for part, _, finishes in parts(block, ids, ends):
+            if len(part):
                 if self._begun:
                     pieces.append(" ")
-                pieces.append(" ".join(map(self._table.__getitem__, part.ids)))
+                pieces.append(" ".join(map(self._table.__getitem__, part)))
                 self._begun = True
-            if part.ends:
+            if finishes:
                 pieces.append("\n")
                 self._begun = False
         self.output.write("".join(pieces).encode())
@@ -42,6 +41,8 @@ class TokensSink(Sink):
 
 def visible_table(tokenizer: Tokenizer) -> Table[int, str]:
     """Look up how tokens are written by id."""
+    from bpe_cli.stages.spelling import to_visible
+
     write = to_visible if tokenizer.has_bytes else escaped
     return Table(lambda token_id: write(tokenizer.token_bytes(token_id)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import Field, dataclass, fields
@@ -112,14 +111,6 @@ class Trainer(ABC, Generic[Chosen]):
     Options: type[Chosen]
     follows: tuple[str, ...] = ()
     smaller: str = "raise --max-memory, split the text more finely, or train on a sample"
-
-    @property
-    def compats(self) -> tuple[str, ...]:
-        """Whose rules the options can ask for: the values of their ``compat``."""
-        kind = typing.get_type_hints(self.Options).get("compat")
-        return tuple(
-            name for each in (kind, *typing.get_args(kind)) for name in typing.get_args(each) if isinstance(name, str)
-        )
 
     def chosen_by(self, algorithm: str, compat: str | None) -> dict[str, str]:
         """Return the options that say by which name, and by whose rules, training was asked for."""

@@ -16,8 +16,9 @@ from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Sp
 from bpe_cli.stages.counting import Cutting, SplitText
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.spelling import ALPHABET_ORDER, from_visible
-from bpe_cli.stages.splitters import compile_splitter, regex_version, show_pattern
+from bpe_cli.stages.splitters import compile_splitter, show_pattern
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support import regex_version
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens

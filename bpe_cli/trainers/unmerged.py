@@ -312,3 +312,6 @@ class Byte(Trainer[ByteOptions]):
         from bpe_cli.teaching.steps import ByteIds
 
         return ByteIds(options.special_tokens, options.special_first)
+
+
+CHAR, WORD, NGRAM, BYTE = Char(), Word(), Ngram(), Byte()

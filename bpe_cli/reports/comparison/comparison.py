@@ -48,7 +48,7 @@ class Row:
         best: The tokenizers with the fewest tokens, of those that do not lose text (``Measure.loses_text``); empty
             when there is nothing to tell apart.
         differences: How each stands to the baseline; None for the baseline itself, and where there is nothing to
-            tell (``statistics.difference`` says when). Empty if the row was not made by a comparison.
+            tell (``measures.difference`` says when). Empty if the row was not made by a comparison.
         sha256: Of the documents' bytes one after the other, as they are compared: without line ends where each line
             is a document, unpacked where a file is compressed. None where nobody took it, and for all together.
     """

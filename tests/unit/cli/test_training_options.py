@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
-from typing import Literal
+from typing import Literal, get_args, get_type_hints
 
 import pytest
 
 from bpe_cli import _core
-from bpe_cli.cli.train import Algorithm, Compat, Format
+from bpe_cli.cli.options import parameters_of
+from bpe_cli.cli.train import run
 from bpe_cli.cli.train_options import help_of, options_of, parse
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.formats import FORMATS
@@ -127,10 +128,18 @@ def test_stages_are_compiled_before_any_text_is_read():
 
 
 def test_every_algorithm_and_every_compat_can_be_asked_for():
-    assert tuple(each.value for each in Algorithm) == ALGORITHMS
-    compats = dict.fromkeys(compat for name in ALGORITHMS for compat in compats_of(name))
-    assert [each.value for each in Compat] == list(compats)
-    assert {each.value for each in Format} <= FORMATS.keys()
+    choices = {name: declared.settings.get("choices", ()) for name, (_, declared) in parameters_of(run).items()}
+    assert tuple(choices["algorithm"]) == ALGORITHMS
+    assert list(choices["compat"]) == ["hf", "rustbpe", "minbpe", "subword-nmt", "sentencepiece", "tensorflow"]
+    assert set(choices["format_"]) <= FORMATS.keys()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_whose_rules_the_list_of_algorithms_names_the_trainers_follow(algorithm):
+    kind = get_type_hints(TRAINERS[algorithm].Options).get("compat")
+    own = [name for each in (kind, *get_args(kind)) for name in get_args(each) if isinstance(name, str)]
+    others = [name for name, trainer in TRAINERS.items() if algorithm in trainer.follows]
+    assert list(compats_of(algorithm)) == own + others
 
 
 def test_compat_is_read_from_the_options():

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_cli.corpus import InputHash
 from bpe_cli.errors import OutputError, UsageError
 from bpe_cli.sinks import SINKS, SinkOptions, base, check_outputs, is_binary, jsonl, open_sink
 from bpe_cli.sinks.atomic import Output, open_stdout
@@ -160,7 +159,7 @@ def test_files_have_a_sidecar(stubs, tmp_path):
     ) as sink:
         for encoded in stubs.encoded_blocks(tokenizer, DOCUMENTS, ()):
             sink.write(encoded.block, encoded.ids, encoded.ends)
-        hashes.append(InputHash("a.txt", "00ff", 12))
+        hashes.append(("a.txt", "00ff", 12))
     assert json.loads((tmp_path / "out.bin.json").read_bytes()) == {
         "schema": "bpe-ids/1",
         "dtype": "u16",

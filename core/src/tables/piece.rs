@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::{MAX_TOKENS, NONE, TokenTable};
+use crate::error::{Error, Result};
+use crate::tables::{MAX_TOKENS, NONE, TokenTable};
 
 /// An open-addressing table of ids; the bytes stay in the [`TokenTable`]. A slot holds some bits of
 /// the hash above the id, so that bytes are hardly ever compared in vain.
@@ -32,7 +33,7 @@ impl<'a> PieceTable<'a> {
     ///
     /// # Errors
     /// Names two ids with the same bytes, or a vocabulary made to collide.
-    pub fn build(tokens: &TokenTable<'_>) -> Result<Self, String> {
+    pub fn build(tokens: &TokenTable<'_>) -> Result<Self> {
         Self::build_of(tokens, tokens.iter().map(|(id, _)| id))
     }
 
@@ -43,7 +44,7 @@ impl<'a> PieceTable<'a> {
     pub fn build_of(
         tokens: &TokenTable<'_>,
         ids: impl Iterator<Item = u32> + Clone,
-    ) -> Result<Self, String> {
+    ) -> Result<Self> {
         let count = ids.clone().count();
         let mut slots = vec![NONE; (count * 2).next_power_of_two().max(16)];
         let mask = slots.len() - 1;
@@ -55,12 +56,16 @@ impl<'a> PieceTable<'a> {
             while slots[slot] != NONE {
                 let other = slots[slot] & ID;
                 if slots[slot] & TAG == tag(hash) && tokens.get(other) == bytes {
-                    return Err(format!("ids {other} and {id} are the same bytes"));
+                    return Err(Error::Invalid(format!(
+                        "ids {other} and {id} are the same bytes"
+                    )));
                 }
                 slot = (slot + 1) & mask;
                 probes += 1;
                 if probes > MAX_PROBES {
-                    return Err("the vocabulary's tokens collide beyond all chance".to_owned());
+                    return Err(Error::Invalid(
+                        "the vocabulary's tokens collide beyond all chance".to_owned(),
+                    ));
                 }
             }
             slots[slot] = tag(hash) | id;
@@ -176,7 +181,7 @@ mod tests {
     fn refuses_the_same_token_twice() {
         let table = TokenTable::new(b"abab"[..].into(), vec![2, 4].into()).unwrap();
         assert_eq!(
-            PieceTable::build(&table).unwrap_err(),
+            PieceTable::build(&table).unwrap_err().to_string(),
             "ids 0 and 1 are the same bytes"
         );
     }

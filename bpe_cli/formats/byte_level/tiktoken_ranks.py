@@ -54,11 +54,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
 
 def loads(data: bytes, source: str = ".tiktoken", pattern: str | None = None) -> Tokenizer:
-    """Read the text of a ``.tiktoken`` file; ``pattern`` is an expression.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the text of a ``.tiktoken`` file; ``pattern`` is an expression."""
     sha256 = hashlib.sha256(data).hexdigest()
     published = named_encodings.of_ranks(sha256)
     if not published:
@@ -141,13 +137,6 @@ def _read_ranks_with_care(data: bytes, source: str) -> Vocabulary:
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a tokenizer's ranks.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
 
     Raises:
         FormatError: if merges are not ranks, or something would be lost that may not be.

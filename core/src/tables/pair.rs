@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::MAX_TOKENS;
+use crate::error::{Error, Result};
+use crate::tables::MAX_TOKENS;
 
 /// An open-addressing table with everything of an entry in one u64:
 /// left id, right id and number, 21 bits each, and a top bit that says the slot is taken.
@@ -19,7 +20,7 @@ pub struct PairTable<'a> {
 const BITS: u32 = 21;
 const MASK: u64 = MAX_TOKENS as u64 - 1;
 const TAKEN: u64 = 1 << 63;
-/// See [`crate::PieceTable`].
+/// See [`crate::tables::PieceTable`].
 const MAX_PROBES: usize = 4096;
 
 impl<'a> PairTable<'a> {
@@ -27,7 +28,7 @@ impl<'a> PairTable<'a> {
     ///
     /// # Errors
     /// Names an id or number of 2,097,152 or more, or says that the pairs were made to collide.
-    pub fn build(entries: impl ExactSizeIterator<Item = (u32, u32, u32)>) -> Result<Self, String> {
+    pub fn build(entries: impl ExactSizeIterator<Item = (u32, u32, u32)>) -> Result<Self> {
         let mut slots = vec![0_u64; (entries.len() * 5 / 4).next_power_of_two().max(16)];
         let mut filter = vec![0_u64; (entries.len() / 8).next_power_of_two().max(2)];
         let mask = slots.len() - 1;
@@ -36,7 +37,7 @@ impl<'a> PairTable<'a> {
                 .into_iter()
                 .find(|&n| n as usize >= MAX_TOKENS)
             {
-                return Err(format!("{large} is not below {MAX_TOKENS}"));
+                return Err(Error::Invalid(format!("{large} is not below {MAX_TOKENS}")));
             }
             let key = key(left, right);
             let mut slot = home(key, mask);
@@ -45,7 +46,9 @@ impl<'a> PairTable<'a> {
                 slot = (slot + 1) & mask;
                 probes += 1;
                 if probes > MAX_PROBES {
-                    return Err("the vocabulary's merges collide beyond all chance".to_owned());
+                    return Err(Error::Invalid(
+                        "the vocabulary's merges collide beyond all chance".to_owned(),
+                    ));
                 }
             }
             if slots[slot] == 0 {
@@ -81,14 +84,14 @@ impl<'a> PairTable<'a> {
         &self.filter
     }
 
-    /// The number of the merge of a pair of ids below [`MAX_TOKENS`], or [`crate::NONE`].
+    /// The number of the merge of a pair of ids below [`MAX_TOKENS`], or [`crate::tables::NONE`].
     #[inline]
     #[must_use]
     pub fn get(&self, left: u32, right: u32) -> u32 {
         if self.may_have(left, right) {
             self.find(left, right)
         } else {
-            crate::NONE
+            crate::tables::NONE
         }
     }
 
@@ -115,7 +118,7 @@ impl<'a> PairTable<'a> {
                 return (entry & MASK) as u32;
             }
             if entry == 0 {
-                return crate::NONE;
+                return crate::tables::NONE;
             }
             slot = (slot + 1) & mask;
         }
@@ -164,8 +167,8 @@ mod tests {
         for &(left, right, number) in &entries {
             assert_eq!(table.get(left, right), number);
         }
-        assert_eq!(table.get(1, 0), crate::NONE);
-        assert_eq!(table.get(largest, 0), crate::NONE);
+        assert_eq!(table.get(1, 0), crate::tables::NONE);
+        assert_eq!(table.get(largest, 0), crate::tables::NONE);
     }
 
     #[test]
@@ -177,6 +180,6 @@ mod tests {
     #[test]
     fn refuses_numbers_that_do_not_fit() {
         let error = PairTable::build([(0, MAX_TOKENS as u32, 1)].into_iter()).unwrap_err();
-        assert_eq!(error, "2097152 is not below 2097152");
+        assert_eq!(error.to_string(), "2097152 is not below 2097152");
     }
 }

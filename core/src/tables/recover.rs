@@ -11,7 +11,7 @@
 //! Hence no other two neighbours ever concatenate to a token of rank t later on: their span would
 //! have become the token already. The recovered pairs are the only ones that ever merge.
 
-use crate::{PieceTable, TokenTable};
+use crate::tables::{PieceTable, TokenTable};
 
 /// One merge: two neighbouring tokens and the token they become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ fn merge_below(
         pieces
             .get(&bytes[from..to], tokens)
             .filter(|&rank| rank < limit)
-            .unwrap_or(crate::NONE)
+            .unwrap_or(crate::tables::NONE)
     };
     // ranks[i]: rank of part i joined with part i + 1.
     let mut ranks: Vec<u32> = (0..bytes.len() - 1).map(|at| rank(at, at + 2)).collect();
@@ -86,7 +86,7 @@ fn merge_below(
         let Some((at, &best)) = ranks.iter().enumerate().min_by_key(|&(_, &rank)| rank) else {
             return;
         };
-        if best == crate::NONE {
+        if best == crate::tables::NONE {
             return;
         }
         starts.remove(at + 1);

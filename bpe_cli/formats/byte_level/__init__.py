@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.added_tokens import special_text
 from bpe_cli.formats.features import cuts_otherwise, other_model
-from bpe_cli.formats.json_node import Node
+from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import MAX_ID, Merges, Vocabulary
@@ -20,30 +21,6 @@ from bpe_cli.support.fast_dataclass import replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import as_merges, of_ranks
-
-TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-"""What files state of an added token besides its id and content, in the order of ``tokenizer.json``."""
-
-TOKEN_FIELDS = ("id", "content", *TOKEN_FLAGS)
-
-
-def read_added_token(node: Node, token_id: int) -> SpecialToken:
-    """Read an added token's object, as ``tokenizer.json`` and ``tokenizer_config.json`` write it.
-
-    Raises:
-        FormatError: if it is malformed.
-    """
-    node.only(*TOKEN_FIELDS, "__type")
-    content = node.get("content").text()
-    if not content:
-        raise node.get("content").error("is empty")
-    flags = {flag: node.get(flag).boolean(default=False) for flag in TOKEN_FLAGS}
-    return SpecialToken(content.encode(), token_id, **flags)
-
-
-def flags_of(token: SpecialToken) -> dict[str, bool]:
-    """Return the flags of an added token, as ``tokenizer.json`` states them."""
-    return {flag: getattr(token, flag) for flag in TOKEN_FLAGS}
 
 
 def read_ids(node: Node) -> dict[str, int]:
@@ -63,39 +40,6 @@ def read_ids(node: Node) -> dict[str, int]:
         owner[token_id] = token
         ids[token] = token_id
     return ids
-
-
-def read_special_tokens(
-    ids: Mapping[str, int], tokens: Iterable[SpecialToken], source: str
-) -> tuple[SpecialToken, ...]:
-    """Hold added tokens against each other and against the vocabulary, and sort them by id.
-
-    One whose text the vocabulary has takes the id from there, as in Hugging Face's library.
-
-    Raises:
-        FormatError: if two disagree about an id or a text.
-    """
-    owner = {token_id: token for token, token_id in ids.items()}
-    by_id: dict[int, SpecialToken] = {}
-    by_content: dict[bytes, SpecialToken] = {}
-    for declared in tokens:
-        text = declared.content.decode()
-        token = replace(declared, token_id=ids.get(text, declared.token_id))
-        twin = by_id.get(token.token_id) or by_content.get(token.content)
-        if twin is not None and (twin.token_id, twin.content) == (token.token_id, token.content):
-            continue
-        if twin is not None:
-            raise FormatError(
-                f"{source}: the added tokens {quote(twin.content)} (id {twin.token_id}) and {quote(text)} "
-                f"(id {token.token_id}) contradict each other"
-            )
-        if owner.get(token.token_id, text) != text:
-            raise FormatError(
-                f"{source}: the added token {quote(text)} has id {token.token_id}, "
-                f"which is {quote(owner[token.token_id])} in the vocabulary"
-            )
-        by_id[token.token_id] = by_content[token.content] = token
-    return tuple(by_id[token_id] for token_id in sorted(by_id))
 
 
 def read_model(
@@ -227,20 +171,6 @@ def write_vocabulary(
     if all_special or len(entries) != size or list(appended) != list(range(size, size + len(appended))):
         entries |= appended
     return {entries[token_id]: token_id for token_id in sorted(entries)}
-
-
-def special_text(token: SpecialToken) -> str:
-    """Return a special token's content as text.
-
-    Raises:
-        FormatError: if it is not UTF-8.
-    """
-    try:
-        return token.content.decode()
-    except UnicodeDecodeError:
-        raise FormatError(
-            f"the special token {quote(token.content)} (id {token.token_id}) is not UTF-8, and JSON holds only text"
-        ) from None
 
 
 def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:

@@ -15,7 +15,7 @@
 
 use std::borrow::Cow;
 
-use crate::{MAX_TOKENS, NONE, PairTable, TokenTable};
+use crate::tables::{MAX_TOKENS, NONE, PairTable, TokenTable};
 
 /// Symbols of the characters of two and three bytes, by code point; one u64 an entry:
 /// two symbols of 21 bits (the second is [`SINGLE`] if there is one), and which neighbours forbid it.
@@ -281,7 +281,7 @@ fn pack(first: u32, second: Option<u32>, forbidden: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PieceTable;
+    use crate::tables::PieceTable;
 
     /// A table over tokens by rank, given as every way to put one together from two others.
     fn table(tokens: &[&[u8]]) -> CharacterTable<'static> {

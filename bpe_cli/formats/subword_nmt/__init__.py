@@ -126,11 +126,7 @@ def is_by_byte(tokenizer: Tokenizer) -> bool:
 
 
 def pairs_of(tokenizer: Tokenizer) -> list[tuple[bytes, bytes]]:
-    """Return the merges of a tokenizer as codes spell them, in order of priority.
-
-    Raises:
-        FormatError: as for ``dump_codes``.
-    """
+    """Return the merges of a tokenizer as codes spell them, in order of priority."""
     model = tokenizer.model
     if not isinstance(model, CharacterBpe):
         hint = "bpe train -a bpe --compat subword-nmt makes what codes hold"
@@ -204,13 +200,6 @@ def _visible(symbol: bytes) -> bytes:
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a tokenizer's merges as codes; ids and unknown characters are none of their business.
 
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
     Raises:
         FormatError: Codes cannot hold its merges, or something would be lost that may not be.
     """
@@ -220,11 +209,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def refuse_other_words(tokenizer: Tokenizer, allow_loss: frozenset[str]) -> None:
-    """Refuse to write codes of a tokenizer that makes words in another way than at blanks, or has more to it.
-
-    Raises:
-        FormatError: if something would be lost that may not be.
-    """
+    """Refuse to write codes of a tokenizer that makes words in another way than at blanks, or has more to it."""
     normalizer, pre_tokenizer = word_stages(is_by_byte(tokenizer))
     unknown = tokenizer.model.unk_id
     others = tuple(token for token in tokenizer.special_tokens if token.token_id != unknown)
@@ -248,9 +233,6 @@ def refuse_other_words(tokenizer: Tokenizer, allow_loss: frozenset[str]) -> None
 
 def load_vocabulary(data: bytes, source: str = "vocabulary") -> dict[str, int]:
     r"""Read a vocabulary: a token and its count on each line; of one that stands twice the larger counts.
-
-    Raises:
-        FormatError: if a line is not that.
 
     >>> load_vocabulary(b"the 12\nth@@ 3\n")
     {'the': 12, 'th@@': 3}

@@ -8,6 +8,9 @@
 //! * [`PairTable`]: (left id, right id) -> number, one u64 a slot.
 //! * [`CharacterTable`]: a character -> the symbols that merging begins with, one u64 a slot.
 //! * [`recover_merges`]: ranks -> merges.
+//!
+//! The build script takes this module in by its path; it needs nothing else of the crate but `error`.
+#![forbid(unsafe_code)]
 
 mod character;
 mod pair;

@@ -42,11 +42,7 @@ def sniff(head: bytes) -> bool:
 
 
 def loads(data: bytes, source: str = "codes") -> Tokenizer:
-    """Read the text of a file of codes.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the text of a file of codes."""
     counts = load_counts(data, source)
     tokenizer = subword_nmt.tokenizer_of(subword_nmt.Codes(tuple(counts)))
     stated: list[tuple[str, Fact]] = [("merges", len(counts))]
@@ -60,9 +56,6 @@ load = reader_of(loads, "holds codes of fastBPE, whose words are cut at blanks")
 
 def load_counts(data: bytes, source: str = "codes") -> dict[Pair, int]:
     r"""Read pairs in order of priority, with their counts.
-
-    Raises:
-        FormatError: if a line is not that, or a pair stands twice.
 
     >>> load_counts(b"t h 9\nth e</w> 8\n")
     {(b't', b'h'): 9, (b'th', b'e</w>'): 8}
@@ -93,13 +86,6 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
     A tokenizer does not know how often its pairs were counted: one that was read from codes of fastBPE
     gets their counts, and any other 0, which changes nothing for who applies the codes.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
 
     Raises:
         FormatError: Codes cannot hold its merges, or something would be lost that may not be.

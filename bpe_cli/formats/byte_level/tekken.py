@@ -17,10 +17,10 @@ from typing import Any
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.byte_level import plain, special_text
+from bpe_cli.formats.added_tokens import special_text
+from bpe_cli.formats.byte_level import plain
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.json_node import Node
-from bpe_cli.formats.read_file import reader_of, split_of
+from bpe_cli.formats.read_file import Node, reader_of, split_of
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
@@ -60,11 +60,7 @@ def sniff(head: bytes) -> bool:
 
 
 def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
-    """Read the text of a ``tekken.json``.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the text of a ``tekken.json``."""
     root = Node.parse(data, source)
     config, vocab = root.get("config"), root.get("vocab")
     special_count = config.get("default_num_special_tokens").integer(MAX_SPECIAL_TOKENS + 1)
@@ -143,7 +139,7 @@ def _read_special_tokens(root: Node, count: int) -> list[str]:
             node.only("rank", "token_str", "is_control")
             if node.get("rank").integer(MAX_SPECIAL_TOKENS) != place:
                 raise node.get("rank").error(f"is not {place}: special tokens are to stand in order")
-            node.get("is_control").boolean(default=True)
+            node.flag("is_control", default=True)
             texts.append(node.get("token_str").text())
     texts += [_filler(token_id) for token_id in range(len(texts), count)]
     seen: dict[str, int] = {}
@@ -171,13 +167,6 @@ def _facts(value: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterator[
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a ``tekken.json``.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
 
     Raises:
         FormatError: if merges are not ranks, ids are not special tokens, bytes and further tokens without a

@@ -14,7 +14,8 @@ import unicodedata
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.byte_level import plain, ranks_as_merges, special_text
+from bpe_cli.formats.added_tokens import special_text
+from bpe_cli.formats.byte_level import plain, ranks_as_merges
 from bpe_cli.formats.features import losses, other_model, refuse_losses
 from bpe_cli.formats.read_file import MergesById, number, reader_of, split_of, text_lines
 from bpe_cli.stages import MergeBpe, RankBpe, SpecialToken
@@ -45,9 +46,6 @@ def sniff(head: bytes) -> bool:
 
 def loads(data: bytes, source: str = ".model") -> Tokenizer:
     r"""Read the text of a ``.model``.
-
-    Raises:
-        FormatError: as for ``load``.
 
     >>> loads(b"minbpe v1\n\n0\n97 98\n256 99\n").encode("abcab")
     [257, 256]
@@ -112,13 +110,6 @@ def _read_special_tokens(lines: list[str], free: int, source: str) -> tuple[Spec
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a tokenizer as a ``.model``.
 
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
     Raises:
         FormatError: if its ids are not those that minbpe would give, a text has a blank or a line end where
             none can be, or something would be lost that may not be.
@@ -150,11 +141,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _merges_of(tokenizer: Tokenizer) -> Merges:
-    """Return the merges, if their ids are those that their places give them.
-
-    Raises:
-        FormatError: if they are not, or the model has no merges of bytes.
-    """
+    """Return the merges, if their ids are those that their places give them."""
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, HOLDER)
@@ -193,9 +180,6 @@ def dump_vocab(tokenizer: Tokenizer) -> bytes:
     r"""Write the ``.vocab`` that minbpe puts beside its ``.model`` for the eye; nothing reads it.
 
     Control and unassigned characters are escaped as Python's Unicode tables have them.
-
-    Raises:
-        FormatError: as for ``dump``, but for what is about patterns and special tokens.
 
     >>> dump_vocab(loads(b"minbpe v1\n\n0\n97 10\n")).splitlines()[-1]
     b'[a][\\u000a] -> [a\\u000a] 256'
