@@ -128,7 +128,6 @@ class Comparison:
     Attributes:
         tokenizers: Their names, each different.
         vocab_sizes: Their highest ids plus one.
-        rows: One per input, in order.
         total: All inputs together: ratios of sums, not means of ratios.
         passages: The texts of short inputs, token by token (see ``compare.PASSAGE_BYTES``).
         probes: What languages, code, data and numbers cost, where that was asked for.
@@ -164,7 +163,6 @@ class Metric:
         label: As in tables: the name with spaces, but for what has a usual name of its own (``bytes/token``,
             ``tokens/word``, ``MB/s``).
         better: Which way is better, if one is; "less tokens" and "more bytes per token" say the same.
-        kind: How it is written.
         meaning: One sentence for the documentation, without a period.
         of: Its value; None where there is none.
         flattered: Whether it counts tokens or cut words, of which there are few where text is thrown away.
@@ -287,12 +285,9 @@ def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
     Raises:
         UsageError: if there is none of such a name.
     """
-    chosen = every(lambda name: _without_speed() if name == ALL else [metric_named(name)], names)
+    without_speed = [metric for metric in METRICS.values() if metric.kind != "speed"]
+    chosen = every(lambda name: without_speed if name == ALL else [metric_named(name)], names)
     return tuple({metric.name: metric for metrics in chosen for metric in metrics}.values())
-
-
-def _without_speed() -> list[Metric]:
-    return [metric for metric in METRICS.values() if metric.kind != "speed"]
 
 
 def best_of(row: Row, metric: Metric) -> tuple[int, ...]:

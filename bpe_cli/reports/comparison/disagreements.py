@@ -49,7 +49,6 @@ class Difference:
         second_ends: Where those of the other end.
         first_tokens: How many tokens the baseline has for it.
         source: The name of the input of that occurrence.
-        document: Number of the document there.
         offset: Where in the document it begins, in bytes.
     """
 
@@ -81,7 +80,6 @@ class Disagreement:
         boundaries: How many each has.
         common: How many both have.
         words: Words: stretches without white space (Unicode's White_Space).
-        words_alike: Words that both cut at the same places.
         words_finer: Words in which the other has all the baseline's boundaries (those cut alike among them).
         words_coarser: Words in which the baseline has all the other's.
         segments: Segments that they cut differently, over all occurrences.

@@ -79,11 +79,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The fewest neighbouring tokens that begin and end between grapheme clusters.
+    """The fewest neighbouring tokens that begin and end between grapheme clusters: from ``first`` to before ``end``.
 
     Attributes:
-        first: Number of its first token.
-        end: Number after its last token.
         parts: What it reads as; one part unless a cluster is split.
     """
 

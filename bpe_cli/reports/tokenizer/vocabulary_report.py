@@ -78,14 +78,12 @@ class VocabularyReport:
         highest_id: The highest id of any token; None when there is no token.
         unused_count: Ids below it that no token has.
         unused_ranges: The first of them as (first, last) stretches, at most ``UNUSED_RANGES``.
-        prefix_space: Whether a space is put before text.
         settings: (what, value) of stages and model, where there are stages beyond splits of byte-level text.
         ignore_merges: Whether a piece that is a token becomes it before merging; None for ranks,
             which always do.
         unicode_version: Version of the Unicode tables it was trained with, if known.
         bytes_without_token: The bytes that no ordinary token consists of: text with them cannot be encoded.
             None where tokens are text, not bytes.
-        kinds: Counts of kinds of ordinary tokens.
         mean_length: Mean length of the texts that ordinary tokens stand for, in bytes, each counted once; None
             when there is none.
         lengths: Their lengths: (bytes, how many tokens), ascending.
@@ -129,11 +127,6 @@ def describe(
     tokenizer: Tokenizer, *, fingerprint: str | None = None, contents: Contents | None = None
 ) -> VocabularyReport:
     """Report on a tokenizer.
-
-    Args:
-        tokenizer: The tokenizer.
-        fingerprint: Its hash, to be shown with the rest.
-        contents: What its ordinary tokens stand for, if that was read already.
 
     Raises:
         UsageError: if a split pattern does not compile.
