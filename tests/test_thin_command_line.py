@@ -91,9 +91,8 @@ KNOW_BLOCK_FLAGS = {
     "bpe_cli/tokenizer/engine/plain.py": "the core asks for them",
     "bpe_cli/tokenizer/engine/staged.py": "the core asks for them",
     "bpe_cli/stages/counting.py": "the core asks for them",
-    "bpe_cli/sinks/ids.py": "the core asks for them",
+    "bpe_cli/sinks/lines.py": "the core asks for them",
     "bpe_cli/sinks/jsonl.py": "the core asks for them",
-    "bpe_cli/sinks/count.py": "the core asks for them",
     "bpe_cli/reports/comparison/input_accounts.py": "counts characters and words of a stream, however long",
 }
 

@@ -16,12 +16,11 @@ from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import every, listed
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from bpe_cli.jobs.compare import CheckedComparison
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Condition, Limit
     from bpe_cli.reports.comparison.comparison import Comparison, Metric
+    from bpe_cli.views.on_console import OnConsole
 
 # What declares an option, by the panel of the help that it stands in.
 _check_option = partial(Option, rich_help_panel="Checks (status 1)")
@@ -229,14 +228,13 @@ def _metrics(wanted: CompareOutput, report: "Comparison") -> "tuple[Metric, ...]
     return tuple(metric for metric in wanted.metrics if not alone or metric.name != "ratio")
 
 
-def _tables(wanted: CompareOutput, report: "Comparison", changes: "Changes | None") -> "RenderableType":
-    from rich.console import Group
-
+def _tables(wanted: CompareOutput, report: "Comparison", changes: "Changes | None") -> "OnConsole":
     from bpe_cli.views.comparison.additions import additions_view
     from bpe_cli.views.comparison.tables import comparison_view
+    from bpe_cli.views.on_console import OnConsole
 
     additions = additions_view(report)
-    parts: list[RenderableType] = [] if additions is None else [additions]
+    parts = [] if additions is None else [additions]
     if report.rows or additions is None:
         passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
         measures = comparison_view(
@@ -247,7 +245,7 @@ def _tables(wanted: CompareOutput, report: "Comparison", changes: "Changes | Non
             passages=passages,
         )
         parts.insert(0, measures)
-    return Group(*parts)
+    return OnConsole(*parts)
 
 
 def _text(wanted: CompareOutput, done: "CheckedComparison", color: options.Color) -> str:

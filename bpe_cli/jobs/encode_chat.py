@@ -306,7 +306,7 @@ def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reade
     from bpe_cli import sinks
     from bpe_cli.chat import ChatEncoder
     from bpe_cli.jobs.documents import counts_of, with_edges, with_edges_counted
-    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.sinks.lines import CountSink
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.tokenizer.special_tokens import edges_of
 
@@ -354,7 +354,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) ->
     """
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed
-    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.sinks.lines import CountSink
     from bpe_cli.tokenizer.usage import NO_EDGES
 
     options, target = work.options, work.target

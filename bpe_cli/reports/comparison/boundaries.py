@@ -253,7 +253,7 @@ def deviation(segmentation: Segmentation, baseline: Segmentation) -> Deviation:
 
 
 def stretches(segmentations: Sequence[Segmentation]) -> Iterator[Stretch]:
-    """Cut a text where all segmentations have a boundary between grapheme clusters: after a line or when long."""
+    """Cut a text where all segmentations have a boundary between grapheme clusters: after a line, or if it is long."""
     ends = [_group_ends(segmentation) for segmentation in segmentations]
     lines = {token.end for token in segmentations[0].tokens if token.reading.endswith(b"\n")}
     common = sorted(set.intersection(*map(set, ends)))

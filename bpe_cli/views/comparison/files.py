@@ -25,20 +25,20 @@ from bpe_cli.views.as_json import SHAPES as TEXT_SHAPES
 from bpe_cli.views.as_json import JsonWalker, Shape
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
+from bpe_cli.views.comparison.tables import input_sheet, summary_sheet
 from bpe_cli.views.comparison.values import (
-    metric_cells,
     remarks,
     sums,
 )
-from bpe_cli.views.labels import count, short_names, whole
-from bpe_cli.views.markdown import code, escaped, folded, strong, table, written
+from bpe_cli.views.labels import count, short_names
+from bpe_cli.views.markdown import code, escaped, folded, table, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
-    from bpe_cli.reports.comparison.comparison import Comparison, Metric, Row
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric
     from bpe_cli.reports.comparison.measures import Measure
     from bpe_cli.reports.comparison.probe_languages import LanguageProbe
 
@@ -239,34 +239,16 @@ def comparison_markdown(
     parts = [f"### Tokenizers compared\n\n{source}: {sums(report)}"]
     if checks:
         parts.append("\n".join(_check(check) for check in checks))
-    parts.append(_summary(report, metrics, [code(name) for name in report.tokenizers]))
+    parts.append(table(summary_sheet(report, metrics)))
     if lines := _remarks(report, metrics, names):
         parts.append(lines)
     if changes is not None:
         parts.append(_changes(changes))
     if len(report.rows) > 1:
-        parts.append(_by_input(report, metrics[0], names))
+        parts.append(_by_input(report, metrics[0]))
     if additions:
         parts.append(folded("Probes, vocabularies, differences", additions))
     return "\n\n".join(parts) + "\n"
-
-
-def _summary(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
-    rows = [[name, whole(each.vocab_size)] for name, each in zip(names, report.total.measures, strict=True)]
-    for metric in metrics:
-        for row, value in zip(rows, _cells(report.total, metric, intervals=True), strict=True):
-            row.append(value)
-    headers = ["tokenizer", "vocabulary", *(metric.label for metric in metrics)]
-    return table(headers, [False] + [True] * (len(headers) - 1), rows)
-
-
-def _cells(row: Row, metric: Metric, *, intervals: bool) -> list[str]:
-    """Write the values of one metric, the best in bold."""
-    shown = []
-    for cell in metric_cells(row, metric):
-        parts = [strong(cell.value, cell.is_best) + cell.doubt, cell.interval if intervals else "", cell.mark]
-        shown.append(" ".join((parts[0], *(escaped(part) for part in parts[1:] if part))))
-    return shown
 
 
 def _remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
@@ -295,17 +277,7 @@ def _changes(changes: Changes) -> str:
     found = changes_table.listed(changes)
     notes = "<br>\n".join(changes_table.notes(changes, code))
     heading = f"#### {changes_table.heading(changes, code)}"
-    if not found:
-        return "\n\n".join(each for each in (heading, "none", notes) if each)
-    rows = [
-        [
-            *changes_table.cells(change, escaped(change.metric.name), code),
-            strong(changes_table.verdict_text(change), changes_table.is_bad(change)),
-        ]
-        for change in found[:MOST_LINES]
-    ]
-    right = [False, False, False, True, True, True, False]
-    shown = table(changes_table.COLUMNS, right, rows)
+    shown = table(changes_table.sheet(found[:MOST_LINES], form="markdown")) if found else "none"
     if len(found) > MOST_LINES:
         shown += f"\n\nand {count(len(found) - MOST_LINES, 'more change')}"
     if len(found) > OPEN_CHANGES:
@@ -313,13 +285,8 @@ def _changes(changes: Changes) -> str:
     return "\n\n".join(each for each in (heading, shown, notes) if each)
 
 
-def _by_input(report: Comparison, metric: Metric, names: Sequence[str]) -> str:
-    rows = [
-        [code(row.name), whole(row.byte_count), *_cells(row, metric, intervals=False)]
-        for row in report.rows[:MOST_LINES]
-    ]
-    rows.append(["total", whole(report.total.byte_count), *_cells(report.total, metric, intervals=False)])
-    shown = table(["input", "bytes", *names], [False] + [True] * (1 + len(names)), rows)
+def _by_input(report: Comparison, metric: Metric) -> str:
+    shown = table(input_sheet(report, metric, MOST_LINES, form="markdown"))
     if len(report.rows) > MOST_LINES:
         shown += f"\n\nand {count(len(report.rows) - MOST_LINES, 'more input')}"
     return folded(f"{metric.label} by input", shown)

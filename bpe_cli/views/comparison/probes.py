@@ -9,8 +9,8 @@ from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS, LEVELS
 from bpe_cli.reports.comparison.probe_data import LAYOUTS
 from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
 from bpe_cli.views.blocks import Block, Blocks, Heading, Line
-from bpe_cli.views.comparison.grid import Grid, Values
 from bpe_cli.views.labels import ABSENT, count, fraction, percent, whole
+from bpe_cli.views.sheets import Grid, Values
 from bpe_cli.views.visible import harmless, visible
 
 if TYPE_CHECKING:

@@ -68,6 +68,14 @@ def interval_text(difference: Difference | None, digits: int = 2) -> str:
     return "" if difference is None else f"[{difference.low:.{digits}f}, {difference.high:.{digits}f}]"
 
 
+def certainty_text(difference: Difference | None, digits: int) -> tuple[str, ...]:
+    """Describe how sure the ratio of a tokenizer is, in one text; none where nothing is known."""
+    if difference is None:
+        return ()
+    p = f"p {difference.p_adjusted:.3f}" if difference.p_adjusted >= 0.001 else "p < 0.001"
+    return (f"{interval_text(difference, digits)}{mark_of(difference)} {p}",)
+
+
 def mark_of(difference: Difference | None) -> str:
     """Return the mark of a ratio that is beyond noise, else nothing."""
     return MARK if difference is not None and difference.p_adjusted < SIGNIFICANT else ""

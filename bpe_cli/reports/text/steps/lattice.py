@@ -19,7 +19,8 @@ from bpe_cli.reports.text.steps import (
 )
 from bpe_cli.reports.text.steps.pieces import TooMuchToTell, check_length, check_work, collected
 from bpe_cli.stages.spelling import BYTE, NORMAL, USER_DEFINED
-from bpe_cli.teaching.lattice import (
+from bpe_cli.teaching.bpe import byte_token
+from bpe_cli.teaching.unigram import (
     Arrival,
     Edge,
     arrivals,
@@ -31,7 +32,6 @@ from bpe_cli.teaching.lattice import (
     onward_path,
     ten_thousandths,
 )
-from bpe_cli.teaching.spelling import byte_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

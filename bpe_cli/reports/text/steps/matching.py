@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from bpe_cli.reports.text.characters import bytes_of, text_of
 from bpe_cli.reports.text.steps import CutStep, CutWalk, LookUp, LookUpWalk, MatchStep, MatchWalk, Spelling, StepToken
 from bpe_cli.reports.text.steps.pieces import LONGEST_REST, check_length, check_work, collected, window
-from bpe_cli.teaching.characters import ngrams
 from bpe_cli.teaching.longest_match import Cut, Marks, Match, Units, anywhere, from_left, lengths_of, stretches
 from bpe_cli.teaching.longest_match import text_of as written
 
@@ -210,10 +209,11 @@ class NGrams:
         steps = []
         piece_text = text_of(piece)
         check_work(len(piece_text), [min(self._n, len(piece_text))])
-        for text in map(bytes_of, ngrams(piece_text, self._n)):
+        for start in range(len(piece_text)):
+            text = bytes_of(piece_text[start : start + self._n])
             found = self._ids.get(text)
             token_id = self._unk_id if found is None else found
             if token_id is not None:
                 steps.append(LookUp(text, self._names.token(token_id), found is not None))
-        told = tuple(steps[: self._limits.steps])
-        return LookUpWalk(self._n, told, len(steps) - len(told), tuple(step.token for step in steps))
+        shown = tuple(steps[: self._limits.steps])
+        return LookUpWalk(self._n, shown, len(steps) - len(shown), tuple(step.token for step in steps))

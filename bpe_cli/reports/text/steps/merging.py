@@ -14,7 +14,7 @@ from bpe_cli.reports.text.characters import bytes_of, text_of
 from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Spelling, StepToken, Symbols
 from bpe_cli.reports.text.steps.pieces import check_length, collected, window
 from bpe_cli.stages.spelling import BYTE, NORMAL, UNUSED, USER_DEFINED
-from bpe_cli.teaching import spelling
+from bpe_cli.teaching import bpe
 from bpe_cli.tokenizer.merging import Merge, Order, merges
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class OverCharacters:
         model = self._model
         run = model.whole_runs_of and not text_of(piece).strip(model.whole_runs_of)
         whole = self._ids.get(text_of(piece)) if model.ignore_merges or run else None
-        decorated = spelling.decorate(
+        decorated = bpe.decorate(
             text_of(piece),
             prefix=model.continuing_subword_prefix,
             suffix=model.end_of_word_suffix,
@@ -167,7 +167,7 @@ class OverCharacters:
         )
         symbols: list[int] = []
         spelt = []
-        for each in spelling.spellings(
+        for each in bpe.spellings(
             decorated,
             self._ids,
             unknown="" if model.unk_id is not None else None,
@@ -249,7 +249,7 @@ class ByScores:
             return None
         content = bytes_of(part)
         if self._model.byte_fallback:
-            ids = (self._byte_ids[spelling.byte_token(byte).encode()] for byte in content)
+            ids = (self._byte_ids[bpe.byte_token(byte).encode()] for byte in content)
             return Spelling(content, "bytes", tuple(map(self._names.token, ids)))
         if after_unknown:
             return Spelling(content, "fused", ())

@@ -23,9 +23,9 @@ from bpe_cli.support.blocks import Block
 from bpe_cli.views.blocks import Blocks, Heading
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.files import comparison_json, comparison_markdown
-from bpe_cli.views.comparison.grid import Grid
 from bpe_cli.views.page.comparison import comparison_page
 from bpe_cli.views.page.markup import rendered
+from bpe_cli.views.sheets import Grid
 from tests.unit.reports.comparison.tiny import tiny
 from tests.unit.views.comparison.test_files import HOSTILE_NAMES, tokens_of
 from tests.unit.views.golden import CONSOLES, check, render

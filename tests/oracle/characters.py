@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
+from bpe_cli.teaching.steps import by_count
+
 
 def ngrams(text: str, n: int = 2) -> list[str]:
     """Return the n-grams that begin at each character; at the end stand the shorter ones that are left.
@@ -36,15 +38,6 @@ def count(pieces: Iterable[str]) -> Counter[str]:
     Counter({'i': 2, 'h': 1})
     """
     return Counter(pieces)
-
-
-def by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Sort pieces: the most frequent first, equals by their bytes.
-
-    >>> by_count({"b": 1, "c": 2, "a": 1})
-    [('c', 2), ('a', 1), ('b', 1)]
-    """
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0].encode("utf-8", "surrogateescape")))
 
 
 def covering(counts: Mapping[str, int], share: str) -> list[str]:

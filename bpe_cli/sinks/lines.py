@@ -1,19 +1,33 @@
-"""Write a line of tokens per document, with spaces between. Reversible.
+"""Write a line per document: decimal ids or tokens with spaces between, or the number of tokens.
 
-Tokens that are bytes are written in the visible byte alphabet, tokens that are text as they are, with
-white space, controls and backslashes escaped.
+An empty document is an empty line. Tokens that are bytes are written in the visible byte alphabet, tokens that are text
+as they are, with white space, controls and backslashes escaped: reversible.
 """
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
+from bpe_cli import _core
 from bpe_cli.sinks.base import Sink, SinkOptions, Table, parts
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Tokenizer
+
+
+class IdsSink(Sink):
+    """Write ids as text."""
+
+    _begun = False  # whether the line at hand has an id
+
+    def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        lines, self._begun = _core.write_rows(
+            ids, ends, b"", b" ", b"\n", continued=block.continued, begun=self._begun, unfinished=block.unfinished
+        )
+        self.output.write(lines)
 
 
 class TokensSink(Sink):
@@ -73,4 +87,25 @@ def _escape(character: str) -> str:
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-make = TokensSink
+class CountSink(Sink):
+    """Write counts as text; ``Tokenizer.count_block`` gives them without any ids."""
+
+    needs_ids = False
+    _so_far = 0  # tokens of the document that goes on from the block before
+
+    def write_counts(self, block: Block, counts: memoryview) -> None:
+        """Write how many tokens each document of a block has (u64), and flush.
+
+        Raises:
+            OutputError: if they cannot be written.
+        """
+        lines, tokens, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
+        self.tokens += tokens
+        self.documents += block.ended
+        self.output.write(lines)
+        self.output.flush()
+
+    def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
+        counts = array("Q", (end - start for start, end in zip([0, *ends], ends, strict=False)))
+        lines, _, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
+        self.output.write(lines)
