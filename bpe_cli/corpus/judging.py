@@ -84,10 +84,10 @@ def _without_companions(items: Sequence[Input], on_skip: Callable[[str], None]) 
     kept = []
     for item in items:
         kind = rows.get(item.folder) if item.folder else None
-        told = item.kind in (TEXT, OBJECT, EMPTY) and _is_companion(_name(item).lower())
+        is_companion = item.kind in (TEXT, OBJECT, EMPTY) and _is_companion(_name(item).lower())
         if kind is not None and _name(item) in _SUMMARIES:
             on_skip(f"{item.name} skipped: it tells about the files beside it")
-        elif kind is not None and told:
+        elif kind is not None and is_companion:
             on_skip(f"{item.name} skipped: it is not {kind.title}, as what lies beside it is")
         else:
             kept.append(item)
@@ -141,9 +141,9 @@ def _others(number: int) -> str:
 
 
 def _mixture(kinds: dict[Kind, list[Input]]) -> UsageError:
-    found = sorted(kinds.items(), key=lambda each: (each[0] == TEXT, -len(each[1])))
-    listed = (f"{len(items):,} of {kind.title} ({_few(items)})" for kind, items in found)
-    kind, items = found[0]
+    groups = sorted(kinds.items(), key=lambda each: (each[0] == TEXT, -len(each[1])))
+    listed = (f"{len(items):,} of {kind.title} ({_few(items)})" for kind, items in groups)
+    kind, items = groups[0]
     looked_at = next((item for item in items if item.kind == JSONL), None)  # a pipe can be read once only
     row = None if looked_at is None else first_object(looked_at.path)
     reading = f", with {_reading(row)}" if kind == JSONL else ""
@@ -191,11 +191,6 @@ def watched(chunks: Iterable[bytes], name: str, *, json: bool) -> Iterator[bytes
     """Pass on the bytes of a pipe until they turn out not to be what they are read as.
 
     Whole lines are not held back, so that a pipe that is written to slowly is kept up with.
-
-    Args:
-        chunks: The bytes, decompressed.
-        name: What messages call the input.
-        json: Whether lines of JSON are asked for.
 
     Raises:
         UsageError, InputError: as ``judge``; tables are read from files alone.

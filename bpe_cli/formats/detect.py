@@ -169,8 +169,8 @@ def _describe_json(head: bytes) -> str:
     except orjson.JSONDecodeError:  # longer than what was read, or broken
         if _VERSION.match(head) and len(head) < HEAD_BYTES:
             return _CUT_TOKENIZER
-        found = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
-        keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(found)]
+        members = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
+        keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(members)]
     return "JSON with " + (f"the keys {', '.join(key[:40] for key in keys[:5])}" if keys else "no keys")
 
 

@@ -40,8 +40,12 @@ def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 
 
 def lies(path: Path, *, folder: bool = False) -> bool:
-    """Return whether a file that may be missing is there."""
-    wanted, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
+    """Return whether a file that may be missing is there.
+
+    Raises:
+        InputError: if something else has its name, so that it would be passed over in silence.
+    """
+    is_kind, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
@@ -52,7 +56,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
                 f"{path} is a link to what is not there", hint="the file has been fetched by half: fetch it again"
             ) from None
         raise cannot_read(path, error) from error
-    if not wanted(mode):
+    if not is_kind(mode):
         raise InputError(
             f"{path} is not {what}, and its name says that it belongs to the tokenizer",
             hint="lay the tokenizer into a folder of its own, or take the other thing away",
@@ -270,8 +274,8 @@ class Node:
 
     def _expected(self, what: str) -> FormatError:
         shown = {dict: "an object", list: "an array", type(None): "null", str: "a string", bool: "true or false"}
-        found = shown.get(type(self.value), repr(self.value)[:40])
-        return self.error(f"is to be {what}, not {found}")
+        kind = shown.get(type(self.value), repr(self.value)[:40])
+        return self.error(f"is to be {what}, not {kind}")
 
 
 def facts_of(node: Node, prefix: str = "") -> tuple[tuple[str, Fact], ...]:

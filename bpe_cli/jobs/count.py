@@ -114,10 +114,10 @@ def _reading(
 ) -> Iterator[Iterator[Block]]:
     from bpe_cli.corpus import reading
 
-    found = find_documents(source, outputs, listener=listener, streams=streams, target=target)
+    files = find_documents(source, outputs, listener=listener, streams=streams, target=target)
     for note in slow_patterns_notes(slow_patterns):
         listener.note(note)
-    with reading(source, found, "counting", listener, stdin=streams.read) as blocks:
+    with reading(source, files, "counting", listener, stdin=streams.read) as blocks:
         yield blocks
 
 

@@ -196,8 +196,8 @@ class _Work:
             field="messages" if self.source.field == FIELD else self.source.field,
             json=True,
         )
-        found = find_inputs(source, self.written, listener=self.listener, streams=self.streams, target=self.target)
-        return _Reader(self.chat, source, found, self.listener, self.streams)
+        files = find_inputs(source, self.written, listener=self.listener, streams=self.streams, target=self.target)
+        return _Reader(self.chat, source, files, self.listener, self.streams)
 
     def is_billed(self, model: Tokenizer, named: str) -> bool:
         """Return whether it is counted what OpenAI bills."""

@@ -125,9 +125,9 @@ def find_inputs(
         InputError: if a file is missing, or is not text, or the like.
         UsageError: if an output is an input, or lines of JSON would be taken for text.
     """
-    found = source.inputs(stdin=streams.read, on_skip=listener.note, otherwise=otherwise)
-    check_kept(outputs, read_inputs(found), streams, target)
-    return found
+    inputs = source.inputs(stdin=streams.read, on_skip=listener.note, otherwise=otherwise)
+    check_kept(outputs, read_inputs(inputs), streams, target)
+    return inputs
 
 
 def find_documents(
@@ -145,17 +145,17 @@ def find_documents(
         InputError: as there.
         UsageError: as there; or if a field is named, and no input has fields.
     """
-    found = find_inputs(source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise)
+    inputs = find_inputs(source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise)
     if (
         source.field != FIELD
         and source.documents != "jsonl"
-        and not any(each.kind is not None and each.kind.is_table for each in found.items)
+        and not any(each.kind is not None and each.kind.is_table for each in inputs.items)
     ):
         raise UsageError(
             "--field names a field of JSON lines or a column of Parquet or Arrow files, and there are none",
             hint="--jsonl reads each line as a JSON object",
         )
-    return found
+    return inputs
 
 
 def read_counts(path: str) -> dict[str, int]:

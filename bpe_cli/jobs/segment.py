@@ -107,7 +107,7 @@ def segment(
     written = [("-o", target.path), ("--write-vocabulary", how.write_vocabulary)]
     check_kept(written, [*files_of(tokenizer), ("the vocabulary", how.vocabulary or "")], streams, target)
     note_oddities(model, (), listener)
-    found = find_documents(source, written, listener=listener, streams=streams, target=target)
+    files = find_documents(source, written, listener=listener, streams=streams, target=target)
     if how.write_vocabulary is not None:
         if target.path is not None and os.path.realpath(target.path) == os.path.realpath(how.write_vocabulary):
             raise UsageError(f"{target.path} cannot be both the text and its vocabulary", hint="name another file")
@@ -116,7 +116,7 @@ def segment(
     counts: Counter[str] = Counter()
     if how.write_vocabulary is not None:
         cut = _counted(cut, counts)
-    with target.open() as out, reading(source, found, "segmenting", listener, stdin=streams.read) as blocks:
+    with target.open() as out, reading(source, files, "segmenting", listener, stdin=streams.read) as blocks:
         lines = _write_lines(blocks, cut, out)
     if how.write_vocabulary is None:
         return Encoded(lines)

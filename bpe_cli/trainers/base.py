@@ -214,11 +214,7 @@ class Trainer(ABC, Generic[Chosen]):
 
 
 def check_list(name: str, texts: Sequence[str]) -> None:
-    """Make sure that an option is a list of texts, and not one text, which is a sequence, too.
-
-    Raises:
-        UsageError: if it is one text.
-    """
+    """Make sure that an option is a list of texts, and not one text, which is a sequence, too."""
     if isinstance(texts, str):
         raise UsageError(f"{name} is a list of texts, and not one text", hint=f"{name}=[{texts!r}]")
 

@@ -180,11 +180,11 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     """
     alphabet = list(ALPHABET_ORDER) if options.rules.visible_order else list(range(256))
     if options.initial_alphabet == "seen":
-        seen: set[int] = set()
+        present_bytes: set[int] = set()
         mark = options.boundary_mark.encode()
         for piece, _ in items_of(counts):
-            seen.update(piece.replace(mark, b"") if mark else piece)
-        alphabet = [byte for byte in alphabet if byte in seen]
+            present_bytes.update(piece.replace(mark, b"") if mark else piece)
+        alphabet = [byte for byte in alphabet if byte in present_bytes]
     initial: list[bytes] = []
     specials: dict[str, int] = {}
     if options.rules.special_first:
@@ -214,11 +214,7 @@ class Bbpe(Trainer[BbpeOptions]):
         return Front((), (PrefixSpace(), *stages) if options.prefix_space else stages)
 
     def cutter(self, options: BbpeOptions) -> SplitText:
-        """Compile what cuts text: splitters alone have a shorter way.
-
-        Raises:
-            UsageError: if the pattern does not compile.
-        """
+        """Compile what cuts text: splitters alone have a shorter way."""
         return SplitText(compile_splitter(options.patterns), options.prefix_space)
 
     def slow_patterns(self, options: BbpeOptions) -> tuple[str, ...]:
@@ -304,11 +300,7 @@ class Bbpe(Trainer[BbpeOptions]):
         )
 
     def untrained(self, options: BbpeOptions) -> Tokenizer:
-        """Return what training would give without any merge: to see, before it begins, what could not be done.
-
-        Raises:
-            TrainingError: if the vocabulary is smaller than its alphabet.
-        """
+        """Return what training would give without any merge: to see, before it begins, what could not be done."""
         if options.initial_alphabet == "all":
             initial, symbols, _ = initial_tokens(options, new_counts())
             _check_size(options, len(initial), len(symbols))

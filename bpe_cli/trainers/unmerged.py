@@ -219,11 +219,7 @@ class Ngram(MostFrequent[NgramOptions]):
         return Front(options.normalizer, (FixedLength(options.n),) if options.strided else ())
 
     def pick(self, counts: _core.Counts, options: NgramOptions) -> tuple[Iterable[bytes], tuple[str, ...]]:
-        """Choose the most frequent n-grams.
-
-        Raises:
-            TrainingError: if there is not enough memory to count them.
-        """
+        """Choose the most frequent n-grams."""
         ngrams = _ngrams(counts, options)
         return by_count(ngrams, options.min_frequency), (rare(ngrams.values(), options.min_frequency),)
 

@@ -157,8 +157,8 @@ def direction(unit: str) -> bool | None:
     """
     if unit.isascii():
         return False if any(map(str.isalpha, unit)) else None
-    found = _strong().search(unit)
-    return None if found is None else found["right"] is not None
+    match = _strong().search(unit)
+    return None if match is None else match["right"] is not None
 
 
 class Borders:

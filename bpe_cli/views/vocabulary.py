@@ -131,8 +131,8 @@ def _special_tokens(report: VocabularyReport, full: bool) -> list[Block]:
     table = Sheet(*numbers("id"), "token", Column("found in text"))
     shown = report.special_tokens if full else report.special_tokens[:SPECIAL_LIMIT]
     for token in shown:
-        found = "when asked for" if token.special else "always"
-        table.add_row(str(token.token_id), visible(token.content), found)
+        when = "when asked for" if token.special else "always"
+        table.add_row(str(token.token_id), visible(token.content), when)
     more = len(report.special_tokens) - len(shown)
     return [table, Line(f"and {count(more, 'more special token')}", style="italic"), Gap()] if more else [table]
 
@@ -211,8 +211,8 @@ def _limits(report: CorpusReport) -> Blocks:
     few = Sheet(Column("occur at most", right=True), *numbers("tokens"), rows=rows)
     rare = Sheet(Column("rarer than", right=True), *numbers("tokens"), "is the corpus large enough?")
     for each in report.rare:
-        told = "yes" if each.known else f"no: {whole(each.needed)} tokens are needed"
-        rare.add_row(f"{each.frequency:g}", whole(each.tokens), told)
+        answer = "yes" if each.known else f"no: {whole(each.needed)} tokens are needed"
+        rare.add_row(f"{each.frequency:g}", whole(each.tokens), answer)
     return Blocks(Heading("Under-used tokens"), few, rare)
 
 

@@ -285,7 +285,7 @@ def _trainer_changes(
     there = dict(roles(settings, {piece: (token_id, kind) for token_id, (piece, _, kind) in enumerate(content)}))
     named = _named_roles(tokenizer, content)
     for token_id, (piece, _, _) in enumerate(content):
-        for role in (role for role, wanted in named.items() if wanted == piece and there.get(role) != token_id):
+        for role in (role for role, name in named.items() if name == piece and there.get(role) != token_id):
             changes[ROLES[role][0]] = wire.varint_field(ROLES[role][0], token_id)
             changes[ROLES[role][1]] = wire.bytes_field(ROLES[role][1], piece)
     return changes

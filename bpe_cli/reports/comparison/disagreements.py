@@ -250,7 +250,7 @@ class _Tally:
 
     def result(self, second: int, sample: Sample, unknown: tuple[int, int], shown: int) -> Disagreement:
         """Return what was counted."""
-        found = sorted(self._seen.items(), key=_by_cost)[:shown]
+        costliest = sorted(self._seen.items(), key=_by_cost)[:shown]
         return Disagreement(
             0,
             second,
@@ -265,7 +265,7 @@ class _Tally:
             self._segments,
             len(self._seen),
             unknown,
-            tuple(_difference(key, seen) for key, seen in found),
+            tuple(_difference(key, seen) for key, seen in costliest),
         )
 
 

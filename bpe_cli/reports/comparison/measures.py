@@ -236,16 +236,16 @@ def difference(
     (2.0, 2.0, 2.0, 6)
     """
     pairs = zip(memoryview(units.counts), memoryview(baseline.counts), strict=True)
-    told = [pair for pair in pairs if any(pair)]
-    if len(told) < LEAST_UNITS or all(one == other for one, other in told):
+    kept = [pair for pair in pairs if any(pair)]
+    if len(kept) < LEAST_UNITS or all(one == other for one, other in kept):
         return None
-    first, second = (array("Q", column) for column in zip(*told, strict=True))
+    first, second = (array("Q", column) for column in zip(*kept, strict=True))
     interval = _core.bootstrap_interval(first, second, resamples, SEED, threads)
     if interval is None:
         return None
     p = _core.sign_flip(first, second, resamples, SEED, threads)
     low, high = interval
-    return Difference(sum(first) / sum(second), low, high, p, p, len(told), units.unit_documents)
+    return Difference(sum(first) / sum(second), low, high, p, p, len(kept), units.unit_documents)
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:

@@ -117,7 +117,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
     tables = [_meanings(tokenizer) for tokenizer in tokenizers]
     base = tables[0]
     products = [merge_products(tokenizer) for tokenizer in tokenizers]
-    found = []
+    rows = []
     for number, table in enumerate(tables[1:], 1):
         shared = base.keys() & table.keys()
         weighted: tuple[float | None, float | None] = (None, None)
@@ -127,7 +127,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
                 _weighted(tokenizers[number], frequencies[number], base),
             )
         ordered = sorted(shared, key=base.__getitem__)
-        found.append(
+        rows.append(
             Overlap(
                 0,
                 number,
@@ -140,7 +140,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
                 kendall_tau_b(range(len(ordered)), [table[meaning] for meaning in ordered]),
             )
         )
-    return found
+    return rows
 
 
 def merge_products(tokenizer: Tokenizer) -> list[bytes] | None:

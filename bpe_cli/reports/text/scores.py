@@ -122,11 +122,11 @@ def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()
         raise InputError(f"the text is longer than the {LARGEST_TEXT >> 20} MiB whose segmentations can be ranked")
     matcher = tokenizer.matcher(specials)
     special_ids = tokenizer.special_ids
-    found = []
+    ranked = []
     for ids, score in best_sums(_parts(tokenizer.engine, text, matcher, wanted), wanted):
         tokens = (RankedToken(each, tokenizer.token_bytes(each), each in special_ids) for each in ids)
-        found.append(RankedSegmentation(score, tuple(tokens)))
-    return Ranking(tokenizer.name, len(text), wanted, tuple(found))
+        ranked.append(RankedSegmentation(score, tuple(tokens)))
+    return Ranking(tokenizer.name, len(text), wanted, tuple(ranked))
 
 
 def check_rankable(tokenizer: Tokenizer) -> None:

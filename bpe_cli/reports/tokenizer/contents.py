@@ -190,13 +190,13 @@ def _single_bytes(tokenizer: Tokenizer) -> list[int]:
     around = model.continuing_subword_prefix, model.end_of_word_suffix
     longest = _LONGEST_SPELT_BYTE + sum(len(mark.encode()) for mark in around)
     meaning = meaning_of(tokenizer)
-    found = []
+    ids = []
     for token_id, token in model.vocabulary.items():
         if len(token) <= longest:
             content = meaning(token)
             if len(content) == 1 and content[0] >= _FIRST_OF_SEVERAL:
-                found.append(token_id)
-    return found
+                ids.append(token_id)
+    return ids
 
 
 _BINS = (*((length, length) for length in range(1, 9)), (9, 12), (13, 16), (17, 32), (33, 64), (65, 128), (129, None))
@@ -318,10 +318,10 @@ def variants_of(contents: Contents, text: str) -> list[int]:
 
 
 def _groups(texts: Iterable[tuple[int, str]], key: Key) -> list[list[int]]:
-    found: dict[str, list[int]] = defaultdict(list)
+    groups: dict[str, list[int]] = defaultdict(list)
     for token_id, text in texts:
-        found[key(text)].append(token_id)
-    return [group for group in found.values() if len(group) > 1]
+        groups[key(text)].append(token_id)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _redundancy(name: str, sizes: Iterable[int], total: int) -> Redundancy:

@@ -225,8 +225,8 @@ def _use(corpus: CorpusReport) -> Iterator[Finding]:
         yield Finding(True, "corpus", "the corpus uses every token")
     else:
         enough = corpus.mean_count is not None and corpus.mean_count >= FEW_TO_TELL
-        told = "" if enough else ", but the corpus is too small to blame them"
-        what = f"the corpus never uses {plural(corpus.unused, 'token')} ({corpus.unused_share:.1%}){told}"
+        caveat = "" if enough else ", but the corpus is too small to blame them"
+        what = f"the corpus never uses {plural(corpus.unused, 'token')} ({corpus.unused_share:.1%}){caveat}"
         yield Finding(False, "corpus", what)
     if corpus.residue_count:
         verb = "serves" if corpus.residue_count == 1 else "serve"

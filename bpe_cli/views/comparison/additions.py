@@ -179,11 +179,11 @@ class _Differences:
             yield from self._unknown()
 
     def _head(self) -> Iterator[Line]:
-        found = self._disagreement
-        if not found.segments:
+        disagreement = self._disagreement
+        if not disagreement.segments:
             yield Line(f"{self._second} cuts everything as {self._first} does")
             return
-        places = f"{count(found.segments, 'place')} ({whole(found.kinds)} different)"
+        places = f"{count(disagreement.segments, 'place')} ({whole(disagreement.kinds)} different)"
         yield Line(
             f"{self._second} differs in {places}; tokens more or fewer than {self._first}, the most costly first:"
         )

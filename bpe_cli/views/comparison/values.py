@@ -54,8 +54,8 @@ def share_text(share: float) -> str:
 
 def digits_of(rows: Iterable[Row]) -> int:
     """Return the decimals that ratios need, so that no interval is narrower than the last one: two to four."""
-    found = (each for row in rows for each in differences_of(row) if each is not None)
-    width = min((each.high - each.low for each in found if each.high > each.low), default=1.0)
+    values = (each for row in rows for each in differences_of(row) if each is not None)
+    width = min((each.high - each.low for each in values if each.high > each.low), default=1.0)
     return next((digits for digits in (2, 3) if width >= 10**-digits), 4)
 
 

@@ -168,8 +168,8 @@ class OverLattice:
                 continue
             content = bytes_of(edge.token)
             if self._model.byte_fallback and self._all_bytes:
-                found = tuple(self._names.token(self._byte_ids[byte_token(byte).encode()]) for byte in content)
-                ends.append(Spelling(content, "bytes", found))
+                in_bytes = tuple(self._names.token(self._byte_ids[byte_token(byte).encode()]) for byte in content)
+                ends.append(Spelling(content, "bytes", in_bytes))
             elif after_unknown and self._model.fuse_unk:
                 ends.append(Spelling(content, "fused", ()))
             else:
