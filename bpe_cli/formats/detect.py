@@ -43,10 +43,6 @@ def locate(path: Path) -> tuple[Path, str]:
     Of a folder it is the file that has one of the formats' whole names, the first in the order of ``FORMATS``; a
     vocabulary or merges only with the other of the two. If there is none, it is the only file that has a name's
     pattern (``*.model``) and begins as that format's files do, of the first format that has only one.
-
-    Raises:
-        InputError: if there is no such file, or it cannot be read.
-        FormatError: if no format fits; the message says what the file looks like.
     """
     try:
         if path.is_dir():

@@ -30,16 +30,7 @@ from bpe_cli.stages import (
     Split,
     Unigram,
 )
-from bpe_cli.stages.spelling import (
-    BYTE,
-    BYTE_TEXT,
-    CONTROL,
-    NORMAL,
-    UNKNOWN,
-    UNUSED,
-    USER_DEFINED,
-    byte_text,
-)
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, byte_text
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 

@@ -89,8 +89,7 @@ def _llama(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001  # a
     )
     tokens = [b"" if kind in (UNKNOWN, CONTROL) else text for text, kind in zip(vocab.texts, kinds, strict=True)]
     marks = SpaceMarks(
-        add_dummy_prefix=vocab.metadata.boolean("tokenizer.ggml.add_space_prefix", True),
-        remove_extra_whitespaces=False,
+        add_dummy_prefix=vocab.metadata.boolean("tokenizer.ggml.add_space_prefix", True), remove_extra_whitespaces=False
     )
     return Tokenizer(
         ScoredBpe(Vocabulary.from_tokens(tokens), vocab.scores(), unk_id, kinds, byte_fallback=bool(bytes_at)),

@@ -17,14 +17,7 @@ from pathlib import Path
 from bpe_cli.errors import FormatError, InputError, NoPatternError, OutputError, UsageError
 from bpe_cli.formats.features import EDGES, without_codebook
 from bpe_cli.formats.proof import comparing
-from bpe_cli.formats.proof.comparing import (
-    SAME,
-    Ids,
-    Law,
-    difference,
-    encode,
-    numbers_of,
-)
+from bpe_cli.formats.proof.comparing import SAME, Ids, Law, difference, encode, numbers_of
 from bpe_cli.stages import SpaceMarksDecoder
 from bpe_cli.stages.spelling import NORMAL
 from bpe_cli.support.fast_dataclass import replace
