@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.tokenizers import load_tokenizer
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from bpe_cli.corpus.source import Documents
     from bpe_cli.jobs.convert import Change
     from bpe_cli.jobs.decode import Decoded
-    from bpe_cli.jobs.encode import Encoded
+    from bpe_cli.jobs.documents import Encoded
     from bpe_cli.jobs.encode_chat import ChatOptions
     from bpe_cli.jobs.files import Destination
-    from bpe_cli.jobs.segment import Segmented
+    from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.results import ComparisonReport, TextReport, TokenizerReport
     from bpe_cli.sinks.base import Dtype
     from bpe_cli.stages import SpecialToken
@@ -119,7 +119,8 @@ def encode_files(
         BpeError: if there is no such tokenizer or option, a file cannot be read or written, or cannot be encoded.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.jobs.encode import EncodeOptions, encode
+    from bpe_cli.jobs.documents import EncodeOptions
+    from bpe_cli.jobs.encode import encode
 
     options = EncodeOptions(
         to=_name("to", to), tokens=tokens, spans=spans, specials=specials_of(specials),
@@ -177,7 +178,7 @@ def segment_files(
     sampling: Sampling | None = None,
     threads: int | None = None,
     listener: Listener = SILENCE,
-) -> Segmented:
+) -> Encoded:
     """Write the text of files with blanks between its tokens, a line per document: ``bpe encode --to segmented``.
 
     Args:
@@ -197,7 +198,7 @@ def segment_files(
         listener: Who hears how it goes on.
 
     Returns:
-        How many ``lines`` were written, and how many ``subwords`` have a count in the vocabulary that was written.
+        How many lines were written (``documents``), and how many ``subwords`` have a count in the vocabulary.
 
     >>> import io, os, tempfile
     >>> from bpe_cli import train
@@ -207,7 +208,7 @@ def segment_files(
     ...     text = os.path.join(folder, "text.txt")
     ...     with open(text, "w") as file:
     ...         _ = file.write("lower slow")
-    ...     segment_files(words, text, lines).lines, lines.getvalue()
+    ...     segment_files(words, text, lines).documents, lines.getvalue()
     (1, b'lowe@@ r s@@ lo@@ w\\n')
 
     Raises:
@@ -315,14 +316,16 @@ def inspect(
         BpeError: if there is no such tokenizer, a file cannot be read, or a text cannot be encoded.
         TypeError: if an argument is of a wrong type.
     """
-    from bpe_cli.jobs.inspect import inspect_texts, inspect_tokenizer
+    from bpe_cli.jobs.inspect import InspectedTexts, InspectOptions
+    from bpe_cli.jobs.inspect import inspect as inspect_job
     from bpe_cli.results import TextReport, TokenizerReport
 
-    model, wanted, listener = load_tokenizer(tokenizer), specials_of(specials), heard(listener)
-    if texts is None:
-        return TokenizerReport(inspect_tokenizer(model, listener=listener))
-    source = _source(texts, documents, field)
-    return TextReport(tuple(inspect_texts(model, source, specials=wanted, listener=listener)))
+    options = InspectOptions(specials=specials_of(specials))
+    source = None if texts is None else _source(texts, documents, field)
+    done = inspect_job(tokenizer, source, options, listener=heard(listener))
+    if isinstance(done, InspectedTexts):
+        return TextReport(tuple(done.documents))
+    return TokenizerReport(cast("HealthReport", done))  # what there is without texts, and without names of tokens
 
 
 def compare(

@@ -80,7 +80,16 @@ def test_a_file_imports_its_own_format_alone(tmp_path):
     run(["convert", "gpt2", "-o", path, "-q"], stdin=subprocess.DEVNULL)
     printed, modules = run(["encode", "-T", "hi", "-t", path], stdin=subprocess.DEVNULL)
     assert (printed, heavy(modules, PARSERS)) == ("5303\n", [])
-    others = {"gguf", "sentencepiece", "tekken", "rwkv", "minbpe", "fastbpe", "youtokentome", "bert", "subword_nmt"}
+    others = {
+        "gguf",
+        "sentencepiece",
+        "byte_level.tekken",
+        "rwkv",
+        "byte_level.minbpe",
+        "youtokentome",
+        "bert",
+        "subword_nmt",
+    }
     assert heavy(modules, {f"bpe_cli.formats.{name}" for name in others}) == []
 
 

@@ -1,7 +1,4 @@
-"""``bpe encode``: text to ids; its options, in groups.
-
-Length: as long as it declares forty options.
-"""
+"""``bpe encode``: text to ids; its options, in groups."""
 
 import sys
 from functools import partial
@@ -20,9 +17,9 @@ from bpe_cli.support.messages import plural as count
 if TYPE_CHECKING:
     import datetime
 
-    from bpe_cli.jobs.encode import Encoded, EncodeOptions
+    from bpe_cli.jobs.documents import Encoded, EncodeOptions
     from bpe_cli.jobs.encode_chat import ChatOptions
-    from bpe_cli.jobs.segment import Segmented, SegmentOptions
+    from bpe_cli.jobs.segment import SegmentOptions
     from bpe_cli.jobs.tokenizers import TokenizerChoice
     from bpe_cli.tokenizer.engine import Sampling
 
@@ -289,31 +286,22 @@ def run(
 
         bpe encode --chat messages.json -t gpt-4o --to count
     """
-    to, output = written.to, written.output
-    _check_idle(to, applied, written, conversations, subwords)
-    source = documents.source(running.block_size, lines=to == "segmented")
-    choice = applied.choice()
-    listener = ConsoleListener(quiet=running.quiet, printing=on_terminal(output))
-    target, streams = sys.stdout.buffer if output is None else output, process_streams()
-    if to == "segmented":
-        from bpe_cli.jobs.segment import segment
-
-        how = subwords.job_options(drawing.sampling(), running.threads)
-        segmented = segment(source, choice, how, output=target, listener=listener, streams=streams)
-        _show_segmented(segmented, written, subwords, running.quiet)
-        return
-    job = _job_options(applied, written, drawing, running.threads)
-    if conversations.chat:
-        from bpe_cli.jobs.encode_chat import encode_chat
-
-        chat = conversations.job_options()
-        done = encode_chat(source, choice, chat, job, output=target, listener=listener, streams=streams)
-        _show(done, "conversation", output, running.quiet)
-        return
     from bpe_cli.jobs.encode import encode
 
-    done = encode(source, choice, job, output=target, listener=listener, streams=streams)
-    _show(done, "document", output, running.quiet)
+    segmented, output = written.to == "segmented", written.output
+    _check_idle(written.to, applied, written, conversations, subwords)
+    done = encode(
+        documents.source(running.block_size, lines=segmented),
+        applied.choice(),
+        None if segmented else _job_options(applied, written, drawing, running.threads),
+        chat=conversations.job_options() if conversations.chat else None,
+        words=subwords.job_options(drawing.sampling(), running.threads) if segmented else None,
+        output=sys.stdout.buffer if output is None else output,
+        listener=ConsoleListener(quiet=running.quiet, printing=on_terminal(output)),
+        streams=process_streams(),
+    )
+    what = "line" if segmented else "conversation" if conversations.chat else "document"
+    _show(done, what, output, subwords.write_vocabulary, running.quiet)
 
 
 def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: int | None) -> "EncodeOptions":
@@ -322,7 +310,7 @@ def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: 
     Raises:
         UsageError: if options contradict each other, or a word of --with is unknown.
     """
-    from bpe_cli.jobs.encode import EncodeOptions
+    from bpe_cli.jobs.documents import EncodeOptions
 
     if unknown := written.more - {"tokens", "spans"}:
         raise UsageError(f"--with knows tokens and spans, not {listed(sorted(unknown), separator=', ')}")
@@ -381,20 +369,18 @@ def _check_idle(
         raise UsageError(f"segmented text has no ids, which {useless[0]} is about", hint="leave it out")
 
 
-def _show(done: "Encoded", what: str, output: str | None, quiet: bool) -> None:
+def _show(done: "Encoded", what: str, output: str | None, vocabulary: str | None, quiet: bool) -> None:
     """Note what was written, and what its readers may not expect."""
-    if output is not None and done.tokens is not None:
-        note(f"{count(done.documents, what)}, {count(done.tokens, 'token')} -> {output}", quiet=quiet)
+    counted = [count(done.documents, what)]
+    if done.tokens is not None:
+        counted.append(count(done.tokens, "token"))
+    if output is not None and (done.tokens is not None or what == "line"):
+        note(f"{', '.join(counted)} -> {output}", quiet=quiet)
+    if done.subwords is not None:
+        note(f"{count(done.subwords, 'subword')} -> {vocabulary}", quiet=quiet)
     if done.divided:
         note(
             f"note: the token of --eot stands in texts too, {count(done.divided, 'time')}: "
             "readers that divide by it find more documents",
             quiet=quiet,
         )
-
-
-def _show_segmented(done: "Segmented", written: Written, subwords: Subwords, quiet: bool) -> None:
-    if written.output is not None:
-        note(f"{count(done.lines, 'line')} -> {written.output}", quiet=quiet)
-    if done.subwords is not None:
-        note(f"{count(done.subwords, 'subword')} -> {subwords.write_vocabulary}", quiet=quiet)

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Protocol
 from bpe_cli.chat.messages import MAX_BYTES
 from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.documents import Budget, Origins, Places
-from bpe_cli.jobs.encode import Encoded, EncodeOptions, check_output, encoded, kind_written, outputs_of
+from bpe_cli.jobs.documents import (
+    Budget,
+    Encoded,
+    EncodeOptions,
+    Origins,
+    Places,
+    check_output,
+    encoded,
+    kind_written,
+    outputs_of,
+)
 from bpe_cli.jobs.files import FIELD, Streams, Target, check_kept, find_inputs
 from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
 from bpe_cli.support.blocks import Block, whole_documents
@@ -297,7 +306,7 @@ def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reade
     from bpe_cli import sinks
     from bpe_cli.chat import ChatEncoder
     from bpe_cli.jobs.documents import counts_of, with_edges, with_edges_counted
-    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.sinks.lines import CountSink
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.tokenizer.special_tokens import edges_of
 
@@ -345,7 +354,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) ->
     """
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed
-    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.sinks.lines import CountSink
     from bpe_cli.tokenizer.usage import NO_EDGES
 
     options, target = work.options, work.target

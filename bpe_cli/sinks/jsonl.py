@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
-from bpe_cli.sinks.tokens import visible_table
+from bpe_cli.sinks.lines import visible_table
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
@@ -195,6 +195,3 @@ class StagedSpanFinder:
             self.position = self._start + end
             self._next = next(self._waiting, None)
         return spans
-
-
-make = JsonlSink

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
 from bpe_cli.errors import InputError
-from bpe_cli.sinks.base import HIGHEST_ID, Table
-from bpe_cli.sinks.batches import Batch, ReadOptions, chunks_of, without_edges
+from bpe_cli.sinks.base import HIGHEST_ID, Batch, ReadOptions, Table, chunks_of, without_edges
+from bpe_cli.sinks.lines import escaped
 from bpe_cli.sinks.naming import IN_PLACE, sink_of_name
-from bpe_cli.sinks.read_numbers import NPY_MAGIC, read_bin, read_npy
+from bpe_cli.sinks.numbers import NPY_MAGIC, read_bin, read_npy
 from bpe_cli.sinks.sidecar import is_described
-from bpe_cli.sinks.tokens import escaped
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer

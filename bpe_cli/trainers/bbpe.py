@@ -329,7 +329,7 @@ class Bbpe(Trainer[BbpeOptions]):
     def steps(self, counts: _core.Counts, options: BbpeOptions) -> Steps:
         """Return the textbook's training, step by step."""
         from bpe_cli.teaching import bpe as textbook
-        from bpe_cli.teaching.spelling import count_digits, keeps_characters
+        from bpe_cli.teaching.bpe import count_digits, keeps_characters
 
         initial, _, _ = initial_tokens(options, counts)
         reserved = len(options.special_tokens) if not options.rules.special_first else 0

@@ -161,7 +161,7 @@ def test_segmented_text_is_that_of_the_command(text):
     )
     for end in ("txt", "vocab"):
         assert Path(f"call.{end}").read_bytes() == Path(f"command.{end}").read_bytes()
-    assert done.lines == TEXT.count("\n")
+    assert done.documents == TEXT.count("\n")
     again = io.BytesIO()
     bpe_cli.segment_files(words, text, again, separator="~~", vocabulary="call.vocab", threshold=2)
     assert b"~~" in again.getvalue()
