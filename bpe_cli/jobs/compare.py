@@ -136,7 +136,7 @@ def compare_and_check(
     check_kept(job.outputs, _read_by(job), streams)
     models = _models(job)
     if len(models) < 2 and (job.options.overlap or job.options.differences is not None):
-        option = "--overlap" if job.options.differences is None else "--diff"
+        option = "`overlap`" if job.options.differences is None else "`differences`"
         raise UsageError(f"{option} compares tokenizers with the first, and there is one", hint="add -t TOKENIZER")
     for model in models:
         note_oddities(model, job.options.specials, listener)
@@ -168,14 +168,14 @@ def _stored(path: str, stdin: BinaryIO) -> tuple[str, StoredComparison]:
 def _read_by(job: CompareJob) -> Iterator[tuple[str, str]]:
     """Yield what messages call the files that are read besides the inputs, and their paths."""
     if job.against is not None:
-        yield "the report of --against", job.against
+        yield "the report of `against`", job.against
     for tokenizer in job.tokenizers:
         yield from (("a tokenizer", path) for _, path in files_of(tokenizer) if path)
     for each in job.options.parallel:
         yield from (("the parallel texts", path) for path in {each, each.partition("=")[2]})
     folder = job.options.pairs
     if folder is not None and os.path.isdir(folder):
-        yield from (("an object of --pairs", os.path.join(folder, each)) for each in os.listdir(folder))
+        yield from (("an object of `pairs`", os.path.join(folder, each)) for each in os.listdir(folder))
 
 
 def _models(job: CompareJob) -> list[Tokenizer]:

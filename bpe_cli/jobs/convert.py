@@ -83,7 +83,7 @@ class Change:
     @property
     def read_files(self) -> list[tuple[str, str]]:
         """What messages call the files that are read besides a corpus, and their paths."""
-        files = {"the list of tokens": self.add_tokens, "the tokenizer of --merge": self.merge}
+        files = {"the list of tokens": self.add_tokens, "the tokenizer of `merge`": self.merge}
         return [(what, path) for what, path in files.items() if path is not None]
 
     def map_path(self, output: str) -> str:
@@ -94,14 +94,14 @@ class Change:
         """
         if self.id_map is not None:
             if os.path.abspath(self.id_map) == os.path.abspath(output):
-                raise UsageError("--id-map and --output are the same file")
+                raise UsageError("`id_map` and `output` are the same file")
             return self.id_map
         try:
             mode = os.stat(output).st_mode
         except OSError:
             mode = stat.S_IFREG
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise UsageError(f"there is no place for the map of ids beside {output}", hint="give --id-map FILE")
+            raise UsageError(f"there is no place for the map of ids beside {output}", hint="give `id_map=FILE`")
         return (output.rstrip("/" + os.sep) or output) + ".ids.json"
 
     def apply(
@@ -218,11 +218,11 @@ def convert(
         raise wrong_type("change", "a Change", change)
     map_path = None if change is None else change.map_path(path)
     if stdout is not None and map_path == f"{_STDOUT}.ids.json":
-        raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give --id-map FILE")
+        raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give `id_map=FILE`")
     listener, streams = heard(listener), streams_of(streams)
     if stdout is not None and not callable(getattr(stdout, "write", None)):
         raise wrong_type("stdout", "a binary stream", stdout)
-    written = [("-o", path), ("--id-map" if change and change.id_map else "the map of ids", map_path)]
+    written = [("`output`", path), ("`id_map`" if change and change.id_map else "the map of ids", map_path)]
     kept = [] if isinstance(source, Tokenizer) else [("the tokenizer", os.fsdecode(source))]
     check_kept(written, [*kept, *(change.read_files if change else [])], streams)
     model = source if isinstance(source, Tokenizer) else load(source, pattern)
@@ -236,7 +236,7 @@ def convert(
     if change is not None:
         if change.corpus is not None:  # what no change can mend is said before the work
             places = _places(rehearse(skeleton(model), chosen, losses), path, map_path, stdout)
-            written += [("-o", place) for place in places.values()]
+            written += [("`output`", place) for place in places.values()]
         operation = change.apply(model, written, listener, streams)
         model = operation.tokenizer
     files = dump(model, chosen, losses)
@@ -294,9 +294,13 @@ def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdou
 
     if output == _STDOUT and stdout is not None:
         if "" not in files:
-            raise UsageError("this format is several files, which stdout cannot take", hint="name a folder with -o")
+            raise UsageError(
+                "this format is several files, which stdout cannot take", hint="name a folder with `output`"
+            )
         if stdout.isatty() and b"\0" in files[""]:
-            raise UsageError("this format is not for a terminal", hint="name a file with -o, or pipe it into a program")
+            raise UsageError(
+                "this format is not for a terminal", hint="name a file with `output`, or pipe it into a program"
+            )
         if map_path is not None:
             check_writable(map_path)
         return {"": output}
@@ -304,7 +308,7 @@ def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdou
     folder = os.path.dirname(output) or "." if os.path.basename(output) in files else output
     paths = {name: str(Path(folder) / name) if name else output for name in files}
     if map_path in paths.values():
-        raise UsageError(f"--id-map names {map_path}, which is a file of the output")
+        raise UsageError(f"`id_map` names {map_path}, which is a file of the output")
     ready: AbstractContextManager[None] = nullcontext() if "" in files else made_folder(folder, kept=False)
     with ready:
         for path in (*paths.values(), *([map_path] if map_path else ())):

@@ -102,7 +102,7 @@ def decode(
         check_writable(target.path)
     model = load_tokenizer(tokenizer)
     edges = edges_of(model, bos=options.bos, eot=options.eot)
-    written = [("-o", target.path)]
+    written = [("`output`", target.path)]
     found = find_inputs(
         Source(tuple(paths), plain=True), written, listener=listener, streams=streams, target=target,
         otherwise="ids can be piped in: echo 24912 2375 | bpe decode",

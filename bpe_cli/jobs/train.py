@@ -94,7 +94,7 @@ class TrainedFile:
                 "make or use a special token and are"
             )  # fmt: skip
             merges = plural(self.dead_merges, "merge")
-            notes.append(f"{merges} {verb} dead; --split-special keeps its text out of training")
+            notes.append(f"{merges} {verb} dead; `split_special` keeps its text out of training")
         return tuple(notes)
 
 
@@ -127,7 +127,7 @@ def train_file(
 
     options, trainer, streams = job.options, trainer_for(job.options), streams or Streams()
     target = None if output is None else Target.of(output)
-    outputs = [("-o", target and target.path), ("--counts-out", job.counts_out)]
+    outputs = [("`output`", target and target.path), ("`counts_out`", job.counts_out)]
     check_outputs(outputs)
     check_kept(outputs, (("the counts", path) for path in job.from_counts), streams, target)
     if job.file_format is not None:
@@ -312,9 +312,9 @@ def check_compat(algorithm: str, compat: str | None) -> None:
     known = compats_of(algorithm)
     if compat is not None and compat not in known:
         own = f"it has {', '.join(known)}" if known else "there are no other rules for it"
-        others = ", ".join(f"-a {other}" for other in ALGORITHMS if compat in compats_of(other))
+        others = ", ".join(f'`algorithm="{other}"`' for other in ALGORITHMS if compat in compats_of(other))
         able = f"; {others} can follow {compat}" if others else ""
-        raise UsageError(f"-a {algorithm} has no --compat {compat}", hint=own + able)
+        raise UsageError(f'`algorithm="{algorithm}"` has no `compat="{compat}"`', hint=own + able)
 
 
 def checked(options: Options) -> Options:

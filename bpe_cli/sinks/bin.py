@@ -72,7 +72,7 @@ class BinSink(Sink):
 
         raise InputError(
             f"document {before + bisect_right(ends, places[0]) + 1:,} holds the token "
-            f"{quote(self.tokenizer.token_bytes(eot))} (id {eot}), with which --eot ends documents",
+            f"{quote(self.tokenizer.token_bytes(eot))} (id {eot}), with which `eot` ends documents",
             hint="name a special token, which text never becomes; --add-special TEXT=ID adds one",
         )
 

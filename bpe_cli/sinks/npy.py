@@ -34,7 +34,7 @@ class NpySink(BinSink):
         if not output.rewritable:
             raise OutputError(
                 f"cannot write npy to {output.name}: its header is completed at the end, and this is not a plain file",
-                hint="give a file with -o OUT, or use --to bin",
+                hint='give a file with `output=OUT`, or use `to="bin"`',
             )
         output.write(header(self.dtype, 0))
 

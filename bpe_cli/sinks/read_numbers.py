@@ -34,7 +34,7 @@ def read_bin(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     if options.dtype is None:
         raise InputError(
             f"cannot read {name}: nothing says whether its numbers are u16 or u32",
-            hint=f"its sidecar {name}.json says so, or --dtype u16",
+            hint=f'its sidecar {name}.json says so, or `dtype="u16"`',
         )
     number = _Number(2 if options.dtype == "u16" else 4)
     size = _size_left(stream)

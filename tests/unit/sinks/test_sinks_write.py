@@ -201,7 +201,7 @@ def test_npy_needs_a_plain_file(stubs):
     for output in (Output(open("/dev/null", "wb"), "stdout"),):  # noqa: SIM115  # closed below
         with pytest.raises(OutputError, match="cannot write npy to stdout") as caught:
             SINKS["npy"].make(output, stubs.Tokenizer(), SinkOptions())
-        assert "--to bin" in caught.value.hint
+        assert '`to="bin"`' in caught.value.hint
         output._stream.close()
 
 
