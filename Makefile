@@ -34,7 +34,7 @@ test: test-rust test-python ## Run all tests: Rust, Python and the documentation
 
 test-rust:
 	@$(NEED_CARGO)
-	$(CARGO) test $(MANIFEST) --workspace --quiet
+	$(CARGO) test $(MANIFEST) --features embedded --quiet
 
 test-python: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m pytest -n logical --dist worksteal $(PYTEST_ARGS)
@@ -57,8 +57,9 @@ lint-docs: $(VENV)/.dev $(VENV)/.built
 
 lint-rust: $(VENV)/.made
 	@$(NEED_CARGO)
-	$(CARGO) fmt $(MANIFEST) --all --check
-	$(CARGO) clippy $(MANIFEST) --workspace --all-targets --features python --quiet -- -D warnings
+	$(CARGO) fmt $(MANIFEST) --check
+	$(CARGO) check $(MANIFEST) --quiet
+	$(CARGO) clippy $(MANIFEST) --all-targets --features python,embedded --quiet -- -D warnings
 
 bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes minutes)
 	$(BIN)/python benchmarks/run.py
@@ -67,7 +68,7 @@ bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render th
 sanitize: $(VENV)/.made ## Run the core's tests under AddressSanitizer (Linux on x86-64; takes minutes)
 	@$(NEED_CARGO)
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=core/target/sanitized \
-	  $(CARGO) test $(MANIFEST) --workspace --lib --release --target x86_64-unknown-linux-gnu
+	  $(CARGO) test $(MANIFEST) --features embedded --lib --release --target x86_64-unknown-linux-gnu
 
 docs: $(VENV)/.built ## Write docs/cli.md from the commands' --help, docs/api.md from the docstrings
 	$(BIN)/python docs/generate.py

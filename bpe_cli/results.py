@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.inspect import Document, TextInspection
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
-    from bpe_cli.reports.comparison.comparison import Comparison
-    from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric
     from bpe_cli.reports.tokenizer.health import HealthReport
 
 

@@ -16,9 +16,9 @@ from bpe_cli.reports.text.steps.pieces import Limits
 from bpe_cli.reports.text.steps.record import tell
 from bpe_cli.stages import SpecialToken, Unigram
 from bpe_cli.stages.vocabulary import Vocabulary
-from bpe_cli.teaching.lattice import best, departures, onward_path, ten_thousandths
-from bpe_cli.teaching.unigram import segmentations
+from bpe_cli.teaching.unigram import best, departures, onward_path, ten_thousandths
 from bpe_cli.tokenizer import Tokenizer, fingerprint
+from tests.oracle.segmentations import segmentations
 
 UNKNOWN = 0
 

@@ -27,9 +27,8 @@ from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.ordered_threads import usable_threads
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from bpe_cli.jobs.inspect import Document, InspectedTexts, Inspection, TextInspection, TokenCards
+    from bpe_cli.views.blocks import Adaptive
     from bpe_cli.views.stages import StagesView
     from bpe_cli.views.tokens import TokenView
 
@@ -321,12 +320,13 @@ def _show(done: "Inspection", wanted: Shown, screen: options.Screen) -> None:
 
         _show_each(done.documents, rankings_json, lambda each: RankingView(each, ids=wanted.ids), wanted, screen)
     elif not isinstance(done, InspectedTexts):
+        from bpe_cli.views.on_console import OnConsole
         from bpe_cli.views.vocabulary import health_view
 
         if wanted.json:
             print(TokenizerReport(done).to_json(full=wanted.full), end="")
         else:
-            stdout_console(screen.color).print(health_view(done, full=wanted.full))
+            stdout_console(screen.color).print(OnConsole(health_view(done, full=wanted.full)))
     elif wanted.is_page:
         _write_pages(done, wanted, screen.quiet)
     elif wanted.json:
@@ -383,7 +383,7 @@ def _write_pages(done: "InspectedTexts", wanted: Shown, quiet: bool) -> None:
 def _show_each(
     reports: "Iterable[tuple[Document, Report]]",
     json: "Callable[[list[Report], list[tuple[str, int]]], dict[str, Any]]",
-    view: "Callable[[Report], RenderableType]",
+    view: "Callable[[Report], Adaptive]",
     wanted: Shown,
     screen: options.Screen,
 ) -> None:
@@ -396,11 +396,12 @@ def _show_each(
 
 
 def _print_each(
-    reports: "Iterable[tuple[Document, Report]]", view: "Callable[[Report], RenderableType]", color: options.Color
+    reports: "Iterable[tuple[Document, Report]]", view: "Callable[[Report], Adaptive]", color: options.Color
 ) -> None:
     """Print each report below the title of its document; of an empty one nothing more than that, if it has a title."""
     from rich.text import Text
 
+    from bpe_cli.views.on_console import OnConsole
     from bpe_cli.views.visible import harmless
 
     for number, (document, report) in enumerate(reports):
@@ -411,7 +412,7 @@ def _print_each(
             title = Text(f"==> {harmless(document.title)} <==", style="bold")
             console.print(title if document.content else title + Text(" empty", style="not bold"), soft_wrap=True)
         if document.title is None or document.content:
-            console.print(view(report))
+            console.print(OnConsole(view(report)))
 
 
 def _show_tokens(found: "TokenCards", wanted: Shown, color: options.Color) -> None:
@@ -425,9 +426,10 @@ def _show_tokens(found: "TokenCards", wanted: Shown, color: options.Color) -> No
 
         print_json(cards_json(found.tokenizer, found.cards))
     elif found.cards:
+        from bpe_cli.views.on_console import OnConsole
         from bpe_cli.views.vocabulary import card_view
 
         console = stdout_console(color)
         for card in found.cards:
-            console.print(card_view(card, full=wanted.full))
+            console.print(OnConsole(card_view(card, full=wanted.full)))
     found.unknown.check()

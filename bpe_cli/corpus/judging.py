@@ -12,7 +12,7 @@ from bpe_cli.corpus.opening import NO_STDIN, read_chunks
 from bpe_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from bpe_cli.corpus.json_lines import JsonLines
+    from bpe_cli.corpus.jsonl import JsonLines
 
 _COMPANIONS = frozenset(
     ("readme", "license", "licence", "_success", "state.json", "dataset_info.json", "dataset_infos.json",
@@ -127,7 +127,7 @@ def _reading(row: dict[str, Any] | None) -> str:
     """Write the options that read lines of JSON like an object."""
     import shlex
 
-    from bpe_cli.corpus.json_lines import text_field
+    from bpe_cli.corpus.jsonl import text_field
 
     field = None if row is None else text_field(row)
     if field is not None:
@@ -174,7 +174,7 @@ def _pattern(item: Input) -> str | None:
 
 def first_object(path: str) -> dict[str, Any] | None:
     """Read the first object of a file of JSON lines; None for stdin, and where there is none."""
-    from bpe_cli.corpus.json_lines import JsonLines
+    from bpe_cli.corpus.jsonl import JsonLines
 
     lines = JsonLines()
     chunks = read_chunks(path, stdin=NO_STDIN)
@@ -205,7 +205,7 @@ def watched(chunks: Iterable[bytes], name: str, *, json: bool) -> Iterator[bytes
     rest = iter(chunks)
     for chunk in rest:
         if not head and not json and may_be_json_lines(chunk):
-            from bpe_cli.corpus.json_lines import JsonLines
+            from bpe_cli.corpus.jsonl import JsonLines
 
             lines = JsonLines()
         if len(head) < MAGIC_ENOUGH:

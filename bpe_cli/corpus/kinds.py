@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from bpe_cli.corpus.compressed import MAGIC_BYTES
-from bpe_cli.corpus.opening import NO_STDIN, SNIFF_BYTES, first_bytes, read_chunks
+from bpe_cli.corpus.opening import MAGIC_BYTES, NO_STDIN, SNIFF_BYTES, first_bytes, read_chunks
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import cannot_read
 
@@ -191,7 +190,7 @@ def _kind_of_text(path: str, head: bytes, rest: Iterator[bytes]) -> Kind:
     if not head:
         return EMPTY
     if may_be_json_lines(head):
-        from bpe_cli.corpus.json_lines import JsonLines
+        from bpe_cli.corpus.jsonl import JsonLines
 
         lines = JsonLines()
         if lines.feed(head) is None:

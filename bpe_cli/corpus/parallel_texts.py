@@ -173,7 +173,7 @@ def _text(path: str, stdin: BinaryIO, plain: bool) -> bytes:
     data = _contents(path, stdin)
     kind = None if plain else kind_of_head(data[:MAGIC_ENOUGH]) or kind_of_name(path)
     if kind is None and not plain and may_be_json_lines(data[:SNIFF_BYTES]):
-        from bpe_cli.corpus.json_lines import are_json_lines
+        from bpe_cli.corpus.jsonl import are_json_lines
 
         kind = JSONL if are_json_lines(data) else None
     if kind is not None:

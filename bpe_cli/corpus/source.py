@@ -7,7 +7,7 @@ import select
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from bpe_cli.corpus.documents import Packer, pack_lines, pack_whole
 from bpe_cli.corpus.inputs import Input, Inputs
@@ -95,12 +95,8 @@ class Source:
         return self.json or self.documents == "jsonl"
 
 
-class InputHash(NamedTuple):
-    """Identify an input that was read: what it is called, the sha256 of its bytes on disk, their number."""
-
-    name: str
-    sha256: str
-    size: int
+InputHash = tuple[str, str, int]
+"""What identifies an input that was read: what it is called, the sha256 of its bytes on disk, their number."""
 
 
 def waits_for_keyboard(source: Source, stdin: BinaryIO) -> bool:
@@ -235,7 +231,7 @@ def _read(
             on_input("--text", 0)
         data = source.text.encode("utf-8", "surrogateescape")
         if hashes is not None:
-            hashes.append(InputHash("--text", _sha256(data).hexdigest(), len(data)))
+            hashes.append(("--text", _sha256(data).hexdigest(), len(data)))
         yield from _pack(source, iter((data,)), packer, "--text")
     noted: set[str] = set()
     for item in inputs.items:
@@ -269,7 +265,7 @@ def _read(
             if on_note is not None and item.size is not None and _has_grown(item, meter.size):
                 on_note(f"{item.name} has grown; what came after its first {meter.size:,} bytes is not read")
         if hashes is not None and meter.digest is not None:
-            hashes.append(InputHash(item.name, meter.digest.hexdigest(), meter.size))
+            hashes.append((item.name, meter.digest.hexdigest(), meter.size))
     yield from packer.flush()
 
 

@@ -14,11 +14,7 @@ from bpe_cli.support.safe_orjson import orjson
 
 
 def identify(path: str | Path) -> str:
-    """Return the format of a file or folder.
-
-    Raises:
-        InputError, FormatError: as for ``locate``.
-    """
+    """Return the format of a file or folder."""
     return locate(Path(path))[1]
 
 
@@ -80,11 +76,7 @@ def _is_of_several(module: Format, path: Path) -> bool:
 
 
 def _in_folder(folder: Path) -> Path:
-    """Return the file that stands for a folder: by its whole name, else the only one with a usual ending.
-
-    Raises:
-        FormatError: if no file in it has a name that tokenizers have.
-    """
+    """Return the file that stands for a folder: by its whole name, else the only one with a usual ending."""
     files = {entry.name: entry for entry in sorted(folder.iterdir()) if not entry.is_dir()}
     for module, name in usual_names():
         if name in files and (not isinstance(module, FormatOfSeveral) or module.belongs(files[name])):

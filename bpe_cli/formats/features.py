@@ -7,11 +7,14 @@ about use is left out, and told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import math
+from array import array
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import token_flags
-from bpe_cli.stages import ALGORITHMS, ByteLevel, MergeBpe, Model, PrefixSpace, PreTokenizer, Split
+from bpe_cli.formats import added_tokens
+from bpe_cli.stages import ALGORITHMS, ByteLevel, MergeBpe, Model, PrefixSpace, PreTokenizer, ScoredBpe, Split
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import quote
 from bpe_cli.tokenizer import Tokenizer
@@ -65,8 +68,8 @@ def without_codebook(tokenizer: Tokenizer) -> Tokenizer:
 
 
 def _token_flags(tokenizer: Tokenizer) -> bool | str:
-    flags = token_flags.of(token_flags.effective(tokenizer))
-    return token_flags.named(flags) if flags else False
+    flags = added_tokens.flags_present(added_tokens.effective_tokens(tokenizer))
+    return added_tokens.name_flags(flags) if flags else False
 
 
 def cuts_otherwise(stage: PreTokenizer) -> bool:
@@ -197,3 +200,56 @@ def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: 
             hint="write bpe.json, which holds everything (--format bpe.json), or agree to lose it: "
             f"--allow-loss {','.join(refused)}",
         )
+
+
+# --------------------------------------------------------------------------------------------------
+# Hold scores to what can be added, compared and written again: finite numbers that a file can tell apart.
+
+
+LARGEST_SINGLE = float.fromhex("0x1.fffffep+127")
+"""The largest number in single precision."""
+
+
+def check_scores(scores: Sequence[float], text_of: Callable[[int], bytes], where: str, *, single: bool = False) -> None:
+    """Refuse scores that nothing can be done with.
+
+    Args:
+        scores: One for each token.
+        text_of: Gives the text of a token.
+        where: Where they stand, for the message.
+        single: Whether they are added in single precision.
+
+    Raises:
+        FormatError: if one is no finite number, or too large; its token is named.
+    """
+    most = LARGEST_SINGLE if single else math.inf
+    if all(map(math.isfinite, scores)) and (not single or all(-most <= score <= most for score in scores)):
+        return
+    token_id = next(n for n, score in enumerate(scores) if not math.isfinite(score) or abs(score) > most)
+    why = "that is too large for single precision" if math.isfinite(scores[token_id]) else "that is not a finite number"
+    token = f"token {token_id}, {quote(text_of(token_id))},"
+    raise FormatError(f"{where}: the score of {token} is {scores[token_id]:g}: {why}")
+
+
+def check_order(model: ScoredBpe, holder: str) -> None:
+    """Refuse a model whose scores single precision would make other pairs the first of.
+
+    Args:
+        model: The model; merging goes by the order of its scores alone.
+        holder: What the file is called, as in "a GGUF file".
+
+    Raises:
+        FormatError: if a score is too large, or two that differ would be equal; the token is named.
+    """
+    check_scores(model.scores, model.vocabulary.token, holder, single=True)
+    rounded = array("f", model.scores)
+    if array("d", rounded) == model.scores:
+        return
+    order = sorted(range(len(rounded)), key=model.scores.__getitem__)
+    for low, high in pairwise(order):
+        if rounded[low] == rounded[high] and model.scores[low] != model.scores[high]:
+            raise FormatError(
+                f"{holder} has scores in single precision, in which those of {quote(model.vocabulary.token(low))} "
+                f"(id {low}) and {quote(model.vocabulary.token(high))} (id {high}) are equal",
+                hint="bpe.json holds them (--format bpe.json)",
+            )

@@ -58,9 +58,6 @@ def sniff(head: bytes) -> bool:
 def loads(data: bytes, source: str = "rwkv_vocab.txt") -> Tokenizer:
     r"""Read the text of a vocabulary.
 
-    Raises:
-        FormatError: as for ``load``.
-
     >>> loads(b"1 'a' 1\n2 'ab' 2\n3 'b' 1\n").encode("abba")
     [2, 3, 1]
     """
@@ -151,13 +148,6 @@ def read_literal(literal: str, where: str) -> bytes:
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a vocabulary, by id.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
 
     Raises:
         FormatError: if it is no longest match over bytes, or something would be lost that may not be.

@@ -57,9 +57,6 @@ def sniff(head: bytes) -> bool:
 def loads(data: bytes, source: str = "model.yttm") -> Tokenizer:
     r"""Read the text of a model.
 
-    Raises:
-        FormatError: as for ``load``.
-
     >>> loads(b"2 1\n9601 2\n97 3\n2 3 4\n1 0 -1 -1\n").encode("a aa b")
     [4, 4, 3, 2, 1]
     """
@@ -150,13 +147,6 @@ def _read_specials(line: str, where: str) -> dict[str, int]:
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a model.
 
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out, of ``features.LOSSES``.
-
-    Returns:
-        The content of the output path itself (the key ``""``).
-
     Raises:
         FormatError: if the model does other things than YouTokenToMe's, or something would be lost that may
             not be.
@@ -192,11 +182,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _numbers_of(model: CharacterBpe, specials: set[int]) -> tuple[list[str], list[str]]:
-    """Return the lines of characters and of rules.
-
-    Raises:
-        FormatError: if a token is neither, or a rule makes what its parts do not, or what there is already.
-    """
+    """Return the lines of characters and of rules."""
     tokens = {token_id: _text_of(token) for token_id, token in model.vocabulary.items()}
     made: set[int] = set()
     rules = []

@@ -120,11 +120,11 @@ class Change:
         """
         from bpe_cli import surgery
         from bpe_cli.corpus.opening import read_whole
-        from bpe_cli.formats import token_list
+        from bpe_cli.formats.added_tokens import read_token_list
         from bpe_cli.support.messages import show_path
 
         if self.add_tokens is not None:
-            given = token_list.loads(read_whole(self.add_tokens, stdin=streams.read), show_path(self.add_tokens))
+            given = read_token_list(read_whole(self.add_tokens, stdin=streams.read), show_path(self.add_tokens))
             operation = surgery.add_tokens(tokenizer, given.tokens)
             given.check(operation.tokenizer)
             return operation

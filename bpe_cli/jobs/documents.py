@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli.errors import CheckFailed, InputError, UsageError
 from bpe_cli.jobs.files import Target, check_text_output
-from bpe_cli.sinks.count import CountSink
+from bpe_cli.sinks.lines import CountSink
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import MOST_NAMED, plural
 

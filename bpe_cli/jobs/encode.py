@@ -68,7 +68,7 @@ def encode(
     from bpe_cli.jobs.files import find_documents
     from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, note_oddities
     from bpe_cli.support.ordered_threads import Ordered, keep_freed_memory, usable_threads
-    from bpe_cli.tokenizer.post_processor import edges_of
+    from bpe_cli.tokenizer.special_tokens import edges_of
 
     options, streams, target = options or EncodeOptions(), streams or Streams(), Target.of(output)
     to = kind_written(options.to, target)

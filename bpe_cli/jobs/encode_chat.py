@@ -308,9 +308,9 @@ def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reade
     from bpe_cli import sinks
     from bpe_cli.chat import ChatEncoder
     from bpe_cli.jobs.documents import counts_of, with_edges, with_edges_counted
-    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.sinks.lines import CountSink
     from bpe_cli.support.ordered_threads import usable_threads
-    from bpe_cli.tokenizer.post_processor import edges_of
+    from bpe_cli.tokenizer.special_tokens import edges_of
 
     options, target, threads = work.options, work.target, usable_threads(work.options.threads)
     encoder = ChatEncoder(model, work.found_specials, refuse=options.refuse_specials)
@@ -356,7 +356,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) ->
     """
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed
-    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.sinks.lines import CountSink
     from bpe_cli.tokenizer.usage import NO_EDGES
 
     options, target = work.options, work.target

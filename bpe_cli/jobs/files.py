@@ -9,10 +9,11 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.core_arguments import wrong_type
+from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import cannot_read
 
@@ -46,7 +47,8 @@ _LARGEST_COUNTS = 1 << 27
 _Identity = tuple[int, int]
 
 
-class Streams(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Streams:
     """The streams around a job.
 
     Attributes:
@@ -76,7 +78,8 @@ def streams_of(streams: Streams | None) -> Streams:
     return streams or Streams()
 
 
-class Target(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Target:
     """Where an output goes: to a file, or else to a stream."""
 
     path: str | None
@@ -235,7 +238,11 @@ def check_kept(
         UsageError: if an output is a file that is read.
     """
     replaced = {identity: option for option, path in outputs if path is not None for identity in _identities(path)}
-    written = (("the output", target and target.stream), ("stdout", streams.stdout), ("stderr", streams.stderr))
+    written = (
+        ("the output", target.stream if target else None),
+        ("stdout", streams.stdout),
+        ("stderr", streams.stderr),
+    )
     taken = {
         identity: name for name, stream in written if stream is not None for identity in _identities(STDOUT, stream)
     }

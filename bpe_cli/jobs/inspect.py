@@ -248,7 +248,7 @@ def _finder(
 def _look_up(tokenizer: Tokenizer, names: Sequence[str], frequencies: Frequencies | None) -> TokenCards:
     """Look up tokens by their ids or texts, each once; that one is not there is part of the result."""
     from bpe_cli.reports.tokenizer.lookup import find_tokens, look_up
-    from bpe_cli.reports.tokenizer.reachability import examine
+    from bpe_cli.reports.tokenizer.reachability.examine import examine
     from bpe_cli.reports.tokenizer.structure import Anatomy
     from bpe_cli.support.messages import Failures
 

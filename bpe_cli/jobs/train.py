@@ -127,7 +127,7 @@ def train_file(
 
     options, trainer, streams = job.options, trainer_for(job.options), streams or Streams()
     target = None if output is None else Target.of(output)
-    outputs = [("`output`", target and target.path), ("`counts_out`", job.counts_out)]
+    outputs = [("`output`", target.path if target else None), ("`counts_out`", job.counts_out)]
     check_outputs(outputs)
     check_kept(outputs, (("the counts", path) for path in job.from_counts), streams, target)
     if job.file_format is not None:
@@ -174,8 +174,7 @@ def _train(
     if target is not None:
         signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), target.path)
         content = dump(signed, job.file_format or "bpe.json", ["ids"])[""]  # ids: nobody knows them yet
-        path, stream = target
-        with open_stdout(stream) if stream is not None else open_output(str(path)) as out:
+        with open_output(str(target.path)) if target.stream is None else open_stdout(target.stream) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
     return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, steps)

@@ -21,7 +21,7 @@ from bpe_cli.support.messages import cannot_write, reason_of, show_path
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_DESCRIPTOR = re.compile(r"/dev/(?:(stdout)|(stderr)|fd/(\d+))|/proc/self/fd/(\d+)")
+_DESCRIPTOR = r"/dev/(?:(stdout)|(stderr)|fd/(\d+))|/proc/self/fd/(\d+)"  # few runs need it compiled
 
 
 class Output:
@@ -252,7 +252,7 @@ def check_writable(path: str) -> None:
         OutputError: if its folder is missing or read-only, it is a folder, or the like.
     """
     name = show_path(path)
-    if _DESCRIPTOR.fullmatch(path):
+    if re.fullmatch(_DESCRIPTOR, path):
         return
     target = real_path(path, name)
     status = status_of(target, name)
@@ -265,7 +265,7 @@ def check_writable(path: str) -> None:
 
 def _open_direct(path: str, name: str) -> BinaryIO | None:
     """Open what is not a regular file; None for one that is, or for what does not exist yet."""
-    match = _DESCRIPTOR.fullmatch(path)
+    match = re.fullmatch(_DESCRIPTOR, path)
     try:
         if match is not None:
             # Opening /dev/stdout anew would empty the file that `>> file` adds to.

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 from bpe_cli import _core
 from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
-from bpe_cli.sinks.tokens import visible_table
+from bpe_cli.sinks.lines import visible_table
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
@@ -49,16 +49,16 @@ class JsonlSink(Sink):
         size = start = number = first = 0
         fresh = True  # whether the next part is the first of its document in this block
         text_from = text_to = 0
-        for part in parts(block, ids, ends):
+        for part, begins, finishes in parts(block, ids, ends):
             if fresh:
-                self._spans.enter(memoryview(block.data)[start : block.ends[number]], begins=part.begins)
+                self._spans.enter(memoryview(block.data)[start : block.ends[number]], begins=begins)
                 start = block.ends[number]
                 # Where in the block the ids of the text begin and end, without what stands around it.
-                text_from = first + (len(self.options.edges.before) if part.begins else 0)
+                text_from = first + (len(self.options.edges.before) if begins else 0)
                 text_to = ends[number] - (len(self.options.edges.after) if number < block.ended else 0)
                 number += 1
-            fresh = part.ends
-            listed = part.ids.tolist()
+            fresh = finishes
+            listed = part.tolist()
             lead = min(max(text_from - first, 0), len(listed))
             tail = min(max(first + len(listed) - text_to, 0), len(listed) - lead)
             first += len(listed)
@@ -67,10 +67,10 @@ class JsonlSink(Sink):
                 values["tokens"] = list(map(self._table.__getitem__, listed))
             if self.options.spans:
                 values["spans"] = self._spans_of(listed, lead, tail)
-            if part.begins and part.ends:
+            if begins and finishes:
                 pieces.append(orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE))
             else:
-                self._write_part(pieces, values, part.begins, part.ends)
+                self._write_part(pieces, values, begins, finishes)
             size += len(listed) + 1
             if size > IDS_AT_ONCE:
                 self.output.write(b"".join(pieces))
@@ -195,6 +195,3 @@ class StagedSpanFinder:
             self.position = self._start + end
             self._next = next(self._waiting, None)
         return spans
-
-
-make = JsonlSink

@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
 from bpe_cli.errors import InputError
-from bpe_cli.sinks.base import HIGHEST_ID, Table
-from bpe_cli.sinks.batches import Batch, ReadOptions, chunks_of, without_edges
+from bpe_cli.sinks.base import HIGHEST_ID, Batch, ReadOptions, Table, chunks_of, without_edges
+from bpe_cli.sinks.lines import escaped
 from bpe_cli.sinks.naming import IN_PLACE, sink_of_name
-from bpe_cli.sinks.read_numbers import NPY_MAGIC, read_bin, read_npy
+from bpe_cli.sinks.numbers import NPY_MAGIC, read_bin, read_npy
 from bpe_cli.sinks.sidecar import is_described
-from bpe_cli.sinks.tokens import escaped
-from bpe_cli.stages.spelling import from_visible
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -196,6 +194,8 @@ def _token_lookup(tokenizer: Tokenizer) -> Table[bytes, int]:
         listed = {escaped(content).encode(): token_id for token_id, content in tokenizer.model.vocabulary.items()}
         listed |= {escaped(token.content).encode(): token.token_id for token in tokenizer.special_tokens}
         return Table(lambda word: listed.get(word, -1))
+    from bpe_cli.stages.spelling import from_visible
+
     specials = {token.content: token.token_id for token in tokenizer.special_tokens}
 
     def find(word: bytes) -> int:

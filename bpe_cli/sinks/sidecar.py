@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpe_cli.errors import InputError
-from bpe_cli.sinks.base import HIGHEST_ID, Dtype, SinkOptions
-from bpe_cli.sinks.batches import ANOTHER_RUN, ReadOptions
-from bpe_cli.sinks.bin import choose_dtype
+from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Dtype, ReadOptions, SinkOptions
+from bpe_cli.sinks.numbers import choose_dtype
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import cannot_read
 from bpe_cli.tokenizer.usage import Edges
 
 if TYPE_CHECKING:
-    from bpe_cli.sinks.bin import BinSink
+    from bpe_cli.sinks.numbers import BinSink
     from bpe_cli.tokenizer import Tokenizer
 
 SCHEMA = "bpe-ids/1"

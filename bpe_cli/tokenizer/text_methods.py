@@ -703,7 +703,7 @@ class TextMethods:
         )
 
     def _edges(self, add_special_tokens: bool, bos: str | int | None, eot: str | int | None) -> Edges:
-        from bpe_cli.tokenizer.post_processor import edges_of
+        from bpe_cli.tokenizer.special_tokens import edges_of
         from bpe_cli.tokenizer.usage import NO_EDGES
 
         if not add_special_tokens and bos is None and eot is None:

@@ -16,8 +16,9 @@ from bpe_cli.stages import MergeBpe, PrefixSpace, PreTokenizer, SpecialToken, Sp
 from bpe_cli.stages.counting import Cutting, SplitText
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.spelling import ALPHABET_ORDER, from_visible
-from bpe_cli.stages.splitters import compile_splitter, regex_version, show_pattern
+from bpe_cli.stages.splitters import compile_splitter, show_pattern
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
+from bpe_cli.support import regex_version
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
@@ -328,7 +329,7 @@ class Bbpe(Trainer[BbpeOptions]):
     def steps(self, counts: _core.Counts, options: BbpeOptions) -> Steps:
         """Return the textbook's training, step by step."""
         from bpe_cli.teaching import bpe as textbook
-        from bpe_cli.teaching.spelling import count_digits, keeps_characters
+        from bpe_cli.teaching.bpe import count_digits, keeps_characters
 
         initial, _, _ = initial_tokens(options, counts)
         reserved = len(options.special_tokens) if not options.rules.special_first else 0

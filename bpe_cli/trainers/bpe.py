@@ -358,7 +358,7 @@ class Bpe(Trainer[BpeOptions]):
             UsageError: if the corpus is too large for it, or the symbols are bytes.
         """
         from bpe_cli.teaching import bpe as textbook
-        from bpe_cli.teaching.spelling import count_digits
+        from bpe_cli.teaching.bpe import count_digits
 
         if options.by_byte or options.boundaries:
             raise UsageError("`steps` shows words of characters, without `by_byte` and boundaries")

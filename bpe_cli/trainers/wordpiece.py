@@ -322,7 +322,7 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
 
     def steps(self, counts: _core.Counts, options: WordPieceOptions) -> Steps:
         """Return the textbook's training, step by step."""
-        from bpe_cli.teaching import bpe, top_down, wordpiece
+        from bpe_cli.teaching import bpe, wordpiece
         from bpe_cli.teaching.steps import ThresholdSearch
 
         prefix = options.continuing_subword_prefix
@@ -348,7 +348,7 @@ class WordPieceTrainer(Trainer[WordPieceOptions]):
                 min_frequency=options.minimum,
                 prefix=prefix,
             )
-        tried = top_down.learn(
+        tried = wordpiece.learn(
             {word: count for word, count in words.items() if not _STRAY.search(word)},
             options.vocab_size,
             reserved=options.special_tokens,

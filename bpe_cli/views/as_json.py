@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import TokenCard
-    from bpe_cli.reports.tokenizer.reachability.searching import Reachability
+    from bpe_cli.reports.tokenizer.reachability import Reachability
     from bpe_cli.tokenizer.usage import Fact
 
 MOST_DIGITS = 15
@@ -241,7 +241,7 @@ SHAPES: dict[str, Shape] = {
     ),
     "lookup.DeadMerge": Shape("rank=number left right product"),
     "lookup.Variant": Shape("id=token.token_id text=token.content differs_by"),
-    "searching.Verdict": Shape("reachable layer witness reason"),
+    "reachability.Verdict": Shape("reachable layer witness reason"),
 }  # fmt: skip
 """What is called otherwise than in the report, what is left out, and what is derived."""
 
@@ -288,7 +288,7 @@ def health_json(report: HealthReport, *, full: bool = False) -> dict[str, Any]:
 
 def reachability_json(reachability: Reachability, *, full: bool = False) -> dict[str, Any]:
     """Return what is known of which tokens text can become; ``full`` lists all tokens."""
-    from bpe_cli.reports.tokenizer.reachability.searching import LAYERS
+    from bpe_cli.reports.tokenizer.reachability import LAYERS
     from bpe_cli.views.structure import listed_layers
 
     layers = (*listed_layers(full=full), "special", "plain") if full else listed_layers(full=full)

@@ -8,7 +8,6 @@ from itertools import islice
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.teaching import bpe, wordpiece
 from bpe_cli.teaching.bpe import Symbol, count_symbols
-from bpe_cli.teaching.characters import by_count
 from bpe_cli.teaching.maxmatch import learn
 from bpe_cli.teaching.steps import (
     ByteIds,
@@ -19,6 +18,7 @@ from bpe_cli.teaching.steps import (
     ScoredPieces,
     Steps,
     ThresholdSearch,
+    by_count,
 )  # fmt: skip
 from bpe_cli.teaching.unigram import corpus_cost, costs
 
@@ -208,7 +208,7 @@ def byte_lines(ids: ByteIds) -> Iterator[str]:
 def threshold_lines(search: ThresholdSearch) -> Iterator[str]:
     """Yield the search for a threshold as lines, without line ends, and the tokens of the last one.
 
-    >>> from bpe_cli.teaching.top_down import learn
+    >>> from bpe_cli.teaching.wordpiece import learn
     >>> tried = learn({"low": 9, "lower": 5, "lowest": 4}, 17, min_frequency=2)
     >>> print(*threshold_lines(ThresholdSearch(tried, 17)), sep=chr(10))
     threshold 6: 15 of 17 tokens

@@ -9,9 +9,10 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bpe_tables::{CharacterTable, NONE, PairTable, PieceTable, TokenTable, recover_merges};
 use sha2::{Digest as _, Sha256};
 use tiktoken_rs::CoreBPE;
+
+use crate::tables::{CharacterTable, NONE, PairTable, PieceTable, TokenTable, recover_merges};
 
 /// A rank file: the published sha256, one more than its highest rank, and who carries it.
 struct Published {
@@ -45,6 +46,8 @@ const PUBLISHED: [Published; 4] = [
 
 /// Writes the arrays of each rank file and `embedded.rs`, which lists them.
 pub fn write_tables(out: &Path) {
+    println!("cargo::rerun-if-changed=src/tables");
+    println!("cargo::rerun-if-changed=src/error.rs");
     let mut list = String::from("[\n");
     for published in &PUBLISHED {
         write_one(published, out);
@@ -89,21 +92,30 @@ fn write_one(published: &Published, out: &Path) {
         let path = out.join(format!("{}.{kind}", published.sha256));
         fs::write(path, content).expect("OUT_DIR is writable");
     };
-    // Build and target machine are taken to have the same byte order; `embedded` checks it.
+    // The target reads them where they lie, whatever the byte order of the machine that builds.
+    let little = std::env::var("CARGO_CFG_TARGET_ENDIAN").expect("cargo sets it") == "little";
     let u32s = |numbers: &[u32]| {
-        numbers
-            .iter()
-            .flat_map(|n| n.to_ne_bytes())
-            .collect::<Vec<u8>>()
+        let bytes = |n: &u32| {
+            if little {
+                n.to_le_bytes()
+            } else {
+                n.to_be_bytes()
+            }
+        };
+        numbers.iter().flat_map(bytes).collect::<Vec<u8>>()
     };
     write("blob", tokens.blob());
     write("ends", &u32s(tokens.ends()));
     write("pieces", &u32s(pieces.slots()));
     let u64s = |numbers: &[u64]| {
-        numbers
-            .iter()
-            .flat_map(|n| n.to_ne_bytes())
-            .collect::<Vec<u8>>()
+        let bytes = |n: &u64| {
+            if little {
+                n.to_le_bytes()
+            } else {
+                n.to_be_bytes()
+            }
+        };
+        numbers.iter().flat_map(bytes).collect::<Vec<u8>>()
     };
     write("pairs", &u64s(pairs.slots()));
     write("filter", &u64s(pairs.filter()));

@@ -29,6 +29,7 @@ pub mod special;
 pub mod split;
 pub mod stages;
 mod stretches;
+pub mod tables;
 pub mod text;
 mod threads;
 mod token_set;

@@ -11,7 +11,7 @@ import pytest
 from bpe_cli import SpecialToken, load
 from bpe_cli.errors import UsageError
 from bpe_cli.formats import dump
-from bpe_cli.tokenizer.post_processor import edges_of
+from bpe_cli.tokenizer.special_tokens import edges_of
 from bpe_cli.tokenizer.usage import Edges, Usage
 from tests.cli_runner import call, error
 

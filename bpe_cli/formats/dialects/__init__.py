@@ -100,11 +100,7 @@ def to_hugging_face(tokenizer: Tokenizer, allow_loss: Collection[str] = ()) -> T
 
 
 def _refuse_own(tokenizer: Tokenizer) -> None:
-    """Refuse what only this project has, and neither of the two libraries.
-
-    Raises:
-        FormatError: if the model is of such a kind; it is named.
-    """
+    """Refuse what only this project has, and neither of the two libraries."""
     model = tokenizer.model
     own = None
     if isinstance(model, (LongestMatch, MaxMatch, NGram)):
@@ -178,11 +174,7 @@ def to_sentencepiece(tokenizer: Tokenizer, reader: Reader = SENTENCEPIECE) -> tu
 
 
 def _refuse_bytes(tokenizer: Tokenizer) -> None:
-    """Refuse tokens that are no text: neither library's files can hold them.
-
-    Raises:
-        FormatError: if a token is not UTF-8.
-    """
+    """Refuse tokens that are no text: neither library's files can hold them."""
     for token_id, token in tokenizer.model.vocabulary.items():
         try:
             token.decode()

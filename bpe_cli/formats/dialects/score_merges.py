@@ -112,11 +112,6 @@ def _places_of_equal(
         below: The reached ones that have a lower one.
         pieces: The ids of all.
         score: It.
-
-    Raises:
-        FormatError: if they are no runs for which a list of merges does the same, or other pieces come
-            between: one with a higher score that a run is part of, or a run that is made later and is part
-            of one of these.
     """
     runs: dict[str, list[str]] = {}
     for text in group:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats.dialects.models import SENTENCEPIECE, Reader
-from bpe_cli.formats.sentencepiece.settings import UNK_SURFACE
+from bpe_cli.formats.sentencepiece.wire import UNK_SURFACE
 from bpe_cli.stages import (
     ByteFallback,
     Charsmap,

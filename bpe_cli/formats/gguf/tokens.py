@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.features import check_scores
 from bpe_cli.formats.gguf.container import F32, I32, Metadata
-from bpe_cli.formats.scores import check
 from bpe_cli.stages import SpecialToken
 from bpe_cli.stages.spelling import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.support.messages import quote
@@ -240,7 +240,7 @@ class Vocab:
         if len(given) < len(self.texts):
             raise FormatError(f"{self.source} has {len(given):,} scores for {len(self.texts):,} tokens")
         scores = array("d", given[: len(self.texts)])
-        check(scores, self.texts.__getitem__, self.source)
+        check_scores(scores, self.texts.__getitem__, self.source)
         return scores
 
     def ordinary(self, *kinds: int) -> list[bytes]:

@@ -12,7 +12,7 @@ from dataclasses import MISSING, fields
 from typing import Any, TypeVar, get_args
 
 from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.formats.json_node import Node
+from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import Behavior, ByteLevel, Decoder, Normalizer, PrefixSpace, PreTokenizer, Split
 from bpe_cli.stages.component_json import component, expressions, type_name
 from bpe_cli.stages.patterns import PATTERNS, scanner_for
@@ -69,11 +69,7 @@ def read_normalizers(node: Node) -> tuple[Normalizer, ...]:
 
 
 def read_decoders(node: Node) -> tuple[Decoder, ...]:
-    """Read a decoder, or a sequence of them.
-
-    Raises:
-        FormatError: as for ``read_normalizers``.
-    """
+    """Read a decoder, or a sequence of them."""
     members = _flat(node, "decoders")
     return _all(node, (_read(each, DECODERS, "decoder", {"ByteLevel": _BYTE_LEVEL}) for each in members))
 
@@ -83,9 +79,6 @@ def read_pre_tokenizers(node: Node) -> tuple[PreTokenizer, ...]:
 
     ``ByteLevel`` is taken apart: the space that it puts before pieces, GPT-2's expression, and the
     spelling of bytes, which ``stages.ByteLevel`` stands for.
-
-    Raises:
-        FormatError: as for ``read_normalizers``.
     """
     return _all(node, _pre_tokenizers(node))
 
@@ -96,10 +89,10 @@ def _pre_tokenizers(node: Node) -> Iterator[PreTokenizer]:
             yield _read(each, PRE_TOKENIZERS, "pre-tokenizer")
             continue
         each.only("type", *_BYTE_LEVEL)
-        each.get("trim_offsets").boolean(default=True)  # only about offsets, which are exact here
-        if each.get("add_prefix_space").boolean(default=True):
+        each.flag("trim_offsets", default=True)  # only about offsets, which are exact here
+        if each.flag("add_prefix_space", default=True):
             yield PrefixSpace()
-        if each.get("use_regex").boolean(default=True):
+        if each.flag("use_regex", default=True):
             yield Split(GPT2)
         yield ByteLevel()
 
@@ -242,11 +235,7 @@ def write_normalizers(stages: Sequence[Normalizer]) -> dict[str, Any] | None:
 
 
 def write_decoders(stages: Sequence[Decoder]) -> dict[str, Any] | None:
-    """Write decoders: none, one, or a sequence.
-
-    Raises:
-        FormatError: as for ``write_normalizers``.
-    """
+    """Write decoders: none, one, or a sequence."""
     written = [
         byte_level(prefix_space=True, use_regex=True) if type_name(type(stage)) == "ByteLevel" else component(stage)
         for stage in stages

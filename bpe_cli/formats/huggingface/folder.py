@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import byte_level
+from bpe_cli.formats.added_tokens import special_text
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.huggingface import tokenizer_json as hf_json
 from bpe_cli.formats.huggingface.tokenizer_json import sniff
@@ -56,18 +56,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write the three files of a folder.
-
-    Args:
-        tokenizer: What is to be held.
-        allow_loss: What may be left out; the folder holds everything that a ``tokenizer.json`` holds.
-
-    Returns:
-        File name -> content, to be put into one folder.
-
-    Raises:
-        FormatError: as ``hf_json.dump``; or a role is that of an ordinary token, which would become special.
-    """
+    """Write the three files of a folder."""
     return {
         "tokenizer.json": hf_json.dump(tokenizer, allow_loss)[""],
         companions.CONFIG: _json(_config(tokenizer)),
@@ -89,7 +78,7 @@ def _config(tokenizer: Tokenizer) -> dict[str, Any]:
         except (RecursionError, ValueError) as error:  # an integer of thousands of digits
             raise FormatError(f"{companions.CONFIG} cannot be written again: {error}") from error
         config = {key: value for key, value in stated.items() if key not in companions.HELD_ELSEWHERE}
-    _keep_special(config, {byte_level.special_text(token) for token in tokenizer.special_tokens})
+    _keep_special(config, {special_text(token) for token in tokenizer.special_tokens})
     if tokenizer.has_bytes or ByteLevel() in tokenizer.pre_tokenizer:
         # Classes in Python put this into the ByteLevel that they have read.
         config["add_prefix_space"] = tokenizer.prefix_space

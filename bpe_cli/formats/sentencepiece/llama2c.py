@@ -16,7 +16,7 @@ from bpe_cli.formats import dialects, features
 from bpe_cli.formats.read_file import reader_of
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.settings import BPE
+from bpe_cli.formats.sentencepiece.wire import BPE
 from bpe_cli.stages import SpaceMarks
 from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
 from bpe_cli.support.messages import quote
@@ -54,11 +54,7 @@ def sniff(head: bytes) -> bool:
 
 
 def loads(data: bytes, source: str = NAME) -> Tokenizer:
-    """Read the content of a ``tokenizer.bin``.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the content of a ``tokenizer.bin``."""
     if len(data) < _HEAD.size:
         raise FormatError(f"{source}: cut short at byte {len(data)}")
     (longest,) = _HEAD.unpack_from(data)
@@ -89,11 +85,7 @@ load = reader_of(loads, "is for text that is not split")
 
 
 def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece_model.Piece:
-    """Read a piece by its place.
-
-    Raises:
-        FormatError: Another piece is to stand there, or it is not UTF-8.
-    """
+    """Read a piece by its place."""
     kind = NORMAL
     if number < len(NAMES) + 256:
         named = number < len(NAMES)
@@ -108,11 +100,7 @@ def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer as a ``tokenizer.bin``, as llama2.c's own exporter does.
-
-    Raises:
-        FormatError: if it is none that llama2.c runs as it is.
-    """
+    """Write a tokenizer as a ``tokenizer.bin``, as llama2.c's own exporter does."""
     if tokenizer.model.kind not in MODELS:
         hint = "it holds what Llama 2 has: SentencePiece's BPE with tokens for all bytes"
         raise features.other_model(tokenizer.model, MODELS, "a tokenizer.bin of llama2.c", hint)

@@ -17,13 +17,13 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
-from bpe_cli.formats import scores as score_checks
+from bpe_cli.formats.features import check_scores
 from bpe_cli.formats.huggingface import companions
 from bpe_cli.formats.read_file import read, refuse_pattern
-from bpe_cli.formats.sentencepiece import settings as sentencepiece_settings
 from bpe_cli.formats.sentencepiece import wire
+from bpe_cli.formats.sentencepiece import wire as sentencepiece_settings
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.settings import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
+from bpe_cli.formats.sentencepiece.wire import BPE, CHAR, UNIGRAM, UNK_SURFACE, WORD
 from bpe_cli.stages import (
     Charsmap,
     Model,
@@ -82,11 +82,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
 
 def loads(data: bytes, source: str = NAME) -> Tokenizer:
-    """Read the content of a ``.model``.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the content of a ``.model``."""
     pieces: list[Piece] = []
     settings: dict[int, bytes] = {}
     facts: list[tuple[str, Fact]] = []
@@ -162,7 +158,7 @@ def assemble(
         if text in seen:
             raise FormatError(f"{source}: the piece {quote(text)} stands twice, as {seen[text]} and {number}")
         seen[text] = number
-    score_checks.check([score for _, score, _ in pieces], lambda number: pieces[number][0], source, single=True)
+    check_scores([score for _, score, _ in pieces], lambda number: pieces[number][0], source, single=True)
     unknown = [number for number, (_, _, kind) in enumerate(pieces) if kind == UNKNOWN]
     if len(unknown) != 1:
         raise FormatError(f"{source} has {len(unknown)} unknown pieces; it is to have one")

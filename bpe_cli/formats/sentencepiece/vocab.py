@@ -20,9 +20,9 @@ from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
 from bpe_cli.formats.read_file import read, refuse_pattern
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
-from bpe_cli.formats.sentencepiece import settings
+from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.settings import BPE, UNIGRAM
+from bpe_cli.formats.sentencepiece.wire import BPE, UNIGRAM
 from bpe_cli.stages import ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram
 from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.support.messages import quote
@@ -33,7 +33,7 @@ NAME = "sentencepiece-vocab"
 FILES = ("*.vocab",)
 MODELS = frozenset({"bpe-scores", "bpe-characters", "unigram", "word-level"})
 HOLDS = frozenset({"ids", "normalizer", "decoder", "special-tokens", "sentencepiece-edges", "roles"})
-ROLES = {role: text for role, (_, _, text) in settings.ROLES.items()}
+ROLES = {role: text for role, (_, _, text) in wire.ROLES.items()}
 """The roles that pieces have by their texts."""
 
 UNKNOWN_PIECE = b"<unk>"
@@ -68,11 +68,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 
 
 def loads(data: bytes, source: str = NAME) -> Tokenizer:
-    """Read the content of a ``.vocab``.
-
-    Raises:
-        FormatError: as for ``load``.
-    """
+    """Read the content of a ``.vocab``."""
     entries: list[tuple[bytes, float]] = []
     for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), start=1):
         if not _LINE.fullmatch(line):
@@ -154,11 +150,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 
 def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_model.Piece]) -> None:
-    """Refuse scores by which a reader would take BPE for a unigram model, or one of those for BPE.
-
-    Raises:
-        FormatError: if they are such; the piece is named that tells.
-    """
+    """Refuse scores by which a reader would take BPE for a unigram model, or one of those for BPE."""
     told = _model_type([(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces])
     if isinstance(tokenizer.model, ScoredBpe) and told != BPE:
         text, score = next((text, score) for text, score, kind in pieces if kind == NORMAL and not score.is_integer())

@@ -11,9 +11,9 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 
 from bpe_cli.errors import FormatError
-from bpe_cli.formats.scores import check_order
+from bpe_cli.formats.features import check_order
 from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.formats.sentencepiece.settings import (
+from bpe_cli.formats.sentencepiece.wire import (
     BPE,
     CHAR,
     PREFIXES,

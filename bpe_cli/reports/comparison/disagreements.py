@@ -44,14 +44,9 @@ class Difference:
 
     Attributes:
         text: Its bytes, at most ``LONGEST`` of them.
-        byte_count: How many bytes it has.
         first_ends: Where the tokens of the baseline end in it.
         second_ends: Where those of the other end.
         first_tokens: How many tokens the baseline has for it.
-        second_tokens: How many the other has.
-        times: How often it occurs.
-        before: Text before its first occurrence.
-        after: Text behind it.
         source: The name of the input of that occurrence.
         document: Number of the document there.
         offset: Where in the document it begins, in bytes.
@@ -81,9 +76,6 @@ class Disagreement:
     """How differently two tokenizers cut the same texts.
 
     Attributes:
-        first: Number of the baseline.
-        second: Number of the other tokenizer.
-        byte_count: Bytes of the texts.
         whole: Whether they are all that was compared, and not its beginning.
         boundaries: How many each has.
         common: How many both have.
@@ -159,13 +151,6 @@ def disagreements(
     threads: int = 1,
 ) -> list[Disagreement]:
     """Compare how each tokenizer cuts texts with how the first does.
-
-    Args:
-        tokenizers: At least one.
-        sample: The texts.
-        specials: Which special tokens are looked for in them.
-        shown: How many differences are listed for each.
-        threads: How many threads encode.
 
     Raises:
         UsageError: if a name in ``specials`` is unknown to a tokenizer.

@@ -1,13 +1,25 @@
-"""Hold what was counted, and what follows from it: every number of a comparison is a property of sums.
+"""Measure what a tokenizer makes of texts, and how sure a difference between tokenizers is.
 
 A *word* is a stretch without white space (Unicode's White_Space), in every script: Chinese, Japanese and Thai
 write few of them, so numbers per word mean little there.
+
+The unit of a difference is a document, never a token: tokens of one document are not independent. Of more than
+``MOST_UNITS`` documents neighbours are taken together, two by two, until there are few enough, so memory
+is bounded, and neighbours, which often resemble each other, are not counted as if they were independent.
+
+The interval is a percentile interval of the paired bootstrap (Efron and Tibshirani, 1993): units are drawn
+with replacement, with both tokenizers' counts. The test swaps the two tokenizers' counts at random, unit by
+unit (approximate randomization: Noreen, 1989). Holm's method (1979) adjusts for the number of tests.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bpe_cli import _core
 
 LOST_SHARE = 0.001
 """A tokenizer that makes unknown tokens of more than this share of the bytes (0.1%) loses text: that its tokens are
@@ -19,14 +31,10 @@ class Measure:
     """What one tokenizer makes of one input, or of all together.
 
     Attributes:
-        document_count: Documents.
-        byte_count: Bytes of text.
         character_count: Characters; a byte that is not part of well-formed UTF-8 counts as one.
-        token_count: Tokens.
         baseline_tokens: Tokens of the baseline tokenizer on the same text.
-        word_count: Words.
         split_words: Words of which more than one token has a part.
-        type_count: Different words among the first ``reading.WORD_BYTES`` of the input; of all inputs together,
+        type_count: Different words among the first ``input_accounts.WORD_BYTES`` of the input; of all inputs together,
             the sum over inputs.
         one_token_types: Those of them that alone are one token, and not an unknown one.
         one_token_types_spaced: Those that with a space before them are one token; where the tokenizer puts a
@@ -37,7 +45,7 @@ class Measure:
         byte_tokens: Tokens that are one byte of a character of several bytes, or a byte in the model's spelling
             (``<0xE4>``): what falls back to bytes.
         checked_documents: Documents that were decoded again: all, but for those of tokenizers with normalizers
-            or decoders that are longer than ``round_trips.CHECKED_BYTES``.
+            or decoders that are longer than ``compare.CHECKED_BYTES``.
         failed_documents: Those of them whose tokens do not decode to the text.
         shannon_entropy: Of the tokens' frequencies, in bits; None without tokens.
         renyi_entropy: Rényi's of order 2.5 (Zouhar et al., arXiv:2306.16842), in bits; None without tokens.
@@ -45,7 +53,6 @@ class Measure:
             ratio of sums that ``bytes_per_token`` is); None where no document has tokens.
         seconds: Time that encoding took, on all threads together by the clock; None where it was not asked for.
         unknown_bytes: Bytes of the text that unknown tokens stand for.
-        empty_documents: Documents without a byte.
         coverage_rank: How many of the most frequent ids together make up 95% of the tokens; None without tokens.
     """
 
@@ -179,14 +186,11 @@ class Difference:
 
     Attributes:
         ratio: Tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums.
-        low: Lower end of its 95% interval.
-        high: Upper end.
         p: Probability of a difference this large if neither had fewer tokens (sign-flip test, two-sided).
         p_adjusted: The same by Holm's method over all inputs and tokenizers of the comparison; of all inputs
             together, over the tokenizers.
         units: How many units were drawn from: documents, or batches of them.
         unit_documents: Documents that a unit has; the last one may have fewer.
-        method: ``bootstrap`` (paired, over units).
     """
 
     ratio: float
@@ -197,3 +201,70 @@ class Difference:
     units: int
     unit_documents: int
     method: str = "bootstrap"
+
+
+MOST_UNITS = 8192
+"""There are never more units than this."""
+
+LEAST_UNITS = 6
+"""With fewer units there is no difference to be told: of the 2**n ways to swap n units two are as extreme as
+can be, so that p cannot fall below 2 / 2**n, and 2 / 2**5 is over 5%."""
+
+RESAMPLES = 10_000
+"""How often units are drawn, and swapped."""
+
+LEAST_RESAMPLES = 39
+"""With fewer there is none below, or above, 95% of them."""
+
+SEED = 0
+
+
+def difference(
+    units: _core.Units, baseline: _core.Units, *, resamples: int = RESAMPLES, threads: int = 1
+) -> Difference | None:
+    """Compare a tokenizer's tokens with the baseline's on the same documents.
+
+    Units without a token of either are left out. None where fewer than ``LEAST_UNITS`` are left, where the
+    two have the same number of tokens in every unit, and where a ratio could be infinite.
+
+    >>> def units(counts):
+    ...     found = _core.Units(MOST_UNITS)
+    ...     found.extend(array("Q", counts))
+    ...     return found
+    >>> found = difference(units([2, 4, 2, 6, 2, 2]), units([1, 2, 1, 3, 1, 1]))
+    >>> found.ratio, found.low, found.high, found.units
+    (2.0, 2.0, 2.0, 6)
+    """
+    pairs = zip(memoryview(units.counts), memoryview(baseline.counts), strict=True)
+    told = [pair for pair in pairs if any(pair)]
+    if len(told) < LEAST_UNITS or all(one == other for one, other in told):
+        return None
+    first, second = (array("Q", column) for column in zip(*told, strict=True))
+    interval = _core.bootstrap_interval(first, second, resamples, SEED, threads)
+    if interval is None:
+        return None
+    p = _core.sign_flip(first, second, resamples, SEED, threads)
+    low, high = interval
+    return Difference(sum(first) / sum(second), low, high, p, p, len(told), units.unit_documents)
+
+
+def holm(probabilities: Sequence[float]) -> list[float]:
+    """Adjust p by Holm's method: the i-th smallest of m times m - i + 1, none below a smaller one's, at most 1.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(probabilities)), key=probabilities.__getitem__)
+    adjusted = [1.0] * len(probabilities)
+    largest = 0.0
+    for place, number in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - place) * probabilities[number]))
+        adjusted[number] = largest
+    return adjusted
+
+
+def adjust(rows: Sequence[Sequence[Difference | None]]) -> list[tuple[Difference | None, ...]]:
+    """Adjust the differences of several rows by Holm's method, as one family of tests."""
+    family = [found.p for row in rows for found in row if found is not None]
+    adjusted = iter(holm(family))
+    return [tuple(found and replace(found, p_adjusted=next(adjusted)) for found in row) for row in rows]

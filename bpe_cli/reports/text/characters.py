@@ -89,8 +89,6 @@ def split_words(readings: Sequence[bytes], first: int, suffix: str) -> Iterator[
     """Yield the clusters that tokens share, none of which goes on behind the mark of a word's end.
 
     Args:
-        readings: What the tokens read as.
-        first: Number of the first token.
         suffix: What a token ends with at the end of a word; empty for no such mark.
     """
     if not suffix:
@@ -107,10 +105,6 @@ def split_graphemes(contents: Sequence[bytes], first: int = 0) -> Iterator[Split
     r"""Yield the grapheme clusters that neighbouring tokens share.
 
     A carriage return and the line feed after it count as two, for they are shown as two.
-
-    Args:
-        contents: The tokens' bytes.
-        first: Number of the first token.
 
     >>> [split.contents for split in split_graphemes([b"ab\xe8", b"\xb0\x81c"])]
     [(b'\xe8', b'\xb0\x81')]
@@ -170,10 +164,7 @@ class TextWarning:
     Attributes:
         kind: What it is; one of ``warnings.KINDS``.
         message: What is the matter, in a sentence; what is quoted stands in it as it is.
-        hint: How to get out of it.
         start: Byte offset of the first place in the text.
-        end: Byte offset after it.
-        count: In how many places.
     """
 
     kind: str

@@ -64,11 +64,7 @@ def scores_of(tokenizer: Tokenizer) -> Callable[[int], float | None] | None:
 
 
 def check_scores(tokenizer: Tokenizer) -> None:
-    """Refuse a tokenizer whose model has no scores.
-
-    Raises:
-        UsageError: if it has none.
-    """
+    """Refuse a tokenizer whose model has no scores."""
     if not isinstance(tokenizer.model, (Unigram, ScoredBpe)):
         raise UsageError(
             f"tokens have scores in unigram models and in SentencePiece's BPE, and this is {tokenizer.model.kind}",
@@ -104,14 +100,7 @@ class RankedSegmentation:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best segmentations of a text.
-
-    Attributes:
-        tokenizer: The tokenizer's name, if it has one.
-        byte_count: Bytes of the text.
-        wanted: How many were asked for.
-        segmentations: The best first; fewer than asked for if the text has no more.
-    """
+    """The best segmentations of a text."""
 
     tokenizer: str | None
     byte_count: int
@@ -121,12 +110,6 @@ class Ranking:
 
 def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()) -> Ranking:
     """Return the best segmentations of one text. No token of any goes over the end of a piece.
-
-    Args:
-        tokenizer: A tokenizer with a unigram model.
-        text: Any bytes.
-        wanted: How many.
-        specials: Which special tokens are looked for in the text.
 
     Raises:
         UsageError: if the model is another one, or a name in ``specials`` is unknown.
@@ -147,22 +130,14 @@ def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()
 
 
 def check_rankable(tokenizer: Tokenizer) -> None:
-    """Refuse a tokenizer whose segmentations cannot be ranked.
-
-    Raises:
-        UsageError: if its model gives no scores, or added tokens are looked for in what it makes of the text.
-    """
+    """Refuse a tokenizer whose segmentations cannot be ranked."""
     refuse_without_scores(tokenizer)
     if any(token.normalized for token in tokenizer.special_tokens):
         raise UsageError("segmentations cannot be ranked where added tokens are looked for in normalized text")
 
 
 def refuse_without_scores(tokenizer: Tokenizer) -> None:
-    """Refuse a model that gives no scores to rank by.
-
-    Raises:
-        UsageError: if the model is not a unigram model.
-    """
+    """Refuse a model that gives no scores to rank by."""
     if not isinstance(tokenizer.model, Unigram):
         raise UsageError(
             f"only a unigram model ranks segmentations, and this is {tokenizer.model.kind}",

@@ -34,7 +34,6 @@ class PlacedToken:
     """A token and where it lies in the text.
 
     Attributes:
-        token_id: Its id.
         content: Its bytes. With ``add_prefix_space`` they can be one space longer than the span.
         start: Byte offset of its first byte in the text.
         end: Byte offset after its last byte.
@@ -65,11 +64,8 @@ class Part:
     """A stretch of a group that lies in one token, or one grapheme cluster that lies in several.
 
     Attributes:
-        text: What to read.
         first: Number of the (first) token.
         contents: The bytes of it that each token has: one for a stretch, several for a split cluster.
-        special: Whether it is a special token.
-        split: Whether it is a split cluster.
         clipped: Whether the tokens after ``contents`` were left out.
     """
 
@@ -110,13 +106,10 @@ class Segmentation:
     """A text as tokens.
 
     Attributes:
-        tokenizer: The tokenizer's name, if it has one.
         placed: All tokens in order, in columns.
         tokens: The tokens in order, with everything there is to say of them; the first ones only where
             ``details`` limited them, up to the end of a group.
         splits: The grapheme clusters that lie in several of these tokens, in order.
-        byte_count: Bytes of the text.
-        character_count: Characters of the text.
         differs_at: The first byte at which the decoded tokens differ from the text; None when decoding
             gives exactly the text.
     """
@@ -185,11 +178,6 @@ class Segmentation:
 def segment(tokenizer: Tokenizer, text: bytes, specials: Specials = ()) -> Segmentation:
     """Encode one text and say everything about its tokens; for many texts see ``TextReader``.
 
-    Args:
-        tokenizer: The tokenizer.
-        text: Any bytes.
-        specials: Which special tokens are looked for in the text.
-
     Raises:
         UsageError: if a name in ``specials`` is unknown.
         InputError: if a byte of the text has no token.
@@ -214,7 +202,6 @@ class TextReader:
         """Encode one text and say everything about its tokens; as ``segment``.
 
         Args:
-            text: Any bytes.
             details: Of how many tokens, at least, everything is said: an excerpt of as many is that of the
                 whole (but for a cluster that goes on for thousands of tokens, which is cut). None for all.
 

@@ -63,12 +63,6 @@ def warn(
 ) -> tuple[TextWarning, ...]:
     """Describe what is odd about a text, for a tokenizer; for many texts see ``Watch``.
 
-    Args:
-        tokenizer: What encoded it.
-        text: The text.
-        segmentation: Its tokens, by ``segment``.
-        specials: Which special tokens were looked for in it.
-
     Complexity: linear in the text and in the vocabulary.
     """
     return Watch(tokenizer, specials).warn(text, segmentation)

@@ -207,9 +207,6 @@ class LengthBin:
     """How many tokens have a length (in bytes, characters, merges) between ``lowest`` and ``highest``.
 
     Attributes:
-        lowest: The shortest.
-        highest: The longest; None for no limit.
-        tokens: How many tokens.
         share: Part of all these tokens, 0 to 1.
         relative: Part of the fullest bin, 0 to 1.
     """

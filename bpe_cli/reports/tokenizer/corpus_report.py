@@ -38,9 +38,6 @@ class Frequencies:
     Attributes:
         counts: By id (u64).
         beyond: The same of ids behind the end of ``counts``: a special token's id can be any u32.
-        document_count: Documents.
-        byte_count: Bytes of text.
-        token_count: Tokens.
     """
 
     counts: array[int]
@@ -151,7 +148,6 @@ class RareTokens:
     """Tokens below a frequency.
 
     Attributes:
-        frequency: The limit.
         tokens: Ordinary tokens that occur less often in this corpus, those that do not occur included.
         needed: How many tokens a corpus needs before a token that does not occur is below it with 95% confidence.
         known: Whether this corpus has so many.
@@ -165,14 +161,7 @@ class RareTokens:
 
 @dataclass(frozen=True, slots=True)
 class Residue:
-    """A token that is made to be merged on.
-
-    Attributes:
-        token: Which.
-        final: How often it stays a token.
-        made: How often it is made, alone or as a part.
-        ratio: ``final / made``.
-    """
+    """A token that is made to be merged on; ``ratio`` is ``final / made``."""
 
     token: NamedToken
     final: int
@@ -185,8 +174,6 @@ class CorpusReport:
     """What a corpus uses of a vocabulary. Tokens are ordinary ones, if nothing else is said.
 
     Attributes:
-        document_count: Documents.
-        byte_count: Bytes of text.
         token_count: Tokens of the corpus, special ones included.
         used: Tokens of the vocabulary that occur.
         unused: Those that do not.

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.corpus_report import CorpusReport, examine_corpus
 from bpe_cli.reports.tokenizer.odd_tokens import IMPOSSIBLE
-from bpe_cli.reports.tokenizer.reachability import Reachability, examine
+from bpe_cli.reports.tokenizer.reachability import Reachability
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, Structure, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport, describe
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
@@ -45,8 +46,6 @@ class Finding:
     """One thing that is good, or one to look at.
 
     Attributes:
-        good: Which of the two.
-        about: What it is about, in a word.
         text: The finding, without a period.
     """
 
@@ -239,10 +238,6 @@ class HealthReport:
     """Whether a tokenizer is healthy.
 
     Attributes:
-        findings: What is good about it and what to look at, in sentences.
-        vocabulary: What it is and holds.
-        structure: How its vocabulary is built.
-        reachability: Which of its tokens text can become.
         corpus: Which of them a corpus uses; None without a corpus.
     """
 
@@ -257,7 +252,6 @@ def examine_health(tokenizer: Tokenizer, frequencies: Frequencies | None = None)
     """Report on a tokenizer.
 
     Args:
-        tokenizer: The tokenizer.
         frequencies: How often its tokens occur in a corpus, by ``frequencies.count_frequencies``.
 
     Raises:

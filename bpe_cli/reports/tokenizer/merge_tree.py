@@ -44,7 +44,6 @@ class Node:
 
     Attributes:
         level: How many tokens stand above it.
-        token_id: Its id.
         made: Whether its two parts follow, one level deeper; else it is a leaf of this tree.
     """
 

@@ -192,8 +192,6 @@ class DeepToken:
     """One of the deepest tokens.
 
     Attributes:
-        token: Which.
-        depth: Merges one on top of the other.
         tree: Its tree from the root, left parts first; at most ``TREE_NODES`` tokens of it.
     """
 
@@ -207,16 +205,11 @@ class Structure:
     """How the ordinary tokens of a vocabulary are built; texts are what tokens stand for (``contents.py``).
 
     Attributes:
-        token_count: How many there are.
-        single_bytes: How many bytes are a token.
-        scripts: In which scripts they are written.
         character_lengths: (characters, tokens), ascending, of the tokens that are UTF-8.
-        character_bins: The same in a few bins.
         merges: The shape of the merge tree; None if the model does not merge.
         deepest: The tokens that take the most merges one on top of the other.
         cuts: The tokens that are not UTF-8, by how they cut characters.
         white_space: The tokens that are only white space, by kind.
-        digits: Which numbers are one token.
         duplicates: What differs by case or a leading space only.
         unseen: Tokens with characters that nobody sees.
         repeats: The longest tokens that repeat one thing.

@@ -54,7 +54,6 @@ class TokenKinds:
     written so: ``contents.py`` has the rules.
 
     Attributes:
-        single_bytes: One byte.
         not_utf8: Not well-formed UTF-8: parts of characters, or bytes that no text has.
         leading_space: A space and something after it.
         white_space: White space only.
@@ -73,23 +72,17 @@ class VocabularyReport:
     """What a tokenizer is and holds.
 
     Attributes:
-        name: Its name, if it has one.
-        kind: The model's kind (``bpe-ranks``, ``bpe-merges``).
-        algorithm: The same in words.
+        algorithm: The kind of the model in words.
         ordinary_count: Ordinary tokens (ids that a special token has are not counted).
-        special_count: Special and added tokens.
-        merge_count: Merges; None when ids serve as ranks.
-        dead_merge_count: Those of them that make or use a token that text never becomes.
+        dead_merge_count: The merges that make or use a token that text never becomes.
         highest_id: The highest id of any token; None when there is no token.
         unused_count: Ids below it that no token has.
         unused_ranges: The first of them as (first, last) stretches, at most ``UNUSED_RANGES``.
-        patterns: The split patterns, in order.
         prefix_space: Whether a space is put before text.
         settings: (what, value) of stages and model, where there are stages beyond splits of byte-level text.
         ignore_merges: Whether a piece that is a token becomes it before merging; None for ranks,
             which always do.
         unicode_version: Version of the Unicode tables it was trained with, if known.
-        special_tokens: The special and added tokens, by id.
         bytes_without_token: The bytes that no ordinary token consists of: text with them cannot be encoded.
             None where tokens are text, not bytes.
         kinds: Counts of kinds of ordinary tokens.

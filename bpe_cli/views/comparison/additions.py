@@ -9,21 +9,19 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.style import Style
-from rich.text import Text
 
-from bpe_cli.views.blocks import Block, Blocks, Line, Sheet, Verbatim
-from bpe_cli.views.comparison.grid import Grid, listed
+from bpe_cli.views.blocks import Block, Blocks, Column, Line, Sheet, numbers
 from bpe_cli.views.comparison.probes import probes_view, share, title
 from bpe_cli.views.labels import count, fraction, full_names, header, short_names, whole
+from bpe_cli.views.lines import BASIC_COLORS, CUBE_COLORS, PLAIN, Palette, token_style
+from bpe_cli.views.sheets import Grid, listed
 from bpe_cli.views.visible import BAR, harmless, units, visible
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-
     from bpe_cli.reports.comparison.comparison import Comparison
     from bpe_cli.reports.comparison.disagreements import Difference, Disagreement
     from bpe_cli.reports.comparison.overlap import Alone, Overlap
+    from bpe_cli.views.blocks import Screen
 
 
 def additions_view(comparison: Comparison) -> Blocks | None:
@@ -94,18 +92,15 @@ def _alone(where: str, alone: Alone) -> Iterator[Block]:
         yield Line(f"nothing in {where}")
         return
     yield Line(f"{count(alone.count, 'text')} in {where}")
-    shown = Sheet(is_list=True)
-    shown.add_numbers("")
-    shown.add_column(no_wrap=True)
-    shown.add_column(overflow="fold")
+    shown = Sheet(*numbers(""), Column(layout={"no_wrap": True}), "", is_list=True)
     for each in alone.scripts[:_SCRIPTS]:
         script = _NAMED.get(each.script, each.script)
-        shown.add_row(f"  {whole(each.count)}", script, Verbatim("  ".join(map(_short, each.examples))))
+        shown.add_row(f"  {whole(each.count)}", script, "  ".join(map(_short, each.examples)))
     more = alone.scripts[_SCRIPTS:]
     if more:
         names = ", ".join(_NAMED.get(each.script, each.script) for each in more)
-        shown.add_row(f"  {whole(sum(each.count for each in more))}", "others", Verbatim(names))
-    shown.add_row("", "longest", Verbatim("  ".join(map(_short, alone.longest[:_LONGEST]))))
+        shown.add_row(f"  {whole(sum(each.count for each in more))}", "others", names)
+    shown.add_row("", "longest", "  ".join(map(_short, alone.longest[:_LONGEST])))
     yield shown
 
 
@@ -119,9 +114,8 @@ def _short(token: bytes) -> str:
     return shown
 
 
-# Both colours are given, so tokens read on dark and light terminals alike.
-_RICH = (Style.parse("#000000 on #d7ffff"), Style.parse("#000000 on #ffaf5f"))
-_BASIC = (Style.parse("black on cyan"), Style.parse("black on yellow"))
+_RICH = (CUBE_COLORS[0], CUBE_COLORS[3])
+_BASIC = BASIC_COLORS[:2]
 
 _NOTHING = "∅"
 """A token that stands for no text of its own."""
@@ -174,25 +168,14 @@ class _Differences:
         self._second = harmless(names[disagreement.second])
         self._disagreement = disagreement
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        palette: tuple[Style, ...] = ()
-        if not console.no_color and console.color_system is not None:
-            palette = _RICH if console.color_system in ("256", "truecolor") else _BASIC
-        if options.max_width >= _WIDE or not self._disagreement.segments:
-            yield Blocks(*self._blocks(palette))
-            return
-        yield Blocks(*self._head())
-        yield from self._lines(palette)
-        yield Blocks(*self._unknown())
-
-    def blocks(self) -> Iterator[Block]:
-        """Return all of it, however wide, without colours."""
-        return self._blocks(())
-
-    def _blocks(self, palette: Sequence[Style]) -> Iterator[Block]:
+    def blocks(self, screen: Screen) -> Iterator[Block]:
+        """Yield a sheet, or lines where five columns are too many."""
+        palette: Palette = ()
+        if screen.colors:
+            palette = _RICH if screen.colors in ("256", "truecolor") else _BASIC
         yield from self._head()
         if self._disagreement.segments:
-            yield self._sheet(palette)
+            yield from self._lines(palette) if screen.width < _WIDE else [self._sheet(palette)]
             yield from self._unknown()
 
     def _head(self) -> Iterator[Line]:
@@ -205,24 +188,20 @@ class _Differences:
             f"{self._second} differs in {places}; tokens more or fewer than {self._first}, the most costly first:"
         )
 
-    def _sheet(self, palette: Sequence[Style]) -> Sheet:
-        shown = Sheet()
-        shown.add_numbers("tokens", "times")
-        shown.add_column(Verbatim(header(self._first)), overflow="fold")
-        shown.add_column(Verbatim(header(self._second)), overflow="fold")
-        shown.add_column("as in", overflow="fold")
-        for each in self._disagreement.differences:
-            shown.add_row(
-                Verbatim(_cost(each)),
-                Verbatim(whole(each.times)),
+    def _sheet(self, palette: Palette) -> Sheet:
+        rows = [
+            (
+                _cost(each),
+                whole(each.times),
                 _cut(each, each.first_ends, palette),
                 _cut(each, each.second_ends, palette),
                 _context(each),
             )
-        return shown
+            for each in self._disagreement.differences
+        ]
+        return Sheet(*numbers("tokens", "times"), header(self._first), header(self._second), "as in", rows=rows)
 
-    def _lines(self, palette: Sequence[Style]) -> Iterator[Text]:
-        """Lay out each difference as lines, where five columns are too many."""
+    def _lines(self, palette: Palette) -> Iterator[Line]:
         for each in self._disagreement.differences:
             yield from listed(
                 f"{_cost(each)} tokens, {count(each.times, 'time')}",
@@ -243,34 +222,31 @@ def _cost(difference: Difference) -> str:
     return f"{difference.cost:+,}" if difference.cost else "0"
 
 
-def _cut(difference: Difference, ends: Sequence[int], palette: Sequence[Style]) -> Text:
+def _cut(difference: Difference, ends: Sequence[int], palette: Palette) -> Line:
     """Write a segment with its tokens told apart."""
-    text = Text()
+    parts: list[tuple[str, str]] = []
     start = written = 0
     for number, end in enumerate(ends):
         if number and not palette:
-            text.append(BAR)
-        style = palette[number % len(palette)] if palette else Style()
+            parts.append((BAR, PLAIN))
+        style = token_style(palette, number)
         for unit in units(difference.text[start:end].decode("utf-8", "surrogateescape"), bars=not palette):
             if written == _UNITS:
-                return text.append("…")
-            text.append("\\" + unit if unit == _NOTHING else unit, style)
+                return Line(*parts, "…")
+            parts.append(("\\" + unit if unit == _NOTHING else unit, style))
             written += 1
         if start == end:
-            text.append(_NOTHING, style)
+            parts.append((_NOTHING, style))
             written += 1
         start = max(start, end)
-    return text
+    return Line(*parts)
 
 
-def _context(difference: Difference) -> Text:
+def _context(difference: Difference) -> Line:
     """Write a segment's first occurrence among its neighbours; characters cut at the ends are left out."""
-    text = Text(_whole(difference.before[-_AROUND:]), style="dim")
     shown = difference.text if len(difference.text) <= _UNITS else difference.text[: _UNITS // 2]
-    text.append(_whole(shown), Style(bold=True, dim=False))
-    if len(shown) < difference.byte_count:
-        return text.append("…")
-    return text.append(_whole(difference.after[:_AROUND]))
+    after = "…" if len(shown) < difference.byte_count else _whole(difference.after[:_AROUND])
+    return Line(_whole(difference.before[-_AROUND:]), (_whole(shown), "bold not dim"), after, style="dim")
 
 
 def _whole(content: bytes) -> str:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
-from rich.console import Group
-from rich.text import Text
 
-from bpe_cli.reports.comparison.changes import badness, sentence
+from bpe_cli.reports.comparison.checks import badness, sentence
+from bpe_cli.views.blocks import Blocks, Heading, Line, Name, Sheet, Value, Words, text_column
 from bpe_cli.views.comparison.values import change_text, value_text
 from bpe_cli.views.labels import count
-from bpe_cli.views.on_console import table as new_table
+from bpe_cli.views.sheets import GAP
 from bpe_cli.views.visible import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from collections.abc import Callable, Iterator, Sequence
 
     from bpe_cli.reports.comparison.changes import Change, Changes
+    from bpe_cli.views.blocks import Block, Cell, Screen
 
 MOST = 60
 """How many changes are listed, those for the worse first."""
@@ -85,60 +83,48 @@ def not_compared(changes: Changes, show: Callable[[str], str] = harmless) -> lis
     return lines
 
 
-def where(change: Change, show: Callable[[str], str] = harmless) -> str:
-    """Name the input of a change."""
-    return "total" if change.source is None else show(change.source)
+def sheet(changes: Sequence[Change], *, form: Literal["console", "markdown", "page"]) -> Sheet:
+    """Lay out changes, one a line, however wide; a page's columns are all alike, and Markdown has names of metrics."""
+    noise = {True: ", beyond noise", False: ", within noise", None: ""}
+    rows: list[Sequence[Cell]] = []
+    for each in changes:
+        metric = each.metric.name if form == "markdown" else each.metric.label
+        verdict = verdict_text(each) + (noise[each.beyond_noise] if form == "console" else "")
+        values = (metric, value_text(each.metric, each.before), value_text(each.metric, each.now), change_text(each))
+        source = "total" if each.source is None else Name(harmless(each.source))
+        tokenizer = Name(harmless(each.tokenizer))
+        rows.append((tokenizer, source, *map(Value, values), Value(verdict, "bad" if is_bad(each) else "")))
+    columns = (
+        text_column(Words(header), right=3 <= number <= 5 or form == "page", no_wrap=number > 1)
+        for number, header in enumerate(COLUMNS)
+    )
+    return Sheet(*columns, rows=rows)
 
 
-def cells(change: Change, metric: str, show: Callable[[str], str] = harmless) -> list[str]:
-    """Write a change: tokenizer, input, metric, before, now and the difference; ``verdict_text`` comes behind.
-
-    Args:
-        change: The change.
-        metric: What the metric is called.
-        show: Makes a name from outside harmless where the cells go.
-    """
-    before, now = value_text(change.metric, change.before), value_text(change.metric, change.now)
-    return [show(change.tokenizer), where(change, show), metric, before, now, change_text(change)]
-
-
-def changes_view(changes: Changes) -> RenderableType:
+def changes_view(changes: Changes) -> Blocks:
     """Show changes as a table, and what there is to say about them."""
-    parts: list[RenderableType] = [Text(f"\n{heading(changes)}", style="bold")]
     found = listed(changes)
-    parts.append(_Changes(found[:MOST]) if found else Text("none"))
+    parts: list[Block] = [Heading(heading(changes), apart=True), _Changes(found[:MOST]) if found else Line("none")]
     if len(found) > MOST:
-        parts.append(Text(f"and {count(len(found) - MOST, 'more change')}", style="italic"))
-    parts.extend(Text(line) for line in notes(changes))
-    return Group(*parts)
+        parts.append(Line(f"and {count(len(found) - MOST, 'more change')}", style="italic"))
+    return Blocks(*parts, *map(Line, notes(changes)))
 
 
 class _Changes:
-    """Show changes as a table, or as sentences where that would be too narrow for names."""
+    """Changes as a table, or as sentences where that would be too narrow for names."""
 
     def __init__(self, changes: Sequence[Change]) -> None:
-        self._rows = [(change, self._cells(change)) for change in changes]
+        self._changes = changes
 
-    @staticmethod
-    def _cells(change: Change) -> list[str]:
-        noise = {True: ", beyond noise", False: ", within noise", None: ""}[change.beyond_noise]
-        return [*cells(change, change.metric.label), f"{verdict_text(change)}{noise}"]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        widths = [
-            max(map(cell_len, column)) for column in zip(COLUMNS, *(cells for _, cells in self._rows), strict=True)
-        ]
+    def blocks(self, screen: Screen) -> Iterator[Block]:
+        shown = sheet(self._changes, form="console")
+        headers, _, rows = shown.plain()
+        widths = [max(cell_len(str(cell)) for cell in column) for column in zip(headers, *rows, strict=True)]
         names = sum(min(width, _NAME_CELLS) for width in widths[:2])
-        if names + sum(widths[2:]) + 3 * len(widths) > options.max_width:
-            for change, cells in self._rows:
-                text = f"{cells[0]} on {cells[1]}: {sentence(change)}"
-                yield Text(text, style="bold" if is_bad(change) else "")
+        if names + sum(widths[2:]) + GAP * len(widths) <= screen.width:
+            yield shown
             return
-        table = new_table()
-        for number, header in enumerate(COLUMNS):
-            table.add_column(
-                header, justify="right" if 3 <= number <= 5 else "left", overflow="fold", no_wrap=number > 1
-            )
-        for change, cells in self._rows:
-            table.add_row(*map(Text, cells[:-1]), Text(cells[-1], style="bold" if is_bad(change) else ""))
-        yield table
+        for change in self._changes:
+            source = "total" if change.source is None else harmless(change.source)
+            text = f"{harmless(change.tokenizer)} on {source}: {sentence(change)}"
+            yield Line(text, style="bold" if is_bad(change) else "")

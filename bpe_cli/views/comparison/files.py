@@ -15,34 +15,32 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bpe_cli.reports.comparison.comparison import Settings
-from bpe_cli.reports.comparison.metrics import METRICS, USUAL, differences_of, metrics_named
-from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS
-from bpe_cli.reports.comparison.probes.data import LAYOUTS
-from bpe_cli.reports.comparison.probes.numbers import EXAMPLES
-from bpe_cli.reports.comparison.stored import SCHEMA, finite
+from bpe_cli.reports.comparison.changes import SCHEMA, finite
+from bpe_cli.reports.comparison.comparison import METRICS, USUAL, Settings, differences_of, metrics_named
+from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS
+from bpe_cli.reports.comparison.probe_data import LAYOUTS
+from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
 from bpe_cli.support import __version__
 from bpe_cli.views.as_json import SHAPES as TEXT_SHAPES
 from bpe_cli.views.as_json import JsonWalker, Shape
 from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
+from bpe_cli.views.comparison.tables import input_sheet, summary_sheet
 from bpe_cli.views.comparison.values import (
-    metric_cells,
     remarks,
     sums,
 )
-from bpe_cli.views.labels import count, short_names, whole
-from bpe_cli.views.markdown import code, escaped, folded, strong, table, written
+from bpe_cli.views.labels import count, short_names
+from bpe_cli.views.markdown import code, escaped, folded, table, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
-    from bpe_cli.reports.comparison.comparison import Comparison, Row
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric
     from bpe_cli.reports.comparison.measures import Measure
-    from bpe_cli.reports.comparison.metrics import Metric
-    from bpe_cli.reports.comparison.probes.languages import LanguageProbe
+    from bpe_cli.reports.comparison.probe_languages import LanguageProbe
 
 
 COUNTS = ("input", "tokenizer", "vocab_size", "document_count", "byte_count", "character_count")
@@ -129,7 +127,7 @@ SHAPES = {
         checks=lambda _: (),
     ),
     "comparison.Settings": Shape("documents field specials word", word=lambda _: WORD),
-    "metrics.Metric": Shape("name better kind meaning"),
+    "comparison.Metric": Shape("name better kind meaning"),
     "comparison.Row": Shape(
         "name document_count empty_document_count=empty_count byte_count character_count sha256 results "
         "differences best",
@@ -141,30 +139,30 @@ SHAPES = {
     "checks.Check": Shape("option value passed failures", passed=lambda check: not check.failures),
     "checks.Failure": Shape("tokenizer input=source statement"),
     "comparison.Passage": Shape("input=source document segmentations"),
-    "probes.Probes": Shape("languages code data numbers"),
-    "languages.LanguageProbe": Shape(
+    "comparison.Probes": Shape("languages code data numbers"),
+    "probe_languages.LanguageProbe": Shape(
         "source languages pivot line_count byte_counts results",
         pivot=lambda probe: probe.languages[probe.pivot],
         results=_languages,
     ),
-    "languages.LanguageCost": Shape("token_count premium median_premium mean_premium unknown_count"),
-    "code.CodeProbe": Shape(
+    "probe_languages.LanguageCost": Shape("token_count premium median_premium mean_premium unknown_count"),
+    "probe_code.CodeProbe": Shape(
         "source names byte_count blank_bytes blank_share fragments results", fragments=lambda _: FRAGMENTS
     ),
-    "code.CodeResult": Shape(
+    "probe_code.CodeResult": Shape(
         "token_count blank_tokens blank_share as_written reindented tabs_per_spaces indents fragments lossless",
         reindented=lambda result: _keyed([*INDENTS], result.reindented),
         indents=lambda result: _keyed([*INDENTS], result.indents),
     ),
-    "data.DataProbe": Shape(
+    "probe_data.DataProbe": Shape(
         "source names byte_counts results", byte_counts=lambda probe: _keyed(LAYOUTS, probe.byte_counts)
     ),
-    "data.DataResult": Shape(
+    "probe_data.DataResult": Shape(
         "token_counts objects yaml_per_json yaml_per_compact lossless",
         token_counts=lambda result: _keyed(LAYOUTS, result.sums),
         objects=lambda result: [_keyed(LAYOUTS, counts) for counts in result.counts],
     ),
-    "numbers.NumberResult": Shape(
+    "probe_numbers.NumberResult": Shape(
         "one_token one_token_spaced grouping group_size consistency lengths examples",
         examples=lambda result: [
             {"text": text, "parts": parts} for text, parts in zip(EXAMPLES, result.examples, strict=True)
@@ -241,34 +239,16 @@ def comparison_markdown(
     parts = [f"### Tokenizers compared\n\n{source}: {sums(report)}"]
     if checks:
         parts.append("\n".join(_check(check) for check in checks))
-    parts.append(_summary(report, metrics, [code(name) for name in report.tokenizers]))
+    parts.append(table(summary_sheet(report, metrics)))
     if lines := _remarks(report, metrics, names):
         parts.append(lines)
     if changes is not None:
         parts.append(_changes(changes))
     if len(report.rows) > 1:
-        parts.append(_by_input(report, metrics[0], names))
+        parts.append(_by_input(report, metrics[0]))
     if additions:
         parts.append(folded("Probes, vocabularies, differences", additions))
     return "\n\n".join(parts) + "\n"
-
-
-def _summary(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
-    rows = [[name, whole(each.vocab_size)] for name, each in zip(names, report.total.measures, strict=True)]
-    for metric in metrics:
-        for row, value in zip(rows, _cells(report.total, metric, intervals=True), strict=True):
-            row.append(value)
-    headers = ["tokenizer", "vocabulary", *(metric.label for metric in metrics)]
-    return table(headers, [False] + [True] * (len(headers) - 1), rows)
-
-
-def _cells(row: Row, metric: Metric, *, intervals: bool) -> list[str]:
-    """Write the values of one metric, the best in bold."""
-    shown = []
-    for cell in metric_cells(row, metric):
-        parts = [strong(cell.value, cell.is_best) + cell.doubt, cell.interval if intervals else "", cell.mark]
-        shown.append(" ".join((parts[0], *(escaped(part) for part in parts[1:] if part))))
-    return shown
 
 
 def _remarks(report: Comparison, metrics: Sequence[Metric], names: Sequence[str]) -> str:
@@ -297,17 +277,7 @@ def _changes(changes: Changes) -> str:
     found = changes_table.listed(changes)
     notes = "<br>\n".join(changes_table.notes(changes, code))
     heading = f"#### {changes_table.heading(changes, code)}"
-    if not found:
-        return "\n\n".join(each for each in (heading, "none", notes) if each)
-    rows = [
-        [
-            *changes_table.cells(change, escaped(change.metric.name), code),
-            strong(changes_table.verdict_text(change), changes_table.is_bad(change)),
-        ]
-        for change in found[:MOST_LINES]
-    ]
-    right = [False, False, False, True, True, True, False]
-    shown = table(changes_table.COLUMNS, right, rows)
+    shown = table(changes_table.sheet(found[:MOST_LINES], form="markdown")) if found else "none"
     if len(found) > MOST_LINES:
         shown += f"\n\nand {count(len(found) - MOST_LINES, 'more change')}"
     if len(found) > OPEN_CHANGES:
@@ -315,13 +285,8 @@ def _changes(changes: Changes) -> str:
     return "\n\n".join(each for each in (heading, shown, notes) if each)
 
 
-def _by_input(report: Comparison, metric: Metric, names: Sequence[str]) -> str:
-    rows = [
-        [code(row.name), whole(row.byte_count), *_cells(row, metric, intervals=False)]
-        for row in report.rows[:MOST_LINES]
-    ]
-    rows.append(["total", whole(report.total.byte_count), *_cells(report.total, metric, intervals=False)])
-    shown = table(["input", "bytes", *names], [False] + [True] * (1 + len(names)), rows)
+def _by_input(report: Comparison, metric: Metric) -> str:
+    shown = table(input_sheet(report, metric, MOST_LINES, form="markdown"))
     if len(report.rows) > MOST_LINES:
         shown += f"\n\nand {count(len(report.rows) - MOST_LINES, 'more input')}"
     return folded(f"{metric.label} by input", shown)

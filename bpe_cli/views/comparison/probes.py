@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.comparison.probes.code import FRAGMENTS, INDENTS, LEVELS
-from bpe_cli.reports.comparison.probes.data import LAYOUTS
-from bpe_cli.reports.comparison.probes.numbers import EXAMPLES
+from bpe_cli.reports.comparison.probe_code import FRAGMENTS, INDENTS, LEVELS
+from bpe_cli.reports.comparison.probe_data import LAYOUTS
+from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
 from bpe_cli.views.blocks import Block, Blocks, Heading, Line
-from bpe_cli.views.comparison.grid import Grid, Values
 from bpe_cli.views.labels import ABSENT, count, fraction, percent, whole
+from bpe_cli.views.sheets import Grid, Values
 from bpe_cli.views.visible import harmless, visible
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.comparison.probes import Probes
-    from bpe_cli.reports.comparison.probes.code import CodeProbe
-    from bpe_cli.reports.comparison.probes.data import DataProbe
-    from bpe_cli.reports.comparison.probes.languages import LanguageCost, LanguageProbe
-    from bpe_cli.reports.comparison.probes.numbers import LengthResult, NumberProbe
+    from bpe_cli.reports.comparison.comparison import Probes
+    from bpe_cli.reports.comparison.probe_code import CodeProbe
+    from bpe_cli.reports.comparison.probe_data import DataProbe
+    from bpe_cli.reports.comparison.probe_languages import LanguageCost, LanguageProbe
+    from bpe_cli.reports.comparison.probe_numbers import LengthResult, NumberProbe
 
 _EXAMPLE_CELLS = 24
 

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.changes import SIGNIFICANT
-from bpe_cli.reports.comparison.metrics import best_of, differences_of
+from bpe_cli.reports.comparison.comparison import best_of, differences_of
 from bpe_cli.views.labels import ABSENT, count, fraction, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bpe_cli.reports.comparison.changes import Change
-    from bpe_cli.reports.comparison.comparison import Comparison, Row
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric, Row
     from bpe_cli.reports.comparison.measures import Difference, Measure
-    from bpe_cli.reports.comparison.metrics import Metric
 
 MARK = "*"
 """Stands after a ratio that is beyond noise."""
@@ -29,7 +28,7 @@ _WORDS = "a word is a stretch without white space; Chinese, Japanese and Thai wr
 def value_text(metric: Metric, value: float | None, digits: int = 2) -> str:
     """Write a value as tables do, a ratio with as many decimals as ``digits_of`` says.
 
-    >>> from bpe_cli.reports.comparison.metrics import METRICS
+    >>> from bpe_cli.reports.comparison.comparison import METRICS
     >>> value_text(METRICS["tokens"], 1234), value_text(METRICS["ratio"], 0.914), value_text(METRICS["ratio"], None)
     ('1,234', '0.91', '–')
     """
@@ -67,6 +66,14 @@ def interval_text(difference: Difference | None, digits: int = 2) -> str:
     ''
     """
     return "" if difference is None else f"[{difference.low:.{digits}f}, {difference.high:.{digits}f}]"
+
+
+def certainty_text(difference: Difference | None, digits: int) -> tuple[str, ...]:
+    """Describe how sure the ratio of a tokenizer is, in one text; none where nothing is known."""
+    if difference is None:
+        return ()
+    p = f"p {difference.p_adjusted:.3f}" if difference.p_adjusted >= 0.001 else "p < 0.001"
+    return (f"{interval_text(difference, digits)}{mark_of(difference)} {p}",)
 
 
 def mark_of(difference: Difference | None) -> str:
@@ -129,7 +136,7 @@ def change_text(change: Change) -> str:
     """Write a relative change with its sign.
 
     >>> from bpe_cli.reports.comparison.changes import Change
-    >>> from bpe_cli.reports.comparison.metrics import METRICS
+    >>> from bpe_cli.reports.comparison.comparison import METRICS
     >>> [change_text(Change(METRICS["tokens"], "a", None, 200, now)) for now in (203, 200, 190, 199.999)]
     ['+1.50%', '0%', '-5.00%', '-0.00050%']
     """

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from bpe_cli.views.blocks import Blocks, Heading, Line, Sheet
+from bpe_cli.views.blocks import Blocks, Heading, Line, Sheet, Value
 from bpe_cli.views.visible import HIDDEN, harmless
 
 if TYPE_CHECKING:
@@ -107,28 +107,36 @@ def rendered(shown: Blocks | None) -> Iterator[str]:
             case Heading(text):
                 heading = name(text.strip())
                 yield f"<h2>{heading}</h2>\n"
-            case Line(text, lead):
-                yield f'<p class="note">{name(f"{lead}{text}".strip())}</p>\n'
+            case Line():
+                yield f'<p class="note">{name(str(part).strip())}</p>\n'
             case Sheet():
-                yield from _table(part, heading)
+                yield from table(part, heading)
 
 
-def _table(sheet: Sheet, label: str) -> Iterator[str]:
+def table(sheet: Sheet, label: str) -> Iterator[str]:
+    """Write a sheet, all of it, as a region with a label."""
     headers, rights, rows = sheet.plain()
     yield f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
     if any(headers):
         heads = zip(headers, rights, strict=True)
         yield f"<thead><tr>{''.join(_cell('th', text, right, 'col') for text, right in heads)}</tr></thead>"
+    part = "tbody"
     yield "<tbody>\n"
     for number, row in enumerate(rows):
         first, *others = row
         cells = "".join(_cell("td", text, right) for text, right in zip(others, rights[1:], strict=True))
         yield f"<tr>{_cell('th', first, rights[0], 'row')}{cells}</tr>\n"
         if number in sheet.ends and number + 1 < len(rows):
-            yield "</tbody><tbody>\n"
-    yield "</tbody></table></div>\n"
+            ended, part = part, "tfoot" if sheet.has_foot and number + 2 == len(rows) else part
+            yield f"</{ended}><{part}>\n"
+    yield f"</{part}></table></div>\n"
 
 
-def _cell(tag: str, text: str, right: bool, scope: str = "") -> str:
+def _cell(tag: str, cell: str | Value, right: bool, scope: str = "") -> str:
     attributes = (f' scope="{scope}"' if scope else "") + ("" if right else ' class="start"')
-    return f"<{tag}{attributes}>{name(text)}</{tag}>"
+    if isinstance(cell, str):
+        return f"<{tag}{attributes}>{name(cell)}</{tag}>"
+    attributes += ' class="best"' if cell.emphasis == "best" else ""
+    attributes += f' title="{escape(cell.title)}"' if cell.title else ""
+    text = f"<strong>{escape(cell.text)}</strong>" if cell.emphasis == "bad" else escape(cell.text)
+    return f"<{tag}{attributes}>{text}{''.join(f'<small>{escape(each)}</small>' for each in cell.small)}</{tag}>"

@@ -14,7 +14,7 @@ from bpe_cli.views.labels import ABSENT, count, fraction, whole
 from bpe_cli.views.page.markup import marked, name
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.comparison.side_by_side import Deviation
+    from bpe_cli.reports.comparison.boundaries import Deviation
     from bpe_cli.reports.text.segmentation import Group, PlacedToken, Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
 

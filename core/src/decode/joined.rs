@@ -9,10 +9,9 @@
 
 use std::mem::MaybeUninit;
 
-use bpe_tables::TokenTable;
-
 use super::SpecialTable;
 use crate::error::{Error, Result};
+use crate::tables::TokenTable;
 
 /// How many bytes are copied for a token that has no more.
 const AT_ONCE: usize = 16;

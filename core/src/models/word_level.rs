@@ -1,9 +1,8 @@
 //! Each piece is looked up as a whole.
 
-use bpe_tables::{MAX_TOKENS, PieceTable, TokenTable};
-
 use super::staged::{Found, Model, Scratch};
 use crate::error::{Error, Result};
+use crate::tables::{MAX_TOKENS, PieceTable, TokenTable};
 use crate::text;
 
 /// How many characters of a piece an error shows.

@@ -14,10 +14,9 @@
 
 use std::ops::Range;
 
-use bpe_tables::{MAX_TOKENS, NONE, TokenTable};
-
 use super::staged::{Found, Model, Scratch};
 use crate::error::{Error, Result};
+use crate::tables::{MAX_TOKENS, NONE, TokenTable};
 use crate::text;
 
 /// The root for the beginning of a word.

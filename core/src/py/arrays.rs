@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int, c_void};
 
-use bpe_tables::TokenTable;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use super::to_python;
 use crate::decode::SpecialTable;
 use crate::parallel::Documents;
+use crate::tables::TokenTable;
 
 /// What a caller lent: its memory if nobody can write to it, else a copy.
 /// None stands for nothing lent: an empty array's memory need not even be aligned.
@@ -124,7 +125,7 @@ pub fn token_table(
 ) -> PyResult<TokenTable<'static>> {
     let blob = blob.items(py)?.into_owned();
     let ends = ends.items(py)?.into_owned();
-    TokenTable::new(blob.into(), ends.into()).map_err(PyValueError::new_err)
+    TokenTable::new(blob.into(), ends.into()).map_err(to_python)
 }
 
 /// Copies merges: (left, right, product) each.

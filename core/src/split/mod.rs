@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::error::{Error, Result};
 pub use chain::CutSpec;
 use chain::{Chain, Walk};
 pub use class::UNICODE_VERSION;
@@ -118,7 +119,7 @@ impl Scanner {
     ///
     /// # Errors
     /// When the specification contradicts itself, with a sentence that says how.
-    pub fn new(spec: Option<&ScannerSpec>) -> Result<Self, String> {
+    pub fn new(spec: Option<&ScannerSpec>) -> Result<Self> {
         let way = match spec {
             None => Way::Whole,
             Some(spec) => Way::Rule(spec.words, Rules::new(spec)?),
@@ -130,12 +131,11 @@ impl Scanner {
     ///
     /// # Errors
     /// When one cannot be compiled, with a sentence that says why.
-    pub fn chain(specs: &[CutSpec]) -> Result<Self, String> {
+    pub fn chain(specs: &[CutSpec]) -> Result<Self> {
         if specs.is_empty() {
             return Ok(Self(Way::Whole));
         }
-        let chain = Chain::new(specs).map_err(|error| error.to_string())?;
-        Ok(Self(Way::Chain(Arc::new(chain))))
+        Ok(Self(Way::Chain(Arc::new(Chain::new(specs)?))))
     }
 
     /// Compile a scanner from JSON: an object like `ScannerSpec`, a list of objects like `CutSpec`, or
@@ -143,8 +143,8 @@ impl Scanner {
     ///
     /// # Errors
     /// When the JSON is none, has other fields or values, or contradicts itself.
-    pub fn from_json(json: &str) -> Result<Self, String> {
-        let refused = |error: serde_json::Error| format!("not a scanner: {error}");
+    pub fn from_json(json: &str) -> Result<Self> {
+        let refused = |error: serde_json::Error| Error::Invalid(format!("not a scanner: {error}"));
         if json.trim_start().starts_with('[') {
             let specs: Vec<CutSpec> = serde_json::from_str(json).map_err(refused)?;
             return Self::chain(&specs);

@@ -355,7 +355,7 @@ fn finds_the_end_of_a_word_at_any_byte() {
 
 #[test]
 fn refuses_contradictions() {
-    let error = |json: &str| Scanner::from_json(json).unwrap_err();
+    let error = |json: &str| Scanner::from_json(json).unwrap_err().to_string();
     let spec = |words: &str, contractions: &str, digits: u8, rest: &str| {
         format!(
             r#"{{"words": "{words}", "contractions": "{contractions}", "digits": {digits}, "tail": "",

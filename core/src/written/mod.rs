@@ -6,7 +6,7 @@
 
 mod reader;
 
-use bpe_tables::MAX_TOKENS;
+use crate::tables::MAX_TOKENS;
 use foldhash::fast::RandomState;
 use hashbrown::{HashSet, HashTable};
 use reader::Reader;

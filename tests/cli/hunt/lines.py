@@ -16,7 +16,7 @@ from bpe_cli.cli import app
 from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
 from bpe_cli.formats import FORMATS
 from bpe_cli.formats.features import LOSSES
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.trainers import ALGORITHMS, TRAINERS
 from tests.cli.hunt import workshop
 

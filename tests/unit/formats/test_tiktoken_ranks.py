@@ -11,7 +11,7 @@ import pytest
 
 from bpe_cli import formats
 from bpe_cli.errors import FormatError
-from bpe_cli.formats import tiktoken_ranks
+from bpe_cli.formats.byte_level import tiktoken_ranks
 from bpe_cli.formats.features import LOSSES
 from bpe_cli.stages import NFC, Lowercase, MergeBpe, PrefixSpace, RankBpe, SpecialToken, Split
 from bpe_cli.stages.patterns import PATTERNS

@@ -20,8 +20,7 @@ from bpe_cli.surgery import Operation, prune, skeleton
 from bpe_cli.surgery.merge_rules import MergeRules, composite
 from bpe_cli.surgery.operation import count_tokens, renumbered_model, used_ids
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.model_inputs import Padding
-from bpe_cli.tokenizer.usage import Usage
+from bpe_cli.tokenizer.usage import Padding, Usage
 from bpe_cli.trainers import bbpe, sentencepiece, train, unigram, wordpiece
 from bpe_cli.trainers.counts import new_counts
 from bpe_cli.trainers.unmerged import NgramOptions, WordOptions

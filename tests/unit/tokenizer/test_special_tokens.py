@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.formats.huggingface import tokenizer_json
-from bpe_cli.reports.tokenizer.reachability import examine
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.stages import (
     NFKC,
     CharacterBpe,

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from bpe_cli import formats
 from bpe_cli.errors import TrainingError, UsageError
 from bpe_cli.stages import BertPreTokenizer, FixedLength, Lowercase, Split, Whitespace, WhitespaceSplit
-from bpe_cli.teaching import characters as textbook
+from bpe_cli.teaching.steps import by_count
 from bpe_cli.trainers.counts import new_counts
 from bpe_cli.trainers.unmerged import Byte, ByteOptions, Char, CharOptions, Ngram, NgramOptions, Word, WordOptions
 from bpe_cli.views.training_steps import training_lines
 from tests.counted import at_least, compared
+from tests.oracle import characters as textbook
 from tests.unit.trainers.staged_runs import counted, counted_by, decode, encode, pipeline_of, spans, tokens
 
 SENTENCE = "我们相信AI可以让世界变得更美好"
@@ -230,7 +231,7 @@ def test_ngrams_are_the_textbook(corpus, text, n) -> None:
         return
     counts = textbook.count(each for document in corpus for each in textbook.ngrams(document, n))
     trained = Ngram().train(counted(corpus), NgramOptions(n=n))
-    ids = {piece: place for place, (piece, _) in enumerate(textbook.by_count(counts), 1)}
+    ids = {piece: place for place, (piece, _) in enumerate(by_count(counts), 1)}
     assert tokens(trained.tokenizer) == ids
     pipeline = pipeline_of(trained.tokenizer)
     assert encode(pipeline, text) == textbook.encode(textbook.ngrams(text, n), ids, unknown=0)

@@ -31,8 +31,6 @@ class Spelling:
         text: The character (or the part of a piece), with what is written around it.
         way: It becomes the tokens of its bytes, or the unknown token; it is "fused" with the unknown text
             before it, "left out", or "taken back" to what it was merged from.
-        tokens: The tokens it becomes.
-        times: How often that happens in the piece.
     """
 
     text: bytes
@@ -46,9 +44,6 @@ class Symbols:
     """Symbols in order: all of them, or those around the one at issue.
 
     Attributes:
-        contents: The symbols.
-        before: How many are left out before them.
-        after: How many are left out after them.
         at: Which of ``contents`` is at issue; None if none is.
     """
 
@@ -65,10 +60,6 @@ class MergeStep:
     Attributes:
         rank: Place of the pair in the list of merges, or id of what is made, both from 0; None with scores.
         score: Score of what is made; None with ranks.
-        left: The first symbol.
-        right: The second.
-        product: What they became.
-        symbols: The symbols afterwards.
     """
 
     rank: int | None
@@ -87,12 +78,7 @@ class MergeWalk:
         whole: The piece is a token, and is taken before any merging: the steps are those that there would
             be; None: it is merged.
         spelt: Characters that are no symbols.
-        start: The symbols that merging begins with.
-        steps: The first merges.
-        more: How many more there are.
         ends: What is not a token after merging, or is taken back.
-        merged: What merging ends at.
-        tokens: What the piece becomes.
     """
 
     whole: StepToken | None
@@ -112,13 +98,11 @@ class MatchStep:
 
     Attributes:
         rest: What is left of the piece, as it is looked up: with the prefix inside a word; perhaps cut.
-        cut: How many characters ``rest`` was cut by.
         tried: How many beginnings of the rest were looked up, the longest first.
         fits: The tokens that the rest begins with, the longest first: the first one is taken.
         taken: The token: the longest, or the unknown one; None where there is none.
         way: Whether the token fits ("token"); else the text is unknown, by itself or together with the
             unknown text before it ("fused"), or is left out.
-        text: What of the piece it stands for.
     """
 
     rest: bytes
@@ -135,13 +119,9 @@ class MatchWalk:
     """How taking the longest token from the left arrived.
 
     Attributes:
-        steps: The first steps.
-        more: How many more there are.
         longest_tried: The longest beginning that is looked up, in characters; None: whatever is left.
         too_long: Characters of the piece, if that is more than are looked at (``limit``): it is unknown.
-        limit: See ``too_long``; None: there is no limit.
         dead_end: Whether no token begins the last rest, so that the whole piece is unknown.
-        tokens: What the piece becomes.
     """
 
     steps: tuple[MatchStep, ...]
@@ -160,7 +140,6 @@ class CutStep:
 
     Attributes:
         number: Its place in the order in which tokens are tried, from 0: the longest first.
-        token: The token.
         parts: The piece in parts afterwards; ``at`` is this one.
     """
 
@@ -174,10 +153,7 @@ class CutWalk:
     """How cutting out the longest tokens arrived.
 
     Attributes:
-        steps: The first steps.
-        more: How many more there are.
         ends: Stretches in which no token is.
-        tokens: What the piece becomes.
     """
 
     steps: tuple[CutStep, ...]
@@ -202,9 +178,6 @@ class LookUpWalk:
 
     Attributes:
         n: Characters of an n-gram; None: the piece is looked up whole.
-        steps: The first look-ups.
-        more: How many more there are.
-        tokens: What the piece becomes.
     """
 
     n: int | None
@@ -219,10 +192,7 @@ class Way:
     """A token that ends at a place of the lattice, or begins there if its search goes from the end.
 
     Attributes:
-        text: Its text.
         token_id: Its id; None for an unknown character.
-        start: The place it begins at.
-        score: Its score.
         total: The best sum up to its beginning with its score added; from the end, the best sum behind it.
     """
 
@@ -238,7 +208,6 @@ class LatticePlace:
     """A place of the lattice.
 
     Attributes:
-        place: How many characters stand before it.
         ways: The tokens that end here, those from furthest to the left first; from the end, those that begin
             here, the longest first.
         best: Which of them the best segmentation up to here ends with, or from here on begins with.
@@ -263,16 +232,10 @@ class LatticeWalk:
     """How Viterbi's algorithm arrived.
 
     Attributes:
-        unknown_score: What an unknown character scores.
-        penalty: How far that lies below the lowest score of a token; 0 if it does not hang on those.
-        places: The first places.
-        more: How many more there are.
+        penalty: How far ``unknown_score`` lies below the lowest score of a token; 0 if it does not hang on those.
         path: The best segmentation as it is found, the last token first turned round: texts with scores.
-        score: Its sum.
         ends: Unknown characters, and what they become.
         ranked: The best segmentations of the lattice, best first.
-        wanted: How many of them were asked for.
-        tokens: What the piece becomes.
         from_end: Whether the search goes from the end of the piece to its beginning, and so do the places.
     """
 
@@ -292,12 +255,7 @@ class LatticeWalk:
 
 @dataclass(frozen=True, slots=True)
 class TooMuch:
-    """A piece whose steps are not told, for there are too many of them.
-
-    Attributes:
-        reason: What there is too much of.
-        tokens: What the piece becomes, as the tokenizer says.
-    """
+    """A piece whose steps are not told, for there are too many of them."""
 
     reason: str
     tokens: tuple[StepToken, ...]
@@ -306,11 +264,7 @@ class TooMuch:
 
 @dataclass(frozen=True, slots=True)
 class TagWalk:
-    """A tag, or a word between tags, which is looked up as it stands and is no piece.
-
-    Attributes:
-        tokens: The token.
-    """
+    """A tag, or a word between tags, which is looked up as it stands and is no piece."""
 
     tokens: tuple[StepToken, ...]
     family: Literal["between-tags"] = "between-tags"
@@ -331,7 +285,6 @@ class Row:
             before.
         same_as: Number of the piece that is the same and was told; None if it is new.
         fused: Whether its (unknown) token is one with the last token of the row before.
-        tokens: Its tokens; none if it is fused.
     """
 
     number: int | None
@@ -348,13 +301,6 @@ class Steps:
     """How a tokenizer arrived at the tokens of a text.
 
     Attributes:
-        tokenizer: The tokenizer's name, if it has one.
-        model: The kind of its model.
-        byte_count: Bytes of the text.
-        token_count: Tokens that the tokenizer makes of it.
-        row_count: Pieces and special tokens of the text.
-        piece_count: Pieces of it.
-        rows: The first of them.
         spelt: Whether texts are written in GPT-2's alphabet, a character for each byte.
         words: Whether a "piece" is a word of a piece here: some are cut, for no token goes over a blank, and told word
             by word.

@@ -16,7 +16,8 @@ from bpe_cli.reports.text.steps import (
     Way,
 )
 from bpe_cli.reports.text.steps.pieces import TooMuchToTell, bytes_of, check_length, check_work, collected, text_of
-from bpe_cli.teaching.lattice import (
+from bpe_cli.teaching.bpe import byte_token
+from bpe_cli.teaching.unigram import (
     Arrival,
     Edge,
     arrivals,
@@ -28,7 +29,6 @@ from bpe_cli.teaching.lattice import (
     onward_path,
     ten_thousandths,
 )
-from bpe_cli.teaching.spelling import byte_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,11 +89,7 @@ class OverLattice:
         self._all_bytes = all(byte_token(byte).encode() in self._byte_ids for byte in range(256))
 
     def walk(self, piece: bytes) -> LatticeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: Too many tokens fit in it.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         text = text_of(piece)
         check_work(len(text), self._lengths)

@@ -15,7 +15,6 @@ from bpe_cli.reports.text.steps.pieces import (
     text_of,
     window,
 )
-from bpe_cli.teaching.characters import ngrams
 from bpe_cli.teaching.longest_match import Cut, Marks, Match, Units, anywhere, from_left, lengths_of, stretches
 from bpe_cli.teaching.longest_match import text_of as written
 
@@ -38,11 +37,7 @@ class WordPieces:
         self._lengths = lengths_of(self._ids, model.continuing_subword_prefix)
 
     def walk(self, piece: bytes) -> MatchWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if there are too many.
-        """
+        """Return the steps of one piece."""
         word, model = text_of(piece), self._model
         unknown = self._names.token(model.unk_id)
         limit = model.max_input_chars_per_word
@@ -97,11 +92,7 @@ class FromLeft:
         self._longest = max(self._lengths.first, default=1)
 
     def walk(self, piece: bytes) -> MatchWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         word = self._marks.word(text_of(piece))
         check_work(len(word), self._lengths.first)
@@ -152,11 +143,7 @@ class Anywhere:
         self._longest = max(map(len, self._ids), default=1)
 
     def walk(self, piece: bytes) -> CutWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         word = self._marks.word(text_of(piece))
         check_work(len(word), range(self._longest))
@@ -224,19 +211,16 @@ class NGrams:
             self._ids.setdefault(token, token_id)  # of equal ones the first counts
 
     def walk(self, piece: bytes) -> LookUpWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if there are too many.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         steps = []
         piece_text = text_of(piece)
         check_work(len(piece_text), [min(self._n, len(piece_text))])
-        for text in map(bytes_of, ngrams(piece_text, self._n)):
+        for start in range(len(piece_text)):
+            text = bytes_of(piece_text[start : start + self._n])
             found = self._ids.get(text)
             token_id = self._unk_id if found is None else found
             if token_id is not None:
                 steps.append(LookUp(text, self._names.token(token_id), found is not None))
-        told = tuple(steps[: self._limits.steps])
-        return LookUpWalk(self._n, told, len(steps) - len(told), tuple(step.token for step in steps))
+        shown = tuple(steps[: self._limits.steps])
+        return LookUpWalk(self._n, shown, len(steps) - len(shown), tuple(step.token for step in steps))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Spelling, StepToken, Symbols
 from bpe_cli.reports.text.steps.pieces import bytes_of, check_length, collected, text_of, window
-from bpe_cli.teaching import spelling
+from bpe_cli.teaching import bpe
 from bpe_cli.tokenizer.merging import Merge, Order, merges
 
 if TYPE_CHECKING:
@@ -109,11 +109,7 @@ class ByRanks:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         symbols = [piece[at : at + 1] for at in range(len(piece))]
         done = list(merges(symbols, self._order))
@@ -137,11 +133,7 @@ class ByList:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         whole = self._vocabulary.id_of(piece) if self._whole else None
         spelt = (self._vocabulary.id_of(piece[at : at + 1]) for at in range(len(piece)))
@@ -163,16 +155,12 @@ class OverCharacters:
         self._limits = limits
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         model = self._model
         run = model.whole_runs_of and not text_of(piece).strip(model.whole_runs_of)
         whole = self._ids.get(text_of(piece)) if model.ignore_merges or run else None
-        decorated = spelling.decorate(
+        decorated = bpe.decorate(
             text_of(piece),
             prefix=model.continuing_subword_prefix,
             suffix=model.end_of_word_suffix,
@@ -180,7 +168,7 @@ class OverCharacters:
         )
         symbols: list[int] = []
         spelt = []
-        for each in spelling.spellings(
+        for each in bpe.spellings(
             decorated,
             self._ids,
             unknown="" if model.unk_id is not None else None,
@@ -232,11 +220,7 @@ class ByScores:
         self._order = order_of_scores(scores)
 
     def walk(self, piece: bytes) -> MergeWalk:
-        """Return the steps of one piece.
-
-        Raises:
-            TooMuchToTell: if it is too long.
-        """
+        """Return the steps of one piece."""
         check_length(piece)
         symbols = spell(text_of(piece), self._user_defined)
         done = list(merges(symbols, self._order))
@@ -266,7 +250,7 @@ class ByScores:
             return None
         content = bytes_of(part)
         if self._model.byte_fallback:
-            ids = (self._byte_ids[spelling.byte_token(byte).encode()] for byte in content)
+            ids = (self._byte_ids[bpe.byte_token(byte).encode()] for byte in content)
             return Spelling(content, "bytes", tuple(map(self._names.token, ids)))
         if after_unknown:
             return Spelling(content, "fused", ())

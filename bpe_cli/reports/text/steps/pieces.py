@@ -44,13 +44,7 @@ LONGEST_REST = 40
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much to tell.
-
-    Attributes:
-        rows: Pieces and special tokens of a text; None for all.
-        steps: Steps of a piece; None for all.
-        nbest: Segmentations of a piece to rank.
-    """
+    """How many pieces of a text to tell, steps of a piece, and segmentations to rank; None for all."""
 
     rows: int | None = 20
     steps: int | None = 40
@@ -62,21 +56,13 @@ class TooMuchToTell(Exception):
 
 
 def check_length(piece: bytes) -> None:
-    """Refuse to tell the steps of a piece that is too long.
-
-    Raises:
-        TooMuchToTell: if the piece is too long.
-    """
+    """Refuse to tell the steps of a piece that is too long."""
     if len(piece) > LONGEST_PIECE:
         raise TooMuchToTell(f"the piece has {len(piece):,} bytes, and those of up to {LONGEST_PIECE:,} are shown")
 
 
 def check_work(characters: int, lengths: Iterable[int]) -> None:
-    """Refuse to look up tokens of so many lengths at so many places.
-
-    Raises:
-        TooMuchToTell: That would take minutes.
-    """
+    """Refuse to look up tokens of so many lengths at so many places."""
     if characters * sum(length for length in lengths if length <= characters) > MOST_LOOKED_UP:
         raise TooMuchToTell(f"{characters:,} characters, with tokens of so many lengths, are too many to look up")
 
@@ -149,7 +135,6 @@ class Part:
 
     Attributes:
         text: The piece as the model gets it; the text of a special token.
-        special_id: The id of a special token.
         joins: Whether an unknown token of it becomes one with that of the piece before: they are of the
             same stretch.
         word: Whether it is only a part of a piece, which is cut where no token goes on.

@@ -41,12 +41,6 @@ WALKERS = {
 def tell(tokenizer: Tokenizer, text: bytes, specials: Specials = (), limits: Limits | None = None) -> Steps:
     """Return how a tokenizer arrives at the tokens of one text; ``teller_of`` is for several.
 
-    Args:
-        tokenizer: Any tokenizer.
-        text: Any bytes.
-        specials: Which special tokens are looked for in the text.
-        limits: How much to tell; None: the first pieces, the first steps of each.
-
     Raises:
         UsageError: if a name in ``specials`` is unknown.
         InputError: if a byte of the text has no token, or the text is too long to tell all of it.

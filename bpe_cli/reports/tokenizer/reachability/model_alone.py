@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError
-from bpe_cli.reports.tokenizer.reachability.searching import LONGEST, Search, Verdict
+from bpe_cli.reports.tokenizer.reachability import LONGEST, Search, Verdict
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram, WordPiece
 from bpe_cli.stages.spelling import BYTE_TEXT, UNUSED, USER_DEFINED
 from bpe_cli.support.messages import plural, quote

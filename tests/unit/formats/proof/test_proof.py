@@ -244,7 +244,7 @@ def test_agreed_losses_are_written_where_they_were_without_a_proof(kind):
 
 def test_a_loss_excuses_itself_and_nothing_else(monkeypatch):
     tokenizer = trained("bbpe")
-    from bpe_cli.formats import tiktoken_ranks
+    from bpe_cli.formats.byte_level import tiktoken_ranks
 
     honest = tiktoken_ranks.dump
     dump(tokenizer, "tiktoken", ["pattern"])

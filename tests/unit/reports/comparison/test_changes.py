@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.reports.comparison.changes import Change, Limit, changes_from_baseline, changes_since, sentence
-from bpe_cli.reports.comparison.comparison import Settings
-from bpe_cli.reports.comparison.metrics import METRICS
-from bpe_cli.reports.comparison.stored import StoredComparison
+from bpe_cli.reports.comparison.changes import Change, StoredComparison, changes_from_baseline, changes_since
+from bpe_cli.reports.comparison.checks import Limit, sentence
+from bpe_cli.reports.comparison.comparison import METRICS, Settings
 from tests.counted import at_least, compared
 from tests.unit.reports.comparison.handmade import ALL, SIZE, UNKNOWN, comparison, difference, row
 
