@@ -187,11 +187,7 @@ def _models(job: CompareJob) -> list[Tokenizer]:
 
 
 def _check_scopes(job: CompareJob, found: Inputs) -> None:
-    """Make sure that there are the inputs that conditions and limits name.
-
-    Raises:
-        UsageError: if one is not.
-    """
+    """Make sure that there are the inputs that conditions and limits name."""
     from bpe_cli.corpus.source import TEXT_NAME
     from bpe_cli.reports.comparison.checks import check_scope
 
@@ -328,11 +324,7 @@ def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: Com
 
 
 def _files(folder: str, stdin: BinaryIO) -> dict[str, bytes]:
-    """Read the JSON and YAML files of a folder.
-
-    Raises:
-        InputError: if one cannot be read.
-    """
+    """Read the JSON and YAML files of a folder."""
     from bpe_cli.corpus.opening import read_whole
     from bpe_cli.support.messages import cannot_read
 

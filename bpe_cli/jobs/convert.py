@@ -16,7 +16,7 @@ from bpe_cli.jobs.files import Streams, check_kept, streams_of
 from bpe_cli.jobs.tokenizers import load
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.core_arguments import list_of, losses_of, wrong_type
-from bpe_cli.support.listening import SILENCE, Listener, heard
+from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -141,15 +141,8 @@ class Change:
         )  # fmt: skip
         total = size if self.prune_to is None else len(surgery.used_ids(tokenizer)) - size
         with listener.task("training" if self.prune_to is None else "pruning", total, "token") as advance:
-            done = 0
-
-            def on_progress(reached: int, _: int) -> None:
-                nonlocal done
-                advance(reached - done)
-                done = reached
-
             change = surgery.prune if self.prune_to is not None else surgery.extend
-            return change(tokenizer, counts, size, progress=on_progress)
+            return change(tokenizer, counts, size, progress=by_totals(advance))
 
     @staticmethod
     def _other(tokenizer: Tokenizer, spec: str, listener: Listener) -> Tokenizer:
@@ -268,12 +261,7 @@ def _path(output: str | os.PathLike[str]) -> str:
 
 
 def _format_of(output: str, name: str | None) -> str:
-    """Return the format to write: as asked, or by the name of the output.
-
-    Raises:
-        UsageError: if there is no such format, or nothing says which one is meant.
-        TypeError: if its name is not a str.
-    """
+    """Return the format to write: as asked, or by the name of the output."""
     from bpe_cli.formats import format_of_name
 
     if name is None:
@@ -284,12 +272,7 @@ def _format_of(output: str, name: str | None) -> str:
 
 
 def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdout: BinaryIO | None) -> dict[str, str]:
-    """Return where each file goes, and make sure that it, and the map of ids, can be written there.
-
-    Raises:
-        UsageError: if the map would be one of the files, or stdout cannot take them.
-        OutputError: if a place cannot be written to.
-    """
+    """Return where each file goes, and make sure that it, and the map of ids, can be written there."""
     from bpe_cli.sinks.atomic import check_writable, made_folder
 
     if output == _STDOUT and stdout is not None:
@@ -323,9 +306,6 @@ def _write(contents: dict[str, bytes], folder: str | None, stdout: BinaryIO | No
         contents: The files by path.
         folder: The folder that they are in, if it may have to be made.
         stdout: What ``-`` stands for, if it stands for anything.
-
-    Raises:
-        OutputError: if one cannot be written.
     """
     from bpe_cli.sinks.atomic import made_folder, open_stdout, write_together
 

@@ -199,11 +199,7 @@ class _Place:
 
     @contextmanager
     def named(self, model: Tokenizer, ids: Sequence[int]) -> Iterator[None]:
-        """Put the place before the message of what fails inside.
-
-        Raises:
-            InputError: if something failed; of an id that has no token, with its number in the document.
-        """
+        """Put the place before the message of what fails inside."""
         try:
             yield
         except InputError as error:

@@ -157,11 +157,7 @@ class _Work:
         return () if self.options.refuse_specials else self.options.specials
 
     def check(self) -> None:
-        """Make sure that no option is given that has no effect, or none that is clear.
-
-        Raises:
-            UsageError: if an option has no effect, or contradicts another.
-        """
+        """Make sure that no option is given that has no effect, or none that is clear."""
         from bpe_cli.sinks import SINKS
 
         options, to = self.options, self.to
@@ -186,12 +182,7 @@ class _Work:
             raise UsageError("openai says what OpenAI bills, not which ids there are", hint='`to="count"` gives it')
 
     def reader(self) -> _Reader:
-        """Find the conversations.
-
-        Raises:
-            InputError: if an input is missing, or the list of tools cannot be read.
-            UsageError: if an output is an input.
-        """
+        """Find the conversations."""
         source = replace(
             self.source,
             documents="lines" if self.source.documents == "jsonl" else "whole",
@@ -211,12 +202,7 @@ class _Work:
 
 
 def _renderer(work: _Work, model: Tokenizer, named: str) -> tuple[_Renders, Tokenizer]:
-    """Return what renders conversations, and the tokenizer with the special tokens that it needs.
-
-    Raises:
-        UsageError: if there is no such template, or the tokenizer does not fit it.
-        InputError: if its file cannot be read.
-    """
+    """Return what renders conversations, and the tokenizer with the special tokens that it needs."""
     from bpe_cli.chat import LAYOUTS, ChatTemplate, is_billed, layout_of_model, special_names
 
     own = dict(model.usage.chat_templates)
@@ -270,11 +256,7 @@ class _Reader:
 
     @contextmanager
     def batches(self, what: str) -> Iterator[Iterator[list[Conversation]]]:
-        """Open the inputs as one task; yield the conversations, as many at a time as a block of the input ends.
-
-        Raises:
-            InputError: if one cannot be read; the message says where.
-        """
+        """Open the inputs as one task; yield the conversations, as many at a time as a block of the input ends."""
         from bpe_cli.corpus import reading
 
         with reading(
@@ -349,11 +331,7 @@ def _shown(batch: list[Conversation]) -> Block:
 
 
 def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) -> Encoded:
-    """Write what OpenAI bills.
-
-    Raises:
-        UsageError: if something is asked for that is not billed so.
-    """
+    """Write what OpenAI bills."""
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed
     from bpe_cli.sinks.lines import CountSink
