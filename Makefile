@@ -60,6 +60,7 @@ lint-rust: $(VENV)/.made
 	$(CARGO) fmt $(MANIFEST) --check
 	$(CARGO) check $(MANIFEST) --quiet
 	$(CARGO) clippy $(MANIFEST) --all-targets --features python,embedded --quiet -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(MANIFEST) --no-deps --quiet
 
 bench: $(VENV)/.bench $(VENV)/.built ## Measure against the rivals and render the tables (takes minutes)
 	$(BIN)/python benchmarks/run.py
@@ -85,9 +86,16 @@ NEED_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>
 	  "$$($(PYTHON) --version 2>/dev/null || echo absent)"; \
 	echo 'hint: name another one, such as: make PYTHON=python3.12'; exit 1; } >&2
 
-NEED_CARGO = command -v $(CARGO) >/dev/null 2>&1 || { \
+# The lowest version of Rust is stated in one place, the manifest.
+RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' core/Cargo.toml)
+
+NEED_CARGO = { command -v $(CARGO) >/dev/null 2>&1 || { \
 	printf 'error: cargo was not found: the core is written in Rust\n\n'; \
-	echo 'hint: install it from https://rustup.rs, then run make again'; exit 1; } >&2
+	echo 'hint: install it from https://rustup.rs, then run make again'; exit 1; }; \
+	cargo=$$($(CARGO) --version 2>/dev/null | sed 's/^cargo \([0-9.]*\).*/\1/'); \
+	printf '%s\n%s\n' '$(RUST_VERSION)' "$${cargo:-0}" | sort -C -t . -k 1,1n -k 2,2n || { \
+	printf 'error: Rust %s or newer is needed, cargo is %s\n\n' '$(RUST_VERSION)' "$${cargo:-unknown}"; \
+	echo 'hint: run `rustup update stable`, then make again'; exit 1; }; } >&2
 
 $(VENV)/.made:
 	@$(NEED_PYTHON)

@@ -252,15 +252,23 @@ class Encoding:
         try:
             return self._decode(array("I", tokens) if type(tokens) is list else _packed(tokens))
         except (TypeError, OverflowError, ValueError):
-            packed = _packed(tokens)
-            for token in packed:
-                if self._content(token) is None:
-                    raise KeyError(f"Invalid token for decoding: {token}") from None
+            self._refuse_ids(tokens)
             raise
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
         """Return the text of ids; ``errors`` is that of ``bytes.decode``."""
-        return self.decode_bytes(tokens).decode("utf-8", errors=errors)
+        try:  # as in ``decode_bytes``, which to call takes a tenth of the time that a line takes
+            data = self._decode(array("I", tokens) if type(tokens) is list else _packed(tokens))
+        except (TypeError, OverflowError, ValueError):
+            self._refuse_ids(tokens)
+            raise
+        return data.decode("utf-8", errors)
+
+    def _refuse_ids(self, tokens: Sequence[int]) -> None:
+        """Raise the error that an id is which has no token, or which is not one."""
+        for token in _packed(tokens):
+            if self._content(token) is None:
+                raise KeyError(f"Invalid token for decoding: {token}") from None
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """Return the bytes of a token, special ones too.

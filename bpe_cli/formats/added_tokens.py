@@ -41,9 +41,6 @@ def read_special_tokens(
     """Hold added tokens against each other and against the vocabulary, and sort them by id.
 
     One whose text the vocabulary has takes the id from there, as in Hugging Face's library.
-
-    Raises:
-        FormatError: if two disagree about an id or a text.
     """
     owner = {token_id: token for token, token_id in ids.items()}
     by_id: dict[int, SpecialToken] = {}
@@ -69,11 +66,7 @@ def read_special_tokens(
 
 
 def special_text(token: SpecialToken) -> str:
-    """Return a special token's content as text.
-
-    Raises:
-        FormatError: if it is not UTF-8.
-    """
+    """Return a special token's content as text."""
     try:
         return token.content.decode()
     except UnicodeDecodeError:
@@ -186,11 +179,7 @@ class TokenList:
     ids: Mapping[bytes, int]
 
     def check(self, tokenizer: Tokenizer) -> None:
-        """Make sure that the tokens have the ids which the file says, now that they are added.
-
-        Raises:
-            FormatError: if a token has another id.
-        """
+        """Make sure that the tokens have the ids which the file says, now that they are added."""
         special = {token.content: token.token_id for token in tokenizer.special_tokens}
         for content, stated in self.ids.items():
             token_id = special.get(content)
@@ -212,9 +201,6 @@ def read_token_list(data: bytes, source: str) -> TokenList:
     [b'low', b'new est']
     >>> read_token_list(b'{"new": 301, "low": 300}', "added_tokens.json").ids
     {b'low': 300, b'new': 301}
-
-    Raises:
-        FormatError: if it is malformed, not UTF-8, or has no token.
     """
     ids: dict[bytes, int] = {}
     if _ARRAY.fullmatch(data):
@@ -307,13 +293,7 @@ def ids_of(tokenizer: Tokenizer) -> Callable[[str], int | None]:
 def put_in(tokenizer: Tokenizer, declared: Iterable[Declared], source: str) -> Tokenizer:
     """Return a tokenizer that has more added tokens, and no ordinary ones of the same ids.
 
-    Args:
-        tokenizer: The tokenizer.
-        declared: The tokens; those that are there already may be among them.
-        source: The tokenizer's own file.
-
-    Raises:
-        FormatError: if an id is taken, a text has another id, or a token that is there has other flags.
+    Those that are there already may be among the declared; ``source`` is the tokenizer's own file.
     """
     there = [Declared(token, source, whole=True) for token in tokenizer.special_tokens]
     by_id = {each.token.token_id: each for each in there}

@@ -62,10 +62,6 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
 def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
     """Read counts, holding them against their checksum first.
 
-    Args:
-        path: The file.
-        max_bytes: Bound of the memory that the counts may take.
-
     Raises:
         InputError: if the file cannot be read.
         FormatError: if it is not a counts file, or was changed or cut.

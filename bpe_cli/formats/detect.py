@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import counts_file
-from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, Format, FormatOfSeveral, usual_names
+from bpe_cli.formats.registry import FORMATS, OF_SEVERAL, FormatOfSeveral, usual_names
 from bpe_cli.support.messages import cannot_read
 from bpe_cli.support.safe_orjson import orjson
 
@@ -60,19 +60,18 @@ def locate(path: Path) -> tuple[Path, str]:
     if fitting is None:
         raise FormatError(
             f"{path} is {describe(head)}, not a tokenizer in a format that can be read",
-            hint=hint_of(head) or f"formats are {', '.join(FORMATS)}",
+            hint=_HINTS.get(describe(head)) or f"formats are {', '.join(FORMATS)}",
         )
-    of_several = (name for name in OF_SEVERAL if FORMATS[name].sniff(head) and _is_of_several(FORMATS[name], path))
-    return path, next(of_several, fitting)
+    for name in OF_SEVERAL:
+        module = FORMATS[name]
+        if module.sniff(head) and isinstance(module, FormatOfSeveral) and module.belongs(path):
+            return path, name
+    return path, fitting
 
 
 def _head(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(HEAD_BYTES)
-
-
-def _is_of_several(module: Format, path: Path) -> bool:
-    return isinstance(module, FormatOfSeveral) and module.belongs(path)
 
 
 def _in_folder(folder: Path) -> Path:
@@ -177,11 +176,6 @@ def _describe_json(head: bytes) -> str:
         found = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
         keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(found)]
     return "JSON with " + (f"the keys {', '.join(key[:40] for key in keys[:5])}" if keys else "no keys")
-
-
-def hint_of(head: bytes) -> str | None:
-    """Describe how to get the file that this one is not; None if nothing is known of that."""
-    return _HINTS.get(describe(head))
 
 
 def is_meant_as_tokenizer(name: str, head: bytes) -> bool:

@@ -135,13 +135,9 @@ def left_behind(
 ) -> list[str]:
     """Return what a file will not say about the use of a tokenizer: nothing to refuse, but to tell.
 
-    All but the Unicode version, which says how a tokenizer came about and nobody goes by.
-
-    Args:
-        tokenizer: The tokenizer.
-        holds: The features that the file's format holds.
-        roles: The roles that it knows, with the text that a token must have to be taken for it, None for any;
-            None if it holds whatever role any token has.
+    All but the Unicode version, which says how a tokenizer came about and nobody goes by. ``roles`` are those that the
+    format knows, with the text that a token must have to be taken for it, None for any; None if it holds whatever role
+    any token has.
     """
     left = _missing(tokenizer, holds, about_use=True)
     left.pop("unicode-version", None)
@@ -167,13 +163,9 @@ def _missing(tokenizer: Tokenizer, holds: Collection[str], *, about_use: bool) -
 
 
 def other_model(model: Model, kinds: Collection[str], holder: str, hint: str | None = None) -> FormatError:
-    """Make the error for a model that a format has no form for.
+    """Make the error for a model that a format has no form for; the hint names the kinds that it has one for.
 
-    Args:
-        model: It.
-        kinds: Those that it has one for.
-        holder: What the file is called, as in "a .tiktoken file".
-        hint: What is better advice than to name these.
+    The holder is what the file is called, as in "a .tiktoken file".
     """
     held = ", ".join(name for kind, name in ALGORITHMS.items() if kind in kinds)
     return FormatError(
@@ -184,11 +176,6 @@ def other_model(model: Model, kinds: Collection[str], holder: str, hint: str | N
 
 def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: str) -> None:
     """Refuse to write a file that lacks something nobody agreed to lose.
-
-    Args:
-        lost: What would be lost, by the names of ``LOSSES``.
-        allow_loss: What may be.
-        holder: What the file is called, as in "a .tiktoken file".
 
     Raises:
         FormatError: if there is such a thing; all of them are named.
@@ -211,13 +198,7 @@ LARGEST_SINGLE = float.fromhex("0x1.fffffep+127")
 
 
 def check_scores(scores: Sequence[float], text_of: Callable[[int], bytes], where: str, *, single: bool = False) -> None:
-    """Refuse scores that nothing can be done with.
-
-    Args:
-        scores: One for each token.
-        text_of: Gives the text of a token.
-        where: Where they stand, for the message.
-        single: Whether they are added in single precision.
+    """Refuse scores that nothing can be done with, where they are added in double or in single precision.
 
     Raises:
         FormatError: if one is no finite number, or too large; its token is named.
@@ -233,10 +214,6 @@ def check_scores(scores: Sequence[float], text_of: Callable[[int], bytes], where
 
 def check_order(model: ScoredBpe, holder: str) -> None:
     """Refuse a model whose scores single precision would make other pairs the first of.
-
-    Args:
-        model: The model; merging goes by the order of its scores alone.
-        holder: What the file is called, as in "a GGUF file".
 
     Raises:
         FormatError: if a score is too large, or two that differ would be equal; the token is named.

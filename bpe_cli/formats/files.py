@@ -167,11 +167,7 @@ class _Effect:
 
 
 def check_growth(stages: Iterable[Stage], where: str) -> None:
-    """Refuse stages that can make a text too long.
-
-    Args:
-        stages: Stages that follow each other.
-        where: What they belong to, for the message.
+    """Refuse stages that follow each other and can make a text too long.
 
     Raises:
         FormatError: More than ``MAX_GROWTH`` bytes can come of one.

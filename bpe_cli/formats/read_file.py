@@ -47,10 +47,6 @@ def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 def lies(path: Path, *, folder: bool = False) -> bool:
     """Return whether a file that may be missing is there.
 
-    Args:
-        path: The file.
-        folder: Whether it is to be a folder.
-
     Raises:
         InputError: if something else has its name, so that it would be passed over in silence.
     """
@@ -89,11 +85,6 @@ def reader_of(loads: Callable[[bytes, str], Tokenizer], why: str) -> Callable[..
     Args:
         loads: Reads the content of a file, given what to call it in errors.
         why: Why no pattern can be given, as in "says itself how text is split".
-
-    The result raises:
-        InputError: If the file cannot be read.
-        FormatError: If it is broken.
-        UsageError: If a pattern is given.
     """
 
     def load(path: Path, pattern: str | None = None) -> Tokenizer:
@@ -330,12 +321,7 @@ class Node:
 
 
 def facts_of(node: Node, prefix: str = "") -> tuple[tuple[str, Fact], ...]:
-    """Return the settings that an object states, in its order: members that are one string, number or boolean.
-
-    Args:
-        node: The object.
-        prefix: What is put before their names.
-    """
+    """Return the settings that an object states, in its order: members that are one string, number or boolean."""
     return tuple(
         (prefix + name, value) for name, value in node.members().items() if isinstance(value, (str, int, float))
     )

@@ -97,10 +97,21 @@ class Format(Protocol):
         """Return, from the first bytes, whether a file has this format; if several say so, the first of ``FORMATS``."""
 
     def load(self, path: Path, pattern: str | None = None) -> Tokenizer:
-        """Read a tokenizer, with what the format's writers lay beside its file."""
+        """Read a tokenizer, with what the format's writers lay beside its file.
+
+        Raises:
+            InputError: if a file is missing or cannot be read.
+            FormatError: if one is broken, or two contradict each other; the same for every function that reads.
+            UsageError: if a pattern is given where the format has its own, or has none.
+        """
 
     def dump(self, tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-        """Return the contents of the files that hold a tokenizer."""
+        """Return the contents of the files that hold a tokenizer, by name; ``""`` is the output path itself.
+
+        Raises:
+            FormatError: if the format cannot hold the model, or something would be lost that ``allow_loss`` does not
+                name; the same for every function that writes.
+        """
 
 
 @runtime_checkable

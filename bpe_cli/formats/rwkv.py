@@ -43,9 +43,6 @@ _ESCAPED = Split(r"[\p{C}\p{Z}]+", "Removed")
 """What Python's ``repr`` escapes, but for the space: by the core's Unicode tables, the same everywhere."""
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether the first lines of a file are id, literal and the literal's true length."""
     lines = head.split(b"\n")[:-1][:16]
@@ -112,9 +109,6 @@ def _read_line(line: str, where: str) -> tuple[int, bytes]:
 def read_literal(literal: str, where: str) -> bytes:
     r"""Read one of Python's literals, as its ``repr`` writes them; text gives its UTF-8.
 
-    Raises:
-        FormatError: if it is none: no octal or named escapes, no prefixes but ``b``, nothing after it.
-
     >>> read_literal("'a\\n'", ""), read_literal("b'\\xff'", "")
     (b'a\n', b'\xff')
     """
@@ -143,15 +137,8 @@ def read_literal(literal: str, where: str) -> bytes:
     raise FormatError(f"a character that cannot be in the literal {quote(literal)} ({where})")
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a vocabulary, by id.
-
-    Raises:
-        FormatError: if it is no longest match over bytes, or something would be lost that may not be.
-    """
+    """Write a vocabulary, by id."""
     model = tokenizer.model
     normalizer, decoder = _STAGES
     if not isinstance(model, MaxMatch):

@@ -25,13 +25,12 @@ from bpe_cli.formats import byte_level
 from bpe_cli.formats.added_tokens import read_special_tokens, special_text
 from bpe_cli.formats.bert.casing import reading, sniff
 from bpe_cli.formats.features import losses, other_model, refuse_losses
-from bpe_cli.formats.huggingface import companions
+from bpe_cli.formats.huggingface import companions, template
 from bpe_cli.formats.huggingface.companions import CONFIG, Companions
-from bpe_cli.formats.read_file import Node, read, refuse_pattern
+from bpe_cli.formats.read_file import Node, read, refuse_pattern, text_lines
 from bpe_cli.stages import BertNormalizer, BertPreTokenizer, SpecialToken, WordPiece, WordPieceDecoder
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
-from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.post_processor import layout
 from bpe_cli.tokenizer.usage import Fact, Origin, Usage, roles_in_order
@@ -41,19 +40,10 @@ __all__ = ["FILES", "HOLDS", "MODELS", "NAME", "ROLES", "dump", "load", "loads",
 NAME = "bert-vocab"
 FILES = ("vocab.txt",)
 MODELS = frozenset({"wordpiece"})
-HOLDS = frozenset(
-    {
-        "ids",
-        "normalizer",
-        "pre-tokenizer",
-        "decoder",
-        "special-tokens",
-        "token-flags",
-        "post-processor",
-        "roles",
-        "unicode-version",
-    }
-)
+HOLDS = frozenset((
+    "ids", "normalizer", "pre-tokenizer", "decoder", "special-tokens", "token-flags", "post-processor", "roles",
+    "unicode-version",
+))  # fmt: skip
 
 MAX_BYTES = 1 << 25
 """Largest file that is read (32 MiB; the largest in use, of 500,000 tokens, has 5)."""
@@ -82,29 +72,14 @@ PREFIX = "##"
 LONGEST_WORD = 100
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``vocab.txt`` and what lies beside it.
-
-    Raises:
-        InputError: if a file cannot be read.
-        FormatError: if one is broken, or is not of BERT's family.
-        UsageError: if a pattern is given; BERT has its own way to cut text.
-    """
+    """Read a ``vocab.txt`` and what lies beside it."""
     refuse_pattern(pattern, path, "is a vocabulary of BERT, which cuts text in its own way")
     return loads(read(path, MAX_BYTES), str(path), companions.find(path.parent))
 
 
 def loads(data: bytes, source: str = "vocab.txt", found: Companions = companions.NONE) -> Tokenizer:
-    """Read the content of a ``vocab.txt``.
-
-    Args:
-        data: The content.
-        source: What to call it in errors.
-        found: What lies beside it.
-    """
+    """Read the content of a ``vocab.txt``, with what lies beside it."""
     as_json = data.lstrip()[:1] == b"{"
     lines = [] if as_json else _read_lines(data, source)
     ids = _read_json(data, source) if as_json else {line: number for number, line in enumerate(lines) if line}
@@ -160,14 +135,7 @@ def _read_lines(data: bytes, source: str) -> list[str]:
     """Return the tokens of all lines."""
     if data.count(b"\n") > _core.MAX_TOKENS:
         raise FormatError(f"{source} has more than {_core.MAX_TOKENS:,} lines")
-    try:
-        lines = data.decode().split("\n")
-    except UnicodeDecodeError as error:
-        row = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(f"byte {error.start} is not UTF-8 ({source}:{row})") from None
-    if not lines[-1]:
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    return text_lines(data, source)
 
 
 def _read_json(data: bytes, source: str) -> dict[str, int]:
@@ -219,37 +187,12 @@ def _template(names: Mapping[str, str], roles: Mapping[str, int]) -> str | None:
     """Return the post-processor ``[CLS] $A [SEP]``, as transformers' BERT has it; None without these two tokens."""
     if "cls" not in names or "sep" not in names:
         return None
-
-    def special(role: str, type_id: int) -> dict[str, object]:
-        return {"SpecialToken": {"id": names[role], "type_id": type_id}}
-
-    def text(letter: str, type_id: int) -> dict[str, object]:
-        return {"Sequence": {"id": letter, "type_id": type_id}}
-
-    single = [special("cls", 0), text("A", 0), special("sep", 0)]
-    return orjson.dumps(
-        {
-            "type": "TemplateProcessing",
-            "single": single,
-            "pair": [*single, text("B", 1), special("sep", 1)],
-            "special_tokens": {
-                names[role]: {"id": names[role], "ids": [roles[role]], "tokens": [names[role]]}
-                for role in sorted(("cls", "sep"), key=lambda role: names[role])
-            },
-        }
-    ).decode()
-
-
-# -- writing -----------------------------------------------------------------------------------
+    ordered = sorted(("cls", "sep"), key=lambda role: names[role])
+    return template({roles[role]: names[role] for role in ordered}, (roles["cls"],), (roles["sep"],))
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write ``vocab.txt``, and the ``tokenizer_config.json`` that says how text is to be written for it.
-
-    Raises:
-        FormatError: if it is no WordPiece as BERT's, ids have gaps, a token cannot stand on a line, or something
-            would be lost that may not be.
-    """
+    """Write ``vocab.txt``, and the ``tokenizer_config.json`` that says how text is to be written for it."""
     model = tokenizer.model
     if not isinstance(model, WordPiece):
         raise other_model(model, MODELS, "a vocab.txt")

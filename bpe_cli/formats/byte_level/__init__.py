@@ -24,11 +24,7 @@ from bpe_cli.tokenizer.merging import as_merges, of_ranks
 
 
 def read_ids(node: Node) -> dict[str, int]:
-    """Check an object of token -> id.
-
-    Raises:
-        FormatError: if an id is no integer, out of range, or stands twice.
-    """
+    """Check an object of token -> id."""
     ids: dict[str, int] = {}
     owner: dict[int, str] = {}
     for token, token_id in node.members().items():
@@ -58,9 +54,6 @@ def read_model(
     so that neither the entry nor a merge of it is ever met. The empty token, which stands in some
     vocabularies (Whisper's), leaves its id unused. Of a merge that stands twice the last counts, as in
     GPT-2's and Hugging Face's readers.
-
-    Raises:
-        FormatError: if a merge uses or makes a token that is not there, or there are too many.
     """
     table: dict[tuple[int, int], int] = {}
     for number, (left, right) in enumerate(pairs, start=1):
@@ -129,9 +122,6 @@ def write_vocabulary(
     Unless all are asked for, those whose ids follow the ordinary ones without a gap are left out, as
     Hugging Face does with tokens that were added after training; with a gap, or with special tokens
     among the ordinary ones, its reader would number them anew if they were.
-
-    Raises:
-        FormatError: if two tokens would be written alike, or a special token is not UTF-8.
     """
     vocabulary = tokenizer.model.vocabulary
     unk_id = tokenizer.model.unk_id
@@ -177,9 +167,6 @@ def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
     """Leave out the stages that only ``tokenizer.json`` can say of a byte-level tokenizer.
 
     ``features.losses`` names them; what is left is splits, and perhaps a space before the text.
-
-    Raises:
-        FormatError: More than splits is left all the same.
     """
     stages = tuple(stage for stage in tokenizer.pre_tokenizer if not cuts_otherwise(stage))
     left = replace(tokenizer, normalizer=(), pre_tokenizer=stages, decoder=())
@@ -190,11 +177,7 @@ def plain(tokenizer: Tokenizer, holder: str) -> Tokenizer:
 
 
 def write_merges(tokenizer: Tokenizer, format_name: str) -> list[tuple[str, str]]:
-    """Return the merges in visible characters; ranks are turned into merges when merges alone are exact.
-
-    Raises:
-        FormatError: if merges cannot do what the ranks do, or a merge makes other bytes than its parts have.
-    """
+    """Return the merges in visible characters; ranks are turned into merges when merges alone are exact."""
     model = tokenizer.model
     merges = ranks_as_merges(model, format_name) if isinstance(model, RankBpe) else None
     return _written_merges(tokenizer, merges, format_name)
@@ -204,9 +187,6 @@ def write_merges_and_pieces(tokenizer: Tokenizer) -> tuple[list[tuple[str, str]]
     """Return the merges in visible characters, and whether a whole piece that is a token comes before them.
 
     Ranks that merges do not do alone need that.
-
-    Raises:
-        FormatError: if a merge makes other bytes than its parts have, or needs a byte that is not a token.
     """
     model = tokenizer.model
     if isinstance(model, RankBpe):
@@ -236,11 +216,7 @@ def _written_merges(tokenizer: Tokenizer, merges: Merges | None, format_name: st
 
 
 def ranks_as_merges(model: RankBpe, format_name: str) -> Merges:
-    """Turn ranks into the merges that do the same without looking up whole pieces.
-
-    Raises:
-        FormatError: if some token arises only as a whole piece, or a merge needs a byte that is not a token.
-    """
+    """Turn ranks into the merges that do the same without looking up whole pieces."""
     found = of_ranks(model.vocabulary)
     if found.whole:
         first = found.whole[0]

@@ -36,9 +36,6 @@ HEADER = "minbpe v1"
 _BYTES = {byte: bytes([byte]) for byte in range(256)}
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether a file begins with minbpe's header."""
     return head.partition(b"\n")[0].strip() == HEADER.encode()
@@ -104,16 +101,8 @@ def _read_special_tokens(lines: list[str], free: int, source: str) -> tuple[Spec
     return tuple(by_id[token_id] for token_id in sorted(by_id))
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer as a ``.model``.
-
-    Raises:
-        FormatError: if its ids are not those that minbpe would give, a text has a blank or a line end where
-            none can be, or something would be lost that may not be.
-    """
+    """Write a tokenizer as a ``.model``."""
     merges = _merges_of(tokenizer)
     lost = losses(tokenizer, HOLDS)
     pattern = ""

@@ -51,9 +51,6 @@ _HEAD = re.compile(rb'"token_bytes"\s*:\s*"|"default_num_special_tokens"\s*:')
 _UNLISTED_UP_TO = 7
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether a file is a JSON object with what only a ``tekken.json`` has."""
     return re.match(rb"\s*\{", head) is not None and _HEAD.search(head) is not None
@@ -74,6 +71,7 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
         )
     tokens = [b""] * special_count + list(_read_tokens(vocab, used))
     texts = _read_special_tokens(root, special_count)
+    roles = roles_in_order({role: texts.index(text) for role, text in ROLES.items() if text in texts})
     pattern = config.get("pattern")
     if not pattern.text():
         raise pattern.error("is empty")
@@ -83,17 +81,12 @@ def loads(data: bytes, source: str = "tekken.json") -> Tokenizer:
         RankBpe(Vocabulary.from_tokens(tokens)),
         (split_of(pattern.text(), pattern.where),),
         tuple(SpecialToken(text.encode(), token_id) for token_id, text in enumerate(texts)),
-        usage=_usage_of(texts),
+        usage=Usage(roles=roles),
         origin=Origin(NAME, facts, (("rest", orjson.dumps(rest)), ("unused ranks", orjson.dumps(entries[used:])))),
     )
 
 
 load = reader_of(loads, "says itself how text is split")
-
-
-def _usage_of(texts: list[str]) -> Usage:
-    """Return the roles that tokens have by their names."""
-    return Usage(roles=roles_in_order({role: texts.index(text) for role, text in ROLES.items() if text in texts}))
 
 
 def _read_tokens(vocab: Node, used: int) -> Iterator[bytes]:
@@ -162,16 +155,8 @@ def _facts(value: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterator[
             yield prefix + key, each
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a ``tekken.json``.
-
-    Raises:
-        FormatError: if merges are not ranks, ids are not special tokens, bytes and further tokens without a
-            gap, or something would be lost that may not be.
-    """
+    """Write a ``tekken.json``."""
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, "tekken.json")

@@ -44,12 +44,7 @@ def sniff(head: bytes) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``.tiktoken`` file.
-
-    Raises:
-        InputError: if the file cannot be read.
-        FormatError: if a line is wrong; or the file is none that is known and no pattern is given.
-    """
+    """Read a ``.tiktoken`` file."""
     return loads(read(path), str(path), pattern)
 
 
@@ -136,11 +131,7 @@ def _read_ranks_with_care(data: bytes, source: str) -> Vocabulary:
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer's ranks.
-
-    Raises:
-        FormatError: if merges are not ranks, or something would be lost that may not be.
-    """
+    """Write a tokenizer's ranks."""
     model = tokenizer.model
     if not isinstance(model, (RankBpe, MergeBpe)):
         raise other_model(model, MODELS, "a .tiktoken file")

@@ -56,10 +56,6 @@ def merges_of_scores(model: ScoredBpe) -> Merges:
     Among pairs of equal scores the one with the longer left part stands first, as Hugging Face's
     converters write them.
 
-    Raises:
-        FormatError: if a list of merges cannot do the same: pieces are unused, two of those that occur
-            have the same score, or one has a character that is no piece by itself.
-
     Complexity: of each piece every cut is tried; the core takes none that is longer than 1,024 bytes.
     """
     if UNUSED in model.kinds:
@@ -106,12 +102,10 @@ def _places_of_equal(
 ) -> dict[str, dict[tuple[int, int], int]]:
     """Return the order of the merges that make pieces with one score: piece -> (lengths of a pair) -> its place.
 
-    Args:
-        group: The pieces, which are all reached.
-        above: All pieces that have this score, or a higher one.
-        below: The reached ones that have a lower one.
-        pieces: The ids of all.
-        score: It.
+    The pieces of the group are all reached; above are all that have this score or a higher one, below the reached ones
+    that have a lower one. Refused are pieces that are no runs for which a list of merges does the same, and runs
+    between which others come: one with a higher score that a run is part of, or one that is made later and is part of
+    these.
     """
     runs: dict[str, list[str]] = {}
     for text in group:
@@ -140,15 +134,8 @@ def _places_of_equal(
 def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int, float]:
     """Return the scores that do what merges do: 0, -1, -2, ... in the order of the own pairs.
 
-    Args:
-        model: The model, without prefix and suffix.
-        pieces: The tokens that scores could merge or make: text -> id.
-
-    Returns:
-        A score for each of ``pieces``; those that merging does not make come last, in order of id.
-
-    Raises:
-        FormatError: By scores a token would be made that no merge makes.
+    ``pieces`` are the tokens that scores could merge or make; those that merging does not make come last, in order of
+    id. The model has neither prefix nor suffix.
     """
     texts = {token_id: text for text, token_id in pieces.items()}
     ranks: dict[tuple[int, int], tuple[int, int]] = {}
@@ -235,9 +222,8 @@ Pair = tuple[int, int]
 def order_of_runs(lengths: Collection[int], ids: Mapping[int, int]) -> list[Pair] | None:
     """Return the order of the merges of one character's runs; None if none that is tried does what scores do.
 
-    Args:
-        lengths: Of the runs that have one score; all are made of runs that are among them.
-        ids: Of the character (1) and of these runs, by length.
+    The lengths are those of the runs that have one score, all made of runs among them; the ids are those of the
+    character (1) and of these runs.
 
     >>> order_of_runs([2, 3], {1: 0, 2: 1, 3: 2})
     [(2, 1), (1, 2), (1, 1)]

@@ -37,26 +37,13 @@ PHI_3 = "phi-3"
 """The name of a model whose special tokens take the white space behind them along, to llama.cpp."""
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether a file begins as GGUF files do."""
     return head.startswith(MAGIC) and len(head) >= 24
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read the tokenizer of a GGUF file.
-
-    Args:
-        path: The file.
-        pattern: For byte-level BPE: an expression in the place of the split that the file names.
-
-    Raises:
-        InputError: if the file cannot be read.
-        FormatError: if it is broken, or has no tokenizer, or one that is not read.
-        UsageError: if a pattern is given for a model that has no splits.
-    """
+    """Read the tokenizer of a GGUF file; for byte-level BPE an expression can replace the split that it names."""
     return _tokenizer(read(path), pattern)
 
 
@@ -77,17 +64,11 @@ def _tokenizer(metadata: Metadata, pattern: str | None) -> Tokenizer:
     return replace(tokenizer, origin=origin)
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a tokenizer as a GGUF file of version 3 without tensors.
 
     What is written is read back before it is given, and compared: what would come back otherwise is a loss that is
     named, or an error.
-
-    Raises:
-        FormatError: if llama.cpp has no such model, or something would be lost that may not be.
     """
     keys = keys_of(tokenizer)
     content, again = _written(keys)
@@ -123,9 +104,6 @@ def changed(tokenizer: Tokenizer, again: Tokenizer) -> dict[str, str]:
     """Return what has changed that changes ids or text: feature -> how a message calls it.
 
     The split is not looked at: whoever writes it knows whether it has a name.
-
-    Raises:
-        FormatError: if the model has become another.
     """
     _compare_models(tokenizer, again)
     lost = {}

@@ -171,9 +171,6 @@ class Metadata:
         return FormatError(f"{self.source}: {key} is to be {what}, not {found}")
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def write(fields: Iterable[tuple[str, bytes]]) -> bytes:
     """Return the content of a file without tensors, of (key, value with its type, of ``encode``) in order."""
     entries = [encode_string(key.encode()) + value for key, value in fields]

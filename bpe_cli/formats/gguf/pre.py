@@ -127,12 +127,9 @@ NEAR: dict[str, str] = {
 
 
 def name_for(stages: tuple[PreTokenizer, ...], *, ignore_merges: bool | None, kept: str | None = None) -> str | None:
-    """Return the name of a split, or None.
+    """Return the name of a split, or None; the one that a file had if that fits.
 
-    Args:
-        stages: The pre-tokenizers.
-        ignore_merges: As in ``MergeBpe``; None where it does not matter.
-        kept: The name that a file had, which is given if it fits.
+    ``ignore_merges`` is as in ``MergeBpe``, and None where it does not matter.
 
     >>> name_for((Split(PATTERNS["llama3"].regex),), ignore_merges=True)
     'llama-bpe'
@@ -175,16 +172,7 @@ _NEWLINE = "\n"
 
 
 def tokenizer_on_characters(vocab: Vocab, pre: str, pairs: Iterable[tuple[str, str]]) -> Tokenizer:
-    """Make the tokenizer.
-
-    Args:
-        vocab: The tokens.
-        pre: What the file says of the split.
-        pairs: The merges, in order.
-
-    Raises:
-        FormatError: if the file asks for what cannot be done as llama.cpp does it.
-    """
+    """Make BPE over characters, of what the file says of the split and its merges in order."""
     begins = pre in _TAKES_NEWLINES
     if begins and "bos" not in vocab.roles:
         raise FormatError(f"{vocab.source} names no token that texts begin with (tokenizer.ggml.bos_token_id)")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from bpe_cli.errors import FormatError, NoPatternError, UsageError
@@ -16,7 +16,8 @@ from bpe_cli.formats import byte_level, rwkv
 from bpe_cli.formats.gguf import fixed_point
 from bpe_cli.formats.gguf import pre as gguf_pre
 from bpe_cli.formats.gguf.container import I8, U8, Metadata
-from bpe_cli.formats.gguf.tokens import LIMIT_KEY, MARK, Vocab, template
+from bpe_cli.formats.gguf.tokens import LIMIT_KEY, MARK, Vocab
+from bpe_cli.formats.huggingface import template
 from bpe_cli.stages import (
     BertNormalizer,
     BertPreTokenizer,
@@ -51,11 +52,7 @@ NO_LIMIT = (1 << 31) - 1
 
 
 def tokenizer_of(metadata: Metadata, pattern: str | None = None) -> Tokenizer:
-    """Make the tokenizer; ``pattern`` is an expression that takes the place of the file's split.
-
-    Raises:
-        FormatError: if the metadata has no tokenizer, or one that is not read, or is broken.
-    """
+    """Make the tokenizer; ``pattern`` is an expression that takes the place of the file's split."""
     model = metadata.text("tokenizer.ggml.model")
     if model is None or model in ("none", "no_vocab"):
         found = "says that it has none" if model else "has no key tokenizer.ggml.model"
@@ -196,7 +193,7 @@ def _bert(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001
         ),
         (BertPreTokenizer(),),
         special_tokens=vocab.special_tokens,
-        post_processor=template(vocab.texts, (first,), (last,), (), second_type=1),
+        post_processor=template({n: vocab.texts[n].decode() for n in (first, last)}, (first,), (last,)),
         normalizer=(BertNormalizer(strip_accents=None if strip == lowercase else strip, lowercase=lowercase),),
         decoder=(WordPieceDecoder(),),
         usage=vocab.usage,
@@ -213,7 +210,9 @@ def _gpt2(vocab: Vocab, pattern: str | None) -> Tokenizer:
         return gguf_pre.tokenizer_on_characters(vocab, name, _pairs(_merges(vocab), vocab.source))
     pre = _pre(vocab, pattern)
     ids = {text.decode(): number for number, text in enumerate(vocab.texts) if text}
-    pairs = _met(_pairs(_merges(vocab), vocab.source), ids)
+    # A merge of what is not a token is never met: a byte that has no token is refused in texts, and what only another
+    # merge would make is refused there.
+    pairs = (pair for pair in _pairs(_merges(vocab), vocab.source) if pair[0] in ids and pair[1] in ids)
     model = byte_level.read_model(ids, pairs, vocab.special_tokens, vocab.source, ignore_merges=pre.ignore_merges)
     return Tokenizer(
         _as_it_reads(model, vocab.special_tokens),
@@ -231,15 +230,6 @@ def _merges(vocab: Vocab) -> list[bytes]:
     if merges is None:
         raise FormatError(f"{vocab.source} has no merges (tokenizer.ggml.merges)")
     return merges
-
-
-def _met(pairs: Iterable[tuple[str, str]], ids: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Leave out merges of what is not a token.
-
-    It is never met: a byte that has no token is refused in texts, and what only another merge would make is
-    refused there.
-    """
-    return (pair for pair in pairs if pair[0] in ids and pair[1] in ids)
 
 
 _IN_NO_TEXT = frozenset(bytes([byte]) for byte in (0xC0, 0xC1, *range(0xF5, 0x100)))

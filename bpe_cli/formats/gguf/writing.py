@@ -53,11 +53,7 @@ _ALIKE = ((NORMAL, UNUSED, UNDEFINED), (CONTROL, UNKNOWN))
 
 
 def keys_of(tokenizer: Tokenizer) -> Keys:
-    """Return the keys that say what a tokenizer is.
-
-    Raises:
-        FormatError: if llama.cpp has no such model.
-    """
+    """Return the keys that say what a tokenizer is."""
     edges: dict[str, str] = {}
     plamo = isinstance(tokenizer.model, Unigram) and tokenizer.model.fixed_point
     if isinstance(tokenizer.model, (CharacterBpe, Unigram)) and not plamo:  # llama.cpp does these as SentencePiece does
@@ -124,11 +120,7 @@ class Keys:
         self.add("model", STRING, name.encode())
 
     def add_tokens(self, texts: dict[int, bytes], kinds: dict[int, int]) -> None:
-        """Add the tokens and their types: ordinary ones as given, by id; special ones; and what fills gaps.
-
-        Raises:
-            FormatError: if two tokens would be written alike, or a special one is not UTF-8.
-        """
+        """Add the tokens and their types: ordinary ones as given, by id; special ones; and what fills gaps."""
         types = dict.fromkeys(texts, NORMAL) | kinds
         unk_id = self.tokenizer.model.unk_id
         for special in self.tokenizer.special_tokens:

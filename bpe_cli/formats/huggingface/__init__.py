@@ -7,11 +7,12 @@ Face's library has in other files; and ``trained``, the settings that a Sentence
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, get_args
 
 from bpe_cli.formats.read_file import Node
 from bpe_cli.support.messages import quote
+from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer.usage import ROLES, Direction, Fact, Origin, Padding, Strategy, Truncation, Usage, roles_in_order
 
 _Choice = TypeVar("_Choice")
@@ -26,15 +27,8 @@ _STRATEGIES: dict[str, Strategy] = {
 _DIRECTIONS: dict[str, Direction] = {each.capitalize(): each for each in get_args(Direction)}
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def read(root: Node) -> Usage:
-    """Read what stands in a document about use.
-
-    Raises:
-        FormatError: if a field is missing, unknown or of another type.
-    """
+    """Read what stands in a document about use."""
     own = root.get("usage")
     roles: dict[str, int] = {}
     templates: dict[str, str] = {}
@@ -112,11 +106,7 @@ def _read_roles(node: Node) -> dict[str, int]:
 
 
 def read_templates(node: Node) -> dict[str, str]:
-    """Read chat templates: a list of objects with ``name`` and ``template``.
-
-    Raises:
-        FormatError: if it is something else, or two have one name.
-    """
+    """Read chat templates: a list of objects with ``name`` and ``template``."""
     templates: dict[str, str] = {}
     for each in node.items():
         each.only("name", "template")
@@ -130,9 +120,6 @@ def read_templates(node: Node) -> dict[str, str]:
 def default_first(templates: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Return chat templates as ``Usage`` has them."""
     return tuple(sorted(templates.items(), key=lambda each: each[0] != "default"))
-
-
-# -- writing -----------------------------------------------------------------------------------
 
 
 def write_truncation(truncation: Truncation | None) -> dict[str, Any] | None:
@@ -184,3 +171,34 @@ def write_trained(origin: Origin | None) -> dict[str, Any]:
     """
     settings = [list(each) for each in (origin.trained if origin else ()) if each[0] not in ("input", "model_prefix")]
     return {"trained": settings} if settings else {}
+
+
+def template(
+    names: Mapping[int, str],
+    before: Sequence[int],
+    after: Sequence[int],
+    second: Sequence[int] = (),
+    second_type: int = 1,
+) -> str | None:
+    """Write the post-processor ``TemplateProcessing`` that puts tokens around texts; None for no tokens.
+
+    ``before`` has the ids before the first text, ``second`` those before the second of a pair, ``after`` those after
+    each; the second text and what is around it have a type of their own.
+    """
+    if not names:
+        return None
+
+    def around(text: str, first: Sequence[int], kind: int) -> list[dict[str, Any]]:
+        ids = [*first, None, *after]
+        return [
+            {"Sequence": {"id": text, "type_id": kind}}
+            if token_id is None
+            else {"SpecialToken": {"id": names[token_id], "type_id": kind}}
+            for token_id in ids
+        ]
+
+    special = {name: {"id": name, "ids": [token_id], "tokens": [name]} for token_id, name in names.items()}
+    single = around("A", before, 0)
+    pair = single + around("B", second, second_type)
+    processor = {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": special}
+    return orjson.dumps(processor).decode()

@@ -8,9 +8,10 @@ text in its own way.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from bpe_cli.errors import NoPatternError
+from bpe_cli.formats.huggingface import template
 from bpe_cli.formats.read_file import Node
 from bpe_cli.stages import (
     NFC,
@@ -32,7 +33,6 @@ from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.stages.spelling import ALPHABET_ORDER, from_visible, to_visible
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import quote
-from bpe_cli.support.safe_orjson import orjson
 from bpe_cli.tokenizer import Tokenizer
 
 SUFFIX = "</w>"
@@ -115,16 +115,8 @@ def convention(
 ) -> Convention:
     """Return the stages of a pair.
 
-    Args:
-        config: ``tokenizer_config.json``; an empty object if there is none.
-        pattern: The expression that a user gives in place of what is known.
-        ids: The vocabulary.
-        merges: The content of ``merges.txt``.
-        special: The tokens that files beside the pair declare.
-        source: The pair, for messages.
-
-    Raises:
-        FormatError: if nothing says how text is cut, or it is a class that is not known.
+    ``pattern`` is what a user gives in place of what is known, ``merges`` the content of ``merges.txt``, and
+    ``special`` are the tokens that files beside the pair declare.
     """
     suffix = SUFFIX if f"{SUFFIX}\n".encode() in merges or merges.endswith(SUFFIX.encode()) else ""
     if pattern is not None:
@@ -216,13 +208,6 @@ def post_processor_of(config: Node, tokenizer: Tokenizer) -> str | None:
     """Return the post-processor that a class stands for; None if it puts nothing around a text.
 
     Of a pair both texts get what one gets.
-
-    Args:
-        config: ``tokenizer_config.json``.
-        tokenizer: The tokenizer, with its roles.
-
-    Raises:
-        FormatError: if something is to be put around a text, and the class is not known, or the token has no id.
     """
     name = config.get("tokenizer_class")
     rule = None if name.is_null else _RULES.get(name.text().removesuffix("Fast"))
@@ -244,21 +229,6 @@ def post_processor_of(config: Node, tokenizer: Tokenizer) -> str | None:
     if not any(wanted.values()):
         return None
     ids = {role: tokenizer.usage.role(role) or 0 for role, is_wanted in wanted.items() if is_wanted}
-    texts = {role: tokenizer.token_bytes(token_id).decode() for role, token_id in ids.items()}
-    single = _around("A", 0, texts)
-    pair = [*single, *_around("B", 1, texts)]
-    special = {
-        texts[role]: {"id": texts[role], "ids": [token_id], "tokens": [texts[role]]} for role, token_id in ids.items()
-    }
-    processor = {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": special}
-    return orjson.dumps(processor).decode()
-
-
-def _around(sequence: str, type_id: int, texts: dict[str, str]) -> Sequence[dict[str, object]]:
-    """Return the places of one text and of what is put around it."""
-    places: list[dict[str, object]] = [{"Sequence": {"id": sequence, "type_id": type_id}}]
-    if "bos" in texts:
-        places.insert(0, {"SpecialToken": {"id": texts["bos"], "type_id": type_id}})
-    if "eos" in texts:
-        places.append({"SpecialToken": {"id": texts["eos"], "type_id": type_id}})
-    return places
+    names = {token_id: tokenizer.token_bytes(token_id).decode() for token_id in ids.values()}
+    before, after = ((ids[role],) if role in ids else () for role in wanted)
+    return template(names, before, after, before)

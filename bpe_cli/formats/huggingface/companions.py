@@ -88,21 +88,13 @@ NONE = Companions(Node({}, CONFIG), None, (), (), ())
 """What nothing beside a file says."""
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def are_in(folder: Path) -> bool:
     """Return whether anything in a folder has the name of one of the files; ``find`` sees whether it is one."""
     return any(os.path.lexists(folder / name) for name in (*NAMES, TEMPLATES))
 
 
 def find(folder: Path) -> Companions:
-    """Read all of the files that lie in a folder.
-
-    Raises:
-        InputError: if one cannot be read, or is not a file.
-        FormatError: if one is broken, or two contradict each other.
-    """
+    """Read all of the files that lie in a folder."""
     paths = [folder / name for name in sorted(NAMES)]
     if lies(folder / TEMPLATES, folder=True):
         paths += sorted((folder / TEMPLATES).glob("*.jinja"))
@@ -110,12 +102,7 @@ def find(folder: Path) -> Companions:
 
 
 def loads(contents: Mapping[str, bytes], folder: Path | None = None) -> Companions:
-    """Read the contents of such files.
-
-    Args:
-        contents: Name within the folder -> content; any of them may be missing.
-        folder: The folder, for messages.
-    """
+    """Read the contents of such files: name within the folder -> content; any of them may be missing."""
     sources = {name: name if folder is None else str(folder / name) for name in (*NAMES, *contents)}
     nodes = {
         name: Node.parse(contents[name], sources[name]) if name in contents else Node({}, name)
@@ -218,18 +205,10 @@ def _stated_templates(node: Node) -> dict[str, str]:
     return read_templates(node)
 
 
-# -- applying ----------------------------------------------------------------------------------
-
-
 def declared(found: Companions, id_of: Callable[[str], int | None]) -> Iterator[Declared]:
     """Yield the tokens that the files declare, those with an id of their own first.
 
-    Args:
-        found: The files.
-        id_of: Gives the id that the tokenizer file has for a text; None if it has none.
-
-    Raises:
-        FormatError: if a token has no id in any of the files.
+    ``id_of`` gives the id that the tokenizer file has for a text; None if it has none.
     """
     ids: dict[bytes, int] = {}
     for numbered in found.numbered:
@@ -252,16 +231,9 @@ def declared(found: Companions, id_of: Callable[[str], int | None]) -> Iterator[
 
 
 def apply(tokenizer: Tokenizer, found: Companions, source: str, *, by_class: bool = True) -> Tokenizer:
-    """Return a tokenizer what the files beside its own say of it.
+    """Return a tokenizer with what the files beside its own say of it.
 
-    Args:
-        tokenizer: What the file holds.
-        found: What lies beside it.
-        source: The file, for messages.
-        by_class: Whether a class in Python says what is put around a text, where nothing else does.
-
-    Raises:
-        FormatError: if a companion contradicts the file.
+    With ``by_class`` a class in Python says what is put around a text, where nothing else does.
     """
     if not found:
         return tokenizer
@@ -281,15 +253,8 @@ def apply(tokenizer: Tokenizer, found: Companions, source: str, *, by_class: boo
     return tokenizer
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def config_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return what ``tokenizer_config.json`` says of a tokenizer: roles, added tokens, chat templates.
-
-    Raises:
-        FormatError: if a role is that of an ordinary token, which would become special.
-    """
+    """Return what ``tokenizer_config.json`` says of a tokenizer: roles, added tokens, chat templates."""
     config: dict[str, Any] = {key: special_text(token) for key, token in _roles_of(tokenizer).items()}
     if tokenizer.special_tokens:
         config["added_tokens_decoder"] = added_tokens_decoder(tokenizer)

@@ -56,15 +56,8 @@ MAX_COMPONENTS = 1_000
 """Most components of one kind; the longest sequences in use have some twenty."""
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def read_normalizers(node: Node) -> tuple[Normalizer, ...]:
-    """Read a normalizer, or a sequence of them.
-
-    Raises:
-        FormatError: if a component is unknown or malformed, there are too many, or they would need too much memory.
-    """
+    """Read a normalizer, or a sequence of them."""
     return _all(node, (_read(each, NORMALIZERS, "normalizer") for each in _flat(node, "normalizers")))
 
 
@@ -222,15 +215,8 @@ def read_differently(regex: str) -> str | None:
     return None
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def write_normalizers(stages: Sequence[Normalizer]) -> dict[str, Any] | None:
-    """Write normalizers: none, one, or a sequence.
-
-    Raises:
-        FormatError: if an expression would be read differently.
-    """
+    """Write normalizers: none, one, or a sequence."""
     return _sequence([_spelt(component(stage)) for stage in stages], "normalizers")
 
 
@@ -246,14 +232,7 @@ def write_decoders(stages: Sequence[Decoder]) -> dict[str, Any] | None:
 def write_pre_tokenizers(stages: Sequence[PreTokenizer], *, bytes_last: bool) -> dict[str, Any] | None:
     """Write pre-tokenizers: none, one, or a sequence.
 
-    Args:
-        stages: The stages.
-        bytes_last: Whether the model works on bytes, so that a ``ByteLevel`` is to stand at the end
-            if there is none before.
-
-    Raises:
-        FormatError: if an expression would be read differently, or a space is put where no component of
-            Hugging Face's puts one.
+    With ``bytes_last`` the model works on bytes, and a ``ByteLevel`` is to stand at the end if there is none before.
     """
     spelt = any(isinstance(stage, ByteLevel) for stage in stages)
     written: list[dict[str, Any]] = []

@@ -38,13 +38,7 @@ def belongs(path: Path) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a folder, given by its path or by that of its ``tokenizer.json``.
-
-    Raises:
-        InputError: if a file is missing or cannot be read.
-        FormatError: if a file is broken, or two contradict each other.
-        UsageError: if a pattern is given; the folder has its own.
-    """
+    """Read a folder, given by its path or by that of its ``tokenizer.json``."""
     file = path / FILES[0] if path.is_dir() else path
     tokenizer = hf_json.load(file, pattern)
     found = companions.find(file.parent)

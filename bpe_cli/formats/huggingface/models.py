@@ -40,11 +40,7 @@ LONGEST_NGRAM = 64
 
 
 def kind_of(node: Node) -> str:
-    """Return the type of a model; older files leave it out.
-
-    Raises:
-        FormatError: if it is not known.
-    """
+    """Return the type of a model; older files leave it out."""
     members = node.members()
     kind = node.get("type")
     if not kind.is_null:
@@ -64,16 +60,10 @@ def kind_of(node: Node) -> str:
 
 
 def read(name: str, node: Node, specials: Iterable[SpecialToken]) -> tuple[Model, dict[str, int]]:
-    """Read a model whose tokens are text.
+    """Read a model whose tokens are text; gives also all tokens of the file with their ids.
 
-    Args:
-        name: Its type.
-        node: Its place.
-        specials: Special tokens: text never becomes one of those without being asked to, so they are
-            left out of the vocabulary that is matched, though the file has them there.
-
-    Returns:
-        The model, and all tokens of the file with their ids.
+    Text never becomes a special token without being asked to, so these are left out of the vocabulary that is matched,
+    though the file has them there.
     """
     hidden = hidden_of(node, specials)
     if name in SCORED:
@@ -129,11 +119,7 @@ def _needed_unk_id(node: Node, ids: Mapping[str, int]) -> int:
 def read_character_bpe(
     node: Node, ids: Mapping[str, int], pairs: Iterable[tuple[str, str]], specials: Iterable[SpecialToken]
 ) -> CharacterBpe:
-    """Read BPE over characters.
-
-    Raises:
-        FormatError: if a merge uses or makes a token that is not there.
-    """
+    """Read BPE over characters."""
     prefix = prefix_of(node)
     merges: dict[tuple[int, int], int] = {}
     for number, (left, right) in enumerate(pairs, start=1):
@@ -155,11 +141,7 @@ def read_character_bpe(
 
 
 def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, merges: Merges) -> CharacterBpe:
-    """Return BPE over characters with a vocabulary and merges that are read already.
-
-    Raises:
-        FormatError: if the rest of the model is malformed.
-    """
+    """Return BPE over characters with a vocabulary and merges that are read already."""
     unk_id = _unk_id(node, ids)
     fuse_unk, byte_fallback, whole = (node.flag(key) for key in ("fuse_unk", "byte_fallback", "ignore_merges"))
     marks = ("continuing_subword_prefix", "end_of_word_suffix", "whole_runs_of")
@@ -173,11 +155,7 @@ def character_bpe(node: Node, ids: Mapping[str, int], vocabulary: Vocabulary, me
 
 
 def prefix_of(node: Node) -> str:
-    """Return what stands before a token that begins no word; and hold BPE over characters to the fields it has.
-
-    Raises:
-        FormatError: if there are others, or one is malformed.
-    """
+    """Return what stands before a token that begins no word; and hold BPE over characters to the fields it has."""
     node.only("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
               "byte_fallback", "ignore_merges", "whole_runs_of", "unicode_version", "vocab", "merges")  # fmt: skip
     prefix, _ = (node.get(key).text_or_none() for key in ("continuing_subword_prefix", "end_of_word_suffix"))
@@ -295,15 +273,8 @@ def with_unknown(tokenizer: Tokenizer, ids: Mapping[str, int]) -> Tokenizer:
     return replace(tokenizer, special_tokens=tuple(ordered))
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def write(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Write a model whose tokens are text.
-
-    Raises:
-        FormatError: if two tokens would be written alike, a token is not UTF-8, or scores lack an id.
-    """
+    """Write a model whose tokens are text."""
     model = tokenizer.model
     if isinstance(model, (Unigram, ScoredBpe)):
         return _write_scored(tokenizer, model)

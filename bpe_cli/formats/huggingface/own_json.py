@@ -29,10 +29,6 @@ def dump(
     tokenizer: Tokenizer,
     allow_loss: frozenset[str] = frozenset(),  # noqa: ARG001  # it loses nothing
 ) -> dict[str, bytes]:
-    """Write a tokenizer whole: what is read back gives the same ids, and has all that it has.
-
-    Raises:
-        FormatError: if the tokenizer has what the layout cannot say.
-    """
+    """Write a tokenizer whole: what is read back gives the same ids, and has all that it has."""
     own = hf_usage.write_own(tokenizer.usage) | hf_usage.write_trained(tokenizer.origin)
     return {"": hf_json.write(hf_json.content_of(tokenizer) | own)}

@@ -66,9 +66,6 @@ _LONGEST_WORD = 1024
 """Most bytes that a word of a codebook has."""
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether a file begins like a ``tokenizer.json``."""
     # Other files may have these words among their tokens, or as tokens with ids.
@@ -116,7 +113,8 @@ def _read(root: Node, written: _core.WrittenMerges | None) -> Tokenizer:
     pre_tokenizer = hf_components.read_pre_tokenizers(root.get("pre_tokenizer"))
     decoder = hf_components.read_decoders(root.get("decoder"))
     added = root.get("added_tokens")
-    tokens = [] if added.is_null else [_read_added_token(node) for node in added.items()]
+    listed_tokens = () if added.is_null else added.items()
+    tokens = [read_added_token(node, node.get("id").integer(below=MAX_ID)) for node in listed_tokens]
     carried: _Carried = {
         "unicode_version": model_node.get("unicode_version").text_or_none(),
         "post_processor": _read_post_processor(root.get("post_processor")),
@@ -198,10 +196,6 @@ def _read_codebook(node: Node) -> Codebook:
     if not width:
         raise node.get("width").error("is 0")
     return Codebook(texts["open"], texts["close"], texts["unknown"], width, fill, texts["mark"])
-
-
-def _read_added_token(node: Node) -> SpecialToken:
-    return read_added_token(node, node.get("id").integer(below=MAX_ID))
 
 
 def _read_post_processor(node: Node) -> str | None:
@@ -297,26 +291,15 @@ def _read_merges(node: Node) -> Iterator[tuple[str, str]]:
             raise node.error(f'has merge {number} in another form than "a b" or ["a", "b"]')
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer as Hugging Face's library would.
-
-    Raises:
-        FormatError: if the tokenizer has what that library cannot do, or what the file cannot say.
-    """
+    """Write a tokenizer as Hugging Face's library would."""
     from bpe_cli.formats.dialects import to_hugging_face
 
     return {"": write(content_of(to_hugging_face(tokenizer, allow_loss)))}
 
 
 def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return what is to be written, be it Hugging Face's or our own.
-
-    Raises:
-        FormatError: if the layout cannot say what the tokenizer has.
-    """
+    """Return what is to be written, be it Hugging Face's or our own."""
     on_bytes = isinstance(tokenizer.model, (RankBpe, MergeBpe))
     model = _write_byte_level(tokenizer) if on_bytes else models.write(tokenizer)
     if tokenizer.unicode_version is not None:
@@ -342,11 +325,7 @@ def content_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def write(content: dict[str, Any]) -> bytes:
-    """Write a document as Hugging Face's library lays it out.
-
-    Raises:
-        FormatError: if a text in it is none.
-    """
+    """Write a document as Hugging Face's library lays it out."""
     try:
         return orjson.dumps(content, option=orjson.OPT_INDENT_2)
     except orjson.JSONEncodeError as error:  # a lone surrogate in a pattern

@@ -35,18 +35,10 @@ NAME = "vocab-merges"
 FILES = ("vocab.json", "encoder.json", "merges.txt", "vocab.bpe")
 HOLDER = "the pair vocab.json and merges.txt"
 MODELS = frozenset({"bpe-ranks", "bpe-merges"})
-HOLDS = frozenset(
-    {
-        "ids",
-        "prefix-space",
-        "special-tokens",
-        "unspelt-tokens",
-        "token-flags",
-        "unicode-version",
-        "roles",
-        "chat-templates",
-    }
-)
+HOLDS = frozenset((
+    "ids", "prefix-space", "special-tokens", "unspelt-tokens", "token-flags", "unicode-version", "roles",
+    "chat-templates",
+))  # fmt: skip
 
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 
@@ -62,16 +54,9 @@ _VOCABULARY_HEAD = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*-?\d')
 _MERGE = re.compile(r"\S+ \S+")
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether a file begins like one of the pair."""
-    return _is_vocabulary(head) or _is_merges(head)
-
-
-def _is_vocabulary(head: bytes) -> bool:
-    return _VOCABULARY_HEAD.match(head) is not None
+    return _VOCABULARY_HEAD.match(head) is not None or _is_merges(head)
 
 
 def _is_merges(head: bytes) -> bool:
@@ -113,12 +98,7 @@ def belongs(path: Path) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read the pair, given its folder or either file; ``pattern`` replaces what is known of how text is cut.
-
-    Raises:
-        InputError: if a file is missing or cannot be read.
-        FormatError: if one of them is broken, or they do not belong together.
-    """
+    """Read the pair, given its folder or either file; ``pattern`` replaces what is known of how text is cut."""
     pair = find_pair(path)
     if pair is None:
         raise InputError(
@@ -209,9 +189,6 @@ def _read_merges(data: bytes, source: str) -> Iterator[tuple[str, str]]:
             hint = "the file has the line ends of Windows; convert them to LF" if line.endswith("\r") else None
             raise FormatError(f"not two tokens and one space between: {quote(line)} ({source}:{number})", hint=hint)
         yield left, right
-
-
-# -- writing -----------------------------------------------------------------------------------
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:

@@ -1,7 +1,7 @@
 """Prove a conversion before a file appears: what was written is read back, and has to do the same.
 
 Two tokenizers whose parts are equal do the same to every text. Where parts differ, as ranks and merges do, both
-encode the texts of ``texts``, with and without special tokens asked for, and decode what comes out. What the caller
+encode the texts of ``comparing``, with and without special tokens asked for, and decode what comes out. What the caller
 agreed to lose is taken from the one or left out, and all the rest is still compared.
 """
 
@@ -11,11 +11,12 @@ import tempfile
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 
 from bpe_cli.errors import FormatError, InputError, NoPatternError, OutputError, UsageError
 from bpe_cli.formats.features import EDGES, without_codebook
-from bpe_cli.formats.proof import texts
+from bpe_cli.formats.proof import comparing
 from bpe_cli.formats.proof.comparing import (
     SAME,
     Ids,
@@ -63,7 +64,7 @@ def prove(
         tokenizer = without_codebook(tokenizer)
     same = encodes_the_same(tokenizer, again) and decodes_the_same(tokenizer, again)
     if same and surrounds_the_same(tokenizer, again):
-        encode(tokenizer, texts.tricky())  # it can be run
+        encode(tokenizer, comparing.tricky())  # it can be run
         return
     losses = frozenset(allow_loss)
     found = _first_difference(tokenizer, again, frozenset())
@@ -145,7 +146,7 @@ def _first_difference(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]
             if found is not None:
                 return found
         if not losses & TOKENS:
-            for some in (_of_special_tokens(ours, theirs), texts.tricky()):
+            for some in (_of_special_tokens(ours, theirs), comparing.tricky()):
                 found = difference(ours, theirs, some, "all", law)
                 if found is not None:
                     return found
@@ -163,12 +164,9 @@ def _law(ours: Tokenizer, theirs: Tokenizer, losses: frozenset[str]) -> Law:
     if losses & TOKENS and "ids" not in losses:
         odd = [odd[0] | odd[1]] * 2
     if "ids" in losses:  # with them go the tokens that no merge makes, in files of merges alone
-        odd[0] |= {token_id for token_id, token in ours.model.vocabulary.items() if not _is_known(token, theirs)}
+        id_of = theirs.model.vocabulary.id_of
+        odd[0] |= {token_id for token_id, token in ours.model.vocabulary.items() if id_of(token) is None}
     return Law("ids" in losses, (odd[0], odd[1]), EDGES in losses) if losses else SAME
-
-
-def _is_known(token: bytes, tokenizer: Tokenizer) -> bool:
-    return tokenizer.model.vocabulary.id_of(token) is not None
 
 
 def _odd_ids(tokenizer: Tokenizer) -> frozenset[int]:
@@ -179,38 +177,38 @@ def _odd_ids(tokenizer: Tokenizer) -> frozenset[int]:
 
 def _texts(ours: Tokenizer, theirs: Tokenizer) -> Iterator[Collection[bytes]]:
     """Yield the texts to compare: few where both differ in little, and the likeliest to differ first."""
-    yield texts.tricky()
+    yield comparing.tricky()
     yield _of_special_tokens(ours, theirs)
-    yield from texts.of_tokens(ours)
+    yield from comparing.of_tokens(ours)
     if ours.model.vocabulary != theirs.model.vocabulary:
-        yield from texts.of_tokens(theirs)
-    yield texts.of_samples()
+        yield from comparing.of_tokens(theirs)
+    yield comparing.of_samples()
     if (ours.normalizer, ours.pre_tokenizer, ours.model.kind) != (
         theirs.normalizer, theirs.pre_tokenizer, theirs.model.kind,
     ):  # fmt: skip
-        yield texts.of_every_character()
+        yield comparing.of_every_character()
 
 
 def _of_special_tokens(ours: Tokenizer, theirs: Tokenizer) -> list[bytes]:
-    return list(dict.fromkeys((*texts.of_special_tokens(ours), *texts.of_special_tokens(theirs))))
+    return list(dict.fromkeys((*comparing.of_special_tokens(ours), *comparing.of_special_tokens(theirs))))
 
 
 # --------------------------------------------------------------------------------------------------
 # Find what two tokenizers do alike because their parts are equal, without running them.
 
 
+_ENCODING = attrgetter("normalizer", "pre_tokenizer", "special_tokens", "model")
+_DECODING = attrgetter("decoder", "special_tokens", "model.vocabulary", "model.unk_id")
+
+
 def encodes_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
     """Return whether all parts that make ids of a text are equal."""
-    return (ours.normalizer, ours.pre_tokenizer, ours.special_tokens, ours.model) == (
-        theirs.normalizer, theirs.pre_tokenizer, theirs.special_tokens, theirs.model,
-    )  # fmt: skip
+    return bool(_ENCODING(ours) == _ENCODING(theirs))
 
 
 def decodes_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
     """Return whether all parts that make a text of ids are equal."""
-    return (ours.decoder, ours.special_tokens, ours.model.vocabulary, _unk_id(ours)) == (
-        theirs.decoder, theirs.special_tokens, theirs.model.vocabulary, _unk_id(theirs),
-    )  # fmt: skip
+    return bool(_DECODING(ours) == _DECODING(theirs))
 
 
 def surrounds_the_same(ours: Tokenizer, theirs: Tokenizer) -> bool:
@@ -227,11 +225,6 @@ def surroundings(tokenizer: Tokenizer) -> str:
     return ", and of two ".join(f"{one.ids} with the types {one.type_ids}" for one in done)
 
 
-def _unk_id(tokenizer: Tokenizer) -> int | None:
-    unk_id: int | None = tokenizer.model.unk_id
-    return unk_id
-
-
 # --------------------------------------------------------------------------------------------------
 # Hold two tokenizers against each other by the texts that they make of ids.
 
@@ -243,14 +236,7 @@ TOGETHER = 32
 def decoding_difference(ours: Tokenizer, theirs: Tokenizer, law: Law, *, any_text: bool = False) -> str | None:
     """Describe the first token or text whose ids read otherwise; None if there is none.
 
-    Args:
-        ours: A tokenizer.
-        theirs: Another.
-        law: What of their ids is the same.
-        any_text: Whether it is enough that the second can read its own ids.
-
-    Raises:
-        FormatError: if one of the two cannot be run.
+    With ``any_text`` it is enough that the second can read its own ids.
     """
     habits = _habits(ours, theirs, law)
     excepted = [some | habits for some in law.excepted]
@@ -286,7 +272,7 @@ def _ids(
     if not law.renumbered:
         for token_id, ids in _each_id(ours, theirs, excepted):
             yield token_id, ids, ids
-    some = (*texts.tricky(), *texts.of_samples())
+    some = (*comparing.tricky(), *comparing.of_samples())
     seen = set()
     for text, mine, other in zip(some, encode(ours, some), encode(theirs, some), strict=True):
         if mine is not None and other is not None and (mine == other or not law.most) and (mine, other) not in seen:

@@ -14,9 +14,9 @@ from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
 from bpe_cli.formats.read_file import reader_of
+from bpe_cli.formats.sentencepiece import BPE
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.wire import BPE
 from bpe_cli.stages import SpaceMarks
 from bpe_cli.stages.spelling import BYTE, CONTROL, MARK, NORMAL, UNKNOWN, byte_text
 from bpe_cli.support.messages import quote
@@ -59,7 +59,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
         raise FormatError(f"{source}: cut short at byte {len(data)}")
     (longest,) = _HEAD.unpack_from(data)
     place = _HEAD.size
-    pieces: list[sentencepiece_model.Piece] = []
+    pieces: list[sentencepiece_writing.Piece] = []
     while place < len(data):
         number = len(pieces)
         if number >= _core.MAX_TOKENS:
@@ -84,7 +84,7 @@ def loads(data: bytes, source: str = NAME) -> Tokenizer:
 load = reader_of(loads, "is for text that is not split")
 
 
-def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece_model.Piece:
+def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece_writing.Piece:
     """Read a piece by its place."""
     kind = NORMAL
     if number < len(NAMES) + 256:

@@ -18,11 +18,11 @@ from pathlib import Path
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dialects, features
+from bpe_cli.formats import sentencepiece as wire
 from bpe_cli.formats.read_file import read, refuse_pattern
+from bpe_cli.formats.sentencepiece import BPE, UNIGRAM
 from bpe_cli.formats.sentencepiece import model as sentencepiece_model
-from bpe_cli.formats.sentencepiece import wire
 from bpe_cli.formats.sentencepiece import writing as sentencepiece_writing
-from bpe_cli.formats.sentencepiece.wire import BPE, UNIGRAM
 from bpe_cli.stages import ScoredBpe, SpaceMarks, SpaceMarksDecoder, Unigram
 from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN
 from bpe_cli.support.messages import quote
@@ -50,13 +50,7 @@ def sniff(head: bytes) -> bool:
 
 
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read a ``.vocab`` that lies alone.
-
-    Raises:
-        InputError: if the file cannot be read.
-        FormatError: if it is broken, or the ``.model`` that it belongs to lies beside it.
-        UsageError: if a pattern is given; text is not split.
-    """
+    """Read a ``.vocab`` that lies alone."""
     refuse_pattern(pattern, path, "is for text that is not split")
     model = path.with_suffix(".model")
     if model != path and model.is_file():
@@ -112,17 +106,13 @@ def _kind(piece: bytes, score: float, bytes_there: bool) -> int:
     return NORMAL
 
 
-def _model_type(pieces: list[sentencepiece_model.Piece]) -> int:
+def _model_type(pieces: list[sentencepiece_writing.Piece]) -> int:
     """Return the type of a model by the scores of its ordinary pieces; the first that BPE makes has -0."""
     return BPE if all(math.isfinite(s) and s.is_integer() for _, s, kind in pieces if kind == NORMAL) else UNIGRAM
 
 
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    r"""Write a tokenizer as a ``.vocab``, as SentencePiece's trainer and ``spm_export_vocab`` do.
-
-    Raises:
-        FormatError: if it is none of SentencePiece's, or has what the file does not say.
-    """
+    r"""Write a tokenizer as a ``.vocab``, as SentencePiece's trainer and ``spm_export_vocab`` do."""
     if tokenizer.model.kind not in MODELS:
         raise features.other_model(tokenizer.model, MODELS, "a .vocab", dialects.HINT)
     translated, edges = dialects.to_sentencepiece(tokenizer)
@@ -149,7 +139,7 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
     return {"": "".join(lines).encode()}
 
 
-def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_model.Piece]) -> None:
+def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_writing.Piece]) -> None:
     """Refuse scores by which a reader would take BPE for a unigram model, or one of those for BPE."""
     told = _model_type([(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces])
     if isinstance(tokenizer.model, ScoredBpe) and told != BPE:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from bpe_cli.errors import FormatError
+from bpe_cli.formats import sentencepiece as wire
 from bpe_cli.formats.features import check_order
-from bpe_cli.formats.sentencepiece import wire
-from bpe_cli.formats.sentencepiece.wire import (
+from bpe_cli.formats.sentencepiece import (
     BPE,
     CHAR,
     PREFIXES,
@@ -45,11 +45,7 @@ Settings = Mapping[int, int | bytes]
 
 
 def write(tokenizer: Tokenizer) -> bytes:
-    """Write a tokenizer that is in SentencePiece's words.
-
-    Raises:
-        FormatError: if its ids have gaps, or it is in other words after all.
-    """
+    """Write a tokenizer that is in SentencePiece's words."""
     charsmap, marks = _split_normalizer(tokenizer)
     carried = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
     if carried is None:
@@ -67,13 +63,8 @@ def write(tokenizer: Tokenizer) -> bytes:
 def pieces_of(tokenizer: Tokenizer, kept: Mapping[bytes, Piece] | None = None) -> list[Piece]:
     """Return the pieces of a tokenizer, by id.
 
-    Args:
-        tokenizer: The tokenizer.
-        kept: Pieces of the file that it was read from, by text: a word model has no scores and types, and
-            no model those of the control pieces behind all others.
-
-    Raises:
-        FormatError: if an id has no token, or the model is none of SentencePiece's.
+    ``kept`` are those of the file that it was read from, by text: a word model has no scores and types, and no model
+    those of the control pieces behind all others.
     """
     model = tokenizer.model
     if not isinstance(model, (Unigram, ScoredBpe, WordLevel)) or model.unk_id is None:
@@ -110,7 +101,7 @@ def kept_pieces(tokenizer: Tokenizer) -> dict[bytes, Piece]:
     """Return the pieces of the ``.model`` that a tokenizer was read from, by text."""
     file = tokenizer.origin.kept(FORMAT, WHOLE) if tokenizer.origin else None
     values = (value for number, value in wire.fields(file or b"", FORMAT) if number == 1)
-    return {piece[0]: piece for piece in (_parsed_piece(value) for value in values if isinstance(value, bytes))}
+    return {piece[0]: piece for piece in (parsed_piece(value) for value in values if isinstance(value, bytes))}
 
 
 def _split_normalizer(tokenizer: Tokenizer) -> tuple[bytes, SpaceMarks]:
@@ -149,7 +140,7 @@ def _trainer_settings(
     if (
         kind == UNIGRAM
         and ("model_type", "CHAR") in trained
-        and all(len(each.decode()) == 1 for each in _learnt(content))
+        and all(len(piece.decode()) == 1 for piece, _, each in content if each == NORMAL)
     ):
         kind = CHAR
     said = fields_of(trained)
@@ -168,10 +159,6 @@ def _trainer_settings(
             said[place] = wire.bytes_field(place, piece)
     said[44] = wire.bytes_field(44, _surface(tokenizer).encode())
     return wire.bytes_field(2, b"".join(said[field] for field in sorted(said)))
-
-
-def _learnt(content: Sequence[Piece]) -> Iterator[bytes]:
-    return (piece for piece, _, kind in content if kind == NORMAL)
 
 
 def _named_roles(tokenizer: Tokenizer, content: Sequence[Piece]) -> dict[str, bytes]:
@@ -204,7 +191,7 @@ def _changed(file: bytes, tokenizer: Tokenizer, charsmap: bytes, marks: SpaceMar
     old = {}
     for field in there:
         if field.number == 1 and isinstance(field.value, bytes):
-            piece = _parsed_piece(field.value)
+            piece = parsed_piece(field.value)
             old[piece[0]] = piece, field.value
     content = pieces_of(tokenizer, {piece: parsed for piece, (parsed, _) in old.items()})
     waiting = iter(content)
@@ -238,9 +225,10 @@ def _changed(file: bytes, tokenizer: Tokenizer, charsmap: bytes, marks: SpaceMar
     return b"".join(out)
 
 
-def _parsed_piece(message: bytes) -> Piece:
+def parsed_piece(message: bytes, where: str = FORMAT) -> Piece:
+    """Read a piece; what is not there, or of another kind, has its default."""
     content, score, kind = b"", 0.0, NORMAL
-    for field, value in wire.fields(message, FORMAT):
+    for field, value in wire.fields(message, where):
         if field == 1 and isinstance(value, bytes):
             content = value
         elif field == 2 and isinstance(value, bytes) and len(value) == 4:

@@ -70,9 +70,6 @@ def sniff(head: bytes) -> bool:
 def load_codes(data: bytes, source: str = "codes") -> Codes:
     r"""Read codes.
 
-    Raises:
-        FormatError: if the version is unknown, or a line is not two symbols with a blank between.
-
     >>> load_codes(b"#version: 0.2\nt h\nth e</w>\n").merges
     ((b't', b'h'), (b'th', b'e</w>'))
     """
@@ -95,11 +92,7 @@ def load_codes(data: bytes, source: str = "codes") -> Codes:
 
 
 def check_text(line: bytes, where: str) -> None:
-    """Check that a line is UTF-8.
-
-    Raises:
-        FormatError: if the line is not UTF-8.
-    """
+    """Check that a line is UTF-8."""
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -107,12 +100,7 @@ def check_text(line: bytes, where: str) -> None:
 
 
 def dump_codes(tokenizer: Tokenizer) -> bytes:
-    """Write the merges of a tokenizer as codes.
-
-    Raises:
-        FormatError: if it does not mark the ends of words with ``</w>`` alone, or a token has a blank or a
-            line end in it.
-    """
+    """Write the merges of a tokenizer as codes."""
     pairs = pairs_of(tokenizer)
     model = tokenizer.model
     separate = isinstance(model, CharacterBpe) and model.separate_suffix
@@ -134,7 +122,10 @@ def pairs_of(tokenizer: Tokenizer) -> list[tuple[bytes, bytes]]:
     if model.end_of_word_suffix != SUFFIX or model.continuing_subword_prefix:
         raise FormatError(f"codes mark the ends of words with {SUFFIX}, and nothing else; this tokenizer does not")
     by_byte = is_by_byte(tokenizer)
-    texts = {token_id: _spell(token) if by_byte else token for token_id, token in model.vocabulary.items()}
+    # The suffix is spelt as itself.
+    texts = {
+        token_id: (by_byte and from_visible(token.decode())) or token for token_id, token in model.vocabulary.items()
+    }
     pairs = []
     for left, right, _ in model.merges:
         if any(blank in texts[part] for part in (left, right) for blank in (b" ", b"\n", b"\r")):
@@ -143,19 +134,8 @@ def pairs_of(tokenizer: Tokenizer) -> list[tuple[bytes, bytes]]:
     return pairs
 
 
-def _spell(token: bytes) -> bytes:
-    """Return the bytes that visible characters spell; the suffix is spelt as itself."""
-    return from_visible(token.decode()) or token
-
-
 def load(path: Path, pattern: str | None = None) -> Tokenizer:
-    """Read codes from a file.
-
-    Raises:
-        InputError: if the file cannot be read.
-        FormatError: if it is broken.
-        UsageError: if a pattern is given: words are cut at blanks.
-    """
+    """Read codes from a file."""
     refuse_pattern(pattern, path, "holds codes of subword-nmt, whose words are cut at blanks")
     codes = load_codes(read(path), str(path))
     stated = (("version", codes.version + " byte" * codes.by_byte), ("merges", len(codes.merges)))
@@ -165,7 +145,7 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
 def tokenizer_of(codes: Codes) -> Tokenizer:
     """Make a tokenizer of codes; ids: ``<unk>``, symbols in all forms sorted, products in order."""
     suffix = SUFFIX.encode()
-    spelt = {text: _visible(text) if codes.by_byte else text for pair in codes.merges for text in pair}
+    spelt = {text: to_visible(text).encode() if codes.by_byte else text for pair in codes.merges for text in pair}
     pairs = list(dict.fromkeys((spelt[left], spelt[right]) for left, right in codes.merges))
     products = {left + right for left, right in pairs}
     single = {part for pair in pairs for part in pair if part not in products}
@@ -193,16 +173,8 @@ def tokenizer_of(codes: Codes) -> Tokenizer:
     )
 
 
-def _visible(symbol: bytes) -> bytes:
-    return to_visible(symbol).encode()
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
-    """Write a tokenizer's merges as codes; ids and unknown characters are none of their business.
-
-    Raises:
-        FormatError: Codes cannot hold its merges, or something would be lost that may not be.
-    """
+    """Write a tokenizer's merges as codes; ids and unknown characters are none of their business."""
     content = dump_codes(tokenizer)
     refuse_other_words(tokenizer, allow_loss)
     return {"": content}

@@ -31,9 +31,6 @@ Pair = tuple[bytes, bytes]
 _LINE = re.compile(rb"([^ \n]+) ([^ \n]+) ([0-9]{1,18})")
 
 
-# -- reading -----------------------------------------------------------------------------------
-
-
 def sniff(head: bytes) -> bool:
     """Return whether all lines at hand are two symbols and a count, and some pair ends words."""
     lines = [line.removesuffix(b"\r") for line in head.split(b"\n")[:-1]]
@@ -78,17 +75,11 @@ def load_counts(data: bytes, source: str = "codes") -> dict[Pair, int]:
     return counts
 
 
-# -- writing -----------------------------------------------------------------------------------
-
-
 def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict[str, bytes]:
     """Write a tokenizer's merges as codes.
 
     A tokenizer does not know how often its pairs were counted: one that was read from codes of fastBPE
     gets their counts, and any other 0, which changes nothing for who applies the codes.
-
-    Raises:
-        FormatError: Codes cannot hold its merges, or something would be lost that may not be.
     """
     pairs = subword_nmt.pairs_of(tokenizer)
     model = tokenizer.model

@@ -285,5 +285,15 @@ class PlainEngine:
     def safe_cut(self, data: bytes | memoryview, /) -> int:
         return self._splitter.safe_cut(data)
 
+    @cached_property
+    def _specials_apart(self) -> bool:
+        """Whether the compiled model has no token for any id that decodes to a special one."""
+        return not self._parts.model.vocabulary.among(self._parts.special_table[0])
+
     def decode(self, ids: memoryview | array[int]) -> bytes:
+        if self._specials_apart:  # then most texts need no more: looking at the table takes a short one as long again
+            try:
+                return self._compiled.decode(ids, b"", b"", b"")
+            except ValueError:
+                pass
         return self._compiled.decode(ids, *self._parts.special_table)

@@ -243,7 +243,7 @@ pub fn merge_short(
 /// Merges any number of symbols over a linked list. Complexity: that of the queue.
 ///
 /// # Errors
-/// Those of `symbol`, which gives the initial ones; [`Error::Invalid`] for more than 2^32.
+/// Those of `symbol`, which gives the initial ones; [`crate::Error::Invalid`] for more than 2^32.
 pub fn merge_long(
     merges: &impl Merges,
     count: usize,

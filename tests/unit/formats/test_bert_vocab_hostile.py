@@ -1,4 +1,4 @@
-"""BERT's bert.txt: text that is none, broken files, and such as were made to hurt."""
+"""BERT's vocab.txt: text that is none, broken files, and such as were made to hurt."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_own_text_is_claimed():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (text_of(TOKENS) + b"\xff\n", "byte 51 is not UTF-8 (bert.txt:11)"),
+        (text_of(TOKENS) + b"\xff\n", "byte 51 is not UTF-8 (vocab.txt:11)"),
         (b"a\n", "vocab.txt has no token for words"),
         (b"", "vocab.txt has no token for words"),
         (b"\n" * (1 << 21) + b"\n", "vocab.txt has more than 2,097,152 lines"),

@@ -12,9 +12,10 @@ import pytest
 
 from bpe_cli.errors import FormatError
 from bpe_cli.formats import dump, features, gguf, load
+from bpe_cli.formats import sentencepiece as wire
 from bpe_cli.formats.gguf.container import ARRAY, F32, I32, STRING, encode, write
 from bpe_cli.formats.huggingface import tokenizer_json
-from bpe_cli.formats.sentencepiece import llama2c, model, vocab, wire
+from bpe_cli.formats.sentencepiece import llama2c, model, vocab
 from bpe_cli.stages import ScoredBpe, Unigram
 from bpe_cli.stages.spelling import BYTE_TEXTS
 from bpe_cli.stages.vocabulary import Vocabulary
