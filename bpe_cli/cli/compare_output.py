@@ -197,7 +197,7 @@ def show(wanted: CompareOutput, done: "CheckedComparison", screen: options.Scree
         CheckFailed: if a requested check failed.
         OutputError: if the output cannot be written.
     """
-    from bpe_cli.views.comparison.changes_table import not_compared
+    from bpe_cli.views.comparison.values import not_compared
 
     report, changes, checks = done.comparison, done.changes, done.checks
     if wanted.html is not None:

@@ -109,9 +109,9 @@ def segment(
     note_oddities(model, (), listener)
     files = find_documents(source, written, listener=listener, streams=streams, target=target)
     if how.write_vocabulary is not None:
+        check_writable(how.write_vocabulary)
         if target.path is not None and os.path.realpath(target.path) == os.path.realpath(how.write_vocabulary):
             raise UsageError(f"{target.path} cannot be both the text and its vocabulary", hint="name another file")
-        check_writable(how.write_vocabulary)
     cut = line_cutter(model, how)
     counts: Counter[str] = Counter()
     if how.write_vocabulary is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.tokenizer.usage import NO_EDGES, Edges
@@ -127,7 +127,8 @@ ANOTHER_RUN = (
 """The way out where a file and its description do not belong together."""
 
 
-class Batch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Batch:
     """Ids of one document, all or some of them (u32), whether it ends after them, and how many beside are left out."""
 
     ids: array[int]

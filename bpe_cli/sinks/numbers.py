@@ -10,11 +10,12 @@ import re
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError, OutputError, UsageError
 from bpe_cli.sinks.base import ANOTHER_RUN, HIGHEST_ID, Batch, Dtype, ReadOptions, Sink, SinkOptions, chunks_of
+from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import quote
 
 if TYPE_CHECKING:
@@ -182,7 +183,8 @@ NPY_MAGIC = b"\x93NUMPY"
 """How .npy files begin."""
 
 
-class _Number(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Number:
     """How a number lies in a file."""
 
     width: int

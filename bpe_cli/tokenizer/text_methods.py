@@ -16,11 +16,12 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import bytes_of, list_of, one_of, pack, specials_of, whole_number
 from bpe_cli.support.fast_dataclass import dataclass
+from bpe_cli.tokenizer.engine import sampling_of
 
 if TYPE_CHECKING:
     from bpe_cli import _core
     from bpe_cli.tokenizer.encoded import Chunk, EncodedBatch, Placed
-    from bpe_cli.tokenizer.engine import AnyTokenizer
+    from bpe_cli.tokenizer.engine import AnyTokenizer, Sampling
     from bpe_cli.tokenizer.model_inputs import Encoding
     from bpe_cli.tokenizer.usage import Edges, Strategy
 
@@ -78,6 +79,7 @@ class TextMethods:
         eot: str | int | None = None,
         max_tokens: int | None = None,
         side: Side = "right",
+        sampling: Sampling | None = None,
         threads: int = 1,
     ) -> list[int]:
         """Return the ids of a text; special tokens in it are plain text unless asked for.
@@ -91,6 +93,7 @@ class TextMethods:
             max_tokens: The most ids to return, those around the text counted; what is more is cut off, be it within a
                 character (``truncate`` never does that).
             side: The end of the text at which is cut.
+            sampling: How the encoding is varied at random; None for not at all.
             threads: How many to use; changes no result.
 
         >>> import bpe_cli
@@ -107,7 +110,10 @@ class TextMethods:
             TypeError: if an argument is of a wrong type.
         """
         data, matcher, threads = bytes_of(text), self._matcher(specials), whole_number("threads", threads, 1)
-        ids = self._tokenizer.engine.encode_text(data, matcher, threads)
+        if sampling is None:
+            ids = self._tokenizer.engine.encode_text(data, matcher, threads)
+        else:
+            ids, _ = self._tokenizer.engine.encode(Block.of([data]), matcher, threads, sampling_of(sampling))
         if not add_special_tokens and bos is None and eot is None and max_tokens is None:
             return ids.tolist()
         edges = self._edges(add_special_tokens, bos, eot)
@@ -125,6 +131,7 @@ class TextMethods:
         eot: str | int | None = None,
         max_tokens: int | None = None,
         side: Side = "right",
+        sampling: Sampling | None = None,
         threads: int | None = None,
     ) -> EncodedBatch:
         """Return the ids of many texts at once: the fast way.
@@ -137,6 +144,7 @@ class TextMethods:
             eot: What ends each.
             max_tokens: The most ids of each.
             side: The end of a text at which is cut.
+            sampling: How the encodings are varied at random, equal texts each for itself; None for not at all.
             threads: How many to use, all processors if None; changes no result.
 
         >>> import bpe_cli
@@ -151,7 +159,7 @@ class TextMethods:
         from bpe_cli.tokenizer.encoded import EncodedBatch
 
         block, matcher = self._block(texts), self._matcher(specials)
-        ids, ends = self._tokenizer.encode_block(block, matcher, _threads(threads))
+        ids, ends = self._tokenizer.engine.encode(block, matcher, _threads(threads), sampling_of(sampling))
         edges = self._edges(add_special_tokens, bos, eot)
         if max_tokens is not None:
             room = _room(max_tokens, edges)

@@ -88,7 +88,7 @@ class TokenView:
         palette, excerpt = palette_of(screen), self.segmentation.excerpt(self.limit)
         if self.notes:
             made = columns(excerpt, palette, self.notes)
-            yield SetText(list(interlinear(made, screen.width, bars=not palette, marked=self.marked)))
+            yield SetText(interlinear(made, screen.width, bars=not palette, marked=self.marked))
         else:
             yield SetText(_text(excerpt, palette, screen.width, self.marked))
         if excerpt.more:

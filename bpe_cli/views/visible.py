@@ -67,11 +67,9 @@ def _hidden() -> regex.Pattern[str]:
 
 
 def units(text: str, *, bars: bool = False) -> Iterator[str]:
-    r"""Yield what to print for a text, in units that no line should break.
+    r"""Yield what to print for a text, decoded with ``surrogateescape``, in units that no line should break.
 
-    Args:
-        text: Text as decoded with ``surrogateescape``.
-        bars: Whether a bar means a boundary, so that a bar in the text needs a backslash.
+    Where bars mean boundaries, one in the text needs a backslash.
 
     >>> list(units("a b\n"))
     ['a', '·', 'b', '⏎']

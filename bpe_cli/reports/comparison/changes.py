@@ -271,7 +271,6 @@ class Changes:
     """All changes, and what could not be compared.
 
     Attributes:
-        reference: The name of the stored report, or of the baseline tokenizer.
         changes: Per metric and tokenizer: the inputs, then all together if they are the same as then.
         renamed: Names then and now of tokenizers and inputs that were taken for the same, being the only ones.
     """

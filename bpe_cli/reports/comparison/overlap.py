@@ -107,7 +107,6 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
     """Compare each tokenizer's vocabulary with that of the first.
 
     Args:
-        tokenizers: At least one.
         frequencies: For each tokenizer how often each id occurred on some text; None to leave weights out.
 
     Complexity: linear in the vocabularies but for sorting; about a second for two of 200,000 tokens.

@@ -128,9 +128,6 @@ def probe_data(
     """Count the tokens of objects in several formats.
 
     That the two files of a pair say the same is the caller's word: YAML is counted, not read.
-
-    Raises:
-        InputError: What should be JSON is not, or a byte of a text has no token.
     """
     written = [_written(pair) for pair in pairs]
     texts = [text for each in written for text in each]

@@ -31,6 +31,12 @@ SpecialTable: TypeAlias = "tuple[array[int], bytes, array[int]]"
 class Sampling:
     """Vary an encoding at random; the same seed gives the same ids for any threads and blocks.
 
+    >>> import bpe_cli
+    >>> dropout = bpe_cli.Sampling("dropout", 0.5, seed=1)
+    >>> ids = bpe_cli.load("gpt2").encode("hello world", sampling=dropout)
+    >>> len(ids) > 2, bpe_cli.load("gpt2").decode(ids)
+    (True, 'hello world')
+
     Attributes:
         way: ``dropout`` leaves each merge out with probability ``number``, drawn anew at each step
             (Provilkov et al., arXiv:1910.13267); ``lasting-dropout`` leaves it out for good, as
@@ -46,6 +52,13 @@ class Sampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        from bpe_cli.support.core_arguments import one_of, wrong_type
+
+        one_of("way", self.way, ("dropout", "lasting-dropout", "segmentation"))
+        for name in ("number", "nbest", "seed"):
+            value, is_number = getattr(self, name), name == "number"
+            if not isinstance(value, (int, float) if is_number else int):
+                raise wrong_type(name, "a number" if is_number else "an int", value)
         if self.way == "segmentation":
             if not 0 <= self.number < float("inf"):
                 raise UsageError(f"alpha {self.number} is not a number from 0 up")
@@ -55,6 +68,19 @@ class Sampling:
             raise UsageError(f"at most 1,024 of the best are drawn from, not {self.nbest:,}")
         if not 0 <= self.seed < 1 << 64:
             raise UsageError("the seed is a number from 0 up, below 2^64")
+
+
+def sampling_of(sampling: object) -> Sampling | None:
+    """Return a sampling that a caller gave, made sure that it is one.
+
+    Raises:
+        TypeError: if it is something else.
+    """
+    if sampling is None or isinstance(sampling, Sampling):
+        return sampling
+    from bpe_cli.support.core_arguments import wrong_type
+
+    raise wrong_type("sampling", "a Sampling", sampling)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from bpe_cli.reports.text.characters import bytes_of, text_of
 from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Spelling, StepToken, Symbols
-from bpe_cli.reports.text.steps.pieces import bytes_of, check_length, collected, text_of, window
+from bpe_cli.reports.text.steps.pieces import check_length, collected, window
+from bpe_cli.stages.spelling import BYTE, NORMAL, UNUSED, USER_DEFINED
 from bpe_cli.teaching import bpe
 from bpe_cli.tokenizer.merging import Merge, Order, merges
 
@@ -95,9 +97,6 @@ def take_back(
 
 
 Symbol = TypeVar("Symbol")
-
-NORMAL, USER_DEFINED, UNUSED, BYTE = 1, 4, 5, 6
-"""SentencePiece's types of pieces."""
 
 
 class ByRanks:

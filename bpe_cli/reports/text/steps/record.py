@@ -7,12 +7,12 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bpe_cli.errors import InputError
-from bpe_cli.reports.text.characters import read_visible
 from bpe_cli.reports.text.steps import Row, Steps, StepToken, TagWalk, TooMuch, Walk
 from bpe_cli.reports.text.steps.lattice import OverLattice
 from bpe_cli.reports.text.steps.matching import FromLeft, NGrams, WholePieces, WordPieces, from_left_or_anywhere
 from bpe_cli.reports.text.steps.merging import ByList, ByRanks, ByScores, OverCharacters
 from bpe_cli.reports.text.steps.pieces import Limits, Names, Pieces, TooMuchToTell, Walker
+from bpe_cli.reports.tokenizer.contents import read_visible
 from bpe_cli.support.blocks import Block
 
 if TYPE_CHECKING:
