@@ -32,7 +32,7 @@ class TextReport:
         """Return the JSON that ``bpe inspect --json`` prints: schema ``bpe.inspect.text/1``, of several ``texts/1``."""
         from bpe_cli.views.as_json import json_text, segmentation_json, texts_json
 
-        texts = [segmentation_json(found.segmentation, found.warnings, found.stages) for _, found in self.value]
+        texts = [segmentation_json(report.segmentation, report.warnings, report.stages) for _, report in self.value]
         return json_text(texts_json(texts, [document.origin for document, _ in self.value]))
 
     def to_markdown(self) -> str:
@@ -41,8 +41,8 @@ class TextReport:
         from bpe_cli.views.tokens import text_blocks
 
         texts = (
-            written(text_blocks(found.segmentation, found.warnings, title=document.title))
-            for document, found in self.value
+            written(text_blocks(report.segmentation, report.warnings, title=document.title))
+            for document, report in self.value
         )
         return "\n\n".join(texts) + "\n"
 
@@ -51,7 +51,7 @@ class TextReport:
         from bpe_cli.views.page.page import framed, texts_page
 
         name = self.value[0][1].segmentation.tokenizer if self.value else None
-        shown = ((found.segmentation, found.warnings, document.title) for document, found in self.value)
+        shown = ((report.segmentation, report.warnings, document.title) for document, report in self.value)
         return framed(texts_page(shown, tokenizer=name), "Tokens")
 
 

@@ -231,6 +231,15 @@ def test_what_is_imported_by_name_is_of_the_same_package(path):
     assert means or [name for name in named if not name.startswith(f"bpe_cli.{unit_of(path)}.")] == []
 
 
+VIEWS = [path for path in MODULES if unit_of(path) == "views" and path.name != "on_console.py"]
+
+
+@pytest.mark.parametrize("path", VIEWS, ids=name_of)
+def test_views_are_blocks_that_one_module_draws_with_rich(path):
+    """Others ask how many columns a text takes, and that is all."""
+    assert {name for name in imports_of(path) if name.split(".")[0] == "rich"} <= {"rich.cells", "rich.cells.cell_len"}
+
+
 ENGINES = {"PlainEngine", "StagedEngine", "plain", "staged"}
 
 

@@ -19,7 +19,7 @@ from bpe_cli.chat.encoding import ChatEncoder
 from bpe_cli.errors import FormatError, InputError
 from bpe_cli.formats import byte_level
 from bpe_cli.formats.gguf.to_tokenizer import DNA
-from bpe_cli.reports.tokenizer.reachability import examine
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.stages import Codebook, MergeBpe, PrefixSpace, SpecialToken, Split
 from bpe_cli.stages.models import codebook_words
 from bpe_cli.stages.patterns import PATTERNS

@@ -61,7 +61,7 @@ def _sort(
     Raises:
         Unclear: if a word has no clear place.
     """
-    switches = {switch: found for name, (_, each) in parameters.items() for switch, found in _switches(name, each)}
+    switches = {switch: taker for name, (_, each) in parameters.items() for switch, taker in _switches(name, each)}
     texts: dict[str, list[str]] = {}
     flags: dict[str, bool] = {}
     bare: list[str] = []

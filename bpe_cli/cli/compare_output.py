@@ -197,7 +197,7 @@ def show(wanted: CompareOutput, done: "CheckedComparison", screen: options.Scree
         CheckFailed: if a requested check failed.
         OutputError: if the output cannot be written.
     """
-    from bpe_cli.views.comparison.changes_table import not_compared
+    from bpe_cli.views.comparison.values import not_compared
 
     report, changes, checks = done.comparison, done.changes, done.checks
     if wanted.html is not None:
@@ -250,15 +250,15 @@ def _tables(wanted: CompareOutput, report: "Comparison", changes: "Changes | Non
 
 def _text(wanted: CompareOutput, done: "CheckedComparison", color: options.Color) -> str:
     """Write the report as it goes to a file or a program; in colour only if that was asked for."""
-    found = ComparisonReport(done.comparison, done.changes, done.checks)
+    report = ComparisonReport(done.comparison, done.changes, done.checks)
     if wanted.form == "json":
-        return found.to_json()
+        return report.to_json()
     if wanted.form == "csv":
         from bpe_cli.views.comparison.files import comparison_csv
 
         return comparison_csv(done.comparison)
     if wanted.form == "markdown":
-        return found.to_markdown(_metrics(wanted, done.comparison))
+        return report.to_markdown(_metrics(wanted, done.comparison))
     from rich.console import Console
 
     file = io.StringIO()

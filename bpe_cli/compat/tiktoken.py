@@ -183,8 +183,8 @@ class Encoding:
         """Return the ids as ``encode`` does, in an array of NumPy's; half a character is an error here."""
         import numpy as np
 
-        found = self._encoded(text, allowed_special, disallowed_special, strict=True)
-        return np.frombuffer(found, dtype=np.uint32)
+        encoded = self._encoded(text, allowed_special, disallowed_special, strict=True)
+        return np.frombuffer(encoded, dtype=np.uint32)
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of several texts as ``encode_ordinary`` does, by several threads."""
@@ -422,9 +422,9 @@ class Encoding:
         usual = isinstance(text, str) and "" not in names and all(isinstance(name, str) for name in names)
         if usual and (not names or _finder(names).find(text.encode("utf-8", "surrogatepass")) is None):
             return
-        found = _expression(names).search(text)
-        if found:
-            _raise_disallowed(found.group())
+        match = _expression(names).search(text)
+        if match:
+            _raise_disallowed(match.group())
 
     def _matcher(self, allowed: Any) -> _core.SpecialMatcher | None:
         if not isinstance(allowed, (set, frozenset)):
@@ -501,13 +501,13 @@ def encoding_name_for_model(model_name: str) -> str:
     Raises:
         KeyError: if the model is not known.
     """
-    found = named_encodings.encoding_for_model(model_name)
-    if found is None:
+    name = named_encodings.encoding_for_model(model_name)
+    if name is None:
         raise KeyError(
             f"Could not automatically map {model_name} to a tokeniser. "
             "Please use `tiktoken.get_encoding` to explicitly get the tokeniser you expect."
         )
-    return found
+    return name
 
 
 def encoding_for_model(model_name: str) -> Encoding:

@@ -99,10 +99,10 @@ class Inputs:
             if path == "-":
                 items.append(Input("-", _size_left(stdin)))
             elif os.path.isdir(path):
-                found = list(_walk(path, skip, examined))
-                if not found:
+                files = list(_walk(path, skip, examined))
+                if not files:
                     raise InputError(f"there is no text file in the folder {show_path(path)}")
-                items.extend(found)
+                items.extend(files)
             elif any(sign in path for sign in _OF_GLOBS) and not os.path.lexists(path):
                 items.extend(_file(each, None, examined) for each in _matches(path, skip))
             else:
@@ -134,11 +134,7 @@ def _examine(path: str) -> tuple[Kind, bytes]:
 
 
 def _status(path: str, otherwise: str | None = None) -> os.stat_result:
-    """Look at a file that is to be read.
-
-    Raises:
-        InputError: if it is missing or may not be read.
-    """
+    """Look at a file that is to be read."""
     try:
         status = os.stat(path)
         if not os.access(path, os.R_OK):
@@ -183,13 +179,13 @@ def _matches(pattern: str, on_skip: Callable[[str], None]) -> Iterator[str]:
     """Yield the files that match a pattern, in order of their names."""
     import glob
 
-    found = sorted(glob.iglob(pattern, recursive=True))
-    files = [path for path in found if not os.path.isdir(path)]
+    matches = sorted(glob.iglob(pattern, recursive=True))
+    files = [path for path in matches if not os.path.isdir(path)]
     reasons = {path: reason for path in files if (reason := _not_a_file(path))}
     for path, reason in reasons.items():
         on_skip(f"{show_path(path)} skipped: {reason}")
     if len(reasons) == len(files):
-        hint = "only folders match; ** goes into them, as in 'data/**/*.txt'" if found and not files else None
+        hint = "only folders match; ** goes into them, as in 'data/**/*.txt'" if matches and not files else None
         raise InputError(f"no file matches {show_path(pattern)}", hint=hint)
     yield from (path for path in files if path not in reasons)
 
@@ -215,11 +211,7 @@ def _walk(folder: str, on_skip: Callable[[str], None], examined: bool) -> Iterat
 
 
 def _names_in(folder: str, on_skip: Callable[[str], None], examined: bool) -> list[str]:
-    """Name what is in a folder and not hidden; of a data set that was saved, the files that hold its rows.
-
-    Raises:
-        InputError: if the folder cannot be read, or has several data sets.
-    """
+    """Name what is in a folder and not hidden; of a data set that was saved, the files that hold its rows."""
     try:
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError as error:
@@ -260,11 +252,6 @@ def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -
 
     What else lies there is left out: the library keeps its own files beside them for later.
 
-    Args:
-        folder: The folder, which may turn out to be of another kind.
-        names: What is in it.
-        on_skip: Called with a sentence for what is left out.
-
     Raises:
         InputError: There are several splits, a file is missing, or the rows stand in another order than in the files.
     """
@@ -278,8 +265,8 @@ def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -
     files = _member(folder, _STATE, "_data_files") if _STATE in names else None
     if not isinstance(files, list) or not files:
         return list(names)
-    found = [each.get("filename") if isinstance(each, dict) else None for each in files]
-    lacking = [name for name in found if name not in names]
+    rows = [each.get("filename") if isinstance(each, dict) else None for each in files]
+    lacking = [name for name in rows if name not in names]
     if lacking:
         raise InputError(f"the data set {show_path(folder)} lacks {lacking[0]!r}, which its {_STATE} names")
     if _member(folder, _STATE, "_indices_files") or _member(folder, _STATE, "_indices_data_files"):
@@ -287,7 +274,7 @@ def rows_in(folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -
             f"the data set {show_path(folder)} picks its rows by a table of their numbers, which is not read",
             hint="save it again after flatten_indices()",
         )
-    return _only([str(name) for name in found], folder, names, on_skip)
+    return _only([str(name) for name in rows], folder, names, on_skip)
 
 
 def _only(kept: list[str], folder: str, names: Sequence[str], on_skip: Callable[[str], None]) -> list[str]:

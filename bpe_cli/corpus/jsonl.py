@@ -77,11 +77,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _select(value: Any, field: str, path: list[str], where: str) -> str:
-    """Follow a field path into a JSON value.
-
-    Raises:
-        InputError: if there is no such field, or it is not a string.
-    """
+    """Follow a field path into a JSON value."""
     if isinstance(value, dict) and field in value:
         path = [field]
     for depth, key in enumerate(path):
@@ -91,7 +87,7 @@ def _select(value: Any, field: str, path: list[str], where: str) -> str:
                 keys = ", ".join(map(repr, list(value)[:10])) + (", ..." if len(value) > 10 else "")
                 raise InputError(
                     f"{where}: there is no field {key!r}{inside}",
-                    hint=f"--field names it; the keys{inside} are {keys}" if value else "the object is empty",
+                    hint=f"`field` names it; the keys{inside} are {keys}" if value else "the object is empty",
                 )
             value = value[key]
         elif isinstance(value, list) and key.isascii() and key.isdigit():
@@ -256,4 +252,4 @@ def _fields(row: dict[str, Any], before: str, depth: int = 0) -> list[tuple[str,
     own = [(key, value) for key, value in row.items() if 0 < len(key) <= _LONGEST_KEY and key.isprintable()]
     plain = [(before + key, value) for key, value in own if not before or "." not in key]
     inside = [(key, value) for key, value in own if isinstance(value, dict) and "." not in key and depth < 3]
-    return plain + [found for key, value in inside for found in _fields(value, f"{before}{key}.", depth + 1)]
+    return plain + [field for key, value in inside for field in _fields(value, f"{before}{key}.", depth + 1)]

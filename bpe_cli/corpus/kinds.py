@@ -119,9 +119,9 @@ def kind_of_head(head: bytes) -> Kind | None:
     ('a zip archive', None, None)
     """
     if head[:1] and head[0] in _FIRST_BYTES:
-        found = next((kind for magic, kind in _MAGICS if head.startswith(magic)), None)
-        if found is not None:
-            return found
+        known = next((kind for magic, kind in _MAGICS if head.startswith(magic)), None)
+        if known is not None:
+            return known
         if _is_arrow_stream(head):
             return ARROW
         if head.startswith((b"%PDF-1.", b"%PDF-2.")) and head[8:9] in (b"\r", b"\n"):

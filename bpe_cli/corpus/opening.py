@@ -131,11 +131,7 @@ def first_bytes(chunks: Iterator[bytes]) -> bytes:
 
 
 def head_of(path: str) -> bytes:
-    """Return the first bytes of a file's text, decompressed.
-
-    Raises:
-        InputError: if the file cannot be read.
-    """
+    """Return the first bytes of a file's text, decompressed."""
     chunks = read_chunks(path, stdin=NO_STDIN, chunk_bytes=SNIFF_BYTES)
     try:
         return first_bytes(chunks)
@@ -171,11 +167,6 @@ def open_stream(
     path: str, *, stdin: BinaryIO, on_bytes: Callable[[int], None] | None = None
 ) -> Iterator[io.BufferedReader]:
     """Open one file or ``-`` as a readable stream, decompressed: what the readers of ``sinks.read`` take.
-
-    Args:
-        path: The file, or ``-`` for ``stdin``.
-        stdin: What ``-`` stands for.
-        on_bytes: Called with the number of bytes read from disk, now and then.
 
     Raises:
         InputError: if the input cannot be opened or read, or its compressed data is damaged.

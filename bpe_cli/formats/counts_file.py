@@ -33,11 +33,7 @@ def sniff(head: bytes) -> bool:
 
 
 def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
-    """Serialise counts.
-
-    Raises:
-        FormatError: if a text of the header is not text (a lone surrogate).
-    """
+    """Serialise counts."""
     import hashlib
 
     payload = counts.dump()
@@ -60,13 +56,7 @@ def dump(counts: _core.Counts, cutting: Cutting) -> tuple[bytes, bytes]:
 
 
 def load(path: Path, max_bytes: int) -> tuple[Cutting, _core.Counts]:
-    """Read counts, holding them against their checksum first.
-
-    Raises:
-        InputError: if the file cannot be read.
-        FormatError: if it is not a counts file, or was changed or cut.
-        TrainingError: if the counts need more memory than that.
-    """
+    """Read counts, holding them against their checksum first."""
     import hashlib
 
     try:

@@ -43,10 +43,6 @@ def locate(path: Path) -> tuple[Path, str]:
     Of a folder it is the file that has one of the formats' whole names, the first in the order of ``FORMATS``; a
     vocabulary or merges only with the other of the two. If there is none, it is the only file that has a name's
     pattern (``*.model``) and begins as that format's files do, of the first format that has only one.
-
-    Raises:
-        InputError: if there is no such file, or it cannot be read.
-        FormatError: if no format fits; the message says what the file looks like.
     """
     try:
         if path.is_dir():
@@ -173,8 +169,8 @@ def _describe_json(head: bytes) -> str:
     except orjson.JSONDecodeError:  # longer than what was read, or broken
         if _VERSION.match(head) and len(head) < HEAD_BYTES:
             return _CUT_TOKENIZER
-        found = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
-        keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(found)]
+        members = re.findall(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:', head)
+        keys = [key.decode("utf-8", "replace") for key in dict.fromkeys(members)]
     return "JSON with " + (f"the keys {', '.join(key[:40] for key in keys[:5])}" if keys else "no keys")
 
 

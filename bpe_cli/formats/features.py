@@ -175,11 +175,7 @@ def other_model(model: Model, kinds: Collection[str], holder: str, hint: str | N
 
 
 def refuse_losses(lost: Mapping[str, str], allow_loss: Collection[str], holder: str) -> None:
-    """Refuse to write a file that lacks something nobody agreed to lose.
-
-    Raises:
-        FormatError: if there is such a thing; all of them are named.
-    """
+    """Refuse to write a file that lacks something nobody agreed to lose."""
     refused = [feature.name for feature in FEATURES if feature.name in lost and feature.name not in allow_loss]
     if refused:
         raise FormatError(
@@ -198,11 +194,7 @@ LARGEST_SINGLE = float.fromhex("0x1.fffffep+127")
 
 
 def check_scores(scores: Sequence[float], text_of: Callable[[int], bytes], where: str, *, single: bool = False) -> None:
-    """Refuse scores that nothing can be done with, where they are added in double or in single precision.
-
-    Raises:
-        FormatError: if one is no finite number, or too large; its token is named.
-    """
+    """Refuse scores that nothing can be done with, where they are added in double or in single precision."""
     most = LARGEST_SINGLE if single else math.inf
     if all(map(math.isfinite, scores)) and (not single or all(-most <= score <= most for score in scores)):
         return
@@ -213,11 +205,7 @@ def check_scores(scores: Sequence[float], text_of: Callable[[int], bytes], where
 
 
 def check_order(model: ScoredBpe, holder: str) -> None:
-    """Refuse a model whose scores single precision would make other pairs the first of.
-
-    Raises:
-        FormatError: if a score is too large, or two that differ would be equal; the token is named.
-    """
+    """Refuse a model whose scores single precision would make other pairs the first of."""
     check_scores(model.scores, model.vocabulary.token, holder, single=True)
     rounded = array("f", model.scores)
     if array("d", rounded) == model.scores:

@@ -46,11 +46,6 @@ def load(path: str | Path, pattern: str | None = None) -> Tokenizer:
     Args:
         path: The file, or its folder.
         pattern: The split pattern, by name or as an expression, for formats that hold none.
-
-    Raises:
-        InputError: if there is no such file, or it cannot be read.
-        FormatError: if no format fits, or the file is broken.
-        UsageError: if a pattern is given where none can be, or by a name that does not exist.
     """
     path = Path(path)
     expression = None if pattern is None else resolve_pattern(pattern)
@@ -167,11 +162,7 @@ class _Effect:
 
 
 def check_growth(stages: Iterable[Stage], where: str) -> None:
-    """Refuse stages that follow each other and can make a text too long.
-
-    Raises:
-        FormatError: More than ``MAX_GROWTH`` bytes can come of one.
-    """
+    """Refuse stages that follow each other and can make a text too long."""
     grown = growth(stages)
     if grown > MAX_GROWTH:
         shown = f"{grown:,.0f}" if grown < 10**9 else "more than 1,000,000,000"

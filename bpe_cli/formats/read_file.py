@@ -23,12 +23,7 @@ MAX_FILE_BYTES = 1 << 30
 
 
 def read(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Read a whole regular file of at most ``limit`` bytes.
-
-    Raises:
-        InputError: if it is missing, unreadable or no regular file.
-        FormatError: if it is larger than any tokenizer.
-    """
+    """Read a whole regular file of at most ``limit`` bytes."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -50,7 +45,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
     Raises:
         InputError: if something else has its name, so that it would be passed over in silence.
     """
-    wanted, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
+    is_kind, what = (stat.S_ISDIR, "a folder") if folder else (stat.S_ISREG, "a regular file")
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
@@ -61,7 +56,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
                 f"{path} is a link to what is not there", hint="the file has been fetched by half: fetch it again"
             ) from None
         raise cannot_read(path, error) from error
-    if not wanted(mode):
+    if not is_kind(mode):
         raise InputError(
             f"{path} is not {what}, and its name says that it belongs to the tokenizer",
             hint="lay the tokenizer into a folder of its own, or take the other thing away",
@@ -70,11 +65,7 @@ def lies(path: Path, *, folder: bool = False) -> bool:
 
 
 def refuse_pattern(pattern: str | None, path: Path, why: str) -> None:
-    """Refuse a split pattern where a format leaves no choice of one.
-
-    Raises:
-        UsageError: if one is given; the message says why there is no choice.
-    """
+    """Refuse a split pattern where a format leaves no choice of one; the message says why."""
     if pattern is not None:
         raise UsageError(f"{path} {why}; no pattern can be given with it")
 
@@ -82,9 +73,8 @@ def refuse_pattern(pattern: str | None, path: Path, why: str) -> None:
 def reader_of(loads: Callable[[bytes, str], Tokenizer], why: str) -> Callable[..., Tokenizer]:
     """Return the ``load`` of a format that is one file and leaves no choice of a split pattern.
 
-    Args:
-        loads: Reads the content of a file, given what to call it in errors.
-        why: Why no pattern can be given, as in "says itself how text is split".
+    ``loads`` reads the content of a file, given what to call it in errors; ``why`` is as in "says itself how text is
+    split".
     """
 
     def load(path: Path, pattern: str | None = None) -> Tokenizer:
@@ -105,11 +95,7 @@ A merge of ids can double a token, so thirty lines could ask for gigabytes."""
 
 
 def text_lines(data: bytes, source: str) -> list[str]:
-    """Cut a text into its lines, without their ends (LF or CR LF), and without an empty one at the end.
-
-    Raises:
-        FormatError: if it is not UTF-8.
-    """
+    """Cut a text into its lines, without their ends (LF or CR LF), and without an empty one at the end."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -122,11 +108,7 @@ def text_lines(data: bytes, source: str) -> list[str]:
 
 
 def number(text: str, below: int, where: str) -> int:
-    """Read a decimal number from 0 to ``below - 1``.
-
-    Raises:
-        FormatError: if it is none; ``where`` is the place for the message.
-    """
+    """Read a decimal number from 0 to ``below - 1``."""
     # The length is looked at first: int() of a million digits takes seconds.
     if len(text) <= 10 and text.isascii() and text.isdigit() and int(text) < below:
         return int(text)
@@ -134,11 +116,7 @@ def number(text: str, below: int, where: str) -> int:
 
 
 def split_of(pattern: str, where: str) -> Split:
-    """Return the stage that splits by a file's expression.
-
-    Raises:
-        FormatError: if it does not compile.
-    """
+    """Return the stage that splits by a file's expression."""
     try:
         compile_splitter((pattern,))
     except UsageError as error:
@@ -149,11 +127,7 @@ def split_of(pattern: str, where: str) -> Split:
 class MergesById:
     """Collect tokens and merges of a file that names the parts of each merge by their ids.
 
-    Args:
-        tokens: The tokens that no merge makes, by id.
-
-    Raises:
-        FormatError: if two of them are the same bytes.
+    What it begins with are the tokens that no merge makes, by id.
     """
 
     def __init__(self, tokens: Mapping[int, bytes], source: str) -> None:
@@ -166,12 +140,7 @@ class MergesById:
         self._triples = array("I")
 
     def add(self, left: int, right: int, product: int, where: str) -> None:
-        """Add a merge, the next in order of priority.
-
-        Raises:
-            FormatError: if a part is not there yet, the product is there already, by its id or by its bytes,
-                or the tokens grow beyond all measure.
-        """
+        """Add a merge, the next in order of priority."""
         for part in (left, right):
             if part not in self._tokens:
                 raise FormatError(f"the merge uses id {part}, which is not a token so far ({where})")
@@ -217,12 +186,9 @@ class Node:
 
     @classmethod
     def parse(cls, data: bytes, source: str) -> Node:
-        """Parse a JSON document.
+        """Parse a JSON document, nested no deeper than 1,024 levels.
 
         A key that stands twice counts with its last value, as in every common reader.
-
-        Raises:
-            FormatError: if it is not JSON, or nested deeper than 1,024 levels; with line and column.
         """
         try:
             return cls(orjson.loads(data), source)
@@ -249,11 +215,7 @@ class Node:
         return FormatError(f"{self.where} {message}", hint=hint)
 
     def get(self, key: str) -> Node:
-        """Return a member of an object; null when it is absent.
-
-        Raises:
-            FormatError: if this is not an object.
-        """
+        """Return a member of an object; null when it is absent."""
         return Node(self.members().get(key), self.source, f"{self.path}.{key}" if self.path else key)
 
     def members(self) -> dict[str, object]:
@@ -302,11 +264,7 @@ class Node:
         return self.value
 
     def only(self, *known: str) -> None:
-        """Refuse an object that has other members than these: they might change what it does.
-
-        Raises:
-            FormatError: if it has one.
-        """
+        """Refuse an object that has other members than these: they might change what it does."""
         for key in self.members():
             if key not in known:
                 raise FormatError(
@@ -316,8 +274,8 @@ class Node:
 
     def _expected(self, what: str) -> FormatError:
         shown = {dict: "an object", list: "an array", type(None): "null", str: "a string", bool: "true or false"}
-        found = shown.get(type(self.value), repr(self.value)[:40])
-        return self.error(f"is to be {what}, not {found}")
+        kind = shown.get(type(self.value), repr(self.value)[:40])
+        return self.error(f"is to be {what}, not {kind}")
 
 
 def facts_of(node: Node, prefix: str = "") -> tuple[tuple[str, Fact], ...]:

@@ -90,13 +90,13 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
         for document, begins, _ in block.parts():
             if begins:
                 number, offset = number + 1, 0
-            found = None if matcher is None else matcher.find(document)
-            if found is not None:
-                start, end, _ = found
+            match = None if matcher is None else matcher.find(document)
+            if match is not None:
+                start, end, _ = match
                 text = bytes(document[start:end]).decode("utf-8", "backslashreplace")
                 raise InputError(
                     f"{origins.of(number)}, byte {offset + start:,}: the text holds the special token {text}",
-                    hint="--special all makes it that token, no --special keeps it plain text",
+                    hint='`specials="all"` makes it that token, no `specials` keeps it plain text',
                 )
             offset += len(document)
         yield block
@@ -149,12 +149,12 @@ class Budget:
         """
         if not self._first:
             return
-        told = [(self._origins.of(number), plural(tokens, "token")) for number, tokens in self._first]
+        described = [(self._origins.of(number), plural(tokens, "token")) for number, tokens in self._first]
         if self._over == 1:
-            raise CheckFailed(f"{told[0][0]} has {told[0][1]}, more than {self._limit:,}")
+            raise CheckFailed(f"{described[0][0]} has {described[0][1]}, more than {self._limit:,}")
         of_all = f"{self._over:,} of {self._number:,} documents have more than {plural(self._limit or 0, 'token')}"
-        more = f"; and {self._over - len(told):,} more" if self._over > len(told) else ""
-        raise CheckFailed(f"{of_all}: {'; '.join(f'{name} has {has}' for name, has in told)}{more}")
+        more = f"; and {self._over - len(described):,} more" if self._over > len(described) else ""
+        raise CheckFailed(f"{of_all}: {'; '.join(f'{name} has {has}' for name, has in described)}{more}")
 
 
 Item = tuple["Block", "Place"]
@@ -337,7 +337,7 @@ def check_output(to: str, target: Target, *, jsonl: bool = False) -> None:
 
     if target.path is None:
         if to in sinks.SINKS and sinks.is_binary(to) and target.stream is not None and target.stream.isatty():
-            raise UsageError(f"{to} is not for a terminal", hint="name a file with -o, or pipe it into a program")
+            raise UsageError(f"{to} is not for a terminal", hint="name a file with `output`, or pipe it into a program")
     elif to in sinks.SINKS:
         sinks.check_outputs(to, target.path)
     else:
@@ -348,4 +348,4 @@ def outputs_of(to: str, target: Target) -> list[tuple[str, str | None]]:
     """Return the files that are written, with what messages call them."""
     from bpe_cli import sinks
 
-    return [("-o", target.path), ("the record of -o", sinks.record_of(to, target.path))]
+    return [("`output`", target.path), ("the record of `output`", sinks.record_of(to, target.path))]

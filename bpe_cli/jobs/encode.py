@@ -82,7 +82,7 @@ def encode(
     edges = edges_of(model, add_special_tokens=options.add_special_tokens, bos=options.bos, eot=options.eot)
     matcher = model.matcher(options.specials)
     note_oddities(model, options.specials, listener)
-    found = find_documents(source, written, listener=listener, streams=streams, target=target)
+    files = find_documents(source, written, listener=listener, streams=streams, target=target)
     hashes: list[InputHash] | None = [] if sinks.is_binary(to) and target.path is not None else None
     origins = Origins(whole=source.documents == "whole")
     budget, places = Budget(options.max_tokens, origins), Places()
@@ -95,7 +95,7 @@ def encode(
         with (
             Ordered(way.encode, way.write, usable_threads(options.threads)) as ordered,
             reading(
-                source, found, "encoding", listener, stdin=streams.read, on_input=origins.begin, hashes=hashes,
+                source, files, "encoding", listener, stdin=streams.read, on_input=origins.begin, hashes=hashes,
                 on_wait=ordered.drain,
             ) as blocks,
         ):  # fmt: skip

@@ -76,9 +76,6 @@ class Sink(ABC):
             block: The block: its open ends, and its bytes (for spans).
             ids: The ids of all its documents (u32).
             ends: Where each document's ids end (u64).
-
-        Raises:
-            OutputError: if they cannot be written.
         """
         self.tokens += len(ids)
         self.documents += block.ended
@@ -89,11 +86,7 @@ class Sink(ABC):
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None: ...
 
     def finish(self) -> None:
-        """Complete the output after the last block, and flush; the output stays open.
-
-        Raises:
-            OutputError: if it cannot be written.
-        """
+        """Complete the output after the last block, and flush; the output stays open."""
         self.output.flush()
 
 

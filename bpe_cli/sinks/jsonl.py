@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import IO, TYPE_CHECKING
 
-from bpe_cli import _core
 from bpe_cli.sinks.base import IDS_AT_ONCE, Sink, SinkOptions, Table, parts
-from bpe_cli.sinks.lines import visible_table
+from bpe_cli.sinks.lines import rows, visible_table
 
 if TYPE_CHECKING:
     from bpe_cli.sinks.atomic import Output
@@ -27,9 +26,8 @@ class JsonlSink(Sink):
 
     def __init__(self, output: Output, tokenizer: Tokenizer, options: SinkOptions) -> None:
         super().__init__(output, tokenizer, options)
-        self._arrays = [
-            name for name, wanted in (("ids", True), ("tokens", options.tokens), ("spans", options.spans)) if wanted
-        ]
+        chosen = {"ids": True, "tokens": options.tokens, "spans": options.spans}
+        self._arrays = [name for name, is_written in chosen.items() if is_written]
         self._table = visible_table(tokenizer)
         self._spans = SpanFinder(tokenizer) if tokenizer.has_spans else StagedSpanFinder(tokenizer, options.specials)
         self._waiting: dict[str, IO[bytes]] = {}
@@ -37,10 +35,7 @@ class JsonlSink(Sink):
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
         if not (self.options.tokens or self.options.spans):
-            lines, self._begun = _core.write_rows(
-                ids, ends, b'{"ids":[', b",", b"]}\n",
-                continued=block.continued, begun=self._begun, unfinished=block.unfinished,
-            )  # fmt: skip
+            lines, self._begun = rows(block, ids, ends, (b'{"ids":[', b",", b"]}\n"), begun=self._begun)
             self.output.write(lines)
             return
         from bpe_cli.support.safe_orjson import orjson

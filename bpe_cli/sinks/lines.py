@@ -18,15 +18,24 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
 
 
+def rows(
+    block: Block, ids: memoryview, ends: memoryview, around: tuple[bytes, bytes, bytes], *, begun: bool
+) -> tuple[bytes, bool]:
+    """Write the ids of each document of a block.
+
+    Returns:
+        The text, and whether the document that goes on in the block after has an id.
+    """
+    return _core.write_rows(ids, ends, *around, continued=block.continued, begun=begun, unfinished=block.unfinished)
+
+
 class IdsSink(Sink):
     """Write ids as text."""
 
     _begun = False  # whether the line at hand has an id
 
     def _write(self, block: Block, ids: memoryview, ends: memoryview) -> None:
-        lines, self._begun = _core.write_rows(
-            ids, ends, b"", b" ", b"\n", continued=block.continued, begun=self._begun, unfinished=block.unfinished
-        )
+        lines, self._begun = rows(block, ids, ends, (b"", b" ", b"\n"), begun=self._begun)
         self.output.write(lines)
 
 
@@ -94,11 +103,7 @@ class CountSink(Sink):
     _so_far = 0  # tokens of the document that goes on from the block before
 
     def write_counts(self, block: Block, counts: memoryview) -> None:
-        """Write how many tokens each document of a block has (u64), and flush.
-
-        Raises:
-            OutputError: if they cannot be written.
-        """
+        """Write how many tokens each document of a block has (u64), and flush."""
         lines, tokens, self._so_far = _core.write_counts(counts, self._so_far, block.unfinished)
         self.tokens += tokens
         self.documents += block.ended

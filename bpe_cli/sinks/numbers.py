@@ -79,7 +79,7 @@ class BinSink(Sink):
 
         raise InputError(
             f"document {before + bisect_right(ends, places[0]) + 1:,} holds the token "
-            f"{quote(self.tokenizer.token_bytes(eot))} (id {eot}), with which --eot ends documents",
+            f"{quote(self.tokenizer.token_bytes(eot))} (id {eot}), with which `eot` ends documents",
             hint="name a special token, which text never becomes; --add-special TEXT=ID adds one",
         )
 
@@ -101,13 +101,13 @@ def _may_be_text(token_id: int | None, tokenizer: Tokenizer, options: SinkOption
 
 def _places_of(ids: memoryview, token_id: int) -> list[int]:
     """Find an id among others (u32); a search in bytes, since it runs over all that is written."""
-    data, wanted = ids.tobytes(), token_id.to_bytes(4, sys.byteorder)
+    data, pattern = ids.tobytes(), token_id.to_bytes(4, sys.byteorder)
     places = []
-    place = data.find(wanted)
+    place = data.find(pattern)
     while place >= 0:
         if place % 4 == 0:
             places.append(place // 4)
-        place = data.find(wanted, place + 1)
+        place = data.find(pattern, place + 1)
     return places
 
 
@@ -158,16 +158,12 @@ class NpySink(BinSink):
         if not output.rewritable:
             raise OutputError(
                 f"cannot write npy to {output.name}: its header is completed at the end, and this is not a plain file",
-                hint="give a file with -o OUT, or use --to bin",
+                hint='give a file with `output=OUT`, or use `to="bin"`',
             )
         output.write(header(self.dtype, 0))
 
     def finish(self) -> None:
-        """Complete the header, and flush.
-
-        Raises:
-            OutputError: if it cannot be written.
-        """
+        """Complete the header, and flush."""
         self.output.rewrite_start(header(self.dtype, self.tokens))
         super().finish()
 
@@ -205,7 +201,7 @@ def read_bin(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     if options.dtype is None:
         raise InputError(
             f"cannot read {name}: nothing says whether its numbers are u16 or u32",
-            hint=f"its sidecar {name}.json says so, or --dtype u16",
+            hint=f'its sidecar {name}.json says so, or `dtype="u16"`',
         )
     number = _Number(2 if options.dtype == "u16" else 4)
     size = _size_left(stream)
@@ -229,11 +225,7 @@ def read_npy(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
 
 
 def _npy_header(stream: IO[bytes], name: str) -> tuple[_Number, int]:
-    """Read the header of an array: how its numbers lie, and how many there are.
-
-    Raises:
-        InputError: if it is damaged, or the array is not 1-D or not of integers.
-    """
+    """Read the header of an array: how its numbers lie, and how many there are."""
     import ast
 
     start = _exactly(stream, 8, name)
@@ -274,11 +266,7 @@ def _exactly(stream: IO[bytes], size: int, name: str) -> bytes:
 def _numbers(
     stream: IO[bytes], name: str, number: _Number, length: int | None, sha256: str | None
 ) -> Iterator[array[int]]:
-    """Yield numbers to the end of the stream, of which there must be ``length`` (None: any number).
-
-    Raises:
-        InputError: if there are more or fewer, or their hash is not ``sha256`` (None: any hash).
-    """
+    """Yield numbers to the end of the stream, of which there must be ``length`` (None: any number)."""
     held, place = b"", 0
     digest = None
     if sha256 is not None:
@@ -306,12 +294,6 @@ def _numbers(
 
 def widen(data: bytes, number: _Number, place: int, name: str) -> array[int]:
     """Turn the bytes of numbers into u32.
-
-    Args:
-        data: A whole number of numbers.
-        number: How they lie.
-        place: The place of the first one in the file, for messages.
-        name: What messages call the file.
 
     Raises:
         InputError: if a number is negative or too large.

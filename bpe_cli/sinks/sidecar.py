@@ -58,12 +58,7 @@ def sidecar_path(path: str) -> str:
 
 
 def describe(sink: BinSink, inputs: Sequence[tuple[str, str, int]]) -> bytes:
-    """Make the sidecar of what a sink has written.
-
-    Args:
-        sink: The sink, after its last block.
-        inputs: What was encoded: (name, sha256, bytes) each.
-    """
+    """Make the sidecar of what a sink has written."""
     from bpe_cli.support.safe_orjson import orjson
     from bpe_cli.tokenizer import fingerprint
 
@@ -108,11 +103,7 @@ def load_sidecar(path: str) -> Sidecar | None:
 
 
 def _checked(content: Any, place: str) -> Sidecar:
-    """Check what a sidecar says, member by member.
-
-    Raises:
-        InputError: if a member is missing or out of range.
-    """
+    """Check what a sidecar says, member by member."""
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise InputError(f"{place}: this is no description of ids: its schema is not {SCHEMA!r}")
     if content.get("dtype") not in ("u16", "u32") or content.get("byteorder") != "little":
@@ -160,12 +151,6 @@ def complete(
     source_format: str, path: str, asked: ReadOptions, tokenizer: Tokenizer
 ) -> tuple[ReadOptions, Sidecar | None]:
     """Fill in what was not asked for: from the sidecar of a binary file, else from the tokenizer.
-
-    Args:
-        source_format: A name from ``read.READERS``.
-        path: The file, or ``-`` for stdin, which has no sidecar.
-        asked: What the user says.
-        tokenizer: Whose ids they are taken for.
 
     Raises:
         InputError: if the sidecar is damaged or belongs to another file.

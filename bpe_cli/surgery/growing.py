@@ -128,9 +128,9 @@ def extend(
     if counts.unique == 0:
         raise TrainingError("there is nothing to train on: the corpus has no text")
     ids, ends, numbers = array("I"), array("Q"), array("Q")
-    for _, occurrences, found, found_ends in segmented(tokenizer.live_model, counts):
+    for _, occurrences, segment_ids, found_ends in segmented(tokenizer.live_model, counts):
         base = len(ids)
-        ids.frombytes(found.cast("B"))
+        ids.frombytes(segment_ids.cast("B"))
         ends.extend(base + end for end in found_ends)
         numbers.extend(occurrences)
     usual = 2 if isinstance(model, CharacterBpe) else 1
@@ -165,11 +165,7 @@ def extend(
 
 
 def _extensible(model: Model) -> _Merging:
-    """Return a model whose merges are listed.
-
-    Raises:
-        FormatError: if it does not merge, or by ranks of which no list of merges can be made.
-    """
+    """Return a model whose merges are listed."""
     merging = _listed(model)
     if merging is None:
         raise FormatError(
@@ -192,11 +188,7 @@ def _mergeable(tokenizer: Tokenizer, model: MergeBpe | CharacterBpe) -> list[byt
 
 
 def _refuse_special(tokenizer: Tokenizer, tokens: list[bytes]) -> None:
-    """Make sure that no text becomes a token that reads like a special one.
-
-    Raises:
-        TrainingError: if a token would read like a special one.
-    """
+    """Make sure that no text becomes a token that reads like a special one."""
     contents = {token.content for token in tokenizer.special_tokens}
     for token in tokens:
         if token in contents:
@@ -333,7 +325,7 @@ def _special_tokens(
 ) -> list[SpecialToken]:
     """Return the second's special tokens that the first lacks, with new ids; fills in what became of the others."""
     known = {token.content: token.token_id for token in first.special_tokens}
-    found = []
+    further = []
     for token in second.special_tokens:
         present = known.get(token.content, first.model.vocabulary.id_of(token.content))
         text_id = other_to_new[token.token_id]
@@ -343,8 +335,8 @@ def _special_tokens(
         if text_id is None or text_id < old_size:  # not one that merges make as well
             text_id, following = following, following + 1
         other_to_new[token.token_id] = text_id
-        found.append(replace(token, token_id=text_id))
-    return sorted(found, key=lambda token: token.token_id)
+        further.append(replace(token, token_id=text_id))
+    return sorted(further, key=lambda token: token.token_id)
 
 
 def _is_ordinary(tokenizer: Tokenizer, content: bytes) -> bool:
@@ -354,11 +346,7 @@ def _is_ordinary(tokenizer: Tokenizer, content: bytes) -> bool:
 
 
 def _listed(model: Model) -> _Merging | None:
-    """Return a model whose merges are listed; None if it does not merge pairs by a list or by ranks.
-
-    Raises:
-        FormatError: if it merges by ranks of which no list can be made.
-    """
+    """Return a model whose merges are listed; None if it does not merge pairs by a list or by ranks."""
     if isinstance(model, CharacterBpe):
         return model
     return as_merges(model) if isinstance(model, (RankBpe, MergeBpe)) else None

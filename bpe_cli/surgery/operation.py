@@ -171,11 +171,7 @@ def _ids_in(post_processor: str | None) -> set[int]:
 
 
 def _parsed(post_processor: str) -> tuple[object, list[tuple[list[int], int]]]:
-    """Read a post-processor; gives the component, and each list in it that holds an id with the place of the id.
-
-    Raises:
-        FormatError: if it is broken.
-    """
+    """Read a post-processor; gives the component, and each list in it that holds an id with the place of the id."""
     try:
         component = json.loads(post_processor)
         places = [*_places_of_ids(component)]
@@ -228,25 +224,18 @@ def segmented(model: Model, counts: _core.Counts) -> Iterator[tuple[list[bytes],
 
     Yields:
         Pieces, how often each occurs (u64), the ids of all of them (u32), where each piece's end (u64).
-
-    Raises:
-        InputError: if the model has no token for a byte.
     """
     bare = Tokenizer(model)
     for start in range(0, counts.unique, _CHUNK):
-        found = counts.items(start, _CHUNK)
-        pieces = [piece for piece, _ in found]
+        items = counts.items(start, _CHUNK)
+        pieces = [piece for piece, _ in items]
         block = Block(b"".join(pieces), array("Q", accumulate(map(len, pieces))))
         ids, ends = bare.encode_block(block)
-        yield pieces, array("Q", (number for _, number in found)), ids, ends
+        yield pieces, array("Q", (number for _, number in items)), ids, ends
 
 
 def count_tokens(model: Model, counts: _core.Counts) -> dict[int, int]:
-    """Count how often each token occurs in a corpus, by id.
-
-    Raises:
-        InputError: if the model has no token for a byte.
-    """
+    """Count how often each token occurs in a corpus, by id."""
     uses: dict[int, int] = {}
     for _, numbers, ids, ends in segmented(model, counts):
         start = 0

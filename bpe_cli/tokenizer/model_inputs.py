@@ -332,13 +332,13 @@ def word_ids(spans: Sequence[Span], pieces: Sequence[Span]) -> list[int | None]:
     >>> word_ids([(0, 2), (2, 3), (4, 5)], [(0, 3), (4, 5)])
     [0, 0, 1]
     """
-    found: list[int | None] = []
+    words: list[int | None] = []
     piece = 0
     for start, end in spans:
         while piece < len(pieces) and (pieces[piece][1] <= start if end > start else pieces[piece][1] < start):
             piece += 1
-        found.append(piece if piece < len(pieces) else None)
-    return found
+        words.append(piece if piece < len(pieces) else None)
+    return words
 
 
 # -- spans without the white space at their ends ----------------------------------------------------

@@ -1,4 +1,4 @@
-"""Train tokenizers: one module an algorithm, each an options dataclass and a ``Trainer`` that calls the core."""
+"""Train tokenizers: an algorithm is an options dataclass and a ``Trainer`` that calls the core."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Trainer(ABC, Generic[Chosen]):
 
     Options: type[Chosen]
     follows: tuple[str, ...] = ()
-    smaller: str = "raise --max-memory, split the text more finely, or train on a sample"
+    smaller: str = "raise `max_memory`, split the text more finely, or train on a sample"
 
     def chosen_by(self, algorithm: str, compat: str | None) -> dict[str, str]:
         """Return the options that say by which name, and by whose rules, training was asked for."""
@@ -172,7 +172,7 @@ class Trainer(ABC, Generic[Chosen]):
         if cutting.stages != self.cutting(options).stages:
             raise UsageError(
                 "the counts were made of text that was normalized or cut otherwise than these options say",
-                hint="count again with the same -a, --normalizer and --pre-tokenizer",
+                hint="count again with the same `algorithm`, `normalizer` and `pre_tokenizer`",
             )
         return options
 
@@ -214,11 +214,7 @@ class Trainer(ABC, Generic[Chosen]):
 
 
 def check_list(name: str, texts: Sequence[str]) -> None:
-    """Make sure that an option is a list of texts, and not one text, which is a sequence, too.
-
-    Raises:
-        UsageError: if it is one text.
-    """
+    """Make sure that an option is a list of texts, and not one text, which is a sequence, too."""
     if isinstance(texts, str):
         raise UsageError(f"{name} is a list of texts, and not one text", hint=f"{name}=[{texts!r}]")
 

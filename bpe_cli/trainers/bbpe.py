@@ -155,7 +155,7 @@ def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
     needed = initial + (0 if options.rules.special_first else specials)
     if options.vocab_size < needed:
         parts = f"{symbols} bytes" + (f" and {specials} special token{'s' if specials > 1 else ''}" if specials else "")
-        smaller = ", or for --initial-alphabet seen" if options.initial_alphabet == "all" else ""
+        smaller = ', or for `initial_alphabet="seen"`' if options.initial_alphabet == "all" else ""
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {parts}",
             hint=f"ask for {needed} or more{smaller}",
@@ -180,11 +180,11 @@ def initial_tokens(options: BbpeOptions, counts: _core.Counts) -> tuple[list[byt
     """
     alphabet = list(ALPHABET_ORDER) if options.rules.visible_order else list(range(256))
     if options.initial_alphabet == "seen":
-        seen: set[int] = set()
+        present_bytes: set[int] = set()
         mark = options.boundary_mark.encode()
         for piece, _ in items_of(counts):
-            seen.update(piece.replace(mark, b"") if mark else piece)
-        alphabet = [byte for byte in alphabet if byte in seen]
+            present_bytes.update(piece.replace(mark, b"") if mark else piece)
+        alphabet = [byte for byte in alphabet if byte in present_bytes]
     initial: list[bytes] = []
     specials: dict[str, int] = {}
     if options.rules.special_first:
@@ -206,7 +206,7 @@ class Bbpe(Trainer[BbpeOptions]):
     """Train byte-level BPE."""
 
     Options = BbpeOptions
-    smaller = "raise --max-memory, split the text more finely with --pattern, or train on a sample"
+    smaller = "raise `max_memory`, split the text more finely with `pattern`, or train on a sample"
 
     def front(self, options: BbpeOptions) -> Front:
         """Return the stages that text goes through."""
@@ -214,11 +214,7 @@ class Bbpe(Trainer[BbpeOptions]):
         return Front((), (PrefixSpace(), *stages) if options.prefix_space else stages)
 
     def cutter(self, options: BbpeOptions) -> SplitText:
-        """Compile what cuts text: splitters alone have a shorter way.
-
-        Raises:
-            UsageError: if the pattern does not compile.
-        """
+        """Compile what cuts text: splitters alone have a shorter way."""
         return SplitText(compile_splitter(options.patterns), options.prefix_space)
 
     def slow_patterns(self, options: BbpeOptions) -> tuple[str, ...]:
@@ -242,10 +238,10 @@ class Bbpe(Trainer[BbpeOptions]):
         if options.pattern not in (None, pattern):
             raise UsageError(
                 f"the counts were cut with {_named(pattern)}, not with {_named(options.pattern or '')}",
-                hint="leave --pattern out, or count again",
+                hint="leave `pattern` out, or count again",
             )
         if options.prefix_space and not cutting.prefix_space:
-            raise UsageError("the counts were made without --prefix-space", hint="count again with it")
+            raise UsageError("the counts were made without `prefix_space`", hint="count again with it")
         return replace(options, pattern=pattern, prefix_space=cutting.prefix_space)
 
     def _unicode_version(self, options: BbpeOptions) -> str:
@@ -304,11 +300,7 @@ class Bbpe(Trainer[BbpeOptions]):
         )
 
     def untrained(self, options: BbpeOptions) -> Tokenizer:
-        """Return what training would give without any merge: to see, before it begins, what could not be done.
-
-        Raises:
-            TrainingError: if the vocabulary is smaller than its alphabet.
-        """
+        """Return what training would give without any merge: to see, before it begins, what could not be done."""
         if options.initial_alphabet == "all":
             initial, symbols, _ = initial_tokens(options, new_counts())
             _check_size(options, len(initial), len(symbols))

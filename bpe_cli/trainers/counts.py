@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError, TrainingError, UsageError
@@ -72,11 +72,7 @@ def _batched(items: Iterable[tuple[bytes, int]], size: int) -> Iterator[list[tup
 
 
 def refuse_nothing(counts: _core.Counts, what: str = "text") -> None:
-    """Make sure that a corpus has something to train on.
-
-    Raises:
-        TrainingError: if it has not.
-    """
+    """Make sure that a corpus has something to train on."""
     if not counts.unique:
         raise TrainingError(f"there is nothing to train on: the corpus has no {what}")
 
@@ -90,10 +86,20 @@ def small(counts: _core.Counts) -> dict[bytes, int]:
     pieces = dict(counts.items(0, STEPS_BYTES))
     if sum(map(len, pieces)) > STEPS_BYTES or counts.unique > len(pieces):
         raise UsageError(
-            f"--steps is for small corpora: up to {STEPS_BYTES:,} bytes of different pieces",
-            hint="leave --steps out, or train on a sample",
+            f"`steps` is for small corpora: up to {STEPS_BYTES:,} bytes of different pieces",
+            hint="leave `steps` out, or train on a sample",
         )
     return pieces
+
+
+def small_texts(counts: _core.Counts) -> dict[str, int]:
+    """Return all pieces of a corpus that is small enough for a textbook, as text."""
+    return {piece.decode("utf-8", "surrogateescape"): count for piece, count in small(counts).items()}
+
+
+def cut_tokens(blob: bytes, ends: _core.U32Array) -> list[bytes]:
+    """Cut what the core has learnt into tokens, by where each ends."""
+    return [blob[start:end] for start, end in pairwise([0, *memoryview(ends)])]
 
 
 def texts(counts: _core.Counts, by_byte: bool = False, mark: str = "") -> Iterator[tuple[str, int]]:

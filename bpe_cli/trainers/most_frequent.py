@@ -91,11 +91,7 @@ class MostFrequent(Trainer[Frequent]):
 
     @abstractmethod
     def pick(self, counts: _core.Counts, options: Frequent) -> tuple[Iterable[bytes], tuple[str, ...]]:
-        """Choose pieces, in order, and say what the others of the corpus are not, as ``shortfall`` wants it.
-
-        Raises:
-            TrainingError: if they cannot be chosen.
-        """
+        """Choose pieces, in order, and say what the others of the corpus are not, as ``shortfall`` wants it."""
 
     def model(self, vocabulary: Vocabulary, options: Frequent) -> Model:
         """Return what looks pieces up."""
@@ -142,7 +138,7 @@ class MostFrequent(Trainer[Frequent]):
 
         refuse_nothing(counts, self.counted)
         small(counts)
-        counted = {_text(piece): number for piece, number in self.shown(counts, options).items()}
+        counted = {_text(piece): count for piece, count in self.shown(counts, options).items()}
         vocabulary = number(self.pick(counts, options)[0], options.contents, options.vocab_size)
         return NumberedPieces(counted, [_text(token) for _, token in vocabulary.items()], options.contents)
 
@@ -179,7 +175,7 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
     reserved = {content.encode("utf-8", "surrogateescape") for content in contents}
     kept = [piece for piece in pieces if piece not in reserved]
     if not kept:
-        raise TrainingError("nothing in the corpus is frequent enough", hint="ask for a lower --min-frequency")
+        raise TrainingError("nothing in the corpus is frequent enough", hint="ask for a lower `min_frequency`")
     if vocab_size is not None and vocab_size <= len(contents):
         raise TrainingError(
             f"a vocabulary of {vocab_size} has no room after {plural(len(contents), 'special token')}",
@@ -190,19 +186,13 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
     if total > _core.MAX_TOKENS or sum(map(len, kept)) >= 1 << 32:
         raise TrainingError(
             f"{total:,} tokens are too many: {_core.MAX_TOKENS:,} fit, of 4 GiB together",
-            hint="ask for a --vocab-size, or for a higher --min-frequency",
+            hint="ask for a `vocab_size`, or for a higher `min_frequency`",
         )
     return Vocabulary.from_tokens([b""] * len(contents) + kept)
 
 
 def shortfall(vocabulary: Vocabulary, vocab_size: int | None, noun: str, *left_out: str) -> str | None:
-    """Explain why a vocabulary is smaller than asked for, if it is.
-
-    Args:
-        vocabulary: The vocabulary.
-        vocab_size: The size asked for.
-        noun: What it is made of.
-        left_out: What those are not that the corpus has besides; empty texts say nothing.
+    """Explain why a vocabulary is smaller than asked for, if it is; empty texts of ``left_out`` say nothing.
 
     >>> shortfall(Vocabulary.from_tokens([b"a"]), 2, "character")
     'there are no more characters'

@@ -33,12 +33,10 @@ class Shape:
     """State which keys the object of a dataclass has, in order, and what their values are."""
 
     def __init__(self, keys: str, **derived: Callable[[Any], Any]) -> None:
-        """Read the keys.
+        """Read the keys, which are words, and functions of the whole for some of them.
 
-        Args:
-            keys: Words: ``key`` for the field or property of that name, ``key=name`` for one of another name,
-                ``key=name.name`` for one of a field's value, ``key=start,end`` for a list of several.
-            derived: Functions of the whole for keys that are among the words.
+        ``key`` is the field or property of that name, ``key=name`` one of another name, ``key=name.name`` one of a
+        field's value, and ``key=start,end`` a list of several.
         """
         self.columns: list[tuple[str, Callable[[Any], Any]]] = []
         for word in keys.split():

@@ -83,7 +83,7 @@ class Gap:
 class SetText:
     """A text that is set in lines already, in which every space counts: stretches with their styles, and line ends."""
 
-    stretches: Sequence[tuple[str, str]]
+    stretches: Iterable[tuple[str, str]]
 
 
 class Name(str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -54,52 +55,41 @@ Values = tuple[str, Sequence[str]]
 """A label, and a value for each column."""
 
 
+@dataclass(frozen=True)
 class Grid:
     """Rows of values, a column per tokenizer; what does not fit beside goes below, under the same labels.
 
     A label is broken only between its words; where not even one column fits beside the labels, each tokenizer's
     values are lines.
+
+    Attributes:
+        head: The header of the labels.
+        names: The tokenizers, as they are shown.
+        sections: Rows, with a line between sections.
+        first: Header and values of a column that stands before the tokenizers', in every table.
+        left: Whether values are texts, set from the left.
+        most: Columns of the screen that one tokenizer gets at most; longer values are folded.
     """
 
-    def __init__(
-        self,
-        head: str,
-        names: Sequence[str],
-        sections: Sequence[Sequence[Values]],
-        *,
-        first: tuple[str, Sequence[str]] | None = None,
-        left: bool = False,
-        most: int | None = None,
-    ) -> None:
-        """Choose what to show.
-
-        Args:
-            head: The header of the labels.
-            names: The tokenizers, as they are shown.
-            sections: Rows, with a line between sections.
-            first: Header and values of a column that stands before the tokenizers', in every table.
-            left: Whether values are texts, set from the left.
-            most: Columns of the screen that one tokenizer gets at most; longer values are folded.
-        """
-        self._head = head
-        self._names = list(names)
-        self._sections = sections
-        self._first = first
-        self._left = left
-        self._most = most
+    head: str
+    names: Sequence[str]
+    sections: Sequence[Sequence[Values]]
+    first: tuple[str, Sequence[str]] | None = None
+    left: bool = False
+    most: int | None = None
 
     def blocks(self, screen: Screen) -> Iterator[Block]:
         """Yield as many sheets as the width asks for."""
-        rows = [row for section in self._sections for row in section]
-        labels = [self._head, *(label for label, _ in rows)]
+        rows = [row for section in self.sections for row in section]
+        labels = [self.head, *(label for label, _ in rows)]
         widths = [
             max(header_width(name), *(cell_len(values[number]) for _, values in rows))
-            for number, name in enumerate(self._names)
+            for number, name in enumerate(self.names)
         ]
-        widths = [min(width, self._most or width) for width in widths]
+        widths = [min(width, self.most or width) for width in widths]
         room = screen.width - EDGES
-        if self._first is not None:
-            room -= max(map(cell_len, [self._first[0], *self._first[1]])) + GAP
+        if self.first is not None:
+            room -= max(map(cell_len, [self.first[0], *self.first[1]])) + GAP
         label_cells = min(max(map(cell_len, labels)), room - GAP - max(widths))
         if label_cells < max(cell_len(word) for label in labels for word in label.split() or [""]):
             yield from self._lists()
@@ -110,27 +100,27 @@ class Grid:
             yield self._sheet(part, min(longest, max(label_cells, room - taken)))
 
     def _sheet(self, columns: range, label_cells: int) -> Sheet:
-        values: dict[str, Any] = {"no_wrap": not self._left, "max_width": self._most}
+        values: dict[str, Any] = {"no_wrap": not self.left, "max_width": self.most}
         shown = Sheet(
-            Column(self._head, False, {"width": label_cells}),
-            *([] if self._first is None else numbers(self._first[0])),
-            *(text_column(header(self._names[number]), right=not self._left, **values) for number in columns),
+            Column(self.head, False, {"width": label_cells}),
+            *([] if self.first is None else numbers(self.first[0])),
+            *(text_column(header(self.names[number]), right=not self.left, **values) for number in columns),
         )
         place = 0
-        for section in self._sections:
+        for section in self.sections:
             for label, row in section:
-                before = [] if self._first is None else [self._first[1][place]]
+                before = [] if self.first is None else [self.first[1][place]]
                 shown.add_row(label, *before, *(row[number] for number in columns))
                 place += 1
             shown.end_part()
         return shown
 
     def _lists(self) -> Iterator[Line]:
-        labels = [label for section in self._sections for label, _ in section]
-        if self._first is not None:
-            yield from listed(f"\n{self._first[0]}", zip(labels, self._first[1], strict=True))
-        for number, name in enumerate(self._names):
-            values = [values[number] for section in self._sections for _, values in section]
+        labels = [label for section in self.sections for label, _ in section]
+        if self.first is not None:
+            yield from listed(f"\n{self.first[0]}", zip(labels, self.first[1], strict=True))
+        for number, name in enumerate(self.names):
+            values = [values[number] for section in self.sections for _, values in section]
             yield from listed(f"\n{name}", zip(labels, values, strict=True))
 
 

@@ -91,7 +91,7 @@ class StagesView:
             yield _more(len(stage.changes) - len(shown), "change")
 
     def _columns(self, made: Iterable[Interlined], total: int, palette: Palette, width: int) -> Iterator[Block]:
-        yield SetText(list(interlinear(made, width, bars=not palette, marked=self.marked)))
+        yield SetText(interlinear(made, width, bars=not palette, marked=self.marked))
         if self.limit is not None and total > self.limit:
             yield _more(total - self.limit, "more")
 

@@ -153,12 +153,12 @@ def _walk(walk: Walk, width: int, most: int | None) -> Iterator[Block]:
 
 def _merges(walk: MergeWalk, width: int, most: int | None) -> Iterator[Block]:
     yield from _spellings(walk.spelt, most)
-    told = [_merge(step) for step in walk.steps]
-    pair_width = max(map(cell_len, told), default=0)
+    merges = [_merge(step) for step in walk.steps]
+    pair_width = max(map(cell_len, merges), default=0)
     symbols = [_symbols(walk.start), *(_symbols(step.symbols) for step in walk.steps)]
-    beside = bool(told) and _LABEL + pair_width + 3 + max(cell_len(str(each)) for each in symbols) <= width
+    beside = bool(merges) and _LABEL + pair_width + 3 + max(cell_len(str(each)) for each in symbols) <= width
     yield _line("start", " " * (pair_width + 3 if beside else 0), symbols[0])
-    for number, (pair, after) in enumerate(zip(told, symbols[1:], strict=True), start=1):
+    for number, (pair, after) in enumerate(zip(merges, symbols[1:], strict=True), start=1):
         if beside:
             yield _line(f"step {number}", _padded(pair, pair_width + 3), after)
         else:
@@ -252,8 +252,8 @@ def _looked_up(walk: LookUpWalk) -> Iterator[str]:
 def _look_ups(walk: LookUpWalk) -> Iterator[Block]:
     wide = max((cell_len(visible(step.text)) for step in walk.steps), default=0)
     for number, step in enumerate(walk.steps, start=1):
-        found = f"id {step.token.token_id}" if step.known else f"no token, so unknown: {_token(step.token)}"
-        yield _line(f"step {number}", f"{_padded(visible(step.text), wide)}  {found}")
+        result = f"id {step.token.token_id}" if step.known else f"no token, so unknown: {_token(step.token)}"
+        yield _line(f"step {number}", f"{_padded(visible(step.text), wide)}  {result}")
     if walk.more:
         yield _more(walk.more, "n-gram")
 

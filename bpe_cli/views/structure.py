@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.reachability import LAYERS, REACHABLE
@@ -258,24 +259,26 @@ def _layers(reachability: Reachability) -> TableWithNotes:
     return table
 
 
+@dataclass(frozen=True)
 class _Tokens:
-    """Show tokens with their witness or reason; a narrow console has that below each."""
+    """Tokens with their witness or reason; a narrow console has that below each."""
 
-    def __init__(self, reachability: Reachability, verdicts: Sequence[Verdict]) -> None:
-        self._rows = [
-            (str(verdict.token_id), _beginning(visible(reachability.contents[verdict.token_id])), verdict)
-            for verdict in verdicts
-        ]
+    reachability: Reachability
+    verdicts: Sequence[Verdict]
 
     def blocks(self, screen: Screen) -> Iterator[Block]:
         """Yield a sheet with the witness or reason in its last column, or all of a token in lines."""
+        contents = self.reachability.contents
+        rows = [
+            (str(each.token_id), _beginning(visible(contents[each.token_id])), each.layer, _why(each))
+            for each in self.verdicts
+        ]
         if screen.width >= NARROW:
-            rows = [(token_id, content, verdict.layer, _why(verdict)) for token_id, content, verdict in self._rows]
             layer = Column("layer", layout={"no_wrap": True})
             yield Sheet(*numbers("id"), "token", layer, "witness or reason", rows=rows)
             return
-        for token_id, content, verdict in self._rows:
-            yield from (Line(f"{token_id}  {content}  {verdict.layer}"), Line(_why(verdict)), Gap())
+        for *facts, why in rows:
+            yield from (Line("  ".join(facts)), Line(why), Gap())
 
 
 def _why(verdict: Verdict) -> str:

@@ -52,7 +52,7 @@ class Notes:
             (self.spans, span(token.start, token.end)),
             (self.scores, score_text(token.score, digits or 0)),
         )
-        return tuple(note for wanted, note in rows if wanted)
+        return tuple(note for is_due, note in rows if is_due)
 
     def __bool__(self) -> bool:
         return self.ids or self.spans or self.scores
@@ -88,7 +88,7 @@ class TokenView:
         palette, excerpt = palette_of(screen), self.segmentation.excerpt(self.limit)
         if self.notes:
             made = columns(excerpt, palette, self.notes)
-            yield SetText(list(interlinear(made, screen.width, bars=not palette, marked=self.marked)))
+            yield SetText(interlinear(made, screen.width, bars=not palette, marked=self.marked))
         else:
             yield SetText(_text(excerpt, palette, screen.width, self.marked))
         if excerpt.more:
@@ -223,13 +223,13 @@ def text_blocks(
     for row in zip(*cells.values(), strict=True):
         tokens.add_row(*row)
     more = [Line(f"and {count(excerpt.more, 'more token')}")] if excerpt.more else []
-    told = [Line(f"{warning.message} (byte {whole(warning.start)}); {warning.hint}") for warning in warnings]
+    lines = [Line(f"{warning.message} (byte {whole(warning.start)}); {warning.hint}") for warning in warnings]
     return Blocks(
         *([] if title is None else [Heading(title)]),
         Line(str(totals_line(segmentation)).replace("\n", ", ").replace("/", " per ")),
         *([tokens] if excerpt.tokens else []),
         *more,
-        *told,
+        *lines,
     )
 
 

@@ -36,13 +36,10 @@ def vocabulary_view(
     first: Sequence[Block | Blocks] = (),
     sections: Sequence[Block | Blocks] = (),
 ) -> Blocks:
-    """Show the report on a tokenizer; ``full`` lists all special tokens.
+    """Show the report on a tokenizer; ``full`` lists all special tokens and settings.
 
-    Args:
-        report: The report.
-        full: Whether to list all special tokens and settings.
-        first: What to show behind what the tokenizer is, before how its vocabulary is built.
-        sections: What else to show of how it is built, before long lists and the settings in the file.
+    What the tokenizer is comes before ``first``, and what else there is on how it is built (``sections``) before long
+    lists and the settings in the file.
     """
     parts: list[Block | Blocks] = [_facts(report), Gap(), *first]
     if report.length_bins:
@@ -60,10 +57,7 @@ def vocabulary_view(
 def _facts(report: VocabularyReport) -> Sheet:
     """List what is one value each."""
     table = Sheet.of_facts()
-
-    def add(label: str, value: str) -> None:
-        table.add_row(label, value)
-
+    add = table.add_row
     add("name", harmless(report.name) if report.name else ABSENT)
     if report.format is not None:
         add("format", report.format)
@@ -80,7 +74,7 @@ def _facts(report: VocabularyReport) -> Sheet:
     for pattern in () if report.settings else report.patterns:
         speed = "" if pattern.fast else " (slow: run by the regex module)"
         add("split pattern", f"{pattern.name or 'unnamed'}{speed}")
-        table.add_row("", Folded(harmless(pattern.regex)))
+        add("", Folded(harmless(pattern.regex)))
     if not report.settings:
         if not report.patterns:
             add("split pattern", "none: text is not split")
@@ -131,8 +125,8 @@ def _special_tokens(report: VocabularyReport, full: bool) -> list[Block]:
     table = Sheet(*numbers("id"), "token", Column("found in text"))
     shown = report.special_tokens if full else report.special_tokens[:SPECIAL_LIMIT]
     for token in shown:
-        found = "when asked for" if token.special else "always"
-        table.add_row(str(token.token_id), visible(token.content), found)
+        when = "when asked for" if token.special else "always"
+        table.add_row(str(token.token_id), visible(token.content), when)
     more = len(report.special_tokens) - len(shown)
     return [table, Line(f"and {count(more, 'more special token')}", style="italic"), Gap()] if more else [table]
 
@@ -211,8 +205,8 @@ def _limits(report: CorpusReport) -> Blocks:
     few = Sheet(Column("occur at most", right=True), *numbers("tokens"), rows=rows)
     rare = Sheet(Column("rarer than", right=True), *numbers("tokens"), "is the corpus large enough?")
     for each in report.rare:
-        told = "yes" if each.known else f"no: {whole(each.needed)} tokens are needed"
-        rare.add_row(f"{each.frequency:g}", whole(each.tokens), told)
+        answer = "yes" if each.known else f"no: {whole(each.needed)} tokens are needed"
+        rare.add_row(f"{each.frequency:g}", whole(each.tokens), answer)
     return Blocks(Heading("Under-used tokens"), few, rare)
 
 

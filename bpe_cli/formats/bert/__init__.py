@@ -221,8 +221,8 @@ def _roles_to_write(tokenizer: Tokenizer, special: Mapping[int, str]) -> dict[st
     if tokenizer.usage.roles:
         return {role: number for role, number in tokenizer.usage.roles if role in STATED_ROLES and number in special}
     by_name = {name: token_id for token_id, name in special.items()}
-    found = {role: by_name.get(name, by_name.get(name.lower())) for role, name in NAMES.items()}
-    return {role: number for role, number in found.items() if number is not None}
+    roles = {role: by_name.get(name, by_name.get(name.lower())) for role, name in NAMES.items()}
+    return {role: number for role, number in roles.items() if number is not None}
 
 
 def _losses(tokenizer: Tokenizer, roles: Mapping[str, int], special: Mapping[int, str]) -> dict[str, str]:

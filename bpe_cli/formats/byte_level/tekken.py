@@ -91,7 +91,7 @@ load = reader_of(loads, "says itself how text is split")
 
 def _read_tokens(vocab: Node, used: int) -> Iterator[bytes]:
     """Yield the tokens of the ranks that are used."""
-    seen: dict[bytes, int] = {}
+    ranks_of: dict[bytes, int] = {}
     # Plain values and no nodes: there are 130,000 of them, and the place is for errors only.
     for rank, entry in enumerate(vocab.elements()[:used]):
         encoded = entry.get("token_bytes") if isinstance(entry, dict) else None
@@ -110,8 +110,8 @@ def _read_tokens(vocab: Node, used: int) -> Iterator[bytes]:
                 "an empty token" if not token else f"the token {quote(token)}, and the first 256 are the bytes in order"
             )
             raise FormatError(f"{vocab.where}[{rank}] has {what}")
-        if seen.setdefault(token, rank) != rank:
-            raise FormatError(f"{vocab.where}[{rank}] has the token of rank {seen[token]}: {quote(token)}")
+        if ranks_of.setdefault(token, rank) != rank:
+            raise FormatError(f"{vocab.where}[{rank}] has the token of rank {ranks_of[token]}: {quote(token)}")
         yield token
 
 

@@ -296,9 +296,9 @@ def sentencepiece_normalizer(
             return (*table, switches)
     if not stages and pre_tokenizers:
         return (*table, _of_metaspace(pre_tokenizers, texts, edges, reader))
-    found = ", ".join(type(stage).__name__ for stage in (*stages, *pre_tokenizers))
+    names = ", ".join(type(stage).__name__ for stage in (*stages, *pre_tokenizers))
     raise FormatError(
-        f"{reader.name} normalizes by one table and by rules for blanks, and this tokenizer otherwise ({found})",
+        f"{reader.name} normalizes by one table and by rules for blanks, and this tokenizer otherwise ({names})",
         hint="bpe.json holds every tokenizer whole; --compat sentencepiece trains what such a file can hold",
     )
 

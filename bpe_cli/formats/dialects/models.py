@@ -30,16 +30,7 @@ from bpe_cli.stages import (
     Split,
     Unigram,
 )
-from bpe_cli.stages.spelling import (
-    BYTE,
-    BYTE_TEXT,
-    CONTROL,
-    NORMAL,
-    UNKNOWN,
-    UNUSED,
-    USER_DEFINED,
-    byte_text,
-)
+from bpe_cli.stages.spelling import BYTE, BYTE_TEXT, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, byte_text
 from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.messages import quote
 
@@ -220,9 +211,9 @@ def scoring_model(
     scores = array("d", (given.get(token_id, 0.0) for token_id in range(len(kinds))))
     written = ScoredBpe(vocabulary, scores, model.unk_id, kinds, model.byte_fallback)
     if model.ignore_merges:
-        found: list[str] = []
-        rest = tuple(cut for cut in rest if cut not in _cut_in_bytes(written, found))
-        edges.extend(found + _not_reached(written))
+        obstacles: list[str] = []
+        rest = tuple(cut for cut in rest if cut not in _cut_in_bytes(written, obstacles))
+        edges.extend(obstacles + _not_reached(written))
     return written, rest
 
 

@@ -60,8 +60,7 @@ def merges_of_scores(model: ScoredBpe) -> Merges:
     """
     if UNUSED in model.kinds:
         raise FormatError(
-            f"a list of merges cannot say that pieces are unused, and {model.kinds.count(UNUSED):,} are",
-            hint=HINT,
+            f"a list of merges cannot say that pieces are unused, and {model.kinds.count(UNUSED):,} are", hint=HINT
         )
     pieces = normal_pieces(model)
     longer = [(text, token_id) for text, token_id in pieces.items() if len(text) > 1]
@@ -143,16 +142,12 @@ def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int
     for rank, (left, right, product) in enumerate(model.merges):
         known = left in texts and right in texts and product in texts
         if not known or texts[left] + texts[right] != texts[product]:
-            raise FormatError(
-                f"merge {rank + 1} does not join two pieces to one, and scores can do nothing else",
-            )
+            raise FormatError(f"merge {rank + 1} does not join two pieces to one, and scores can do nothing else")
         ranks[left, right] = rank, product
         pairs.setdefault(product, []).append((left, right))
     longer = [(text, token_id) for text, token_id in pieces.items() if len(text) > 1]
     merging = CharacterBpe(
-        Vocabulary.from_ids({text.encode(): token_id for text, token_id in pieces.items()}),
-        model.merges,
-        model.unk_id,
+        Vocabulary.from_ids({text.encode(): token_id for text, token_id in pieces.items()}), model.merges, model.unk_id
     )
     reached: set[int] = set()
     for (text, token_id), ids in zip(longer, spelt_alone(merging, [text.encode() for text, _ in longer]), strict=True):
@@ -161,7 +156,7 @@ def scores_of_merges(model: CharacterBpe, pieces: Mapping[str, int]) -> dict[int
         elif len(ids) == 2 and all(part in texts for part in ids):
             parts = " and ".join(quote(texts[part]) for part in ids)
             raise FormatError(
-                f"no merge makes the token {quote(text)} (id {token_id}) of {parts}, and by scores it would be made",
+                f"no merge makes the token {quote(text)} (id {token_id}) of {parts}, and by scores it would be made"
             )
     whole = {token_id for text, token_id in pieces.items() if len(text) == 1} | reached
     order = []

@@ -167,8 +167,8 @@ class Metadata:
         return values
 
     def _wrong(self, key: str, field: Field, what: str) -> FormatError:
-        found = TYPE_NAMES[field.kind] + (f" of {TYPE_NAMES[field.element]}" if field.kind == ARRAY else "")
-        return FormatError(f"{self.source}: {key} is to be {what}, not {found}")
+        kind = TYPE_NAMES[field.kind] + (f" of {TYPE_NAMES[field.element]}" if field.kind == ARRAY else "")
+        return FormatError(f"{self.source}: {key} is to be {what}, not {kind}")
 
 
 def write(fields: Iterable[tuple[str, bytes]]) -> bytes:

@@ -61,11 +61,11 @@ def make(vocab: Vocab) -> Tokenizer:
 
 
 def _check_bytes(vocab: Vocab) -> None:
-    found = {text for text, kind in zip(vocab.texts, vocab.types, strict=True) if kind == BYTE}
-    missing = [text for text in BYTE_TEXTS if text not in found]
+    texts = {text for text, kind in zip(vocab.texts, vocab.types, strict=True) if kind == BYTE}
+    missing = [text for text in BYTE_TEXTS if text not in texts]
     if missing:
         raise FormatError(f"{vocab.source} has no token of the byte {missing[0].decode()}, and {NAME} needs all 256")
-    other = found.difference(BYTE_TEXTS)
+    other = texts.difference(BYTE_TEXTS)
     if other:
         raise FormatError(f"{vocab.source}: the token {quote(min(other))} is a byte, and is not written as <0x0A> is")
 

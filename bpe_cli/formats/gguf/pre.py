@@ -136,11 +136,11 @@ def name_for(stages: tuple[PreTokenizer, ...], *, ignore_merges: bool | None, ke
     >>> name_for((Digits(True), Split(PATTERNS["gpt2"].regex)), ignore_merges=False)
     'starcoder'
     """
-    wanted = [_same(stage) for stage in stages]
+    stages_left = [_same(stage) for stage in stages]
     fitting = [
         pre
         for pre in TABLE
-        if ignore_merges in (None, pre.ignore_merges) and [_same(stage) for stage in pre.stages] == wanted
+        if ignore_merges in (None, pre.ignore_merges) and [_same(stage) for stage in pre.stages] == stages_left
     ]
     names = [name for pre in fitting for name in pre.names]
     return kept if kept in names else names[0] if names else None

@@ -89,8 +89,7 @@ def _llama(vocab: Vocab, pattern: str | None) -> Tokenizer:  # noqa: ARG001  # a
     )
     tokens = [b"" if kind in (UNKNOWN, CONTROL) else text for text, kind in zip(vocab.texts, kinds, strict=True)]
     marks = SpaceMarks(
-        add_dummy_prefix=vocab.metadata.boolean("tokenizer.ggml.add_space_prefix", True),
-        remove_extra_whitespaces=False,
+        add_dummy_prefix=vocab.metadata.boolean("tokenizer.ggml.add_space_prefix", True), remove_extra_whitespaces=False
     )
     return Tokenizer(
         ScoredBpe(Vocabulary.from_tokens(tokens), vocab.scores(), unk_id, kinds, byte_fallback=bool(bytes_at)),
@@ -271,13 +270,13 @@ def _pre(vocab: Vocab, pattern: str | None) -> gguf_pre.Pre:
 
 def _pairs(merges: list[bytes], source: str) -> Iterator[tuple[str, str]]:
     """Yield merges as pairs; the first of equal ones counts."""
-    seen: set[bytes] = set()
+    known: set[bytes] = set()
     for number, merge in enumerate(merges, start=1):
         at = merge.find(b" ", 1)
         if at < 0 or at + 1 == len(merge):
             raise FormatError(f"{source}: merge {number}, {quote(merge)}, is not two tokens and a space between")
-        if merge not in seen:
-            seen.add(merge)
+        if merge not in known:
+            known.add(merge)
             try:
                 yield merge[:at].decode(), merge[at + 1 :].decode()
             except UnicodeDecodeError:

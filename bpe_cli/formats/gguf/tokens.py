@@ -237,10 +237,6 @@ class Vocab:
         check_scores(scores, self.texts.__getitem__, self.source)
         return scores
 
-    def ordinary(self, *kinds: int) -> list[bytes]:
-        """Return the texts by id of the tokens of these types; nothing for others."""
-        return [text if kind in kinds else b"" for text, kind in zip(self.texts, self.types, strict=True)]
-
 
 _WRITTEN_ANEW = frozenset(
     {

@@ -278,24 +278,13 @@ def _llama(out: Keys, model: ScoredBpe) -> None:
             hint="train with --byte-fallback, or keep the SentencePiece model",
         )
     check_order(model, HOLDER)
-    out.begin("llama")
-    out.add("pre", STRING, b"default")
-    _add_pieces(out, model)
-    out.add_unknown(model.unk_id)
-    out.add_ends()
-    out.add("add_space_prefix", BOOL, _marks(out.tokenizer).add_dummy_prefix)
+    _add_pieces(out, "llama", model, model.unk_id)
 
 
 def _t5(out: Keys, model: Unigram) -> None:
     if model.unk_id is None:
         raise FormatError(f"{HOLDER} cannot hold a unigram model without an unknown token")
-    out.begin("t5")
-    out.add("pre", STRING, b"default")
-    _add_pieces(out, model)
-    out.add_unknown(model.unk_id)
-    out.add_ends()
-    marks = _marks(out.tokenizer)
-    out.add("add_space_prefix", BOOL, marks.add_dummy_prefix)
+    marks = _add_pieces(out, "t5", model, model.unk_id)
     out.add("remove_extra_whitespaces", BOOL, marks.remove_extra_whitespaces)
     for stage in out.tokenizer.normalizer:
         if isinstance(stage, Charsmap) and stage.precompiled_charsmap:
@@ -313,16 +302,18 @@ def _plamo2(out: Keys, model: Unigram) -> None:
         out.lost["pre-tokenizer"] = "the pre-tokenizer (llama.cpp cuts no text for this model)"
 
 
-def _marks(tokenizer: Tokenizer) -> SpaceMarks:
-    """Return the rules for blanks; without any, none is put before a text."""
-    found = [stage for stage in tokenizer.normalizer if isinstance(stage, SpaceMarks)]
-    return found[-1] if found else SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False)
-
-
-def _add_pieces(out: Keys, model: ScoredBpe | Unigram) -> None:
-    kinds = {number: BYTE for number, kind in enumerate(model.kinds) if kind == BYTE}
-    out.add_tokens(dict(model.vocabulary.items()), kinds)
+def _add_pieces(out: Keys, name: str, model: ScoredBpe | Unigram, unk_id: int) -> SpaceMarks:
+    """Add what SentencePiece's models share; gives the rules for blanks: without any, none is put before a text."""
+    out.begin(name)
+    out.add("pre", STRING, b"default")
+    out.add_tokens(dict(model.vocabulary.items()), {n: BYTE for n, kind in enumerate(model.kinds) if kind == BYTE})
     out.add_scores(model.scores)
+    out.add_unknown(unk_id)
+    out.add_ends()
+    found = [stage for stage in out.tokenizer.normalizer if isinstance(stage, SpaceMarks)]
+    marks = found[-1] if found else SpaceMarks(add_dummy_prefix=False, remove_extra_whitespaces=False)
+    out.add("add_space_prefix", BOOL, marks.add_dummy_prefix)
+    return marks
 
 
 def _bert(out: Keys, model: WordPiece) -> None:

@@ -46,7 +46,7 @@ def read(root: Node) -> Usage:
 
 def read_trained(node: Node) -> tuple[tuple[str, Fact], ...]:
     """Read what a tokenizer was trained with: a list of [setting, value]."""
-    found: list[tuple[str, Fact]] = []
+    facts: list[tuple[str, Fact]] = []
     for each in () if node.is_null else node.items():
         value = each.value
         if not (
@@ -54,8 +54,8 @@ def read_trained(node: Node) -> tuple[tuple[str, Fact], ...]:
             and isinstance(value[1], (str, int, float))
         ):  # fmt: skip
             raise each.error("is to be [setting, value]")
-        found.append((value[0], value[1]))
-    return tuple(found)
+        facts.append((value[0], value[1]))
+    return tuple(facts)
 
 
 def _read_truncation(node: Node) -> Truncation | None:

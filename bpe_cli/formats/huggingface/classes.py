@@ -106,12 +106,7 @@ SILENT_CLASSES = frozenset({"PreTrainedTokenizer", "TokenizersBackend"})
 
 
 def convention(
-    config: Node,
-    pattern: str | None,
-    ids: Mapping[str, int],
-    merges: bytes,
-    special: Collection[str],
-    source: str,
+    config: Node, pattern: str | None, ids: Mapping[str, int], merges: bytes, special: Collection[str], source: str
 ) -> Convention:
     """Return the stages of a pair.
 
@@ -181,27 +176,8 @@ def _of_pattern(pattern: str, ids: Mapping[str, int], special: Collection[str], 
 # stand for code, whose meaning depends on ``tokenizer_class``; here are the classes for which it is known.
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """What a class does.
-
-    Attributes:
-        bos: Whether it puts the beginning before each text if nothing is said of it.
-        has_eos: Whether it can put an end behind each text.
-    """
-
-    bos: bool
-    has_eos: bool
-
-
-_PUTS_BOTH = _Rule(bos=True, has_eos=True)
-_PUTS_NOTHING = _Rule(bos=False, has_eos=False)
-_RULES = {
-    "LlamaTokenizer": _PUTS_BOTH,
-    "CodeLlamaTokenizer": _PUTS_BOTH,
-    "GemmaTokenizer": _PUTS_BOTH,
-    "GPT2Tokenizer": _PUTS_NOTHING,
-}
+PUTS_AROUND = {"LlamaTokenizer": True, "CodeLlamaTokenizer": True, "GemmaTokenizer": True, "GPT2Tokenizer": False}
+"""Whether a class puts the beginning before each text if nothing is said of it, and can put an end behind each."""
 
 
 def post_processor_of(config: Node, tokenizer: Tokenizer) -> str | None:
@@ -210,19 +186,19 @@ def post_processor_of(config: Node, tokenizer: Tokenizer) -> str | None:
     Of a pair both texts get what one gets.
     """
     name = config.get("tokenizer_class")
-    rule = None if name.is_null else _RULES.get(name.text().removesuffix("Fast"))
+    puts = None if name.is_null else PUTS_AROUND.get(name.text().removesuffix("Fast"))
     wanted = {
-        "bos": config.flag("add_bos_token", default=rule is not None and rule.bos),
+        "bos": config.flag("add_bos_token", default=bool(puts)),
         "eos": config.flag("add_eos_token"),
     }
     for role, is_wanted in wanted.items():
         if not is_wanted:
             continue
-        if rule is None or (role == "eos" and not rule.has_eos):
+        if puts is None or (role == "eos" and not puts):
             raise config.get(f"add_{role}_token").error(
                 "is true, and what that does is known only of some classes",
-                hint=f'set "tokenizer_class" to one of {", ".join(_RULES)}, or this to false; tokenizer.json says it '
-                "for any class",
+                hint=f'set "tokenizer_class" to one of {", ".join(PUTS_AROUND)}, or this to false; '
+                "tokenizer.json says it for any class",
             )
         if tokenizer.usage.role(role) is None:
             raise config.error(f"has no {role}_token to put around a text, which its class does")

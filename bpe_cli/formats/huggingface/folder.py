@@ -41,11 +41,11 @@ def load(path: Path, pattern: str | None = None) -> Tokenizer:
     """Read a folder, given by its path or by that of its ``tokenizer.json``."""
     file = path / FILES[0] if path.is_dir() else path
     tokenizer = hf_json.load(file, pattern)
-    found = companions.find(file.parent)
+    beside = companions.find(file.parent)
     # A tokenizer.json says itself what is put around a text, whatever a class does.
-    tokenizer = companions.apply(tokenizer, found, str(file), by_class=False)
+    tokenizer = companions.apply(tokenizer, beside, str(file), by_class=False)
     facts = tokenizer.origin.facts if tokenizer.origin else ()
-    carried = () if found.config_data is None else ((companions.CONFIG, found.config_data),)
+    carried = () if beside.config_data is None else ((companions.CONFIG, beside.config_data),)
     return replace(tokenizer, origin=Origin(NAME, facts, carried))
 
 

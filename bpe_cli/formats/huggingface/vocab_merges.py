@@ -84,8 +84,8 @@ def find_pair(path: Path) -> tuple[Path, Path] | None:
         for own, name in enumerate(pair):
             if path.name.endswith(name):
                 partner = path.with_name(path.name[: -len(name)] + pair[1 - own])
-                found = (partner, path) if own else (path, partner)
-                return found if partner.is_file() else None
+                both = (partner, path) if own else (path, partner)
+                return both if partner.is_file() else None
     return None
 
 

@@ -17,14 +17,7 @@ from pathlib import Path
 from bpe_cli.errors import FormatError, InputError, NoPatternError, OutputError, UsageError
 from bpe_cli.formats.features import EDGES, without_codebook
 from bpe_cli.formats.proof import comparing
-from bpe_cli.formats.proof.comparing import (
-    SAME,
-    Ids,
-    Law,
-    difference,
-    encode,
-    numbers_of,
-)
+from bpe_cli.formats.proof.comparing import SAME, Ids, Law, difference, encode, numbers_of
 from bpe_cli.stages import SpaceMarksDecoder
 from bpe_cli.stages.spelling import NORMAL
 from bpe_cli.support.fast_dataclass import replace
@@ -246,9 +239,9 @@ def decoding_difference(ours: Tokenizer, theirs: Tokenizer, law: Law, *, any_tex
             continue
         ends = _decoded(ours, numbers[0]), _decoded(theirs, numbers[1])
         if ends[1] is None or (ends[0] != ends[1] and not any_text):
-            told = ["no token" if end is None else quote(end) for end in ends]
+            shown = ["no token" if end is None else quote(end) for end in ends]
             named = quote(what) if isinstance(what, bytes) else f"the id {what}, behind another,"
-            return f"{named} is decoded as {told[0]}, and read back as {told[1]}"
+            return f"{named} is decoded as {shown[0]}, and read back as {shown[1]}"
     return None
 
 
@@ -273,10 +266,10 @@ def _ids(
         for token_id, ids in _each_id(ours, theirs, excepted):
             yield token_id, ids, ids
     some = (*comparing.tricky(), *comparing.of_samples())
-    seen = set()
+    known = set()
     for text, mine, other in zip(some, encode(ours, some), encode(theirs, some), strict=True):
-        if mine is not None and other is not None and (mine == other or not law.most) and (mine, other) not in seen:
-            seen.add((mine, other))
+        if mine is not None and other is not None and (mine == other or not law.most) and (mine, other) not in known:
+            known.add((mine, other))
             yield text, mine, other
 
 

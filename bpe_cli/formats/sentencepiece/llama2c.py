@@ -89,9 +89,9 @@ def _piece(number: int, text: bytes, score: float, source: str) -> sentencepiece
     kind = NORMAL
     if number < len(NAMES) + 256:
         named = number < len(NAMES)
-        wanted, given, kind = NAMES[number] if named else (byte_text(number - 3), byte_text(number - 3), BYTE)
-        if text != wanted:
-            raise FormatError(f"{source}: token {number} is {quote(text)}, and llama2.c has {quote(wanted)} there")
+        expected, given, kind = NAMES[number] if named else (byte_text(number - 3), byte_text(number - 3), BYTE)
+        if text != expected:
+            raise FormatError(f"{source}: token {number} is {quote(text)}, and llama2.c has {quote(expected)} there")
         return given, score, kind
     try:
         return text.decode().replace(" ", MARK).encode(), score, kind
@@ -110,10 +110,10 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
         lost["normalizer"] = "a normalizer that does more or less than put one blank before the text"
     pieces = sentencepiece_writing.pieces_of(translated)
     first = [(given, kind) for _, given, kind in NAMES] + [(byte_text(byte), BYTE) for byte in range(256)]
-    for number, ((text, _, kind), (wanted, _)) in enumerate(zip(pieces, first, strict=False)):
+    for number, ((text, _, kind), (expected, _)) in enumerate(zip(pieces, first, strict=False)):
         if (text, kind) != first[number]:
             raise FormatError(
-                f"a tokenizer.bin of llama2.c has {quote(wanted)} as token {number}, and this tokenizer {quote(text)}"
+                f"a tokenizer.bin of llama2.c has {quote(expected)} as token {number}, and this tokenizer {quote(text)}"
             )
     if len(pieces) < len(first):
         raise FormatError("a tokenizer.bin of llama2.c needs <unk>, <s>, </s> and a token for each byte")

@@ -141,14 +141,14 @@ def dump(tokenizer: Tokenizer, allow_loss: frozenset[str] = frozenset()) -> dict
 
 def _check_type(tokenizer: Tokenizer, pieces: list[sentencepiece_writing.Piece]) -> None:
     """Refuse scores by which a reader would take BPE for a unigram model, or one of those for BPE."""
-    told = _model_type([(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces])
-    if isinstance(tokenizer.model, ScoredBpe) and told != BPE:
+    read_as = _model_type([(text, score, _kind(text, score, bytes_there=True)) for text, score, _ in pieces])
+    if isinstance(tokenizer.model, ScoredBpe) and read_as != BPE:
         text, score = next((text, score) for text, score, kind in pieces if kind == NORMAL and not score.is_integer())
         raise FormatError(
             f"a .vocab is read as BPE only if all scores are whole numbers, and that of {quote(text)} is {score:g}",
             hint="write a .model, which says what it is (--format sentencepiece)",
         )
-    if isinstance(tokenizer.model, Unigram) and told == BPE:
+    if isinstance(tokenizer.model, Unigram) and read_as == BPE:
         raise FormatError(
             "a .vocab whose scores are all whole numbers is read as BPE, and this is a unigram model",
             hint="write a .model, which says what it is (--format sentencepiece)",

@@ -194,6 +194,16 @@ def _changed(file: bytes, tokenizer: Tokenizer, charsmap: bytes, marks: SpaceMar
             piece = parsed_piece(field.value)
             old[piece[0]] = piece, field.value
     content = pieces_of(tokenizer, {piece: parsed for piece, (parsed, _) in old.items()})
+
+    def settings(number: int, stated: bytes, last_part: bytes) -> bytes:
+        """Write settings with what is to be said otherwise in their last part; nothing if nothing is."""
+        fields = dict(wire.fields(stated, FORMAT))
+        if number == 2:
+            changes = _trainer_changes(fields, tokenizer, marks, content, old)
+        else:
+            changes = _normalizer_changes(fields, charsmap, marks)
+        return wire.bytes_field(number, wire.edited(last_part, changes, FORMAT)) if changes else b""
+
     waiting = iter(content)
     last = {field.number: place for place, field in enumerate(there)}
     out = []
@@ -206,22 +216,11 @@ def _changed(file: bytes, tokenizer: Tokenizer, charsmap: bytes, marks: SpaceMar
                 out += [_kept_piece(piece, old, None, b"") for piece in waiting]
         elif field.number in (2, 3) and place == last[field.number]:
             parts = [each.value for each in there if each.number == field.number and isinstance(each.value, bytes)]
-            settings = dict(wire.fields(b"".join(parts), FORMAT))
-            if field.number == 2:
-                changes = _trainer_changes(settings, tokenizer, marks, content, old)
-            else:
-                changes = _normalizer_changes(settings, charsmap, marks)
             message = field.value if isinstance(field.value, bytes) else b""
-            edited = wire.edited(message, changes, FORMAT)
-            out.append(wire.bytes_field(field.number, edited) if changes else as_it_was)
+            out.append(settings(field.number, b"".join(parts), message) or as_it_was)
         else:
             out.append(as_it_was)
-    if 2 not in last:
-        changes = _trainer_changes({}, tokenizer, marks, content, old)
-        out.append(wire.bytes_field(2, wire.edited(b"", changes, FORMAT)) if changes else b"")
-    if 3 not in last:
-        changes = _normalizer_changes({}, charsmap, marks)
-        out.append(wire.bytes_field(3, wire.edited(b"", changes, FORMAT)) if changes else b"")
+    out += [settings(number, b"", b"") for number in (2, 3) if number not in last]
     return b"".join(out)
 
 
@@ -286,7 +285,7 @@ def _trainer_changes(
     there = dict(roles(settings, {piece: (token_id, kind) for token_id, (piece, _, kind) in enumerate(content)}))
     named = _named_roles(tokenizer, content)
     for token_id, (piece, _, _) in enumerate(content):
-        for role in (role for role, wanted in named.items() if wanted == piece and there.get(role) != token_id):
+        for role in (role for role, name in named.items() if name == piece and there.get(role) != token_id):
             changes[ROLES[role][0]] = wire.varint_field(ROLES[role][0], token_id)
             changes[ROLES[role][1]] = wire.bytes_field(ROLES[role][1], piece)
     return changes

@@ -265,7 +265,7 @@ def stretches(segmentations: Sequence[Segmentation]) -> Iterator[Stretch]:
         reached = [ends[number][offset] for number in range(len(ends))]
         yield Stretch(tuple(zip(done, reached, strict=True)))
         start, done = offset, reached
-    left = [max(found.values(), default=0) for found in ends]
+    left = [max(places.values(), default=0) for places in ends]
     if left != done:
         yield Stretch(tuple(zip(done, left, strict=True)))
 

@@ -2,7 +2,7 @@
 
 A stored comparison is what two comparisons of different days have in common: names, what identifies texts and
 tokenizers, and the values of metrics. Its JSON is documented with ``views.comparison.files``; it is not read
-with ``formats.json_node``, for reports may know nothing of formats, and a report's mistakes are named otherwise.
+with ``formats.read_file``, for reports may know nothing of formats, and a report's mistakes are named otherwise.
 
 Length: the form that is stored, its reader and what compares two such forms change together.
 """
@@ -271,7 +271,6 @@ class Changes:
     """All changes, and what could not be compared.
 
     Attributes:
-        reference: The name of the stored report, or of the baseline tokenizer.
         changes: Per metric and tokenizer: the inputs, then all together if they are the same as then.
         renamed: Names then and now of tokenizers and inputs that were taken for the same, being the only ones.
     """

@@ -266,8 +266,7 @@ def badness(change: Change) -> tuple[bool, float]:
 def sentence(change: Change) -> str:
     """Write a change: from what to what, by how much, and whether that is more than noise.
 
-    >>> from bpe_cli.reports.comparison.changes import Change, Changes
-    from bpe_cli.reports.comparison.comparison import rows_of, METRICS
+    >>> from bpe_cli.reports.comparison.comparison import METRICS
     >>> sentence(Change(METRICS["tokens"], "a", None, 200, 203))
     'tokens 200 -> 203, 1.5% worse'
     >>> sentence(Change(METRICS["tokens"], "a", None, None, 203))

@@ -77,10 +77,6 @@ class TokenizerTally:
             tokenizer.encode_block(Block.of([b""]), self.matcher, threads)
         self.total = InputTally(self)
 
-    def begin(self) -> InputTally:
-        """Begin an input."""
-        return InputTally(self)
-
 
 class InputTally:
     """Tally one tokenizer on one input, or on all together."""
@@ -255,12 +251,9 @@ def compare(
     Nothing in the result depends on ``threads`` or on how the inputs come in blocks, but for ``seconds``.
 
     Args:
-        tokenizers: At least one.
         inputs: For each its name and its blocks, which are read once, and only as fast as the slowest
             tokenizer goes.
         names: What to call the tokenizers instead of their own names.
-        specials: Which special tokens are looked for in the text.
-        threads: How many threads count.
         progress: Called with the number of bytes of each block read.
         baseline: The number of the tokenizer that the others are compared with.
         speed: Whether to measure how long encoding takes, for which each text is encoded once more.
@@ -301,7 +294,7 @@ def compare(
     room = ALL_PASSAGES_BYTES
     for name, blocks in inputs:
         reading = Reading(blocks, min(PASSAGE_BYTES, room), progress, hashed=settings is not None)
-        found = [tally.begin() for tally in tallies]
+        found = [InputTally(tally) for tally in tallies]
         _read(name, reading, tallies, found, labels)
         types = reading.head.types(threads)
         for each in found:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import UsageError
@@ -47,7 +48,7 @@ class Row:
         best: The tokenizers with the fewest tokens, of those that do not lose text (``Measure.loses_text``); empty
             when there is nothing to tell apart.
         differences: How each stands to the baseline; None for the baseline itself, and where there is nothing to
-            tell (``statistics.difference`` says when). Empty if the row was not made by a comparison.
+            tell (``measures.difference`` says when). Empty if the row was not made by a comparison.
         sha256: Of the documents' bytes one after the other, as they are compared: without line ends where each line
             is a document, unpacked where a file is compressed. None where nobody took it, and for all together.
     """
@@ -127,7 +128,6 @@ class Comparison:
     Attributes:
         tokenizers: Their names, each different.
         vocab_sizes: Their highest ids plus one.
-        rows: One per input, in order.
         total: All inputs together: ratios of sums, not means of ratios.
         passages: The texts of short inputs, token by token (see ``compare.PASSAGE_BYTES``).
         probes: What languages, code, data and numbers cost, where that was asked for.
@@ -163,7 +163,6 @@ class Metric:
         label: As in tables: the name with spaces, but for what has a usual name of its own (``bytes/token``,
             ``tokens/word``, ``MB/s``).
         better: Which way is better, if one is; "less tokens" and "more bytes per token" say the same.
-        kind: How it is written.
         meaning: One sentence for the documentation, without a period.
         of: Its value; None where there is none.
         flattered: Whether it counts tokens or cut words, of which there are few where text is thrown away.
@@ -182,131 +181,71 @@ class Metric:
         return self.flattered and measure.loses_text
 
 
+def _metric(
+    name: str,
+    label: str,
+    better: Literal["less", "more"] | None,
+    kind: Literal["count", "ratio", "share", "speed"],
+    value: str,
+    *,
+    meaning: str,
+    flattered: bool = False,
+) -> Metric:
+    """Make a metric of the field or property of a measure that is its value."""
+    return Metric(name, label, better, kind, meaning, attrgetter(value), flattered)
+
+
 _ALL = (
-    Metric(
-        "tokens", "tokens", "less", "count",
-        "tokens",
-        lambda measure: measure.token_count,
-        flattered=True,
-    ),
-    Metric(
-        "bytes_per_token", "bytes/token", "more", "ratio",
-        "bytes of text per token, a ratio of sums",
-        lambda measure: measure.bytes_per_token,
-        flattered=True,
-    ),
-    Metric(
-        "characters_per_token", "characters/token", "more", "ratio",
-        "characters per token, a ratio of sums",
-        lambda measure: measure.characters_per_token,
-        flattered=True,
-    ),
-    Metric(
-        "ratio", "ratio", "less", "ratio",
-        "tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums",
-        lambda measure: measure.ratio,
-        flattered=True,
-    ),
-    Metric(
-        "mean_bytes_per_token", "mean bytes/token", "more", "ratio",
-        "each document's bytes per token, the mean over documents: a mean of ratios, in which a short "
-        "document counts as much as a long one",
-        lambda measure: measure.mean_bytes_per_token,
-        flattered=True,
-    ),
-    Metric(
-        "fertility", "tokens/word", "less", "ratio",
-        "tokens per word, a word being a stretch without white space (Rust et al., arXiv:2012.15613, count "
-        "words otherwise)",
-        lambda measure: measure.fertility,
-        flattered=True,
-    ),
-    Metric(
-        "split_words", "split words", "less", "share",
-        "words of which more than one token has a part, of all words (the proportion of continued words of "
-        "Rust et al.)",
-        lambda measure: measure.split_share,
-        flattered=True,
-    ),
-    Metric(
-        "one_token_words", "one token words", "more", "share",
-        "words that no two tokens have a part of, of all words",
-        lambda measure: measure.one_token_share,
-        flattered=True,
-    ),
-    Metric(
-        "one_token_types", "one token types", "more", "share",
-        "different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et al., "
-        "arXiv:2510.09947)",
-        lambda measure: measure.one_token_types_share,
-    ),
-    Metric(
-        "one_token_types_spaced", "one token types spaced", "more", "share",
-        "the same with a space before each word: the one that the tokenizer puts before any text, if it does "
-        "(SentencePiece's dummy prefix)",
-        lambda measure: measure.one_token_types_spaced_share,
-    ),
-    Metric(
-        "shannon_efficiency", "Shannon efficiency", "more", "share",
-        "entropy of the tokens' frequencies, of what it were if all ids that occur were as frequent (Zouhar "
-        "et al., arXiv:2306.16842)",
-        lambda measure: measure.shannon_efficiency,
-    ),
-    Metric(
-        "renyi_efficiency", "Rényi efficiency", "more", "share",
-        "the same with Rényi's entropy of order 2.5, which weighs frequent tokens more",
-        lambda measure: measure.renyi_efficiency,
-    ),
-    Metric(
-        "used_ids", "used ids", None, "count",
-        "different ids that occur",
-        lambda measure: measure.used_ids,
-    ),
-    Metric(
-        "vocabulary_used", "vocabulary used", None, "share",
-        "different ids that occur, of all that a token has",
-        lambda measure: measure.vocabulary_used,
-    ),
-    Metric(
-        "coverage_rank", "coverage rank", None, "count",
-        "how many of the most frequent ids together make up 95% of the tokens",
-        lambda measure: measure.coverage_rank,
-    ),
-    Metric(
-        "unknown", "unknown", "less", "share",
-        "tokens that stand for what the vocabulary does not have, of all tokens",
-        lambda measure: measure.unknown_share,
-    ),
-    Metric(
-        "unknown_bytes", "unknown bytes", "less", "share",
-        "bytes of text that unknown tokens stand for, of all bytes",
-        lambda measure: measure.unknown_bytes_share,
-    ),
-    Metric(
-        "byte_tokens", "byte tokens", "less", "share",
-        "tokens that are only a byte of a character, or a byte spelt out (<0xE4>), of all tokens",
-        lambda measure: measure.byte_share,
-    ),
-    Metric(
-        "byte_fallback", "byte fallback", "less", "share",
-        "bytes of text that byte tokens stand for, of all bytes",
-        lambda measure: measure.byte_fallback_share,
-    ),
-    Metric(
-        "failed_round_trips", "failed round trips", "less", "count",
-        "documents whose tokens do not decode to them, of those that were decoded again",
-        lambda measure: measure.failed_documents,
-    ),
-    Metric(
-        "failed_share", "failed share", "less", "share",
-        "documents whose tokens do not decode to them, of those that were decoded again and are not empty",
-        lambda measure: measure.failed_share,
-    ),
-    Metric(
-        "megabytes_per_second", "MB/s", "more", "speed",
-        "1,000,000 bytes of text encoded per second, if speed was asked for",
-        lambda measure: measure.megabytes_per_second,
-    ),
+    _metric("tokens", "tokens", "less", "count", "token_count", flattered=True,
+            meaning="tokens"),
+    _metric("bytes_per_token", "bytes/token", "more", "ratio", "bytes_per_token", flattered=True,
+            meaning="bytes of text per token, a ratio of sums"),
+    _metric("characters_per_token", "characters/token", "more", "ratio", "characters_per_token", flattered=True,
+            meaning="characters per token, a ratio of sums"),
+    _metric("ratio", "ratio", "less", "ratio", "ratio", flattered=True,
+            meaning="tokens per token of the baseline (NSL: Dagan et al., arXiv:2402.01035), a ratio of sums"),
+    _metric("mean_bytes_per_token", "mean bytes/token", "more", "ratio", "mean_bytes_per_token", flattered=True,
+            meaning="each document's bytes per token, the mean over documents: a mean of ratios, in which a short "
+            "document counts as much as a long one"),
+    _metric("fertility", "tokens/word", "less", "ratio", "fertility", flattered=True,
+            meaning="tokens per word, a word being a stretch without white space (Rust et al., arXiv:2012.15613, "
+            "count words otherwise)"),
+    _metric("split_words", "split words", "less", "share", "split_share", flattered=True,
+            meaning="words of which more than one token has a part, of all words (the proportion of continued words "
+            "of Rust et al.)"),
+    _metric("one_token_words", "one token words", "more", "share", "one_token_share", flattered=True,
+            meaning="words that no two tokens have a part of, of all words"),
+    _metric("one_token_types", "one token types", "more", "share", "one_token_types_share",
+            meaning="different words that alone are one token, of those in an input's first 4 MiB (STRR: Nayeem et "
+            "al., arXiv:2510.09947)"),
+    _metric("one_token_types_spaced", "one token types spaced", "more", "share", "one_token_types_spaced_share",
+            meaning="the same with a space before each word: the one that the tokenizer puts before any text, if it "
+            "does (SentencePiece's dummy prefix)"),
+    _metric("shannon_efficiency", "Shannon efficiency", "more", "share", "shannon_efficiency",
+            meaning="entropy of the tokens' frequencies, of what it were if all ids that occur were as frequent "
+            "(Zouhar et al., arXiv:2306.16842)"),
+    _metric("renyi_efficiency", "Rényi efficiency", "more", "share", "renyi_efficiency",
+            meaning="the same with Rényi's entropy of order 2.5, which weighs frequent tokens more"),
+    _metric("used_ids", "used ids", None, "count", "used_ids",
+            meaning="different ids that occur"),
+    _metric("vocabulary_used", "vocabulary used", None, "share", "vocabulary_used",
+            meaning="different ids that occur, of all that a token has"),
+    _metric("coverage_rank", "coverage rank", None, "count", "coverage_rank",
+            meaning="how many of the most frequent ids together make up 95% of the tokens"),
+    _metric("unknown", "unknown", "less", "share", "unknown_share",
+            meaning="tokens that stand for what the vocabulary does not have, of all tokens"),
+    _metric("unknown_bytes", "unknown bytes", "less", "share", "unknown_bytes_share",
+            meaning="bytes of text that unknown tokens stand for, of all bytes"),
+    _metric("byte_tokens", "byte tokens", "less", "share", "byte_share",
+            meaning="tokens that are only a byte of a character, or a byte spelt out (<0xE4>), of all tokens"),
+    _metric("byte_fallback", "byte fallback", "less", "share", "byte_fallback_share",
+            meaning="bytes of text that byte tokens stand for, of all bytes"),
+    _metric("failed_round_trips", "failed round trips", "less", "count", "failed_documents",
+            meaning="documents whose tokens do not decode to them, of those that were decoded again"),
+    _metric("failed_share", "failed share", "less", "share", "failed_share",
+            meaning="documents whose tokens do not decode to them, of those that were decoded again and are not empty"),
+    _metric("megabytes_per_second", "MB/s", "more", "speed", "megabytes_per_second",
+            meaning="1,000,000 bytes of text encoded per second, if speed was asked for"),
 )  # fmt: skip
 
 METRICS = {metric.name: metric for metric in _ALL}
@@ -346,12 +285,9 @@ def metrics_named(names: Iterable[str]) -> tuple[Metric, ...]:
     Raises:
         UsageError: if there is none of such a name.
     """
-    chosen = every(lambda name: _without_speed() if name == ALL else [metric_named(name)], names)
+    without_speed = [metric for metric in METRICS.values() if metric.kind != "speed"]
+    chosen = every(lambda name: without_speed if name == ALL else [metric_named(name)], names)
     return tuple({metric.name: metric for metrics in chosen for metric in metrics}.values())
-
-
-def _without_speed() -> list[Metric]:
-    return [metric for metric in METRICS.values() if metric.kind != "speed"]
 
 
 def best_of(row: Row, metric: Metric) -> tuple[int, ...]:

@@ -18,12 +18,27 @@ import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from bpe_cli import _core
 
 LOST_SHARE = 0.001
 """A tokenizer that makes unknown tokens of more than this share of the bytes (0.1%) loses text: that its tokens are
 few is no merit. A stray emoji in a corpus is less than that."""
+
+
+def _ratio(count: int, of: int) -> float | None:
+    return count / of if of else None
+
+
+class Ratio:
+    """A property: one of a value's counts per another; None where that one is 0."""
+
+    def __init__(self, count: str, of: str) -> None:
+        self._counts = attrgetter(count, of)
+
+    def __get__(self, value: object, owner: type) -> float | None:
+        return _ratio(*self._counts(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,75 +95,42 @@ class Measure:
     coverage_rank: int | None = None
     empty_documents: int = 0
 
-    @property
-    def bytes_per_token(self) -> float | None:
-        """Bytes of text per token: a ratio of sums."""
-        return _ratio(self.byte_count, self.token_count)
-
-    @property
-    def characters_per_token(self) -> float | None:
-        """Characters of text per token: a ratio of sums."""
-        return _ratio(self.character_count, self.token_count)
-
-    @property
-    def ratio(self) -> float | None:
-        """Tokens per token of the baseline."""
-        return _ratio(self.token_count, self.baseline_tokens)
-
-    @property
-    def fertility(self) -> float | None:
-        """Tokens per word."""
-        return _ratio(self.token_count, self.word_count)
-
-    @property
-    def split_share(self) -> float | None:
-        """Share of words of which more than one token has a part."""
-        return _ratio(self.split_words, self.word_count)
+    bytes_per_token = Ratio("byte_count", "token_count")
+    """Bytes of text per token: a ratio of sums."""
+    characters_per_token = Ratio("character_count", "token_count")
+    """Characters of text per token: a ratio of sums."""
+    ratio = Ratio("token_count", "baseline_tokens")
+    """Tokens per token of the baseline."""
+    fertility = Ratio("token_count", "word_count")
+    """Tokens per word."""
+    split_share = Ratio("split_words", "word_count")
+    """Share of words of which more than one token has a part."""
 
     @property
     def one_token_share(self) -> float | None:
         """Share of words that no two tokens have a part of."""
         return _ratio(self.word_count - self.split_words, self.word_count)
 
-    @property
-    def one_token_types_share(self) -> float | None:
-        """Share of different words that alone are one token."""
-        return _ratio(self.one_token_types, self.type_count)
-
-    @property
-    def one_token_types_spaced_share(self) -> float | None:
-        """Share of different words that with a space before them are one token."""
-        return _ratio(self.one_token_types_spaced, self.type_count)
-
-    @property
-    def vocabulary_used(self) -> float | None:
-        """Share of the vocabulary's ids that occurred."""
-        return _ratio(self.used_ids, self.vocab_size)
-
-    @property
-    def unknown_share(self) -> float | None:
-        """Share of tokens that stand for what the vocabulary does not have."""
-        return _ratio(self.unknown_tokens, self.token_count)
-
-    @property
-    def unknown_bytes_share(self) -> float | None:
-        """Share of the text's bytes that such tokens stand for."""
-        return _ratio(self.unknown_bytes, self.byte_count)
+    one_token_types_share = Ratio("one_token_types", "type_count")
+    """Share of different words that alone are one token."""
+    one_token_types_spaced_share = Ratio("one_token_types_spaced", "type_count")
+    """Share of different words that with a space before them are one token."""
+    vocabulary_used = Ratio("used_ids", "vocab_size")
+    """Share of the vocabulary's ids that occurred."""
+    unknown_share = Ratio("unknown_tokens", "token_count")
+    """Share of tokens that stand for what the vocabulary does not have."""
+    unknown_bytes_share = Ratio("unknown_bytes", "byte_count")
+    """Share of the text's bytes that such tokens stand for."""
 
     @property
     def loses_text(self) -> bool:
         """Whether unknown tokens stand for more than ``LOST_SHARE`` of the text."""
         return self.unknown_bytes > LOST_SHARE * self.byte_count
 
-    @property
-    def byte_share(self) -> float | None:
-        """Share of tokens that are only a byte."""
-        return _ratio(self.byte_tokens, self.token_count)
-
-    @property
-    def byte_fallback_share(self) -> float | None:
-        """Share of the text's bytes that such tokens stand for: one each."""
-        return _ratio(self.byte_tokens, self.byte_count)
+    byte_share = Ratio("byte_tokens", "token_count")
+    """Share of tokens that are only a byte."""
+    byte_fallback_share = Ratio("byte_tokens", "byte_count")
+    """Share of the text's bytes that such tokens stand for: one each."""
 
     @property
     def failed_share(self) -> float | None:
@@ -174,10 +156,6 @@ class Measure:
     def megabytes_per_second(self) -> float | None:
         """Speed of encoding, in 1,000,000 bytes of text per second."""
         return self.byte_count / 1e6 / self.seconds if self.seconds else None
-
-
-def _ratio(count: int, of: int) -> float | None:
-    return count / of if of else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,16 +214,16 @@ def difference(
     (2.0, 2.0, 2.0, 6)
     """
     pairs = zip(memoryview(units.counts), memoryview(baseline.counts), strict=True)
-    told = [pair for pair in pairs if any(pair)]
-    if len(told) < LEAST_UNITS or all(one == other for one, other in told):
+    kept = [pair for pair in pairs if any(pair)]
+    if len(kept) < LEAST_UNITS or all(one == other for one, other in kept):
         return None
-    first, second = (array("Q", column) for column in zip(*told, strict=True))
+    first, second = (array("Q", column) for column in zip(*kept, strict=True))
     interval = _core.bootstrap_interval(first, second, resamples, SEED, threads)
     if interval is None:
         return None
     p = _core.sign_flip(first, second, resamples, SEED, threads)
     low, high = interval
-    return Difference(sum(first) / sum(second), low, high, p, p, len(told), units.unit_documents)
+    return Difference(sum(first) / sum(second), low, high, p, p, len(kept), units.unit_documents)
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:

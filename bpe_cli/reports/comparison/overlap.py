@@ -107,7 +107,6 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
     """Compare each tokenizer's vocabulary with that of the first.
 
     Args:
-        tokenizers: At least one.
         frequencies: For each tokenizer how often each id occurred on some text; None to leave weights out.
 
     Complexity: linear in the vocabularies but for sorting; about a second for two of 200,000 tokens.
@@ -117,7 +116,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
     tables = [_meanings(tokenizer) for tokenizer in tokenizers]
     base = tables[0]
     products = [merge_products(tokenizer) for tokenizer in tokenizers]
-    found = []
+    rows = []
     for number, table in enumerate(tables[1:], 1):
         shared = base.keys() & table.keys()
         weighted: tuple[float | None, float | None] = (None, None)
@@ -127,7 +126,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
                 _weighted(tokenizers[number], frequencies[number], base),
             )
         ordered = sorted(shared, key=base.__getitem__)
-        found.append(
+        rows.append(
             Overlap(
                 0,
                 number,
@@ -140,7 +139,7 @@ def overlaps(tokenizers: Sequence[Tokenizer], frequencies: Sequence[Sequence[int
                 kendall_tau_b(range(len(ordered)), [table[meaning] for meaning in ordered]),
             )
         )
-    return found
+    return rows
 
 
 def merge_products(tokenizer: Tokenizer) -> list[bytes] | None:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.boundaries import Cutter
+from bpe_cli.reports.comparison.measures import Ratio
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
@@ -52,10 +53,8 @@ class CodeResult:
         """Tokens of all files as they are."""
         return sum(self.as_written)
 
-    @property
-    def blank_share(self) -> float | None:
-        """Share of the tokens that stand for nothing but white space."""
-        return self.blank_tokens / self.token_count if self.token_count else None
+    blank_share = Ratio("blank_tokens", "token_count")
+    """Share of the tokens that stand for nothing but white space."""
 
     @property
     def one_token_fragments(self) -> int:
@@ -88,10 +87,8 @@ class CodeProbe:
     blank_bytes: int
     results: tuple[CodeResult, ...]
 
-    @property
-    def blank_share(self) -> float | None:
-        """Share of the bytes that are white space."""
-        return self.blank_bytes / self.byte_count if self.byte_count else None
+    blank_share = Ratio("blank_bytes", "byte_count")
+    """Share of the bytes that are white space."""
 
 
 def probe_code(

@@ -93,7 +93,7 @@ def pairs_of(files: dict[str, bytes], folder: str = "") -> list[Pair]:
     >>> [pair.name for pair in pairs_of({"a.json": b"1", "a.yml": b"1", "b.json": b"2"})]
     ['a']
     """
-    found = []
+    pairs = []
     for name in sorted(files):
         stem, dot, ending = name.rpartition(".")
         if dot and ending.lower() == "json":
@@ -101,8 +101,8 @@ def pairs_of(files: dict[str, bytes], folder: str = "") -> list[Pair]:
             if yaml is not None:
                 _check_json(_text(files[name], os.path.join(folder, name)), os.path.join(folder, name))
                 _text(files[yaml], os.path.join(folder, yaml))
-                found.append(Pair(stem, files[name], files[yaml]))
-    return found
+                pairs.append(Pair(stem, files[name], files[yaml]))
+    return pairs
 
 
 def _text(data: bytes, name: str) -> str:
@@ -128,9 +128,6 @@ def probe_data(
     """Count the tokens of objects in several formats.
 
     That the two files of a pair say the same is the caller's word: YAML is counted, not read.
-
-    Raises:
-        InputError: What should be JSON is not, or a byte of a text has no token.
     """
     written = [_written(pair) for pair in pairs]
     texts = [text for each in written for text in each]

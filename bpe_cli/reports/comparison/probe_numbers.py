@@ -83,9 +83,6 @@ def probe_numbers(tokenizers: Sequence[Tokenizer], *, threads: int = 1) -> Numbe
     """Ask how numbers are cut, each a text of its own.
 
     A token counts for a number when it covers a digit of it: a mark before the first word is none.
-
-    Raises:
-        InputError: if a digit has no token.
     """
     return NumberProbe(tuple(_result(Cutter(tokenizer, threads=threads)) for tokenizer in tokenizers))
 

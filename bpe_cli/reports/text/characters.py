@@ -15,15 +15,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from bpe_cli.reports.tokenizer.contents import read_named_byte, read_visible
 from bpe_cli.stages.components import ByteLevel, ByteLevelNormalizer
-from bpe_cli.stages.spelling import from_visible
 from bpe_cli.support.messages import plural
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer import Tokenizer
-
-
-_NAMED_BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
 
 
 def reading_of(tokenizer: Tokenizer) -> Callable[[bytes], bytes]:
@@ -52,17 +49,17 @@ def _as_it_is(token: bytes) -> bytes:
 
 
 def _fallback(token: bytes) -> bytes:
-    named = _NAMED_BYTE.fullmatch(token)
-    return bytes.fromhex(named[1].decode()) if named else token
+    return read_named_byte(token) or token
 
 
-def read_visible(token: bytes) -> bytes:
-    """Read the visible alphabet; a user's own token that is not written in it is itself."""
-    try:
-        content = from_visible(token.decode())
-    except UnicodeDecodeError:
-        return token
-    return token if content is None else content
+def text_of(content: bytes) -> str:
+    """Read bytes as characters, what is not UTF-8 each as one."""
+    return content.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(text: str) -> bytes:
+    """Write characters as bytes, the inverse of ``text_of``."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ class SplitGrapheme:
     @property
     def text(self) -> str:
         """The grapheme cluster."""
-        return _decode(b"".join(self.contents))
+        return text_of(b"".join(self.contents))
 
 
 def split_words(readings: Sequence[bytes], first: int, suffix: str) -> Iterator[SplitGrapheme]:
@@ -114,7 +111,7 @@ def split_graphemes(contents: Sequence[bytes], first: int = 0) -> Iterator[Split
         return
     ends = list(accumulate(map(len, contents)))
     token = 0
-    for start, stop in _grapheme_spans(_decode(data)):
+    for start, stop in _grapheme_spans(text_of(data)):
         while ends[token] <= start:
             token += 1
         if ends[token] >= stop:
@@ -143,12 +140,8 @@ def _grapheme_spans(text: str) -> Iterator[tuple[int, int]]:
         done = stretch.end()
         for match in cluster.finditer(stretch.group()):
             start = position
-            position += len(match.group().encode("utf-8", "surrogateescape"))
+            position += len(bytes_of(match.group()))
             yield start, position
-
-
-def _decode(content: bytes) -> str:
-    return content.decode("utf-8", "surrogateescape")
 
 
 _SHOWN = 4
@@ -302,4 +295,4 @@ def _hidden(string: str) -> Iterator[TextWarning]:
 
 def _offset(string: str, pattern: re.Pattern[str], first: int = 0) -> int:
     match = pattern.search(string, first)
-    return len(string[: match.start()].encode("utf-8", "surrogateescape")) if match else 0
+    return len(bytes_of(string[: match.start()])) if match else 0

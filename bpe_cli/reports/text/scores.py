@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.stages import ScoredBpe, Unigram
+from bpe_cli.stages.spelling import NORMAL, USER_DEFINED
 from bpe_cli.stages.splitters import segments
 from bpe_cli.tokenizer.engine import Engine
 
@@ -27,7 +28,6 @@ FIXED_UNKNOWN = -1000.0
 """What an unknown character scores where scores are rounded to ten-thousandths."""
 SMALLEST = 2.0**-126
 """Where the highest score begins: the smallest normal single-precision number above 0 (SentencePiece)."""
-_NORMAL, _USER_DEFINED = 1, 4
 
 
 def scores_of(tokenizer: Tokenizer) -> Callable[[int], float | None] | None:
@@ -41,19 +41,19 @@ def scores_of(tokenizer: Tokenizer) -> Callable[[int], float | None] | None:
         return None
     scores, kinds, special = model.scores, model.kinds, tokenizer.special_ids
     unknown_id = unknown = highest = None
-    taken: tuple[int, ...] = (_NORMAL,)
+    taken: tuple[int, ...] = (NORMAL,)
     if isinstance(model, Unigram):
-        normal = [score for number, score in enumerate(scores) if not kinds or kinds[number] == _NORMAL]
+        normal = [score for number, score in enumerate(scores) if not kinds or kinds[number] == NORMAL]
         unknown_id, unknown = model.unk_id, min(normal, default=0.0) - UNKNOWN_PENALTY
         highest = max(normal, default=0.0)
         if model.fixed_point:
-            unknown, highest, taken = FIXED_UNKNOWN, None, (_NORMAL, _USER_DEFINED)
+            unknown, highest, taken = FIXED_UNKNOWN, None, (NORMAL, USER_DEFINED)
 
     def score(token_id: int) -> float | None:
         if token_id == unknown_id:
             return unknown
-        kind = kinds[token_id] if token_id < len(kinds) else _NORMAL
-        if kind == _USER_DEFINED and highest is not None:
+        kind = kinds[token_id] if token_id < len(kinds) else NORMAL
+        if kind == USER_DEFINED and highest is not None:
             characters = len(model.vocabulary.token(token_id).decode("utf-8", "surrogateescape"))
             return characters * max(highest, SMALLEST) - 0.1
         if kind not in taken or token_id in special or token_id >= len(scores):
@@ -122,11 +122,11 @@ def rank(tokenizer: Tokenizer, text: bytes, wanted: int, specials: Specials = ()
         raise InputError(f"the text is longer than the {LARGEST_TEXT >> 20} MiB whose segmentations can be ranked")
     matcher = tokenizer.matcher(specials)
     special_ids = tokenizer.special_ids
-    found = []
+    ranked = []
     for ids, score in best_sums(_parts(tokenizer.engine, text, matcher, wanted), wanted):
         tokens = (RankedToken(each, tokenizer.token_bytes(each), each in special_ids) for each in ids)
-        found.append(RankedSegmentation(score, tuple(tokens)))
-    return Ranking(tokenizer.name, len(text), wanted, tuple(found))
+        ranked.append(RankedSegmentation(score, tuple(tokens)))
+    return Ranking(tokenizer.name, len(text), wanted, tuple(ranked))
 
 
 def check_rankable(tokenizer: Tokenizer) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.text.characters import SplitGrapheme, reading_of, split_words
+from bpe_cli.reports.text.characters import SplitGrapheme, reading_of, split_words, text_of
 from bpe_cli.reports.text.scores import scores_of
 from bpe_cli.tokenizer.encoded import CharacterOffsets
 
@@ -79,11 +79,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The fewest neighbouring tokens that begin and end between grapheme clusters.
+    """The fewest neighbouring tokens that begin and end between grapheme clusters: from ``first`` to before ``end``.
 
     Attributes:
-        first: Number of its first token.
-        end: Number after its last token.
         parts: What it reads as; one part unless a cluster is split.
     """
 
@@ -314,7 +312,7 @@ def _piece_numbers(contents: Sequence[bytes], piece_ends: Sequence[int], first: 
 
 
 def _stretch(number: int, content: bytes, special: bool = False) -> Part:
-    return Part(_decode(content), number, (content,), special)
+    return Part(text_of(content), number, (content,), special)
 
 
 def _clip(group: Group, limit: int) -> Group:
@@ -328,10 +326,6 @@ def _clip(group: Group, limit: int) -> Group:
             part = replace(part, contents=part.contents[:kept], clipped=True)
         parts.append(part)
     return Group(group.first, limit, tuple(parts))
-
-
-def _decode(content: bytes) -> str:
-    return content.decode("utf-8", "surrogateescape")
 
 
 def first_difference(one: bytes, other: bytes) -> int | None:

@@ -104,12 +104,6 @@ class StagesReport:
 def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()) -> StagesReport:
     """Describe what each stage makes of one text.
 
-    Args:
-        tokenizer: What encoded it.
-        text: The text.
-        segmentation: Its tokens, by ``segment``.
-        specials: Which special tokens were looked for in it.
-
     Raises:
         InputError: if the text is too long.
         UsageError: Added tokens are found in normalized text, so that the stages cannot be told apart.

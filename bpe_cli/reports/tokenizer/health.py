@@ -61,15 +61,7 @@ def findings(
     corpus: CorpusReport | None = None,
     reachability: Reachability | None = None,
 ) -> tuple[Finding, ...]:
-    """Sum up what is good and what to look at, the good first.
-
-    Args:
-        tokenizer: The tokenizer.
-        report: What the tokenizer is.
-        structure: How its vocabulary is built.
-        corpus: What a corpus uses of it, if there is one.
-        reachability: Which tokens text can become, if that was examined.
-    """
+    """Sum up what is good and what to look at, the good first."""
     found = [
         *_coverage(tokenizer, report, structure),
         *_reach(reachability),
@@ -225,8 +217,8 @@ def _use(corpus: CorpusReport) -> Iterator[Finding]:
         yield Finding(True, "corpus", "the corpus uses every token")
     else:
         enough = corpus.mean_count is not None and corpus.mean_count >= FEW_TO_TELL
-        told = "" if enough else ", but the corpus is too small to blame them"
-        what = f"the corpus never uses {plural(corpus.unused, 'token')} ({corpus.unused_share:.1%}){told}"
+        caveat = "" if enough else ", but the corpus is too small to blame them"
+        what = f"the corpus never uses {plural(corpus.unused, 'token')} ({corpus.unused_share:.1%}){caveat}"
         yield Finding(False, "corpus", what)
     if corpus.residue_count:
         verb = "serves" if corpus.residue_count == 1 else "serve"
@@ -250,9 +242,6 @@ class HealthReport:
 
 def examine_health(tokenizer: Tokenizer, frequencies: Frequencies | None = None) -> HealthReport:
     """Report on a tokenizer.
-
-    Args:
-        frequencies: How often its tokens occur in a corpus, by ``frequencies.count_frequencies``.
 
     Raises:
         UsageError: if a split pattern does not compile.

@@ -206,14 +206,9 @@ class Structure:
 
     Attributes:
         character_lengths: (characters, tokens), ascending, of the tokens that are UTF-8.
-        merges: The shape of the merge tree; None if the model does not merge.
         deepest: The tokens that take the most merges one on top of the other.
         cuts: The tokens that are not UTF-8, by how they cut characters.
-        white_space: The tokens that are only white space, by kind.
         duplicates: What differs by case or a leading space only.
-        unseen: Tokens with characters that nobody sees.
-        repeats: The longest tokens that repeat one thing.
-        repeat_count: How many tokens do.
     """
 
     token_count: int
@@ -233,11 +228,7 @@ class Structure:
 
 
 class Anatomy:
-    """Hold what several parts of the health report look at: what tokens stand for, and the merge tree.
-
-    Args:
-        tokenizer: The tokenizer.
-    """
+    """Hold what several parts of the health report look at: what tokens stand for, and the merge tree."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer

@@ -6,12 +6,13 @@ Disagreements stand side by side, in colours, or with bars where there are none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from bpe_cli.views.blocks import Block, Blocks, Column, Line, Sheet, numbers
-from bpe_cli.views.comparison.probes import probes_view, share, title
+from bpe_cli.views.blocks import Block, Blocks, Column, Heading, Line, Sheet, numbers
+from bpe_cli.views.comparison.probes import probes_view, share
 from bpe_cli.views.labels import count, fraction, full_names, header, short_names, whole
 from bpe_cli.views.lines import BASIC_COLORS, CUBE_COLORS, PLAIN, Palette, token_style
 from bpe_cli.views.sheets import Grid, listed
@@ -49,12 +50,7 @@ _NAMED = {"none": "no letter", "bytes": "no UTF-8", "other": "other scripts"}
 
 
 def overlap_view(names: Sequence[str], overlaps: Sequence[Overlap]) -> Blocks:
-    """Show vocabularies against the baseline's.
-
-    Args:
-        names: The tokenizers.
-        overlaps: One per tokenizer that is not the baseline.
-    """
+    """Show vocabularies against the baseline's, one overlap per tokenizer that is not the baseline."""
     base = harmless(names[overlaps[0].first])
     sizes = [
         (f"texts in {base}", [whole(each.sizes[0]) for each in overlaps]),
@@ -77,7 +73,7 @@ def overlap_view(names: Sequence[str], overlaps: Sequence[Overlap]) -> Blocks:
     ]
     others = [names[each.second] for each in overlaps]
     parts: list[Block] = [
-        title(f"Vocabularies against {base}, by the texts that tokens stand for"),
+        Heading(f"Vocabularies against {base}, by the texts that tokens stand for", apart=True),
         Grid("", others, [sizes, shares, orders]),
     ]
     for each in overlaps:
@@ -126,12 +122,7 @@ _WIDE = 72
 
 
 def disagreement_view(names: Sequence[str], disagreements: Sequence[Disagreement]) -> Blocks:
-    """Show tokenizers against the baseline.
-
-    Args:
-        names: The tokenizers.
-        disagreements: One per tokenizer that is not the baseline.
-    """
+    """Show tokenizers against the baseline, one disagreement per tokenizer that is not the baseline."""
     first = disagreements[0]
     base = harmless(names[first.first])
     texts = count(first.byte_count, "byte") + ("" if first.whole else ", the beginning of each input")
@@ -153,20 +144,20 @@ def disagreement_view(names: Sequence[str], disagreements: Sequence[Disagreement
     ]
     others = [names[each.second] for each in disagreements]
     parts: list[Block] = [
-        title(f"Boundaries against {base}, on {texts}"),
+        Heading(f"Boundaries against {base}, on {texts}", apart=True),
         Grid("", others, [boundaries, measures, words]),
     ]
-    parts += [_Differences(names, each) for each in disagreements]
+    parts += [_Differences(base, harmless(names[each.second]), each) for each in disagreements]
     return Blocks(*parts)
 
 
+@dataclass(frozen=True)
 class _Differences:
-    """List segments that two tokenizers cut differently."""
+    """The segments that two tokenizers cut differently."""
 
-    def __init__(self, names: Sequence[str], disagreement: Disagreement) -> None:
-        self._first = harmless(names[disagreement.first])
-        self._second = harmless(names[disagreement.second])
-        self._disagreement = disagreement
+    first: str
+    second: str
+    disagreement: Disagreement
 
     def blocks(self, screen: Screen) -> Iterator[Block]:
         """Yield a sheet, or lines where five columns are too many."""
@@ -174,19 +165,17 @@ class _Differences:
         if screen.colors:
             palette = _RICH if screen.colors in ("256", "truecolor") else _BASIC
         yield from self._head()
-        if self._disagreement.segments:
+        if self.disagreement.segments:
             yield from self._lines(palette) if screen.width < _WIDE else [self._sheet(palette)]
             yield from self._unknown()
 
     def _head(self) -> Iterator[Line]:
-        found = self._disagreement
-        if not found.segments:
-            yield Line(f"{self._second} cuts everything as {self._first} does")
+        disagreement = self.disagreement
+        if not disagreement.segments:
+            yield Line(f"{self.second} cuts everything as {self.first} does")
             return
-        places = f"{count(found.segments, 'place')} ({whole(found.kinds)} different)"
-        yield Line(
-            f"{self._second} differs in {places}; tokens more or fewer than {self._first}, the most costly first:"
-        )
+        places = f"{count(disagreement.segments, 'place')} ({whole(disagreement.kinds)} different)"
+        yield Line(f"{self.second} differs in {places}; tokens more or fewer than {self.first}, the most costly first:")
 
     def _sheet(self, palette: Palette) -> Sheet:
         rows = [
@@ -197,23 +186,23 @@ class _Differences:
                 _cut(each, each.second_ends, palette),
                 _context(each),
             )
-            for each in self._disagreement.differences
+            for each in self.disagreement.differences
         ]
-        return Sheet(*numbers("tokens", "times"), header(self._first), header(self._second), "as in", rows=rows)
+        return Sheet(*numbers("tokens", "times"), header(self.first), header(self.second), "as in", rows=rows)
 
     def _lines(self, palette: Palette) -> Iterator[Line]:
-        for each in self._disagreement.differences:
+        for each in self.disagreement.differences:
             yield from listed(
                 f"{_cost(each)} tokens, {count(each.times, 'time')}",
                 [
-                    (self._first, _cut(each, each.first_ends, palette)),
-                    (self._second, _cut(each, each.second_ends, palette)),
+                    (self.first, _cut(each, each.first_ends, palette)),
+                    (self.second, _cut(each, each.second_ends, palette)),
                     ("as in", _context(each)),
                 ],
             )
 
     def _unknown(self) -> Iterator[Line]:
-        for name, lost in zip((self._first, self._second), self._disagreement.unknown, strict=True):
+        for name, lost in zip((self.first, self.second), self.disagreement.unknown, strict=True):
             if lost:
                 yield Line(f"{count(lost, 'token')} of {name} stand for unknown text; that they are few is no merit")
 

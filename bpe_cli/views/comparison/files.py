@@ -23,12 +23,15 @@ from bpe_cli.reports.comparison.probe_numbers import EXAMPLES
 from bpe_cli.support import __version__
 from bpe_cli.views.as_json import SHAPES as TEXT_SHAPES
 from bpe_cli.views.as_json import JsonWalker, Shape
-from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.tables import input_sheet, summary_sheet
 from bpe_cli.views.comparison.values import (
+    changes_heading,
+    changes_notes,
+    changes_sheet,
     remarks,
     sums,
+    worst_first,
 )
 from bpe_cli.views.labels import count, short_names
 from bpe_cli.views.markdown import code, escaped, folded, table, written
@@ -190,13 +193,7 @@ _value = JsonWalker(SHAPES)
 def comparison_json(
     report: Comparison, *, changes: Changes | None = None, checks: Sequence[Check] = ()
 ) -> dict[str, Any]:
-    """Return a comparison.
-
-    Args:
-        report: The comparison.
-        changes: What has changed since another comparison.
-        checks: What was checked.
-    """
+    """Return a comparison, what has changed since another one, and what was checked."""
     value = {**_value(report), "changes": _value(changes), "checks": _value(checks)}
     if report.probes is not None:
         value["probes"] = {name: each for name, each in _value(report.probes).items() if each is not None}
@@ -223,11 +220,7 @@ def comparison_markdown(
 ) -> str:
     """Return the checks, the table of tokenizers, what has changed, and the inputs folded in.
 
-    Args:
-        report: The comparison.
-        metrics: What is shown of each tokenizer, and the first of each input; None for ``choosing.USUAL``.
-        changes: What has changed since another comparison.
-        checks: What was checked.
+    Of each tokenizer ``metrics`` are shown (``USUAL``, unless others are named), and the first of them of each input.
     """
     metrics = metrics or metrics_named(USUAL)
     names = [code(name) for name in short_names(report.tokenizers)]
@@ -274,10 +267,10 @@ def _check(check: Check) -> str:
 
 
 def _changes(changes: Changes) -> str:
-    found = changes_table.listed(changes)
-    notes = "<br>\n".join(changes_table.notes(changes, code))
-    heading = f"#### {changes_table.heading(changes, code)}"
-    shown = table(changes_table.sheet(found[:MOST_LINES], form="markdown")) if found else "none"
+    found = worst_first(changes)
+    notes = "<br>\n".join(changes_notes(changes, code))
+    heading = f"#### {changes_heading(changes, code)}"
+    shown = table(changes_sheet(found[:MOST_LINES], form="markdown")) if found else "none"
     if len(found) > MOST_LINES:
         shown += f"\n\nand {count(len(found) - MOST_LINES, 'more change')}"
     if len(found) > OPEN_CHANGES:

@@ -7,17 +7,18 @@ below. The best value of a metric is bold, and named under the table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
 
 from bpe_cli.reports.comparison.comparison import USUAL, Metric, differences_of, metrics_named
 from bpe_cli.views.blocks import Block, Blocks, Column, Heading, Line, Name, Sheet, Value, Words, numbers, text_column
-from bpe_cli.views.comparison.changes_table import changes_view
 from bpe_cli.views.comparison.values import (
     MetricCell,
     best_lines,
     certainty_text,
+    changes_view,
     digits_of,
     meaning_of_marks,
     metric_cells,
@@ -57,13 +58,13 @@ def comparison_view(
     changes: Changes | None = None,
     passages: int | None = PASSAGE_LIMIT,
 ) -> Blocks:
-    """Show a comparison.
+    """Show a comparison, and what has changed since another one.
 
     Args:
         comparison: What to show.
-        metrics: What the table of tokenizers shows; None for ``choosing.USUAL``.
+        metrics: What the table of tokenizers shows; None for ``USUAL``.
         by_input: What the tables of inputs show of each tokenizer; None for the first of ``metrics``.
-        changes: What has changed since another comparison.
+        changes: What has changed.
         passages: How many short texts are shown token by token; None for all.
     """
     chosen = metrics or metrics_named(USUAL)
@@ -82,19 +83,19 @@ def comparison_view(
     return Blocks(*parts)
 
 
+@dataclass(frozen=True)
 class _Summary:
     """All inputs together: a line per tokenizer, or a line per metric where those are too many columns."""
 
-    def __init__(self, comparison: Comparison, metrics: Sequence[Metric]) -> None:
-        self._comparison = comparison
-        self._metrics = metrics
+    comparison: Comparison
+    metrics: Sequence[Metric]
 
     def blocks(self, screen: Screen) -> Iterator[Block]:
-        comparison, total = self._comparison, self._comparison.total
+        comparison, total = self.comparison, self.comparison.total
         names = short_names(comparison.tokenizers)
         full = [harmless(name) for name in comparison.tokenizers]
         yield Line(_source_line(comparison))
-        columns = [_metric_values(total, metric) for metric in self._metrics]
+        columns = [_metric_values(total, metric) for metric in self.metrics]
         vocabulary = vocabulary_values(total)
         room = screen.width - EDGES - sum(column.width + GAP for column in columns)
         names_fit = min(max(map(cell_len, names)), HEADER_CELLS)
@@ -105,10 +106,10 @@ class _Summary:
                 fits = names_fit + vocabulary.width + GAP <= room
                 yield _by_tokenizer(names, [vocabulary, *columns] if fits else columns)
             else:
-                yield from _by_metric_in_parts(names, _lines(total, self._metrics, vocabulary), screen.width)
+                yield from _by_metric_in_parts(names, _lines(total, self.metrics, vocabulary), screen.width)
             yield from map(Line, full_names(comparison.tokenizers, names))
-        yield from map(Line, remarks(comparison, self._metrics, names))
-        yield from map(Line, best_lines(total, self._metrics, names))
+        yield from map(Line, remarks(comparison, self.metrics, names))
+        yield from map(Line, best_lines(total, self.metrics, names))
 
 
 def summary_sheet(comparison: Comparison, metrics: Sequence[Metric]) -> Sheet:
@@ -215,16 +216,16 @@ def _by_metric_in_parts(names: Sequence[str], lines: Sequence[MetricValues], wid
         yield by_metric(names, lines, part, Column(layout={"no_wrap": True}))
 
 
+@dataclass(frozen=True)
 class _Matrix:
     """One metric, inputs by tokenizers, in as many tables as the width asks for."""
 
-    def __init__(self, comparison: Comparison, metric: Metric) -> None:
-        self._comparison = comparison
-        self._metric = metric
+    comparison: Comparison
+    metric: Metric
 
     def blocks(self, screen: Screen) -> Iterator[Block]:
-        rows = (*self._comparison.rows, self._comparison.total)
-        tokenizers = short_names(self._comparison.tokenizers)
+        rows = (*self.comparison.rows, self.comparison.total)
+        tokenizers = short_names(self.comparison.tokenizers)
         cells = min(_NAME_CELLS, max(12, screen.width // 3))
         names = [ending(harmless(row.name), cells) for row in rows]
         values = self._values(rows)
@@ -234,7 +235,7 @@ class _Matrix:
             max(header_width(name), *(cell_len(str(line[number])) for line in values))
             for number, name in enumerate(tokenizers)
         ]
-        label = self._metric.label
+        label = self.metric.label
         yield Heading(f"{label[:1].upper()}{label[1:]} by input", apart=True)
         if left + max(columns) + GAP > screen.width:
             for name, row, line in zip(names, rows, values, strict=True):
@@ -246,14 +247,14 @@ class _Matrix:
                 shown = [[line[number] for number in part] for line in values]
                 yield _by_input([tokenizers[number] for number in part], names, sizes, shown)
         # The inputs are more comparisons than all together: what the marks mean differs.
-        inputs = self._comparison.rows
-        if self._metric.name == "ratio" and any(each for row in inputs for each in differences_of(row)):
+        inputs = self.comparison.rows
+        if self.metric.name == "ratio" and any(each for row in inputs for each in differences_of(row)):
             yield Line(meaning_of_marks(inputs))
 
     def _values(self, rows: Sequence[Row]) -> list[list[Value]]:
         """Return the values of each row, all with room for a mark if any has one."""
         digits = digits_of(rows)
-        lines = [metric_cells(row, self._metric, digits) for row in rows]
+        lines = [metric_cells(row, self.metric, digits) for row in rows]
         width = max(len(cell.doubt + cell.mark) for cells in lines for cell in cells)
         return [[_value(cell, "", (cell.doubt + cell.mark).ljust(width)) for cell in cells] for cells in lines]
 
@@ -261,13 +262,9 @@ class _Matrix:
 def input_sheet(
     comparison: Comparison, metric: Metric, most: int | None = None, *, form: Literal["markdown", "page"]
 ) -> Sheet:
-    """Lay out one metric, inputs by tokenizers, however wide.
+    """Lay out one metric of up to so many inputs, inputs by tokenizers, however wide.
 
-    Args:
-        comparison: The comparison.
-        metric: The metric.
-        most: Inputs that are shown; None for all.
-        form: Markdown has the marks of ratios; a page has ratios and their certainty behind each value.
+    Markdown has the marks of ratios; a page has ratios and their certainty behind each value.
     """
     rows = (*comparison.rows[:most], comparison.total)
     values = []

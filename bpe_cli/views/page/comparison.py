@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.reports.comparison.boundaries import deviation, stretches
 from bpe_cli.reports.comparison.comparison import METRICS
-from bpe_cli.views.comparison import changes_table
 from bpe_cli.views.comparison.additions import additions_view
 from bpe_cli.views.comparison.tables import input_sheet, metric_has_values, page_metrics
-from bpe_cli.views.comparison.values import remarks, sums
+from bpe_cli.views.comparison.values import changes_heading, changes_notes, changes_sheet, remarks, sums, worst_first
 from bpe_cli.views.labels import count, full_names, short_names, whole
 from bpe_cli.views.page.markup import escape, name, rendered, table
 from bpe_cli.views.page.page import foot, head
@@ -34,14 +33,7 @@ def comparison_page(
     changes: Changes | None = None,
     checks: Sequence[Check] = (),
 ) -> Iterator[str]:
-    """Write the page, as it comes.
-
-    Args:
-        comparison: The comparison.
-        metrics: What is shown; None for all that have values.
-        changes: What has changed since another comparison.
-        checks: What was checked.
-    """
+    """Write the page, as it comes: some metrics, or all that have values, what has changed, and what was checked."""
     metrics = tuple(METRICS.values()) if metrics is None else metrics
     yield from head(f"{count(len(comparison.tokenizers), 'tokenizer')} compared", "wide")
     additions = additions_view(comparison)
@@ -164,13 +156,13 @@ def changes_section(changes: Changes | None) -> Iterator[str]:
     """Write a table of what has changed, and what there is to say about it."""
     if changes is None:
         return
-    found = changes_table.listed(changes)
-    yield f"<h2>{escape(changes_table.heading(changes, harmless))}</h2>\n"
+    found = worst_first(changes)
+    yield f"<h2>{escape(changes_heading(changes, harmless))}</h2>\n"
     if found:
-        yield from table(changes_table.sheet(found[:MOST], form="page"), "Changes")
+        yield from table(changes_sheet(found[:MOST], form="page"), "Changes")
     else:
         yield "<p>none</p>\n"
     if len(found) > MOST:
         yield f'<p class="note">and {count(len(found) - MOST, "more change")}</p>\n'
-    for line in changes_table.notes(changes, harmless):
+    for line in changes_notes(changes, harmless):
         yield f'<p class="note">{escape(line)}</p>\n'

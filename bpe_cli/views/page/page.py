@@ -40,13 +40,9 @@ def texts_page(
     tokenizer: str | None,
     full: bool = False,
 ) -> Iterator[str]:
-    """Write a page that shows texts token by token, as it comes.
+    """Write a page that shows texts token by token, as it comes; ``full`` shows everything, however long.
 
-    Args:
-        reports: The texts, what to warn of, and what the text is called if it has a name, one after the other;
-            each is let go when it is written.
-        tokenizer: The tokenizer's name.
-        full: Whether to show everything, however long.
+    Each text comes with what to warn of, and what it is called if it has a name, and is let go when it is written.
     """
     who = tokenizer or "tokenizer"
     yield from head(f"Tokens by {who}")
@@ -81,12 +77,7 @@ def framed(page: Iterable[str], title: str) -> str:
 
 
 def head(title: str, kind: str = "") -> Iterator[str]:
-    """Begin a page.
-
-    Args:
-        title: Its title, which may hold names from outside.
-        kind: A class for its body.
-    """
+    """Begin a page with a title, which may hold names from outside, and a class for its body."""
     style, script = _style(), _script()
     body = f' class="{kind}"' if kind else ""
     policy = (

@@ -5,16 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
+from bpe_cli.reports.text.characters import bytes_of, text_of
 from bpe_cli.reports.text.steps import CutStep, CutWalk, LookUp, LookUpWalk, MatchStep, MatchWalk, Spelling, StepToken
-from bpe_cli.reports.text.steps.pieces import (
-    LONGEST_REST,
-    bytes_of,
-    check_length,
-    check_work,
-    collected,
-    text_of,
-    window,
-)
+from bpe_cli.reports.text.steps.pieces import LONGEST_REST, check_length, check_work, collected, window
 from bpe_cli.teaching.longest_match import Cut, Marks, Match, Units, anywhere, from_left, lengths_of, stretches
 from bpe_cli.teaching.longest_match import text_of as written
 

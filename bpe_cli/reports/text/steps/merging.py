@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from bpe_cli.reports.text.characters import bytes_of, text_of
 from bpe_cli.reports.text.steps import MergeStep, MergeWalk, Spelling, StepToken, Symbols
-from bpe_cli.reports.text.steps.pieces import bytes_of, check_length, collected, text_of, window
+from bpe_cli.reports.text.steps.pieces import check_length, collected, window
+from bpe_cli.stages.spelling import BYTE, NORMAL, UNUSED, USER_DEFINED
 from bpe_cli.teaching import bpe
 from bpe_cli.tokenizer.merging import Merge, Order, merges
 
@@ -96,9 +98,6 @@ def take_back(
 
 Symbol = TypeVar("Symbol")
 
-NORMAL, USER_DEFINED, UNUSED, BYTE = 1, 4, 5, 6
-"""SentencePiece's types of pieces."""
-
 
 class ByRanks:
     """Record merging by the rank of the concatenation (``RankBpe``)."""
@@ -113,9 +112,9 @@ class ByRanks:
         check_length(piece)
         symbols = [piece[at : at + 1] for at in range(len(piece))]
         done = list(merges(symbols, self._order))
-        told, left = _tell(symbols, done, self._limits.steps, lambda symbol: symbol)
+        steps, left = _tell(symbols, done, self._limits.steps, lambda symbol: symbol)
         ids = [rank for symbol in left if (rank := self._ranks(symbol)) is not None]
-        return _walk(symbols, told, len(done), self._names, ids, self._ranks(piece))
+        return _walk(symbols, steps, len(done), self._names, ids, self._ranks(piece))
 
     def _order(self, left: bytes, right: bytes) -> tuple[float, bytes] | None:
         rank = self._ranks(left + right)
@@ -139,9 +138,9 @@ class ByList:
         spelt = (self._vocabulary.id_of(piece[at : at + 1]) for at in range(len(piece)))
         symbols = [each for each in spelt if each is not None]
         done = list(merges(symbols, self._order))
-        told, left = _tell(symbols, done, self._limits.steps, self._vocabulary.token)
+        steps, left = _tell(symbols, done, self._limits.steps, self._vocabulary.token)
         start = [self._vocabulary.token(each) for each in symbols]
-        return _walk(start, told, len(done), self._names, left, whole)
+        return _walk(start, steps, len(done), self._names, left, whole)
 
 
 class OverCharacters:
@@ -183,9 +182,9 @@ class OverCharacters:
             if each.way != "token":
                 spelt.append(Spelling(bytes_of(each.symbol), each.way, tuple(map(self._names.token, ids))))
         done = list(merges(symbols, self._order))
-        told, left = _tell(symbols, done, self._limits.steps, self._content)
+        steps, left = _tell(symbols, done, self._limits.steps, self._content)
         start = [self._content(each) for each in symbols]
-        return _walk(start, told, len(done), self._names, left, whole, spelt)
+        return _walk(start, steps, len(done), self._names, left, whole, spelt)
 
     def _content(self, token_id: int) -> bytes:
         return self._names.token(token_id).content
@@ -224,7 +223,7 @@ class ByScores:
         check_length(piece)
         symbols = spell(text_of(piece), self._user_defined)
         done = list(merges(symbols, self._order))
-        told, _ = _tell(symbols, done, self._limits.steps, bytes_of, scored=True)
+        steps, _ = _tell(symbols, done, self._limits.steps, bytes_of, scored=True)
         tokens: list[StepToken] = []
         ends = []
         after_unknown = False
@@ -242,7 +241,7 @@ class ByScores:
                     tokens += end.tokens
         start = window([bytes_of(each) for each in symbols])
         merged = tuple(tokens)
-        return MergeWalk(None, (), start, told, len(done) - len(told), collected(ends), merged, merged)
+        return MergeWalk(None, (), start, steps, len(done) - len(steps), collected(ends), merged, merged)
 
     def _end(self, part: str, after_unknown: bool) -> Spelling | None:
         """Describe what an unknown part becomes; None for a token."""
@@ -291,13 +290,13 @@ def _tell(
     scored: bool = False,
 ) -> tuple[tuple[MergeStep, ...], list[Symbol]]:
     """Return the first merges, and give what all of them leave."""
-    told = []
+    steps = []
     after = states(symbols, done)
     left = list(symbols)
     for merge, (at, left) in zip(islice(done, limit), after, strict=False):
         low, high = max(0, at - 64), at + 64  # more than are shown are not looked at
         shown = window([content(each) for each in left[low:high]], at - low)
-        told.append(
+        steps.append(
             MergeStep(
                 None if scored else int(merge.number),
                 0.0 - merge.number if scored else None,
@@ -309,12 +308,12 @@ def _tell(
         )
     for _, last in after:
         left = last
-    return tuple(told), left
+    return tuple(steps), left
 
 
 def _walk(
     start: Sequence[bytes],
-    told: tuple[MergeStep, ...],
+    steps: tuple[MergeStep, ...],
     count: int,
     names: Names,
     merged: Iterable[int],
@@ -324,4 +323,4 @@ def _walk(
     ends_at = tuple(map(names.token, merged))
     token = None if whole is None else names.token(whole)
     tokens = ends_at if token is None else (token,)
-    return MergeWalk(token, collected(spelt), window(start), told, count - len(told), (), ends_at, tokens)
+    return MergeWalk(token, collected(spelt), window(start), steps, count - len(steps), (), ends_at, tokens)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from bpe_cli import _core
 from bpe_cli.errors import InputError
+from bpe_cli.reports.text.characters import text_of
 from bpe_cli.reports.text.steps import Spelling, StepToken, Symbols
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer, CharacterBpe, ScoredBpe, Unigram
 from bpe_cli.stages.spelling import CHAR_TO_BYTE
@@ -95,16 +96,6 @@ class Names:
                 content = b""
             found = self._known[token_id] = StepToken(token_id, content)
         return found
-
-
-def text_of(content: bytes) -> str:
-    """Read bytes as characters, what is not UTF-8 each as one."""
-    return content.decode("utf-8", "surrogateescape")
-
-
-def bytes_of(text: str) -> bytes:
-    """Write characters as bytes, the inverse of ``text_of``."""
-    return text.encode("utf-8", "surrogateescape")
 
 
 def collected(spellings: Iterable[Spelling]) -> tuple[Spelling, ...]:
@@ -257,4 +248,4 @@ def _border(tokens: Iterable[bytes]) -> re.Pattern[bytes] | None:
 
 
 def _is_wanted(token: SpecialToken, specials: Specials) -> bool:
-    return not token.special or specials == "all" or token.content.decode("utf-8", "surrogateescape") in specials
+    return not token.special or specials == "all" or text_of(token.content) in specials

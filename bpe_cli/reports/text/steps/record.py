@@ -7,12 +7,12 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bpe_cli.errors import InputError
-from bpe_cli.reports.text.characters import read_visible
 from bpe_cli.reports.text.steps import Row, Steps, StepToken, TagWalk, TooMuch, Walk
 from bpe_cli.reports.text.steps.lattice import OverLattice
 from bpe_cli.reports.text.steps.matching import FromLeft, NGrams, WholePieces, WordPieces, from_left_or_anywhere
 from bpe_cli.reports.text.steps.merging import ByList, ByRanks, ByScores, OverCharacters
 from bpe_cli.reports.text.steps.pieces import Limits, Names, Pieces, TooMuchToTell, Walker
+from bpe_cli.reports.tokenizer.contents import read_visible
 from bpe_cli.support.blocks import Block
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class _Teller:
         self._tokenizer = tokenizer
         self._names = names
         self._walker = walker
-        self._told: dict[bytes, tuple[int | None, tuple[StepToken, ...]]] = {}
+        self._first_rows: dict[bytes, tuple[int | None, tuple[StepToken, ...]]] = {}
         model = tokenizer.model
         self._fuses = model.unk_id if model.kind == "word-level" and model.fuse_unk else None
         self._last: StepToken | None = None
@@ -108,15 +108,15 @@ class _Teller:
         if part.special_id is not None:
             token = self._names.token(part.special_id)
             self._last = None
-            found = None if part.special_id in self._tokenizer.special_ids else TagWalk((token,))
-            return Row(number, part.text, token, found, None, False, (token,))
+            tag = None if part.special_id in self._tokenizer.special_ids else TagWalk((token,))
+            return Row(number, part.text, token, tag, None, False, (token,))
         walk: Walk | None = None
-        told = self._told.get(part.text)
-        if told is None:
+        first = self._first_rows.get(part.text)
+        if first is None:
             walk = self._walk(part.text)
-            self._told[part.text] = told = number, walk.tokens
-        same_as = told[0] if walk is None else None
-        tokens = told[1]
+            self._first_rows[part.text] = first = number, walk.tokens
+        same_as = first[0] if walk is None else None
+        tokens = first[1]
         fused = (
             part.joins
             and self._last is not None

@@ -65,7 +65,6 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     """Find out which tokens text can become, with special tokens left alone.
 
     Args:
-        tokenizer: The tokenizer.
         token_ids: The tokens to examine; None for all, special and added ones too.
 
     Returns:
