@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.inspect import Document, TextInspection
     from bpe_cli.reports.comparison.changes import Changes
     from bpe_cli.reports.comparison.checks import Check
-    from bpe_cli.reports.comparison.comparison import Comparison
-    from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric
     from bpe_cli.reports.tokenizer.health import HealthReport
 
 
@@ -33,7 +32,7 @@ class TextReport:
         """Return the JSON that ``bpe inspect --json`` prints: schema ``bpe.inspect.text/1``, of several ``texts/1``."""
         from bpe_cli.views.as_json import json_text, segmentation_json, texts_json
 
-        texts = [segmentation_json(found.segmentation, found.warnings, found.stages) for _, found in self.value]
+        texts = [segmentation_json(report.segmentation, report.warnings, report.stages) for _, report in self.value]
         return json_text(texts_json(texts, [document.origin for document, _ in self.value]))
 
     def to_markdown(self) -> str:
@@ -42,18 +41,17 @@ class TextReport:
         from bpe_cli.views.tokens import text_blocks
 
         texts = (
-            written(text_blocks(found.segmentation, found.warnings, title=document.title))
-            for document, found in self.value
+            written(text_blocks(report.segmentation, report.warnings, title=document.title))
+            for document, report in self.value
         )
         return "\n\n".join(texts) + "\n"
 
     def _repr_html_(self) -> str:
         """Return the page of ``bpe inspect --html`` as a part of a notebook."""
-        from bpe_cli.views.page.html import framed
-        from bpe_cli.views.page.page import texts_page
+        from bpe_cli.views.page.page import framed, texts_page
 
         name = self.value[0][1].segmentation.tokenizer if self.value else None
-        shown = ((found.segmentation, found.warnings, document.title) for document, found in self.value)
+        shown = ((report.segmentation, report.warnings, document.title) for document, report in self.value)
         return framed(texts_page(shown, tokenizer=name), "Tokens")
 
 
@@ -82,7 +80,7 @@ class TokenizerReport:
 
     def _repr_html_(self) -> str:
         """Return the same as a part of a notebook."""
-        from bpe_cli.views.page.html import blocks_page, framed
+        from bpe_cli.views.page.page import blocks_page, framed
         from bpe_cli.views.vocabulary import health_view
 
         title = self.value.vocabulary.name or "tokenizer"
@@ -106,19 +104,19 @@ class ComparisonReport:
     def to_json(self) -> str:
         """Return the JSON that ``bpe compare --json`` prints: schema ``bpe.compare/2``."""
         from bpe_cli.views.as_json import json_text
-        from bpe_cli.views.comparison.as_json import comparison_json
+        from bpe_cli.views.comparison.files import comparison_json
 
         return json_text(comparison_json(self.value, changes=self.changes, checks=self.checks))
 
     def to_markdown(self, metrics: Sequence[Metric] | None = None) -> str:
         """Return the Markdown that ``bpe compare --markdown`` prints, of some metrics or the usual ones."""
-        from bpe_cli.views.comparison.as_markdown import comparison_markdown
+        from bpe_cli.views.comparison.files import comparison_markdown
 
         return comparison_markdown(self.value, metrics=metrics, changes=self.changes, checks=self.checks)
 
     def _repr_html_(self) -> str:
         """Return the page of ``bpe compare --html`` as a part of a notebook."""
         from bpe_cli.views.page.comparison import comparison_page
-        from bpe_cli.views.page.html import framed
+        from bpe_cli.views.page.page import framed
 
         return framed(comparison_page(self.value, changes=self.changes, checks=self.checks), "Comparison")

@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
 from bpe_cli.support.blocks import Block
-from bpe_cli.trainers import ALGORITHMS, TRAINERS, Trainer
-from bpe_cli.trainers.base import new_counts
+from bpe_cli.trainers import ALGORITHMS, TRAINERS
+from bpe_cli.trainers.base import Trainer
+from bpe_cli.trainers.counts import new_counts
 from bpe_cli.trainers.sentencepiece_options import OF_MODELS
 
 WORDS = "low low lower lowest newest newest widest slow\nun do undo é 12 a1 ! ## new</w>"

@@ -133,11 +133,11 @@ def read_conversation(data: bytes, where: str, field_name: str = "messages") -> 
     if not isinstance(arguments, dict):
         raise InputError(f"{where}: chat_template_kwargs is not an object")
     _check_depth(arguments, f"{where}: chat_template_kwargs")
-    wanted = found.get("add_generation_prompt")
-    if wanted is not None and not isinstance(wanted, bool):
+    prompt = found.get("add_generation_prompt")
+    if prompt is not None and not isinstance(prompt, bool):
         raise InputError(f"{where}: add_generation_prompt is neither true nor false")
     return Conversation(
-        messages, where, found.get("tools"), found.get("documents"), wanted, arguments,
+        messages, where, found.get("tools"), found.get("documents"), prompt, arguments,
         found.get("functions"), found.get("function_call"),
     )  # fmt: skip
 

@@ -30,8 +30,7 @@ def load(name: str) -> "ModuleType":
 def show_version() -> None:
     """Print the versions that results depend on."""
     from bpe_cli import _core
-    from bpe_cli.stages.splitters import regex_version
-    from bpe_cli.support.version import __version__
+    from bpe_cli.support import __version__, regex_version
 
     python = ".".join(str(number) for number in sys.version_info[:3])
     print(f"bpe {__version__} (Unicode {_core.UNICODE_VERSION}, regex {regex_version()}, Python {python})")

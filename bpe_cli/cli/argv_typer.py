@@ -8,12 +8,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
-from types import ModuleType
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from types import ModuleType, UnionType
+from typing import TYPE_CHECKING, Annotated, get_args, get_origin
 
 import typer
 
-from bpe_cli.cli.options import Argument, Option, call, defaults_of, parameters_of
+from bpe_cli.cli.options import Argument, Option, call, choices_of, defaults_of, parameters_of
 from bpe_cli.errors import UsageError
 from bpe_cli.support.messages import nearest
 
@@ -62,9 +63,12 @@ def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
     """Return a command with typer's declarations in the place of ours."""
 
     def command(**values: object) -> object:
-        return call(function, values)
+        return call(function, {name: _plain(value) for name, value in values.items()})
 
-    annotations = {name: Annotated[kind, _declared(each)] for name, (kind, each) in parameters_of(function).items()}
+    annotations = {
+        name: Annotated[_with_choices(kind, each), _declared(each)]
+        for name, (kind, each) in parameters_of(function).items()
+    }
     defaults = defaults_of(inspect.unwrap(function))
     command.__doc__ = function.__doc__
     command.__annotations__ = annotations
@@ -82,12 +86,31 @@ def _for_typer(function: Callable[..., object]) -> Callable[..., object]:
     return command
 
 
+def _with_choices(kind: Any, parameter: Option | Argument) -> Any:
+    """Return the type of a parameter, with an enumeration in the place of the words that it may be: typer's way."""
+    if isinstance(kind, UnionType):
+        inner, _ = get_args(kind)
+        return _with_choices(inner, parameter) | None
+    if get_origin(kind) is list:
+        return list[_with_choices(get_args(kind)[0], parameter)]  # type: ignore[misc]  # made at run time
+    choices = choices_of(kind, parameter)
+    return kind if choices is None else StrEnum("Choice", {word: word for word in choices})
+
+
+def _plain(value: object) -> object:
+    """Return a value with the words themselves in the place of members of an enumeration."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value.value if isinstance(value, StrEnum) else value
+
+
 def _declared(parameter: Option | Argument) -> Any:
     """Return a declaration in typer's words."""
+    settings: dict[str, Any] = {name: value for name, value in parameter.settings.items() if name != "choices"}
     if isinstance(parameter, Argument):
-        return typer.Argument(**parameter.settings)
+        return typer.Argument(**settings)
     if parameter.answer is None:
-        return typer.Option(*parameter.names, **parameter.settings)
+        return typer.Option(*parameter.names, **settings)
     answer = parameter.answer
 
     def stop(wanted: bool) -> None:
@@ -95,8 +118,7 @@ def _declared(parameter: Option | Argument) -> Any:
             answer()
             raise typer.Exit
 
-    settings: dict[str, Any] = {**parameter.settings, "callback": stop}
-    return typer.Option(*parameter.names, is_eager=True, **settings)
+    return typer.Option(*parameter.names, is_eager=True, **settings, callback=stop)
 
 
 def _objection(error: Exception) -> str:

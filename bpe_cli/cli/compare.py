@@ -1,6 +1,5 @@
 """``bpe compare``: tokenizers side by side on the same texts; its options but for those of ``compare_output``."""
 
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,16 +23,6 @@ _probe_option = partial(Option, rich_help_panel="Probes and differences")
 
 
 DEFAULT_TOKENIZERS = ["gpt2", "cl100k_base", "o200k_base"]
-
-
-class Probe(StrEnum):
-    """What tokenizers can be asked without a text of one's own."""
-
-    languages = "languages"
-    code = "code"
-    data = "data"
-    numbers = "numbers"
-    all = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +54,9 @@ class Probes:
     """The options about what is compared besides texts."""
 
     probe: Annotated[
-        list[Probe] | None,
+        list[str] | None,
         _probe_option(
-            "--probe", metavar="WHAT",
+            "--probe", metavar="WHAT", choices=("languages", "code", "data", "numbers", "all"),
             help="Ask what languages, code, data, numbers or all of them cost; needs no INPUT. Can be repeated.",
         ),
     ] = None  # fmt: skip
@@ -117,7 +106,7 @@ class Probes:
         from bpe_cli.jobs.compare import PROBES
 
         words = (
-            {each.value for each in self.probe or ()}
+            set(self.probe or ())
             | ({"languages"} if self.parallel else set())
             | ({"data"} if self.pairs is not None else set())
         )

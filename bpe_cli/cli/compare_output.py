@@ -16,13 +16,11 @@ from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import every, listed
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from bpe_cli.jobs.compare import CheckedComparison
-    from bpe_cli.reports.comparison.changes import Changes, Limit
-    from bpe_cli.reports.comparison.checks import Condition
-    from bpe_cli.reports.comparison.comparison import Comparison
-    from bpe_cli.reports.comparison.metrics import Metric
+    from bpe_cli.reports.comparison.changes import Changes
+    from bpe_cli.reports.comparison.checks import Condition, Limit
+    from bpe_cli.reports.comparison.comparison import Comparison, Metric
+    from bpe_cli.views.on_console import OnConsole
 
 # What declares an option, by the panel of the help that it stands in.
 _check_option = partial(Option, rich_help_panel="Checks (status 1)")
@@ -148,9 +146,8 @@ class CompareOutput:
             UsageError: if they exclude each other, or one says nothing that can be asked.
             OutputError: if the output cannot be written.
         """
-        from bpe_cli.reports.comparison.changes import Limit
-        from bpe_cli.reports.comparison.checks import Condition
-        from bpe_cli.reports.comparison.metrics import ALL, METRICS, USUAL, metrics_named
+        from bpe_cli.reports.comparison.checks import Condition, Limit
+        from bpe_cli.reports.comparison.comparison import ALL, METRICS, USUAL, metrics_named
 
         output, html, metric = written.output, written.html, measured.metric or ()
         forms: dict[Form, bool] = {"json": written.json, "markdown": written.markdown, "csv": written.csv}
@@ -200,7 +197,7 @@ def show(wanted: CompareOutput, done: "CheckedComparison", screen: options.Scree
         CheckFailed: if a requested check failed.
         OutputError: if the output cannot be written.
     """
-    from bpe_cli.views.comparison.changes_table import not_compared
+    from bpe_cli.views.comparison.values import not_compared
 
     report, changes, checks = done.comparison, done.changes, done.checks
     if wanted.html is not None:
@@ -224,21 +221,20 @@ def show(wanted: CompareOutput, done: "CheckedComparison", screen: options.Scree
 
 def _metrics(wanted: CompareOutput, report: "Comparison") -> "tuple[Metric, ...]":
     """Return what is shown: no ratio of the only tokenizer to itself, unless metrics were asked for."""
-    from bpe_cli.reports.comparison.metrics import USUAL
+    from bpe_cli.reports.comparison.comparison import USUAL
 
     usual = tuple(metric.name for metric in wanted.metrics if metric.kind != "speed") == USUAL
     alone = len(report.tokenizers) == 1 and usual and not wanted.by_input
     return tuple(metric for metric in wanted.metrics if not alone or metric.name != "ratio")
 
 
-def _tables(wanted: CompareOutput, report: "Comparison", changes: "Changes | None") -> "RenderableType":
-    from rich.console import Group
-
+def _tables(wanted: CompareOutput, report: "Comparison", changes: "Changes | None") -> "OnConsole":
     from bpe_cli.views.comparison.additions import additions_view
     from bpe_cli.views.comparison.tables import comparison_view
+    from bpe_cli.views.on_console import OnConsole
 
     additions = additions_view(report)
-    parts: list[RenderableType] = [] if additions is None else [additions]
+    parts = [] if additions is None else [additions]
     if report.rows or additions is None:
         passages = None if len(report.rows) <= SEGMENTED_INPUTS else 0
         measures = comparison_view(
@@ -249,25 +245,25 @@ def _tables(wanted: CompareOutput, report: "Comparison", changes: "Changes | Non
             passages=passages,
         )
         parts.insert(0, measures)
-    return Group(*parts)
+    return OnConsole(*parts)
 
 
 def _text(wanted: CompareOutput, done: "CheckedComparison", color: options.Color) -> str:
     """Write the report as it goes to a file or a program; in colour only if that was asked for."""
-    found = ComparisonReport(done.comparison, done.changes, done.checks)
+    report = ComparisonReport(done.comparison, done.changes, done.checks)
     if wanted.form == "json":
-        return found.to_json()
+        return report.to_json()
     if wanted.form == "csv":
-        from bpe_cli.views.comparison.as_csv import comparison_csv
+        from bpe_cli.views.comparison.files import comparison_csv
 
         return comparison_csv(done.comparison)
     if wanted.form == "markdown":
-        return found.to_markdown(_metrics(wanted, done.comparison))
+        return report.to_markdown(_metrics(wanted, done.comparison))
     from rich.console import Console
 
     file = io.StringIO()
     lines: Any = Unpadded(file)
-    system: Literal["256"] | None = "256" if color is options.Color.always else None
+    system: Literal["256"] | None = "256" if color == "always" else None
     console = Console(
         file=lines, width=PLAIN_WIDTH, color_system=system, force_terminal=bool(system), no_color=not system,
         highlight=False,

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from bpe_cli.cli.options import Color
 from bpe_cli.errors import BpeError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from bpe_cli.cli.options import Color
     from bpe_cli.jobs.files import Streams
 
 PLAIN_WIDTH = 100
@@ -75,9 +75,9 @@ def stdout_console(color: Color) -> Console:
     columns = os.environ.get("COLUMNS", "")
     width = int(columns) if columns.isdecimal() and int(columns) else None if terminal else PLAIN_WIDTH
     file: Any = None if terminal else Unpadded(sys.stdout)
-    if color is Color.never:
+    if color == "never":
         return Console(file=file, width=width, no_color=True, color_system=None, highlight=False, soft_wrap=False)
-    if color is Color.always:
+    if color == "always":
         system = Console().color_system or "256"
         return Console(
             file=file, width=width, force_terminal=True, no_color=False, highlight=False,

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,21 +22,12 @@ EPILOG = "What the target format cannot hold is an error that names it, unless -
 _change_option = partial(Option, rich_help_panel="Changes (one at a time)")
 
 
-if TYPE_CHECKING:
-
-    class Format(StrEnum):
-        """The formats that can be written."""
-
-else:
-    Format = StrEnum("Format", {name: name for name in FORMATS})
-
-
 @dataclass(frozen=True, slots=True)
 class Held:
     """The options about what the file holds."""
 
     format: Annotated[
-        Format | None, Option("--format", "-f", show_default="by OUT's name", help="The format to write.")
+        str | None, Option("--format", "-f", choices=FORMATS, show_default="by OUT's name", help="The format to write.")
     ] = None
     pattern: options.PatternName = None
     add_special: options.AddSpecial = None
@@ -186,7 +176,7 @@ def run(
     from bpe_cli.jobs.convert import convert
     from bpe_cli.jobs.files import check_tokenizer_name
 
-    chosen = held.format.value if held.format else None
+    chosen = held.format
     if chosen and output != "-" and not output.endswith(os.sep) and not os.path.isdir(output):
         check_tokenizer_name(output, chosen)
     done = convert(

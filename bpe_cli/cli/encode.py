@@ -1,17 +1,15 @@
-"""``bpe encode``: text to ids; its options, in groups.
-
-Length: as long as it declares forty options.
-"""
+"""``bpe encode``: text to ids; its options, in groups."""
 
 import sys
-from enum import Enum, StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, on_terminal, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.tokenizers import Inference
+from bpe_cli.sinks import SINKS
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.messages import listed
 from bpe_cli.support.messages import plural as count
@@ -19,9 +17,9 @@ from bpe_cli.support.messages import plural as count
 if TYPE_CHECKING:
     import datetime
 
-    from bpe_cli.jobs.encode import Encoded, EncodeOptions
+    from bpe_cli.jobs.documents import Encoded, EncodeOptions
     from bpe_cli.jobs.encode_chat import ChatOptions
-    from bpe_cli.jobs.segment import Segmented, SegmentOptions
+    from bpe_cli.jobs.segment import SegmentOptions
     from bpe_cli.jobs.tokenizers import TokenizerChoice
     from bpe_cli.tokenizer.engine import Sampling
 
@@ -32,34 +30,6 @@ EPILOG = "Exit status: 0 fine, 1 --max-tokens was passed, 2 bad usage, input or 
 _chat_option = partial(Option, rich_help_panel="Conversations")
 _sampling_option = partial(Option, rich_help_panel="Sampling")
 _segmented_option = partial(Option, rich_help_panel="Segmented text")
-
-
-class Inference(StrEnum):
-    """How a BPE vocabulary is applied."""
-
-    merges = "merges"
-    longest = "longest"
-    left_to_right = "left-to-right"
-
-
-class DropoutMode(StrEnum):
-    """Whose dropout."""
-
-    paper = "paper"
-    spm = "spm"
-
-
-class To(Enum):
-    """What to write."""
-
-    ids = "ids"
-    tokens = "tokens"
-    jsonl = "jsonl"
-    npy = "npy"
-    bin = "bin"
-    count = "count"
-    segmented = "segmented"
-    text = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +73,7 @@ class Applied:
             UsageError: if a special token is not TEXT=ID, or there are frequencies that nobody asks for.
         """
         choice = options.choice_of(self.tokenizer, self.pattern, self.add_special)
-        how = self.inference.value if self.inference else choice.inference
+        how = self.inference or choice.inference
         return replace(choice, inference=how, frequencies=self.frequencies)
 
 
@@ -112,9 +82,9 @@ class Written:
     """The options about what is written."""
 
     to: Annotated[
-        To | None,
+        str | None,
         options.output_option(
-            "--to", show_default="by OUT's name, else ids",
+            "--to", choices=(*SINKS, "segmented", "text"), show_default="by OUT's name, else ids",
             help="ids: a line of numbers per document. tokens: a line of tokens. jsonl: an object per document. npy, "
             "bin: numbers as u16 or u32, and OUT.json that describes them. count: the number of tokens per document. "
             "segmented: each line of text with blanks between its tokens. text: that of conversations.",
@@ -241,12 +211,12 @@ class Drawing:
         float | None, _sampling_option("--dropout", metavar="P", help="Leave each merge out with this probability.")
     ] = None
     dropout_mode: Annotated[
-        DropoutMode,
+        Literal["paper", "spm"],
         _sampling_option(
             "--dropout-mode",
             help="Draw anew at every step, as the paper does, or leave a merge out for good, as SentencePiece does.",
         ),
-    ] = DropoutMode.paper  # fmt: skip
+    ] = "paper"  # fmt: skip
     sample: Annotated[
         float | None,
         _sampling_option(
@@ -280,11 +250,11 @@ class Drawing:
             )
         if self.nbest and self.sample is None:
             raise UsageError("--nbest is about --sample, which is missing", hint="as in --sample 0.1 --nbest 64")
-        if self.dropout_mode != DropoutMode.paper and self.dropout is None:
+        if self.dropout_mode != "paper" and self.dropout is None:
             raise UsageError("--dropout-mode is about --dropout, which is missing", hint="as in --dropout 0.1")
         if self.dropout is not None:
             return Sampling(
-                "dropout" if self.dropout_mode == DropoutMode.paper else "lasting-dropout", self.dropout, seed=self.seed
+                "dropout" if self.dropout_mode == "paper" else "lasting-dropout", self.dropout, seed=self.seed
             )
         return None if self.sample is None else Sampling("segmentation", self.sample, self.nbest, self.seed)
 
@@ -316,31 +286,22 @@ def run(
 
         bpe encode --chat messages.json -t gpt-4o --to count
     """
-    to, output = written.to and written.to.value, written.output
-    _check_idle(to, applied, written, conversations, subwords)
-    source = documents.source(running.block_size, lines=to == "segmented")
-    choice = applied.choice()
-    listener = ConsoleListener(quiet=running.quiet, printing=on_terminal(output))
-    target, streams = sys.stdout.buffer if output is None else output, process_streams()
-    if to == "segmented":
-        from bpe_cli.jobs.segment import segment
-
-        how = subwords.job_options(drawing.sampling(), running.threads)
-        segmented = segment(source, choice, how, output=target, listener=listener, streams=streams)
-        _show_segmented(segmented, written, subwords, running.quiet)
-        return
-    job = _job_options(applied, written, drawing, running.threads)
-    if conversations.chat:
-        from bpe_cli.jobs.encode_chat import encode_chat
-
-        chat = conversations.job_options()
-        done = encode_chat(source, choice, chat, job, output=target, listener=listener, streams=streams)
-        _show(done, "conversation", output, running.quiet)
-        return
     from bpe_cli.jobs.encode import encode
 
-    done = encode(source, choice, job, output=target, listener=listener, streams=streams)
-    _show(done, "document", output, running.quiet)
+    segmented, output = written.to == "segmented", written.output
+    _check_idle(written.to, applied, written, conversations, subwords)
+    done = encode(
+        documents.source(running.block_size, lines=segmented),
+        applied.choice(),
+        None if segmented else _job_options(applied, written, drawing, running.threads),
+        chat=conversations.job_options() if conversations.chat else None,
+        words=subwords.job_options(drawing.sampling(), running.threads) if segmented else None,
+        output=sys.stdout.buffer if output is None else output,
+        listener=ConsoleListener(quiet=running.quiet, printing=on_terminal(output)),
+        streams=process_streams(),
+    )
+    what = "line" if segmented else "conversation" if conversations.chat else "document"
+    _show(done, what, output, subwords.write_vocabulary, running.quiet)
 
 
 def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: int | None) -> "EncodeOptions":
@@ -349,13 +310,13 @@ def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: 
     Raises:
         UsageError: if options contradict each other, or a word of --with is unknown.
     """
-    from bpe_cli.jobs.encode import EncodeOptions
+    from bpe_cli.jobs.documents import EncodeOptions
 
     if unknown := written.more - {"tokens", "spans"}:
         raise UsageError(f"--with knows tokens and spans, not {listed(sorted(unknown), separator=', ')}")
     specials, refuse = options.specials_of(applied.special)
     return EncodeOptions(
-        to=written.to.value if written.to else None,
+        to=written.to,
         tokens="tokens" in written.more,
         spans="spans" in written.more,
         specials=specials,
@@ -408,20 +369,18 @@ def _check_idle(
         raise UsageError(f"segmented text has no ids, which {useless[0]} is about", hint="leave it out")
 
 
-def _show(done: "Encoded", what: str, output: str | None, quiet: bool) -> None:
+def _show(done: "Encoded", what: str, output: str | None, vocabulary: str | None, quiet: bool) -> None:
     """Note what was written, and what its readers may not expect."""
-    if output is not None and done.tokens is not None:
-        note(f"{count(done.documents, what)}, {count(done.tokens, 'token')} -> {output}", quiet=quiet)
+    counted = [count(done.documents, what)]
+    if done.tokens is not None:
+        counted.append(count(done.tokens, "token"))
+    if output is not None and (done.tokens is not None or what == "line"):
+        note(f"{', '.join(counted)} -> {output}", quiet=quiet)
+    if done.subwords is not None:
+        note(f"{count(done.subwords, 'subword')} -> {vocabulary}", quiet=quiet)
     if done.divided:
         note(
             f"note: the token of --eot stands in texts too, {count(done.divided, 'time')}: "
             "readers that divide by it find more documents",
             quiet=quiet,
         )
-
-
-def _show_segmented(done: "Segmented", written: Written, subwords: Subwords, quiet: bool) -> None:
-    if written.output is not None:
-        note(f"{count(done.lines, 'line')} -> {written.output}", quiet=quiet)
-    if done.subwords is not None:
-        note(f"{count(done.subwords, 'subword')} -> {subwords.write_vocabulary}", quiet=quiet)

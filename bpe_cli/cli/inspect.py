@@ -1,14 +1,14 @@
 """``bpe inspect``: a text token by token, or a tokenizer by itself; its options, and what is shown of which.
 
-Length: until the choice among the job's calls stands in the job.
+Length: six views of a text and two of a tokenizer, and the options that choose among them.
 """
 
 import os
 import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from bpe_cli.cli import options
 from bpe_cli.cli.console import (
@@ -20,12 +20,19 @@ from bpe_cli.cli.console import (
     write_page,
 )
 from bpe_cli.cli.options import Option
-from bpe_cli.errors import FormatError, UsageError
-from bpe_cli.jobs.files import FIELD, check_kept, check_outputs, find_documents
-from bpe_cli.jobs.tokenizers import note_slow_patterns
+from bpe_cli.errors import UsageError
+from bpe_cli.jobs.files import FIELD, check_outputs
 from bpe_cli.results import TextReport, TokenizerReport
 from bpe_cli.support.fast_dataclass import dataclass, replace
 from bpe_cli.support.ordered_threads import usable_threads
+
+if TYPE_CHECKING:
+    from bpe_cli.jobs.inspect import Document, InspectedTexts, Inspection, TextInspection, TokenCards
+    from bpe_cli.views.blocks import Adaptive
+    from bpe_cli.views.stages import StagesView
+    from bpe_cli.views.tokens import TokenView
+
+Report = TypeVar("Report")
 
 EPILOG = "Without a text: a report on the tokenizer itself. It can then be given as INPUT; with -t, INPUT is text."
 
@@ -76,6 +83,18 @@ class Shown:
         return next(iter(self._given()), None)
 
     @property
+    def is_page(self) -> bool:
+        """Whether files are written in place of a view."""
+        return self.html is not None or self.svg is not None
+
+    @property
+    def details(self) -> int | None:
+        """How many tokens of a text are shown; None for all."""
+        from bpe_cli.views.labels import TOKEN_LIMIT
+
+        return None if self.full or self.json or self.stages else TOKEN_LIMIT
+
+    @property
     def outputs(self) -> list[tuple[str, str | None]]:
         """The options that name files to write, and the files."""
         return [("--html", self.html), ("--svg", self.svg)]
@@ -114,9 +133,6 @@ _BESIDE = {
     "--stages": {"--ids", "--spans", "--scores"},
 }
 """Views that show only one thing, and the options that can stand beside them."""
-
-
-_NO_CORPUS = "--corpus takes a file, a folder, a pattern, or - for stdin"
 
 
 def run(
@@ -162,9 +178,10 @@ def run(
 
         bpe inspect notes.txt -t tokenizer.json --html notes.html
     """
-    token, corpus, inputs, text = shown.token, shown.corpus, documents.inputs, documents.text
-    listener, streams, named = ConsoleListener(quiet=screen.quiet), process_streams(), False
-    if token or corpus:
+    from bpe_cli.jobs.inspect import InspectOptions, inspect
+
+    corpus, inputs, text, named = shown.corpus, documents.inputs, documents.text, False
+    if shown.token or corpus:
         tokenizer, inputs, named = _tokenizer_alone(tokenizer, inputs, text), None, True
     elif tokenizer is None and text is None and inputs is not None and len(inputs) == 1:
         named = _is_tokenizer(inputs[0])
@@ -173,48 +190,58 @@ def run(
     elif tokenizer is None and text is None and inputs:
         _refuse_tokenizers(inputs)
     check_page_names(html=shown.html, svg=shown.svg)
-    check_kept(shown.outputs, [("the tokenizer", tokenizer or "")], streams)
-    try:
-        model = options.choice_of(tokenizer, pattern, add_special).load()
-    except FormatError as error:
-        if not named:
-            raise
-        way_out = "to see it as text, name a tokenizer with -t"
-        raise FormatError(error.message, hint=f"{error.hint}; {way_out}" if error.hint else way_out) from error
-    note_slow_patterns(model, listener)
-    if text is None and not inputs and (named or not _stdin_has_text()):
-        reading = {
-            "--lines": documents.lines,
-            "--jsonl": documents.jsonl,
-            "--plain": documents.plain,
-            "--field": documents.field != FIELD,
-            "--special": special,
-        }
-        idle = shown.of_a_text or (None if corpus else next((name for name, given in reading.items() if given), None))
-        if idle:
-            raise UsageError(f"{idle} is about a text, and there is none", hint="give one with -T TEXT")
-        from bpe_cli.jobs.inspect import inspect_tokenizer, look_up_tokens
-
-        specials, refuse = options.specials_of(special if corpus else None)
-        if refuse:
-            raise UsageError("--special error is for encode: with --corpus, special tokens are text, or --special all")
-        texts = replace(documents, inputs=corpus).source() if corpus else None
-        found = find_documents(texts, listener=listener, streams=streams, otherwise=_NO_CORPUS) if texts else None
-        used = usable_threads(threads)
-        if token:
-            cards = look_up_tokens(
-                model, token, texts, specials=specials, threads=used, inputs=found, listener=listener
-            )
-            show_tokens(cards, json=shown.json, full=shown.full, color=screen.color)
-        else:
-            report = inspect_tokenizer(model, texts, specials=specials, threads=used, inputs=found, listener=listener)
-            show_tokenizer(report, json=shown.json, full=shown.full, color=screen.color)
-        return
-    source = replace(documents, inputs=inputs).source()
+    alone = text is None and not inputs and (named or not _stdin_has_text())
+    if alone:
+        _check_alone(shown, documents, special)
+    else:
+        shown.check()
+        check_outputs(shown.outputs, stdout_taken="--json" if shown.json else None)
     specials, refuse = options.specials_of(special)
     if refuse:
-        raise UsageError("--special error is for encode: inspect shows where special tokens would be")
-    show_texts(model, source, specials, shown, screen)
+        meant = "with --corpus, special tokens are text, or --special all" if alone else (
+            "inspect shows where special tokens would be"
+        )  # fmt: skip
+        raise UsageError(f"--special error is for encode: {meant}")
+    choice = options.choice_of(tokenizer, pattern, add_special)
+    done = inspect(
+        replace(choice, way_out="to see it as text, name a tokenizer with -t") if named else choice,
+        None if alone else replace(documents, inputs=inputs).source(),
+        InspectOptions(
+            specials=specials,
+            stages=shown.stages,
+            scores=shown.scores and not shown.is_page,
+            details=shown.details,
+            best=shown.nbest,
+            steps=shown.steps,
+            full=shown.full,
+            tokens=tuple(shown.token or ()),
+            threads=usable_threads(threads),
+        ),
+        corpus=replace(documents, inputs=corpus).source() if corpus else None,
+        outputs=shown.outputs,
+        no_corpus="--corpus takes a file, a folder, a pattern, or - for stdin",
+        listener=ConsoleListener(quiet=screen.quiet, printing=not alone),
+        streams=process_streams(),
+    )
+    _show(done, shown, screen)
+
+
+def _check_alone(shown: Shown, documents: options.Documents, special: list[str] | None) -> None:
+    """Make sure that nothing is asked of a text where there is none.
+
+    Raises:
+        UsageError: if an option is about a text.
+    """
+    reading = {
+        "--lines": documents.lines,
+        "--jsonl": documents.jsonl,
+        "--plain": documents.plain,
+        "--field": documents.field != FIELD,
+        "--special": special,
+    }
+    idle = shown.of_a_text or (None if shown.corpus else next((name for name, given in reading.items() if given), None))
+    if idle:
+        raise UsageError(f"{idle} is about a text, and there is none", hint="give one with -T TEXT")
 
 
 def _is_tokenizer(name: str) -> bool:
@@ -271,71 +298,49 @@ def _stdin_has_text() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+def _show(done: "Inspection", wanted: Shown, screen: options.Screen) -> None:
+    """Print what was found as it was asked for.
 
-    from bpe_cli.corpus import Source
-    from bpe_cli.jobs.inspect import Document, TextInspection, TokenCards
-    from bpe_cli.reports.tokenizer.health import HealthReport
-    from bpe_cli.tokenizer import Specials, Tokenizer
-    from bpe_cli.views.stages import StagesView
-    from bpe_cli.views.tokens import TokenView
+    Raises:
+        UsageError, InputError: if a text cannot be shown, or a token that was named is not there.
+        OutputError: if a page cannot be written.
+    """
+    from bpe_cli.jobs.inspect import ExplainedTexts, InspectedTexts, RankedTexts, TokenCards
 
-    Inspected = Iterator[tuple[Document, TextInspection]]
-
-
-def show_texts(
-    model: "Tokenizer", source: "Source", specials: "Specials", wanted: Shown, screen: options.Screen
-) -> None:
-    """Print each document of a source as it was asked for."""
-    from bpe_cli.jobs.inspect import explain_texts, inspect_texts, rank_texts
-    from bpe_cli.views.labels import TOKEN_LIMIT
-
-    wanted.check()
-    check_outputs(wanted.outputs, stdout_taken="--json" if wanted.json else None)
-    listener = ConsoleListener(quiet=screen.quiet, printing=True)
-    found = find_documents(source, wanted.outputs, listener=listener, streams=process_streams())
-    if wanted.steps:
+    if isinstance(done, TokenCards):
+        _show_tokens(done, wanted, screen.color)
+    elif isinstance(done, ExplainedTexts):
         from bpe_cli.views.as_json import all_steps_json
         from bpe_cli.views.steps import StepsView
 
-        steps = explain_texts(
-            model, source, best=wanted.nbest, full=wanted.full, specials=specials, inputs=found, listener=listener
-        )
-        if wanted.json:
-            print_json(all_steps_json(*_columns(steps)))
-        else:
-            print_each(steps, lambda each: StepsView(each, full=wanted.full), screen.color)
-        return
-    if wanted.nbest is not None:
+        _show_each(done.documents, all_steps_json, lambda each: StepsView(each, full=wanted.full), wanted, screen)
+    elif isinstance(done, RankedTexts):
         from bpe_cli.views.as_json import rankings_json
         from bpe_cli.views.stages import RankingView
 
-        ranked = rank_texts(model, source, wanted.nbest, specials=specials, inputs=found, listener=listener)
+        _show_each(done.documents, rankings_json, lambda each: RankingView(each, ids=wanted.ids), wanted, screen)
+    elif not isinstance(done, InspectedTexts):
+        from bpe_cli.views.on_console import OnConsole
+        from bpe_cli.views.vocabulary import health_view
+
         if wanted.json:
-            print_json(rankings_json(*_columns(ranked)))
+            print(TokenizerReport(done).to_json(full=wanted.full), end="")
         else:
-            print_each(ranked, lambda ranking: RankingView(ranking, ids=wanted.ids), screen.color)
-        return
-    is_page = wanted.html is not None or wanted.svg is not None
-    inspected = inspect_texts(
-        model, source, specials=specials, stages=wanted.stages, scores=wanted.scores and not is_page,
-        details=None if wanted.full or wanted.json or wanted.stages else TOKEN_LIMIT,
-        inputs=found, listener=listener,
-    )  # fmt: skip
-    if is_page:
-        _write_pages(model, inspected, wanted, screen.quiet)
+            stdout_console(screen.color).print(OnConsole(health_view(done, full=wanted.full)))
+    elif wanted.is_page:
+        _write_pages(done, wanted, screen.quiet)
     elif wanted.json:
-        _print_json(inspected)
+        _print_json(done.documents)
     else:
-        print_each(inspected, _view_of(wanted, TOKEN_LIMIT), screen.color)
+        _print_each(done.documents, _view_of(wanted), screen.color)
 
 
-def _view_of(wanted: Shown, limit: int) -> "Callable[[TextInspection], TokenView | StagesView]":
+def _view_of(wanted: Shown) -> "Callable[[TextInspection], TokenView | StagesView]":
+    from bpe_cli.views.labels import TOKEN_LIMIT
     from bpe_cli.views.tokens import Notes, TokenView
 
     notes = Notes(ids=wanted.ids, spans=wanted.spans, scores=wanted.scores)
-    shown, marked = None if wanted.full else limit, sys.stdout.isatty()
+    shown, marked = None if wanted.full else TOKEN_LIMIT, sys.stdout.isatty()
 
     def view(found: "TextInspection") -> "TokenView | StagesView":
         if found.stages is not None:
@@ -353,8 +358,9 @@ def _print_json(inspected: "Iterable[tuple[Document, TextInspection]]") -> None:
     print(TextReport(tuple(inspected)).to_json(), end="")
 
 
-def _write_pages(model: "Tokenizer", inspected: "Inspected", wanted: Shown, quiet: bool) -> None:
+def _write_pages(done: "InspectedTexts", wanted: Shown, quiet: bool) -> None:
     """Write files, and JSON to stdout if that is asked for too."""
+    name, inspected = done.tokenizer.name, done.documents
     if wanted.json or (wanted.html is not None and wanted.svg is not None):
         kept = list(inspected)
         inspected = iter(kept)
@@ -362,33 +368,40 @@ def _write_pages(model: "Tokenizer", inspected: "Inspected", wanted: Shown, quie
         from bpe_cli.views.page.page import texts_page
 
         shown = ((found.segmentation, found.warnings, document.title) for document, found in inspected)
-        write_page(wanted.html, texts_page(shown, tokenizer=model.name, full=wanted.full), quiet)
+        write_page(wanted.html, texts_page(shown, tokenizer=name, full=wanted.full), quiet)
         if wanted.svg is not None:
             inspected = iter(kept)
     if wanted.svg is not None:
         from bpe_cli.views.page.svg import picture
 
         drawn = (found.segmentation for _, found in inspected)
-        write_page(wanted.svg, [picture(drawn, tokenizer=model.name, ids=wanted.ids, full=wanted.full)], quiet)
+        write_page(wanted.svg, [picture(drawn, tokenizer=name, ids=wanted.ids, full=wanted.full)], quiet)
     if wanted.json:
         _print_json(kept)
 
 
-Report = TypeVar("Report")
+def _show_each(
+    reports: "Iterable[tuple[Document, Report]]",
+    json: "Callable[[list[Report], list[tuple[str, int]]], dict[str, Any]]",
+    view: "Callable[[Report], Adaptive]",
+    wanted: Shown,
+    screen: options.Screen,
+) -> None:
+    """Print all reports as one JSON object, with where the document of each is from; or each by itself."""
+    if wanted.json:
+        kept = list(reports)
+        print_json(json([report for _, report in kept], [document.origin for document, _ in kept]))
+    else:
+        _print_each(reports, view, screen.color)
 
 
-def _columns(reports: "Iterable[tuple[Document, Report]]") -> tuple[list[Report], list[tuple[str, int]]]:
-    """Return the reports, and where the document of each is from."""
-    kept = list(reports)
-    return [report for _, report in kept], [document.origin for document, _ in kept]
-
-
-def print_each(
-    reports: "Iterable[tuple[Document, Report]]", view: "Callable[[Report], RenderableType]", color: options.Color
+def _print_each(
+    reports: "Iterable[tuple[Document, Report]]", view: "Callable[[Report], Adaptive]", color: options.Color
 ) -> None:
     """Print each report below the title of its document; of an empty one nothing more than that, if it has a title."""
     from rich.text import Text
 
+    from bpe_cli.views.on_console import OnConsole
     from bpe_cli.views.visible import harmless
 
     for number, (document, report) in enumerate(reports):
@@ -399,33 +412,24 @@ def print_each(
             title = Text(f"==> {harmless(document.title)} <==", style="bold")
             console.print(title if document.content else title + Text(" empty", style="not bold"), soft_wrap=True)
         if document.title is None or document.content:
-            console.print(view(report))
+            console.print(OnConsole(view(report)))
 
 
-def show_tokenizer(report: "HealthReport", *, json: bool, full: bool, color: options.Color) -> None:
-    """Print the health report on a tokenizer."""
-    if json:
-        print(TokenizerReport(report).to_json(full=full), end="")
-    else:
-        from bpe_cli.views.vocabulary import health_view
-
-        stdout_console(color).print(health_view(report, full=full))
-
-
-def show_tokens(found: "TokenCards", *, json: bool, full: bool, color: options.Color) -> None:
+def _show_tokens(found: "TokenCards", wanted: Shown, color: options.Color) -> None:
     """Print all about each token that is there, then fail if one is not.
 
     Raises:
         UsageError, InputError: if a token is not there.
     """
-    if found.cards and json:
+    if found.cards and wanted.json:
         from bpe_cli.views.as_json import cards_json
 
         print_json(cards_json(found.tokenizer, found.cards))
     elif found.cards:
+        from bpe_cli.views.on_console import OnConsole
         from bpe_cli.views.vocabulary import card_view
 
         console = stdout_console(color)
         for card in found.cards:
-            console.print(card_view(card, full=full))
+            console.print(OnConsole(card_view(card, full=wanted.full)))
     found.unknown.check()

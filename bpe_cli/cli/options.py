@@ -12,15 +12,14 @@ that define ``run`` or a group do without ``from __future__ import annotations``
 
 import os
 import sys
-from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin
 
 from bpe_cli.errors import UsageError
 from bpe_cli.support.fast_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any, TypedDict, Unpack
 
     from bpe_cli.corpus import Source
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from bpe_cli.tokenizer import Specials
 
     class Settings(TypedDict, total=False):
-        """What typer's parameters know, by typer's names."""
+        """What typer's parameters know, by typer's names; and the words that an option may have, if they are few."""
 
         help: str
         metavar: str
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
         max: int
         envvar: str
         callback: "Callable[[Any], object]"
+        choices: Collection[str]
 
 
 class Argument:
@@ -65,6 +65,11 @@ class Option:
         self.names = names
         self.settings = settings
         self.answer = answer
+
+
+def choices_of(kind: "Any", declared: Option | Argument) -> "Collection[str] | None":
+    """Return the words that a value of a type may be; None for any."""
+    return get_args(kind) if get_origin(kind) is Literal else declared.settings.get("choices")
 
 
 def parameters_of(declared: "Callable[..., object] | type") -> "dict[str, tuple[Any, Option | Argument]]":
@@ -115,13 +120,7 @@ running_option = partial(Option, rich_help_panel="Running")
 output_option = partial(Option, rich_help_panel="Output")
 
 
-class Color(StrEnum):
-    """When to colour."""
-
-    auto = "auto"
-    always = "always"
-    never = "never"
-
+Color = Literal["auto", "always", "never"]
 
 Inputs = Annotated[
     list[str] | None, Argument(metavar="INPUT", help="Files, folders, glob patterns, or - for stdin (the default).")
@@ -255,7 +254,7 @@ class Running:
 class Screen:
     """The options about what the screen shows."""
 
-    color: ColorWhen = Color.auto
+    color: ColorWhen = "auto"
     quiet: Quiet = False
 
 

@@ -1,7 +1,6 @@
 """``bpe train``: text to a tokenizer; its options, in groups."""
 
 import sys
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,9 +8,10 @@ from bpe_cli.cli import options
 from bpe_cli.cli.console import ConsoleListener, note, process_streams
 from bpe_cli.cli.options import Option
 from bpe_cli.errors import UsageError
+from bpe_cli.formats.registry import TRAINED
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.messages import plural as count
-from bpe_cli.views.labels import count
+from bpe_cli.trainers import ALGORITHMS, COMPATS, SUMMARIES, trainer_of
 
 if TYPE_CHECKING:
     from bpe_cli.jobs.train import TrainedFile
@@ -25,59 +25,17 @@ _stage_option = partial(Option, rich_help_panel="Normalizer and pre-tokenizer")
 _count_option = partial(Option, rich_help_panel="Counts")
 
 
-class Algorithm(StrEnum):
-    """What to train."""
-
-    bbpe = "bbpe"
-    bpe = "bpe"
-    wordpiece = "wordpiece"
-    unigram = "unigram"
-    char = "char"
-    word = "word"
-    ngram = "ngram"
-    byte = "byte"
-    maxmatch = "maxmatch"
-
-
-class Compat(StrEnum):
-    """Whose rules to follow."""
-
-    hf = "hf"
-    rustbpe = "rustbpe"
-    minbpe = "minbpe"
-    subword_nmt = "subword-nmt"
-    sentencepiece = "sentencepiece"
-    tensorflow = "tensorflow"
-
-
-class Format(StrEnum):
-    """What kind of file to write."""
-
-    bpe_json = "bpe.json"
-    tokenizer_json = "tokenizer.json"
-    subword_nmt = "subword-nmt"
-    sentencepiece = "sentencepiece"
-
-
-class Alphabet(StrEnum):
-    """Which bytes are tokens from the start."""
-
-    all = "all"
-    seen = "seen"
-
-
 @dataclass(frozen=True, slots=True)
 class Model:
     """The options about what is trained."""
 
     algorithm: Annotated[
-        Algorithm,
+        str,
         _model_option(
-            "--algorithm", "-a",
-            help="bbpe: byte-level BPE. bpe: BPE over characters. wordpiece, unigram. char, word, ngram, byte: simple "
-            "ones. maxmatch: dictionaries of Chinese words.",
+            "--algorithm", "-a", choices=ALGORITHMS,
+            help=" ".join(f"{name}: {summary}." for name, summary in SUMMARIES.items()),
         ),
-    ] = Algorithm.bbpe  # fmt: skip
+    ] = "bbpe"  # fmt: skip
     vocab_size: Annotated[
         int | None,
         _model_option(
@@ -106,9 +64,9 @@ class Model:
         ),
     ] = None  # fmt: skip
     initial_alphabet: Annotated[
-        Alphabet | None,
+        str | None,
         _model_option(
-            "--initial-alphabet", show_default="all",
+            "--initial-alphabet", choices=("all", "seen"), show_default="all",
             help="Begin with all symbols (bbpe: 256 bytes), so that any text can be encoded, or with those seen.",
         ),
     ] = None  # fmt: skip
@@ -119,9 +77,9 @@ class Model:
         ),
     ] = None
     compat: Annotated[
-        Compat | None,
+        str | None,
         _model_option(
-            "--compat", show_default="bbpe: hf",
+            "--compat", choices=COMPATS, show_default="bbpe: hf",
             help="Whose result to give, tie by tie, as far as the algorithm has such rules.",
         ),
     ] = None  # fmt: skip
@@ -137,17 +95,10 @@ class Model:
     ] = False
 
     @property
-    def rules(self) -> str | None:
-        """Whose rules are followed, if somebody's."""
-        return self.compat and self.compat.value
-
-    @property
     def name(self) -> str:
         """What is trained, as it is asked for: the algorithm, and whose rules it follows if they have a trainer."""
-        from bpe_cli.trainers import trainer_of
-
-        follows = trainer_of(self.algorithm.value, self.rules).follows
-        return f"{self.algorithm} --compat {self.compat}" if follows else self.algorithm.value
+        follows = trainer_of(self.algorithm, self.compat).follows
+        return f"{self.algorithm} --compat {self.compat}" if follows else self.algorithm
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +108,9 @@ class Written:
     output: options.Output = None
     steps: Annotated[bool, Option("--steps", help="Print every step as a textbook does (small corpora).")] = False
     format_: Annotated[
-        Format | None,
+        str | None,
         options.output_option(
-            "--format", show_default="by OUT's name, else bpe.json",
+            "--format", choices=TRAINED, show_default="by OUT's name, else bpe.json",
             help="The file's format: bpe.json is tokenizer.json, and more where Hugging Face's library lacks it. "
             "With -a bpe --compat subword-nmt it is its codes file unless this says otherwise.",
         ),
@@ -265,16 +216,16 @@ def run(
     from bpe_cli.sinks.naming import check_name
     from bpe_cli.support.ordered_threads import usable_threads
     from bpe_cli.trainers import trainer_of
-    from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY
+    from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY
 
-    check_compat(model.algorithm.value, model.rules)
-    trainer = trainer_of(model.algorithm.value, model.rules)
+    check_compat(model.algorithm, model.compat)
+    trainer = trainer_of(model.algorithm, model.compat)
     if model.help_algorithm:
         print(help_of(model.name, trainer))
         return
     output = written.output
     counting_only = model.vocab_size is None and counts.counts_out is not None and not written.steps and output is None
-    any_size = counting_only and model.algorithm != Algorithm.byte  # whose size is no choice
+    any_size = counting_only and model.algorithm != "byte"  # whose size is no choice
     settings = options_of(model.name, trainer, _given(model, stages, any_size=any_size), model.set_ or ())
     if output is None and not counting_only and not written.steps and sys.stdout.isatty():
         raise UsageError("a tokenizer is not for a terminal", hint="name a file: -o tokenizer.json")
@@ -305,20 +256,19 @@ def run(
 def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]:
     """Return what flags say of the algorithm's options, by the option's name."""
     from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
-    from bpe_cli.trainers import trainer_of
 
     return {
         "vocab_size": _ANY_SIZE if any_size else model.vocab_size,
         "special_tokens": tuple(model.special) if model.special else None,
         "split_special": model.split_special or None,
         "min_frequency": model.min_frequency,
-        "initial_alphabet": model.initial_alphabet and model.initial_alphabet.value,
+        "initial_alphabet": model.initial_alphabet,
         "max_token_length": model.max_token_length,
         "normalizer": None if stages.normalizer is None else normalizers_named(stages.normalizer),
         "pre_tokenizer": None if stages.pre_tokenizer is None else pre_tokenizers_named(stages.pre_tokenizer),
         "pattern": stages.expression,
         "prefix_space": stages.prefix_space or None,
-        **trainer_of(model.algorithm.value, model.rules).chosen_by(model.algorithm.value, model.rules),
+        **trainer_of(model.algorithm, model.compat).chosen_by(model.algorithm, model.compat),
     }
 
 
@@ -330,10 +280,9 @@ def _file_format(model: Model, written: Written) -> str:
     """
     from bpe_cli.jobs.files import check_tokenizer_name, format_asked_for
 
-    codes = model.algorithm == Algorithm.bpe and model.compat == Compat.subword_nmt
+    codes = model.algorithm == "bpe" and model.compat == "subword-nmt"
     usual = "subword-nmt" if codes else "bpe.json"
-    formats = [each.value for each in Format]
-    file_format = written.format_.value if written.format_ else format_asked_for(written.output, formats, usual)
+    file_format = written.format_ or format_asked_for(written.output, TRAINED, usual)
     check_tokenizer_name(written.output, file_format)
     return file_format
 

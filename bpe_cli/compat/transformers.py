@@ -15,7 +15,8 @@ from typing import Any
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.tokenizer.model_inputs import Encoding, Truncation, join, truncate
+from bpe_cli.tokenizer.model_inputs import Encoding, join, truncate
+from bpe_cli.tokenizer.usage import Truncation
 
 try:
     import transformers

@@ -12,21 +12,19 @@ from bpe_cli.errors import InputError, UsageError
 from bpe_cli.jobs.files import Streams, check_kept, find_documents
 from bpe_cli.jobs.tokenizers import files_of, load_tokenizer, note_oddities
 from bpe_cli.reports.comparison.compare import compare as measure
-from bpe_cli.reports.comparison.comparison import Comparison, Settings
+from bpe_cli.reports.comparison.comparison import Comparison, Probes, Settings
 from bpe_cli.reports.comparison.input_accounts import Sample
-from bpe_cli.reports.comparison.probes import Probes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import every
 
 if TYPE_CHECKING:
     from bpe_cli.corpus import Inputs, Source
     from bpe_cli.jobs.tokenizers import AnyTokenizer
-    from bpe_cli.reports.comparison.changes import Changes, Limit
-    from bpe_cli.reports.comparison.checks import Check, Condition
+    from bpe_cli.reports.comparison.changes import Changes, StoredComparison
+    from bpe_cli.reports.comparison.checks import Check, Condition, Limit
+    from bpe_cli.reports.comparison.comparison import Metric
     from bpe_cli.reports.comparison.disagreements import Disagreement
-    from bpe_cli.reports.comparison.metrics import Metric
     from bpe_cli.reports.comparison.overlap import Overlap
-    from bpe_cli.reports.comparison.stored import StoredComparison
     from bpe_cli.support.blocks import Block
     from bpe_cli.tokenizer import Specials, Tokenizer
 
@@ -128,8 +126,7 @@ def compare_and_check(
             condition or limit names an input that is not there.
         InputError: as ``compare``; or if the stored report cannot be read, or is of other texts.
     """
-    from bpe_cli.reports.comparison.changes import changes_from_baseline, changes_since
-    from bpe_cli.reports.comparison.stored import StoredComparison
+    from bpe_cli.reports.comparison.changes import StoredComparison, changes_from_baseline, changes_since
 
     streams = streams or Streams()
     stored = None if job.against is None else _stored(job.against, streams.read)
@@ -158,7 +155,7 @@ def compare_and_check(
 def _stored(path: str, stdin: BinaryIO) -> tuple[str, StoredComparison]:
     """Return the name of a stored report for messages, and what is in it."""
     from bpe_cli.corpus.opening import read_whole
-    from bpe_cli.reports.comparison.stored import StoredComparison
+    from bpe_cli.reports.comparison.changes import StoredComparison
     from bpe_cli.support.messages import show_path
 
     name = show_path(path)
@@ -299,10 +296,10 @@ def _disagreements(
 
 
 def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: CompareOptions, stdin: BinaryIO) -> Probes:
-    from bpe_cli.reports.comparison.probes.code import probe_code
-    from bpe_cli.reports.comparison.probes.data import pairs_of, probe_data
-    from bpe_cli.reports.comparison.probes.languages import probe_languages
-    from bpe_cli.reports.comparison.probes.numbers import probe_numbers
+    from bpe_cli.reports.comparison.probe_code import probe_code
+    from bpe_cli.reports.comparison.probe_data import pairs_of, probe_data
+    from bpe_cli.reports.comparison.probe_languages import probe_languages
+    from bpe_cli.reports.comparison.probe_numbers import probe_numbers
     from bpe_cli.support.samples import samples
 
     languages = code = data = numbers = None

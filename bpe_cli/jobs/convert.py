@@ -120,11 +120,11 @@ class Change:
         """
         from bpe_cli import surgery
         from bpe_cli.corpus.opening import read_whole
-        from bpe_cli.formats import token_list
+        from bpe_cli.formats.added_tokens import read_token_list
         from bpe_cli.support.messages import show_path
 
         if self.add_tokens is not None:
-            given = token_list.loads(read_whole(self.add_tokens, stdin=streams.read), show_path(self.add_tokens))
+            given = read_token_list(read_whole(self.add_tokens, stdin=streams.read), show_path(self.add_tokens))
             operation = surgery.add_tokens(tokenizer, given.tokens)
             given.check(operation.tokenizer)
             return operation
@@ -167,13 +167,14 @@ class Change:
 
 
 def convert(
-    source: str | os.PathLike[str] | Tokenizer,
+    source: str | os.PathLike[str] | Tokenizer | Operation,
     output: str | os.PathLike[str],
     format: str | None = None,  # noqa: A002  # what every caller calls it
     *,
     pattern: str | None = None,
     special_tokens: Iterable[SpecialToken] = (),
     allow_loss: Collection[str] = (),
+    id_map: str | os.PathLike[str] | None = None,
     change: Change | None = None,
     stdout: BinaryIO | None = None,
     listener: Listener = SILENCE,
@@ -182,12 +183,14 @@ def convert(
     """Write a tokenizer in a format, losing nothing unasked.
 
     Args:
-        source: A tokenizer, or what ``load`` takes.
+        source: A tokenizer, or what ``load`` takes; or what ``add_tokens``, ``prune``, ``extend`` or ``merge`` made,
+            and which ids became which is written too.
         output: The file to write, or the folder for formats of several files.
         format: The format, by its name in ``bpe_cli.formats.FORMATS``; by the name of the output if None.
         pattern: The split pattern, for a file that holds none.
         special_tokens: Special tokens that it is given besides its own.
         allow_loss: What the format need not hold, by the names that the error gives.
+        id_map: Where to write which ids became which; beside the output if None.
         change: What is changed on the way, as the command line asks for it; programs call ``add_tokens`` and the like.
         stdout: What the output ``-`` stands for; it is a name like others if None.
         listener: Who hears how it goes on.
@@ -198,6 +201,11 @@ def convert(
     ...     done = convert("gpt2", os.path.join(folder, "gpt2.tiktoken"))
     ...     done.format, [os.path.basename(path) for path in done.files], done.left_behind
     ('tiktoken', ['gpt2.tiktoken'], ())
+    >>> from bpe_cli import add_tokens
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = convert(add_tokens("gpt2", ["<|chat|>"]), os.path.join(folder, "tokenizer.json"))
+    ...     sorted(os.listdir(folder))
+    ['tokenizer.json', 'tokenizer.json.ids.json']
 
     Raises:
         FormatError: if the format cannot hold all of it, or a file is broken.
@@ -207,22 +215,36 @@ def convert(
         TypeError: if an argument is of a wrong type.
     """
     from bpe_cli.formats import dump, left_behind, rehearse
-    from bpe_cli.surgery import skeleton
+    from bpe_cli.surgery import Operation, skeleton
 
     path = _path(output)
     chosen = _format_of(path, format)
     losses = losses_of(allow_loss)
+    operation = source if isinstance(source, Operation) else None
+    if isinstance(source, Operation):
+        source = source.tokenizer
     if not isinstance(source, (str, os.PathLike, Tokenizer)):
-        raise wrong_type("source", "a Tokenizer, a str or a path", source)
-    if change is not None and not hasattr(change, "map_path"):
+        raise wrong_type("source", "a Tokenizer, what changed one, a str or a path", source)
+    if change is not None and not isinstance(change, Change):
         raise wrong_type("change", "a Change", change)
-    map_path = None if change is None else change.map_path(path)
+    if id_map is not None and not isinstance(id_map, (str, os.PathLike)):
+        raise wrong_type("id_map", "a str or a path", id_map)
+    map_path: str | None = None
+    if operation is not None and change is None:
+        map_path = Change(id_map=None if id_map is None else os.fsdecode(id_map)).map_path(path)
+    elif operation is not None or id_map is not None:
+        raise UsageError("id_map goes with what changed the tokenizer, and a change is made of a tokenizer")
+    elif change is not None:
+        map_path = change.map_path(path)
     if stdout is not None and map_path == f"{_STDOUT}.ids.json":
         raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give --id-map FILE")
     listener, streams = heard(listener), streams_of(streams)
     if stdout is not None and not callable(getattr(stdout, "write", None)):
         raise wrong_type("stdout", "a binary stream", stdout)
-    written = [("-o", path), ("--id-map" if change and change.id_map else "the map of ids", map_path)]
+    written = [
+        ("-o", path),
+        ("the map of ids" if (change.id_map if change else id_map) is None else "--id-map", map_path),
+    ]
     kept = [] if isinstance(source, Tokenizer) else [("the tokenizer", os.fsdecode(source))]
     check_kept(written, [*kept, *(change.read_files if change else [])], streams)
     model = source if isinstance(source, Tokenizer) else load(source, pattern)
@@ -232,7 +254,6 @@ def convert(
             raise wrong_type("special_tokens", "a collection of SpecialToken", each)
     if added:
         model = model.with_special_tokens(added)
-    operation = None
     if change is not None:
         if change.corpus is not None:  # what no change can mend is said before the work
             places = _places(rehearse(skeleton(model), chosen, losses), path, map_path, stdout)

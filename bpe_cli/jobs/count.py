@@ -17,7 +17,8 @@ from bpe_cli.jobs.files import Streams, Target, find_documents
 from bpe_cli.stages.splitters import show_pattern, slow_patterns_notes
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.trainers import trainer_for
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, SplittingOptions, new_counts
+from bpe_cli.trainers.base import Options, SplittingOptions
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -113,10 +114,10 @@ def _reading(
 ) -> Iterator[Iterator[Block]]:
     from bpe_cli.corpus import reading
 
-    found = find_documents(source, outputs, listener=listener, streams=streams, target=target)
+    files = find_documents(source, outputs, listener=listener, streams=streams, target=target)
     for note in slow_patterns_notes(slow_patterns):
         listener.note(note)
-    with reading(source, found, "counting", listener, stdin=streams.read) as blocks:
+    with reading(source, files, "counting", listener, stdin=streams.read) as blocks:
         yield blocks
 
 

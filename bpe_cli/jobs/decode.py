@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from bpe_cli.jobs.files import Destination
     from bpe_cli.jobs.tokenizers import AnyTokenizer
     from bpe_cli.sinks.atomic import Output
-    from bpe_cli.sinks.base import Dtype
-    from bpe_cli.sinks.batches import Batch, ReadOptions
+    from bpe_cli.sinks.base import Batch, Dtype, ReadOptions
     from bpe_cli.tokenizer import Tokenizer
 
 _HEAD_BYTES = 64
@@ -88,11 +87,11 @@ def decode(
     from bpe_cli.jobs.files import find_inputs
     from bpe_cli.jobs.tokenizers import files_of, load_tokenizer
     from bpe_cli.sinks.atomic import check_writable
-    from bpe_cli.sinks.batches import ReadOptions
+    from bpe_cli.sinks.base import ReadOptions
     from bpe_cli.sinks.compressing import check_compressing
     from bpe_cli.sinks.read import READERS
     from bpe_cli.sinks.sidecar import sidecar_path
-    from bpe_cli.tokenizer.edges import edges_of
+    from bpe_cli.tokenizer.special_tokens import edges_of
 
     options, streams, target = options or DecodeOptions(), streams or Streams(), Target.of(output)
     if options.format is not None and options.format not in READERS:
@@ -168,7 +167,7 @@ class _Decoding:
 
 def _documents(batches: Iterator[Batch], *, whole: bool) -> Iterator[Batch]:
     """Join the batches of each document if decoders have to see it whole."""
-    from bpe_cli.sinks.batches import Batch
+    from bpe_cli.sinks.base import Batch
 
     held: list[Batch] = []
     for batch in batches:

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Protocol
 from bpe_cli.chat.messages import MAX_BYTES
 from bpe_cli.corpus.opening import read_whole
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.jobs.documents import Budget, Origins, Places
-from bpe_cli.jobs.encode import Encoded, EncodeOptions, check_output, encoded, kind_written, outputs_of
+from bpe_cli.jobs.documents import (
+    Budget,
+    Encoded,
+    EncodeOptions,
+    Origins,
+    Places,
+    check_output,
+    encoded,
+    kind_written,
+    outputs_of,
+)
 from bpe_cli.jobs.files import FIELD, Streams, Target, check_kept, find_inputs
 from bpe_cli.jobs.tokenizers import check_sampling, files_of, load_tokenizer, name_of, note_oddities
 from bpe_cli.support.blocks import Block, whole_documents
@@ -187,8 +196,8 @@ class _Work:
             field="messages" if self.source.field == FIELD else self.source.field,
             json=True,
         )
-        found = find_inputs(source, self.written, listener=self.listener, streams=self.streams, target=self.target)
-        return _Reader(self.chat, source, found, self.listener, self.streams)
+        files = find_inputs(source, self.written, listener=self.listener, streams=self.streams, target=self.target)
+        return _Reader(self.chat, source, files, self.listener, self.streams)
 
     def is_billed(self, model: Tokenizer, named: str) -> bool:
         """Return whether it is counted what OpenAI bills."""
@@ -297,9 +306,9 @@ def _write_ids(work: _Work, model: Tokenizer, renderer: _Renders, reader: _Reade
     from bpe_cli import sinks
     from bpe_cli.chat import ChatEncoder
     from bpe_cli.jobs.documents import counts_of, with_edges, with_edges_counted
-    from bpe_cli.sinks.count import CountSink
+    from bpe_cli.sinks.lines import CountSink
     from bpe_cli.support.ordered_threads import usable_threads
-    from bpe_cli.tokenizer.edges import edges_of
+    from bpe_cli.tokenizer.special_tokens import edges_of
 
     options, target, threads = work.options, work.target, usable_threads(work.options.threads)
     encoder = ChatEncoder(model, work.found_specials, refuse=options.refuse_specials)
@@ -345,8 +354,8 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) ->
     """
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed
-    from bpe_cli.sinks.count import CountSink
-    from bpe_cli.tokenizer.edges import NO_EDGES
+    from bpe_cli.sinks.lines import CountSink
+    from bpe_cli.tokenizer.usage import NO_EDGES
 
     options, target = work.options, work.target
     varied = options.specials or options.refuse_specials or options.sampling is not None or options.eot is not None

@@ -9,10 +9,11 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bpe_cli.errors import InputError, UsageError
 from bpe_cli.support.core_arguments import wrong_type
+from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
 from bpe_cli.support.messages import cannot_read
 
@@ -46,7 +47,8 @@ _LARGEST_COUNTS = 1 << 27
 _Identity = tuple[int, int]
 
 
-class Streams(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Streams:
     """The streams around a job.
 
     Attributes:
@@ -76,7 +78,8 @@ def streams_of(streams: Streams | None) -> Streams:
     return streams or Streams()
 
 
-class Target(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Target:
     """Where an output goes: to a file, or else to a stream."""
 
     path: str | None
@@ -122,9 +125,9 @@ def find_inputs(
         InputError: if a file is missing, or is not text, or the like.
         UsageError: if an output is an input, or lines of JSON would be taken for text.
     """
-    found = source.inputs(stdin=streams.read, on_skip=listener.note, otherwise=otherwise)
-    check_kept(outputs, read_inputs(found), streams, target)
-    return found
+    inputs = source.inputs(stdin=streams.read, on_skip=listener.note, otherwise=otherwise)
+    check_kept(outputs, read_inputs(inputs), streams, target)
+    return inputs
 
 
 def find_documents(
@@ -142,17 +145,17 @@ def find_documents(
         InputError: as there.
         UsageError: as there; or if a field is named, and no input has fields.
     """
-    found = find_inputs(source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise)
+    inputs = find_inputs(source, outputs, listener=listener, streams=streams, target=target, otherwise=otherwise)
     if (
         source.field != FIELD
         and source.documents != "jsonl"
-        and not any(each.kind is not None and each.kind.is_table for each in found.items)
+        and not any(each.kind is not None and each.kind.is_table for each in inputs.items)
     ):
         raise UsageError(
             "--field names a field of JSON lines or a column of Parquet or Arrow files, and there are none",
             hint="--jsonl reads each line as a JSON object",
         )
-    return found
+    return inputs
 
 
 def read_counts(path: str) -> dict[str, int]:
@@ -235,7 +238,11 @@ def check_kept(
         UsageError: if an output is a file that is read.
     """
     replaced = {identity: option for option, path in outputs if path is not None for identity in _identities(path)}
-    written = (("the output", target and target.stream), ("stdout", streams.stdout), ("stderr", streams.stderr))
+    written = (
+        ("the output", target.stream if target else None),
+        ("stdout", streams.stdout),
+        ("stderr", streams.stderr),
+    )
     taken = {
         identity: name for name, stream in written if stream is not None for identity in _identities(STDOUT, stream)
     }

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import UsageError
+from bpe_cli.jobs.documents import Encoded
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_text_output
 from bpe_cli.support.fast_dataclass import dataclass
 from bpe_cli.support.listening import SILENCE, Listener
@@ -61,19 +62,6 @@ class SegmentOptions:
         return bool(self.separator != "@@" or self.glossaries or self.vocabulary is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Segmented:
-    """State what was segmented.
-
-    Attributes:
-        lines: How many lines were written.
-        subwords: How many subwords have a count in the vocabulary that was written, or None.
-    """
-
-    lines: int
-    subwords: int | None = None
-
-
 def segment(
     source: Source,
     tokenizer: AnyTokenizer,
@@ -82,14 +70,14 @@ def segment(
     output: Destination,
     listener: Listener = SILENCE,
     streams: Streams | None = None,
-) -> Segmented:
+) -> Encoded:
     """Segment the documents of a source; write the vocabulary of that, if it is wanted, when all is there.
 
     >>> import io
     >>> from bpe_cli.corpus import Source
     >>> lines = io.BytesIO()
-    >>> segment(Source(text="hello world"), "gpt2", output=lines), lines.getvalue()
-    (Segmented(lines=1, subwords=None), b'hello  world\\n')
+    >>> segment(Source(text="hello world"), "gpt2", output=lines).documents, lines.getvalue()
+    (1, b'hello  world\\n')
 
     Args:
         source: The texts.
@@ -119,21 +107,21 @@ def segment(
     written = [("-o", target.path), ("--write-vocabulary", how.write_vocabulary)]
     check_kept(written, [*files_of(tokenizer), ("the vocabulary", how.vocabulary or "")], streams, target)
     note_oddities(model, (), listener)
-    found = find_documents(source, written, listener=listener, streams=streams, target=target)
+    files = find_documents(source, written, listener=listener, streams=streams, target=target)
     if how.write_vocabulary is not None:
+        check_writable(how.write_vocabulary)
         if target.path is not None and os.path.realpath(target.path) == os.path.realpath(how.write_vocabulary):
             raise UsageError(f"{target.path} cannot be both the text and its vocabulary", hint="name another file")
-        check_writable(how.write_vocabulary)
     cut = line_cutter(model, how)
     counts: Counter[str] = Counter()
     if how.write_vocabulary is not None:
         cut = _counted(cut, counts)
-    with target.open() as out, reading(source, found, "segmenting", listener, stdin=streams.read) as blocks:
+    with target.open() as out, reading(source, files, "segmenting", listener, stdin=streams.read) as blocks:
         lines = _write_lines(blocks, cut, out)
     if how.write_vocabulary is None:
-        return Segmented(lines)
+        return Encoded(lines)
     write_file(how.write_vocabulary, dump_vocabulary(counts))
-    return Segmented(lines, len(counts))
+    return Encoded(lines, subwords=len(counts))
 
 
 def _counted(cut: Cut, counts: Counter[str]) -> Cut:

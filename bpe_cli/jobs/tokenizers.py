@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from bpe_cli.errors import UsageError
+from bpe_cli.errors import FormatError, UsageError
 from bpe_cli.jobs.files import read_counts
 from bpe_cli.support.core_arguments import bytes_of, wrong_type
 from bpe_cli.support.fast_dataclass import dataclass
@@ -85,6 +85,7 @@ class TokenizerChoice:
         added: Special tokens that it is given besides its own.
         inference: How a BPE vocabulary is applied.
         frequencies: A file of tokens and counts: with ``longest``, the most frequent of one length goes first.
+        way_out: What else the hint says if its file is broken; None for nothing.
 
     Raises:
         UsageError: if there are frequencies, and it is not the longest token that goes first.
@@ -95,6 +96,7 @@ class TokenizerChoice:
     added: tuple[SpecialToken, ...] = ()
     inference: Inference = "merges"
     frequencies: str | None = None
+    way_out: str | None = None
 
     def __post_init__(self) -> None:
         if self.frequencies is not None and self.inference != "longest":
@@ -107,7 +109,13 @@ class TokenizerChoice:
             UsageError: if there is no such tokenizer, or it cannot be applied so.
             InputError, FormatError: if a file cannot be read.
         """
-        tokenizer = load(self.name, self.pattern)
+        try:
+            tokenizer = load(self.name, self.pattern)
+        except FormatError as error:
+            if self.way_out is None:
+                raise
+            hint = f"{error.hint}; {self.way_out}" if error.hint else self.way_out
+            raise FormatError(error.message, hint=hint) from error
         if self.added:
             tokenizer = tokenizer.with_special_tokens(self.added)
         if self.inference == "merges":
@@ -203,7 +211,7 @@ def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:
         return
     import shlex
 
-    from bpe_cli.tokenizer.withholding import unspelt
+    from bpe_cli.tokenizer.special_tokens import unspelt
 
     texts = (tokenizer.token_bytes(each).decode() for each in unspelt(tokenizer.model, tokenizer.withheld))
     for text in (text for text in texts if text not in specials):

@@ -21,7 +21,8 @@ from bpe_cli.support.listening import SILENCE, Listener, heard
 from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
-from bpe_cli.trainers.base import DEFAULT_MAX_MEMORY, Options, Trained, check_numbers, new_counts
+from bpe_cli.trainers.base import Options, Trained, check_numbers
+from bpe_cli.trainers.counts import DEFAULT_MAX_MEMORY, new_counts
 
 if TYPE_CHECKING:
     from bpe_cli import _core
@@ -126,7 +127,7 @@ def train_file(
 
     options, trainer, streams = job.options, trainer_for(job.options), streams or Streams()
     target = None if output is None else Target.of(output)
-    outputs = [("-o", target and target.path), ("--counts-out", job.counts_out)]
+    outputs = [("-o", target.path if target else None), ("--counts-out", job.counts_out)]
     check_outputs(outputs)
     check_kept(outputs, (("the counts", path) for path in job.from_counts), streams, target)
     if job.file_format is not None:
@@ -157,7 +158,7 @@ def _train(
 ) -> TrainedFile:
     from bpe_cli.formats import dump
     from bpe_cli.sinks.atomic import open_output, open_stdout
-    from bpe_cli.tokenizer.withholding import dead_merges
+    from bpe_cli.tokenizer.special_tokens import dead_merges
 
     trainer = trainer_for(options)
     steps = trainer.steps(counts, options) if job.steps else None
@@ -173,8 +174,7 @@ def _train(
     if target is not None:
         signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), target.path)
         content = dump(signed, job.file_format or "bpe.json", ["ids"])[""]  # ids: nobody knows them yet
-        path, stream = target
-        with open_stdout(stream) if stream is not None else open_output(str(path)) as out:
+        with open_output(str(target.path)) if target.stream is None else open_stdout(target.stream) as out:
             out.write(content)
     dead = sum(1 for _ in dead_merges(trained.tokenizer.model, trained.tokenizer.withheld))
     return TrainedFile(counts.total, counts.unique, trained, options.vocab_size, dead, steps)

@@ -327,8 +327,8 @@ def codebook_ids(model: Model) -> set[int]:
     """Return the ids of a codebook's words, tags and unknown token."""
     book = model.codebook
     tags = () if book is None else (book.open, book.close, book.unknown)
-    found = (model.vocabulary.id_of(text.encode()) for text in tags)
-    return {token_id for token_id in found if token_id is not None} | codebook_words(model).keys()
+    ids = (model.vocabulary.id_of(text.encode()) for text in tags)
+    return {token_id for token_id in ids if token_id is not None} | codebook_words(model).keys()
 
 
 def between_tags(model: Model, token_ids: Collection[int]) -> Iterator[tuple[int, bytes]]:

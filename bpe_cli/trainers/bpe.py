@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise, starmap
+from itertools import starmap
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli import _core
@@ -22,24 +22,18 @@ from bpe_cli.stages.spelling import from_visible, to_visible
 from bpe_cli.stages.vocabulary import Merges, Vocabulary
 from bpe_cli.support.messages import no_pair, plural
 from bpe_cli.tokenizer import Tokenizer
-from bpe_cli.trainers.base import (
-    Front,
-    Progress,
-    SplittingOptions,
-    Trained,
-    Trainer,
-    check_special_tokens,
-    counts_of,
-    items_of,
-    refuse_nothing,
-    small,
-)
-from bpe_cli.trainers.word_counts import (
+from bpe_cli.trainers.base import Front, Progress, SplittingOptions, Trained, Trainer, check_special_tokens
+from bpe_cli.trainers.counts import (
     character_counts,
+    counts_of,
+    cut_tokens,
     edge_characters,
+    items_of,
     kept_characters,
     mark_pieces,
     read_words,
+    refuse_nothing,
+    small_texts,
     texts,
 )
 
@@ -226,8 +220,8 @@ def _alphabet(words: _core.Counts, options: BpeOptions) -> list[bytes]:
     """Return the symbols, undecorated, in order."""
     if options.by_byte and options.all_forms:
         return [bytes([byte]) for byte in range(256)]
-    seen = character_counts(texts(words, options.by_byte, options.boundary_mark))
-    kept = kept_characters(seen, options.limit_alphabet, options.character_coverage, options.characters)
+    counted = character_counts(texts(words, options.by_byte, options.boundary_mark))
+    kept = kept_characters(counted, options.limit_alphabet, options.character_coverage, options.characters)
     return [character.encode("latin-1" if options.by_byte else "utf-8") for character in kept]
 
 
@@ -339,8 +333,7 @@ class Bpe(Trainer[BpeOptions]):
             reserved=_reserved(options, initial),
             progress=progress,
         )
-        blob, ends = trained.tokens()
-        tokens = [blob[start:end] for start, end in pairwise([0, *memoryview(ends)])]
+        tokens = cut_tokens(*trained.tokens())
         numbers = iter(memoryview(trained.merges).tolist())
         merges = list(zip(numbers, numbers, numbers, strict=True))
         summary = (plural(len(symbols), "byte" if options.by_byte else "character"), plural(len(merges), "merge"),
@@ -363,22 +356,21 @@ class Bpe(Trainer[BpeOptions]):
             UsageError: if the corpus is too large for it, or the symbols are bytes.
         """
         from bpe_cli.teaching import bpe as textbook
-        from bpe_cli.teaching.spelling import count_digits
 
         if options.by_byte or options.boundaries:
             raise UsageError("--steps shows words of characters, without --set by_byte and boundaries")
         counted = _words(counts, options)
         prefix, digits = options.continuing_subword_prefix, options.max_digits
         words = textbook.character_words(
-            {piece.decode("utf-8", "surrogateescape"): number for piece, number in small(counted).items()},
+            small_texts(counted),
             end=options.end_of_word_suffix,
             glued=options.suffix_form != "0.1",
             prefix=prefix,
             mark=options.boundary_mark,
         )
-        found, symbols = initial_tokens(counted, options)
-        initial = [token.decode() for token in found]
-        reserved = {text.decode() for text in _reserved(options, found)}
+        encoded, symbols = initial_tokens(counted, options)
+        initial = [token.decode() for token in encoded]
+        reserved = {text.decode() for text in _reserved(options, encoded)}
         alphabet = {initial[token_id] for token_id in symbols}
         forms = {prefix + each for each in alphabet} | alphabet
         forms |= {each + options.end_of_word_suffix for each in forms} | {options.end_of_word_suffix}
@@ -392,7 +384,9 @@ class Bpe(Trainer[BpeOptions]):
             tie=options.tie_rule,
             max_token_length=options.max_token_length,
             prefix=prefix,
-            allow=lambda product: product not in reserved and (digits is None or count_digits(product) <= digits),
+            allow=lambda product: (
+                product not in reserved and (digits is None or textbook.count_digits(product) <= digits)
+            ),
         )
 
 

@@ -4,6 +4,5 @@ A text: ``tokens``, ``stages``, ``steps``. A tokenizer: ``vocabulary``, ``struct
 ``comparison/``. A training: ``training_steps``.
 
 What they share: ``visible`` makes any text harmless, ``labels`` write numbers and names, ``lines`` set text in which
-every space counts; ``blocks`` are what ``on_console``, ``page/`` and ``markdown`` write, ``as_json`` walks over a
-report.
+every space counts; ``blocks`` are what ``on_console``, ``page/`` and ``markdown`` write, ``as_json`` walks reports.
 """

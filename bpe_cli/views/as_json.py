@@ -15,14 +15,14 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.text.nbest import Ranking
+    from bpe_cli.reports.text.scores import Ranking
     from bpe_cli.reports.text.segmentation import Segmentation
     from bpe_cli.reports.text.stages import StagesReport
-    from bpe_cli.reports.text.steps.values import Steps
+    from bpe_cli.reports.text.steps import Steps
     from bpe_cli.reports.text.warnings import TextWarning
     from bpe_cli.reports.tokenizer.health import HealthReport
     from bpe_cli.reports.tokenizer.lookup import TokenCard
-    from bpe_cli.reports.tokenizer.reachability.searching import Reachability
+    from bpe_cli.reports.tokenizer.reachability import Reachability
     from bpe_cli.tokenizer.usage import Fact
 
 MOST_DIGITS = 15
@@ -33,12 +33,10 @@ class Shape:
     """State which keys the object of a dataclass has, in order, and what their values are."""
 
     def __init__(self, keys: str, **derived: Callable[[Any], Any]) -> None:
-        """Read the keys.
+        """Read the keys, which are words, and functions of the whole for some of them.
 
-        Args:
-            keys: Words: ``key`` for the field or property of that name, ``key=name`` for one of another name,
-                ``key=name.name`` for one of a field's value, ``key=start,end`` for a list of several.
-            derived: Functions of the whole for keys that are among the words.
+        ``key`` is the field or property of that name, ``key=name`` one of another name, ``key=name.name`` one of a
+        field's value, and ``key=start,end`` a list of several.
         """
         self.columns: list[tuple[str, Callable[[Any], Any]]] = []
         for word in keys.split():
@@ -161,12 +159,12 @@ SHAPES: dict[str, Shape] = {
     "segmentation.PlacedToken": Shape(
         "id=token_id token=content bytes=start,end characters=character_start,character_end special piece score"
     ),
-    "graphemes.SplitGrapheme": Shape(
+    "characters.SplitGrapheme": Shape(
         "text tokens contents",
         tokens=lambda split: (split.first, split.first + len(split.contents)),
         contents=lambda split: [content.hex() for content in split.contents],
     ),
-    "suspicions.TextWarning": Shape("kind message hint bytes=start,end count"),
+    "characters.TextWarning": Shape("kind message hint bytes=start,end count"),
     "stages.StagesReport": Shape(
         "normalizer=normalizers pre_tokenizer=pre_tokenizers pieces model post_processor decoder",
         post_processor=lambda report: {
@@ -181,13 +179,13 @@ SHAPES: dict[str, Shape] = {
     "stages.Normalized": Shape("type=name text=content changes"),
     "stages.Change": Shape("bytes=start,end before after"),
     "stages.Piece": Shape("text=content bytes=start,end tokens=first,token_end special"),
-    "nbest.Ranking": Shape("schema tokenizer byte_count wanted segmentations", schema=lambda _: "bpe.inspect.nbest/1"),
-    "nbest.RankedSegmentation": Shape(
+    "scores.Ranking": Shape("schema tokenizer byte_count wanted segmentations", schema=lambda _: "bpe.inspect.nbest/1"),
+    "scores.RankedSegmentation": Shape(
         "score ids tokens",
         ids=lambda each: [token.token_id for token in each.tokens],
         tokens=lambda each: [token.content for token in each.tokens],
     ),
-    "values.StepToken": Shape("id=token_id token=content"),
+    "steps.StepToken": Shape("id=token_id token=content"),
     "vocabulary_report.VocabularyReport": Shape(
         "schema name fingerprint kind algorithm ordinary_count special_count merge_count dead_merge_count highest_id "
         "unused_count unused_ranges patterns prefix_space ignore_merges unicode_version special_tokens settings "
@@ -241,7 +239,7 @@ SHAPES: dict[str, Shape] = {
     ),
     "lookup.DeadMerge": Shape("rank=number left right product"),
     "lookup.Variant": Shape("id=token.token_id text=token.content differs_by"),
-    "searching.Verdict": Shape("reachable layer witness reason"),
+    "reachability.Verdict": Shape("reachable layer witness reason"),
 }  # fmt: skip
 """What is called otherwise than in the report, what is left out, and what is derived."""
 
@@ -288,7 +286,7 @@ def health_json(report: HealthReport, *, full: bool = False) -> dict[str, Any]:
 
 def reachability_json(reachability: Reachability, *, full: bool = False) -> dict[str, Any]:
     """Return what is known of which tokens text can become; ``full`` lists all tokens."""
-    from bpe_cli.reports.tokenizer.reachability.searching import LAYERS
+    from bpe_cli.reports.tokenizer.reachability import LAYERS
     from bpe_cli.views.structure import listed_layers
 
     layers = (*listed_layers(full=full), "special", "plain") if full else listed_layers(full=full)

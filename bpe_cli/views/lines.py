@@ -12,17 +12,54 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.segment import Segment
-from rich.style import Style
 
-from bpe_cli.views.blocks import Line
 from bpe_cli.views.visible import BAR, NEWLINE, Borders
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.style import Style
+    from bpe_cli.views.blocks import Screen
 
-    from bpe_cli.views.blocks import Block
+Stretch = tuple[str, str]
+"""A stretch of text and its style, or the end of a line."""
+
+LINE_END: Stretch = ("\n", "")
+
+PLAIN = ""
+CHARACTER = "bold"
+"""Of a character that lies in several tokens, whose bytes have the colours."""
+
+_SPECIAL = "bold reverse"
+_SPECIAL_PLAIN = "bold"
+
+Palette = tuple[str, ...]
+"""Styles that tokens take in turn; none where a console has no colours.
+
+Every style gives both sides, black on a light colour, so that it does not depend on the terminal's own. Lighter and
+darker ones take turns: neighbours differ for those who see few hues, too.
+"""
+
+
+def _on(*colors: str) -> Palette:
+    return tuple(f"#000000 on {color}" for color in colors)
+
+
+TRUE_COLORS = _on("#d6e6ff", "#f5a8b8", "#d3f5c4", "#c8a6f5", "#fff0ad", "#f9b572")
+CUBE_COLORS = _on("#d7ffff", "#d787d7", "#d7ffaf", "#ffaf5f")
+"""All are in the cube of 256 colours, so that they are the same on every such terminal."""
+BASIC_COLORS = tuple(f"black on {color}" for color in ("cyan", "yellow", "green", "magenta"))
+
+_PALETTES: dict[str, Palette] = {"": (), "truecolor": TRUE_COLORS, "256": CUBE_COLORS}
+
+
+def palette_of(screen: Screen) -> Palette:
+    """Choose the colours of tokens; none at all where a console has no colours."""
+    return _PALETTES.get(screen.colors, BASIC_COLORS)
+
+
+def token_style(palette: Palette, number: int, special: bool = False) -> str:
+    """Return the style of a token: never that of its neighbour, special tokens apart, which have brackets."""
+    if special:
+        return _SPECIAL if palette else _SPECIAL_PLAIN
+    return palette[number % len(palette)] if palette else PLAIN
 
 
 BORDER = ""
@@ -39,10 +76,10 @@ class Writer:
         self._column = 0
         self._pieces: list[str] = []
         self._style = PLAIN
-        self._segments: list[Segment] = []
+        self._segments: list[Stretch] = []
         self._line_due = False
 
-    def put(self, unit: str, style: Style) -> None:
+    def put(self, unit: str, style: str) -> None:
         """Write a unit; a real line break follows the mark of a line feed."""
         size = cell_len(unit)
         if size > self._width and len(unit) > 1:
@@ -55,7 +92,7 @@ class Writer:
         self._column += size
         self._line_due = unit == NEWLINE
 
-    def put_word(self, word: str, style: Style) -> None:
+    def put_word(self, word: str, style: str) -> None:
         """Write a word behind a space, or on a new line."""
         if self._column and self._column + 1 + cell_len(word) > self._width:
             self._break()
@@ -77,7 +114,7 @@ class Writer:
             self.put(BAR, PLAIN)
         self._line_due = due
 
-    def finish(self) -> list[Segment]:
+    def finish(self) -> list[Stretch]:
         """Return all lines."""
         if self._column:
             self._break()
@@ -86,88 +123,43 @@ class Writer:
 
     def _break(self) -> None:
         self._flush()
-        self._segments.append(Segment.line())
+        self._segments.append(LINE_END)
         self._column = 0
         self._line_due = False
         self._borders.line()
 
-    def _add(self, unit: str, style: Style) -> None:
-        if style is not self._style:
+    def _add(self, unit: str, style: str) -> None:
+        if style != self._style:
             self._flush()
             self._style = style
         self._pieces.append(unit)
 
     def _flush(self) -> None:
         if self._pieces:
-            self._segments.append(Segment("".join(self._pieces), self._style))
+            self._segments.append(("".join(self._pieces), self._style))
             self._pieces = []
 
 
-class Folded:
-    """Render a line of text, such as an expression, in which every space counts."""
-
-    def __init__(self, text: str) -> None:
-        self.plain = text
-
-    def blocks(self) -> list[Block]:
-        """Return it as a line, where it stands by itself."""
-        return [Line(self.plain)]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        writer = Writer(options.max_width)
-        blanks = ""  # they go to the next line with what follows: at the end of one nobody sees them
-        for character in self.plain:
-            if character == " ":
-                blanks += character
-            else:
-                writer.put(blanks + character, PLAIN)
-                blanks = ""
-        if blanks:
-            writer.put(blanks, PLAIN)
-        yield from writer.finish()
+def fold(text: str, width: int) -> list[Stretch]:
+    """Set a line of text, such as an expression, in which every space counts."""
+    writer = Writer(width)
+    blanks = ""  # they go to the next line with what follows: at the end of one nobody sees them
+    for character in text:
+        if character == " ":
+            blanks += character
+        else:
+            writer.put(blanks + character, PLAIN)
+            blanks = ""
+    if blanks:
+        writer.put(blanks, PLAIN)
+    return writer.finish()
 
 
-PLAIN = Style()
-
-Palette = tuple[Style, ...]
-"""Styles that tokens take in turn; none where a console has no colours."""
-
-
-def _on(*colors: str) -> Palette:
-    return tuple(Style.parse(f"#000000 on {color}") for color in colors)
-
-
-TRUE_COLORS = _on("#d6e6ff", "#f5a8b8", "#d3f5c4", "#c8a6f5", "#fff0ad", "#f9b572")
-CUBE_COLORS = _on("#d7ffff", "#d787d7", "#d7ffaf", "#ffaf5f")
-"""All are in the cube of 256 colours, so that they are the same on every such terminal."""
-BASIC_COLORS = tuple(Style.parse(f"black on {color}") for color in ("cyan", "yellow", "green", "magenta"))
-
-_PALETTES = {"truecolor": TRUE_COLORS, "256": CUBE_COLORS}
-_SPECIAL = Style(bold=True, reverse=True)
-_SPECIAL_PLAIN = Style(bold=True)
-CHARACTER = Style(bold=True)
-"""Of a character that lies in several tokens, whose bytes have the colours."""
-
-
-def palette_of(console: Console) -> Palette:
-    """Choose the colours of tokens; none at all where a console has no colours."""
-    if console.no_color or console.color_system is None:
-        return ()
-    return _PALETTES.get(console.color_system, BASIC_COLORS)
-
-
-def token_style(palette: Palette, number: int, special: bool = False) -> Style:
-    """Return the style of a token: never that of its neighbour, special tokens apart, which have brackets."""
-    if special:
-        return _SPECIAL if palette else _SPECIAL_PLAIN
-    return palette[number % len(palette)] if palette else PLAIN
-
-
-Units = Sequence[tuple[str, "Style"]]
+Units = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Interlined:
     """A column: what is shown above, and the notes under it, one a row.
 
     Attributes:
@@ -179,7 +171,7 @@ class Column:
 
     units: Units
     notes: tuple[str, ...]
-    style: Style
+    style: str
     tied: bool = False
 
 
@@ -187,14 +179,14 @@ class Column:
 class _Placed:
     """A column in its line, or a part of one that is wider than a line."""
 
-    column: Column
+    column: Interlined
     units: Units
     notes: tuple[str, ...]
     width: int
     goes_on: bool
 
 
-def interlinear(columns: Iterable[Column], width: int, *, bars: bool, marked: bool = False) -> Iterator[Segment]:
+def interlinear(columns: Iterable[Interlined], width: int, *, bars: bool, marked: bool = False) -> Iterator[Stretch]:
     """Yield columns set in lines, with an empty line between lines of more than one row.
 
     Args:
@@ -203,14 +195,10 @@ def interlinear(columns: Iterable[Column], width: int, *, bars: bool, marked: bo
         bars: Whether bars stand between columns (no colour), or spaces.
         marked: Whether what reads from the right is kept in its place; see ``direction``.
     """
-    # What has one style is one stretch of output: letters of Arabic only join within one.
-    yield from Segment.simplify(_set(list(_lines(columns, width)), bars, marked))
-
-
-def _set(lines: list[list[_Placed]], bars: bool, marked: bool) -> Iterator[Segment]:
+    lines = list(_lines(columns, width))
     for number, line in enumerate(lines, start=1):
         if number > 1:
-            yield Segment.line()
+            yield LINE_END
         # A bar behind the last column of a line says that a token ends there and another follows.
         closed = bars and number < len(lines) and not line[-1].goes_on
         yield from _tokens(line, bars, closed, marked)
@@ -219,7 +207,7 @@ def _set(lines: list[list[_Placed]], bars: bool, marked: bool) -> Iterator[Segme
                 yield from _notes(line, row, bars, closed)
 
 
-def _lines(columns: Iterable[Column], width: int) -> Iterator[list[_Placed]]:
+def _lines(columns: Iterable[Interlined], width: int) -> Iterator[list[_Placed]]:
     """Break columns into lines; behind the mark of a line feed one always ends."""
     line: list[_Placed] = []
     used = 0
@@ -237,9 +225,9 @@ def _lines(columns: Iterable[Column], width: int) -> Iterator[list[_Placed]]:
         yield line
 
 
-def _parts(column: Column, width: int) -> Iterator[_Placed]:
+def _parts(column: Interlined, width: int) -> Iterator[_Placed]:
     """Cut a column that is wider than a line."""
-    held: list[tuple[str, Style]] = []
+    held: list[tuple[str, str]] = []
     notes, used = column.notes, 0
     for unit, style in column.units:
         # A unit that is wider than a line itself is cut between its characters.
@@ -253,30 +241,30 @@ def _parts(column: Column, width: int) -> Iterator[_Placed]:
     yield _Placed(column, held, notes, max(used, 0, *map(cell_len, notes)), goes_on=False)
 
 
-def _tokens(line: list[_Placed], bars: bool, closed: bool, marked: bool) -> Iterator[Segment]:
+def _tokens(line: list[_Placed], bars: bool, closed: bool, marked: bool) -> Iterator[Stretch]:
     borders = Borders(active=marked)
     for place, placed in enumerate(line):
         if place:
-            yield Segment(BAR if bars or placed.column.tied else " ", PLAIN)
+            yield (BAR if bars or placed.column.tied else " ", PLAIN)
         used = 0
         for unit, style in placed.units:
             used += cell_len(unit)
-            yield Segment(borders.here() if unit == BORDER else borders.before(unit) + unit, style)
+            yield (borders.here() if unit == BORDER else borders.before(unit) + unit, style)
         # What stands in the next column, a space too, is no part of a run from the right.
-        yield Segment(borders.here(), PLAIN)
+        yield (borders.here(), PLAIN)
         if closed or place + 1 < len(line):
-            yield Segment(" " * (placed.width - used), PLAIN)
-    yield Segment(BAR if closed else "", PLAIN)
-    yield Segment.line()
+            yield (" " * (placed.width - used), PLAIN)
+    yield (BAR if closed else "", PLAIN)
+    yield LINE_END
 
 
-def _notes(line: list[_Placed], row: int, bars: bool, closed: bool) -> Iterator[Segment]:
+def _notes(line: list[_Placed], row: int, bars: bool, closed: bool) -> Iterator[Stretch]:
     for place, placed in enumerate(line):
         if place:
-            yield Segment(BAR if bars else " ", PLAIN)
+            yield (BAR if bars else " ", PLAIN)
         note = placed.notes[row]
-        yield Segment(note, placed.column.style if note else PLAIN)
+        yield (note, placed.column.style if note else PLAIN)
         if closed or place + 1 < len(line):
-            yield Segment(" " * (placed.width - cell_len(note)), PLAIN)
-    yield Segment(BAR if closed else "", PLAIN)
-    yield Segment.line()
+            yield (" " * (placed.width - cell_len(note)), PLAIN)
+    yield (BAR if closed else "", PLAIN)
+    yield LINE_END

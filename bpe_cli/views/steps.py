@@ -10,19 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.segment import Segment
-from rich.style import Style
-from rich.text import Text
 
-from bpe_cli.reports.text.steps.steps import readable
+from bpe_cli.reports.text.steps.record import readable
 from bpe_cli.stages import ALGORITHMS
+from bpe_cli.views.blocks import Gap, Hanging, Line
 from bpe_cli.views.labels import count, fraction, whole
 from bpe_cli.views.visible import BAR, visible
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-
-    from bpe_cli.reports.text.steps.values import (
+    from bpe_cli.reports.text.steps import (
         CutWalk,
         LatticeWalk,
         LookUpWalk,
@@ -37,6 +33,7 @@ if TYPE_CHECKING:
         Symbols,
         Walk,
     )
+    from bpe_cli.views.blocks import Block, Part, Screen
 
 
 RULES = {
@@ -56,8 +53,8 @@ RULES = {
 MOST = 24
 """Tokens of one line, and characters without a token, that are shown unless all are asked for."""
 
-_MADE = Style(bold=True, reverse=True)
-_HEADING = Style(bold=True)
+_MADE = "bold reverse"
+_HEADING = "bold"
 _LONGEST_TEXT = 60  # characters of a piece that its heading shows
 _MOST_FITS = 6  # tokens shown of those that fit at one place
 _LABEL = 10  # columns before what a line says
@@ -81,38 +78,39 @@ class StepsView:
         self._steps = readable(steps)
         self._most = None if full else MOST
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def blocks(self, screen: Screen) -> Iterator[Block]:
+        """Yield the blocks for a screen."""
         steps, noun = self._steps, "word" if self._steps.words else "piece"
-        yield _Line("", Text(f"{ALGORITHMS[steps.model]}: {RULES[steps.model]}"), 0)
+        yield Hanging(Line(f"{ALGORITHMS[steps.model]}: {RULES[steps.model]}"))
         if steps.words:
-            yield _Line("", Text("no token goes over a blank, so pieces are told word by word"), 0)
+            yield Hanging(Line("no token goes over a blank, so pieces are told word by word"))
         for row in steps.rows:
-            yield Segment.line()
-            yield from _row(row, noun, options.max_width, self._most)
-        yield Segment.line()
+            yield Gap()
+            yield from _row(row, noun, screen.width, self._most)
+        yield Gap()
         if steps.more:
             more = f"and {count(steps.more, f'more {noun}')}: --full shows all"
-            yield _Line("", Text(more, style="italic"), 0)
+            yield Hanging(Line(more))
         if steps.differs_at is not None:
             at = steps.rows[steps.differs_at].number if steps.differs_at < len(steps.rows) else None
             where = "" if at is None else f"{noun} {at}: "
             wrong = f"{where}the steps end at other tokens than the tokenizer's"
-            yield _Line("", Text(f"{wrong}: this is an error of bpe, please report it", style="bold"), 0)
+            yield Hanging(Line(f"{wrong}: this is an error of bpe, please report it"))
         parts = [count(steps.piece_count, noun)]
         if steps.row_count > steps.piece_count:
             between_tags = any(row.walk is not None and row.walk.family == "between-tags" for row in steps.rows)
             other = "other token" if between_tags else "special or added token"
             parts.append(count(steps.row_count - steps.piece_count, other))
         parts += [count(steps.token_count, "token"), count(steps.byte_count, "byte")]
-        yield _Line("", Text(", ".join(parts)), 0)
+        yield Hanging(Line(", ".join(parts)))
 
 
-def _row(row: Row, noun: str, width: int, most: int | None) -> Iterator[RenderableType]:
+def _row(row: Row, noun: str, width: int, most: int | None) -> Iterator[Block]:
     """Show a piece or a special token."""
     if row.special is not None:
         what = f"looked up as {_brief(row.special.content)}" if row.walk is not None else "a special or added token"
         said = f"  {what}, id {row.special.token_id}"
-        yield _Line("", Text.assemble((f"token ⟦{_brief(row.text)}⟧", _HEADING), said), 0)
+        yield Hanging(Line((f"token ⟦{_brief(row.text)}⟧", _HEADING), said))
         return
     shown, walk = _brief(row.text), row.walk
     if row.fused:
@@ -123,9 +121,7 @@ def _row(row: Row, noun: str, width: int, most: int | None) -> Iterator[Renderab
         yield _heading(row, noun, shown, f"a token itself, id {walk.whole.token_id}")
         if walk.steps or walk.merged != walk.tokens:
             same = walk.merged == walk.tokens
-            yield _line(
-                "", Text(f"taken before any merging, which would {'make it, too' if same else 'end elsewhere'}:")
-            )
+            yield _line("", f"taken before any merging, which would {'make it, too' if same else 'end elsewhere'}:")
             yield from _merges(walk, width, most)
             if not same:
                 yield _line("merged", _tokens(walk.merged, most))
@@ -137,7 +133,7 @@ def _row(row: Row, noun: str, width: int, most: int | None) -> Iterator[Renderab
         yield _line("tokens", _tokens(walk.tokens, most))
 
 
-def _walk(walk: Walk, width: int, most: int | None) -> Iterator[RenderableType]:
+def _walk(walk: Walk, width: int, most: int | None) -> Iterator[Block]:
     if walk.family == "merges":
         yield from _merges(walk, width, most)
     elif walk.family == "longest-from-left":
@@ -149,24 +145,24 @@ def _walk(walk: Walk, width: int, most: int | None) -> Iterator[RenderableType]:
     elif walk.family == "lattice":
         yield from _lattice(walk, most)
     elif walk.family == "left-out":
-        yield _line("", Text(f"the steps are left out: {walk.reason}"))
+        yield _line("", f"the steps are left out: {walk.reason}")
 
 
 # -- merges ------------------------------------------------------------------------------------------
 
 
-def _merges(walk: MergeWalk, width: int, most: int | None) -> Iterator[RenderableType]:
+def _merges(walk: MergeWalk, width: int, most: int | None) -> Iterator[Block]:
     yield from _spellings(walk.spelt, most)
-    told = [_merge(step) for step in walk.steps]
-    pair_width = max(map(cell_len, told), default=0)
+    merges = [_merge(step) for step in walk.steps]
+    pair_width = max(map(cell_len, merges), default=0)
     symbols = [_symbols(walk.start), *(_symbols(step.symbols) for step in walk.steps)]
-    beside = bool(told) and _LABEL + pair_width + 3 + max(each.cell_len for each in symbols) <= width
-    yield _line("start", Text(" " * (pair_width + 3 if beside else 0)) + symbols[0])
-    for number, (pair, after) in enumerate(zip(told, symbols[1:], strict=True), start=1):
+    beside = bool(merges) and _LABEL + pair_width + 3 + max(cell_len(str(each)) for each in symbols) <= width
+    yield _line("start", " " * (pair_width + 3 if beside else 0), symbols[0])
+    for number, (pair, after) in enumerate(zip(merges, symbols[1:], strict=True), start=1):
         if beside:
-            yield _line(f"step {number}", Text(_padded(pair, pair_width + 3)) + after)
+            yield _line(f"step {number}", _padded(pair, pair_width + 3), after)
         else:
-            yield _line(f"step {number}", Text(pair))
+            yield _line(f"step {number}", pair)
             yield _line("", after)
     if walk.more:
         yield _more(walk.more, "merge")
@@ -178,24 +174,21 @@ def _merge(step: MergeStep) -> str:
     return f"{visible(step.left)} + {visible(step.right)} -> {visible(step.product)}, {chosen}"
 
 
-def _symbols(symbols: Symbols, between: str = " ") -> Text:
+def _symbols(symbols: Symbols, between: str = " ") -> Line:
     """Write symbols on a line, the one at issue so that it stands out."""
-    text = Text(f"({whole(symbols.before)} before) " if symbols.before else "")
+    parts: list[Part] = [f"({whole(symbols.before)} before) "] if symbols.before else []
     for number, content in enumerate(symbols.contents):
-        if number:
-            text.append(between)
-        text.append(visible(content, bars=between == BAR), style=_MADE if number == symbols.at else None)
-    if symbols.after:
-        text.append(f" ({whole(symbols.after)} after)")
-    return text
+        shown = visible(content, bars=between == BAR)
+        parts += [between if number else "", (shown, _MADE if number == symbols.at else "")]
+    return Line(*parts, f" ({whole(symbols.after)} after)" if symbols.after else "")
 
 
-def _spellings(spellings: Sequence[Spelling], most: int | None) -> Iterator[RenderableType]:
+def _spellings(spellings: Sequence[Spelling], most: int | None) -> Iterator[Block]:
     """Describe what is not a token."""
     for spelling in spellings[:most]:
-        becomes = _tokens(spelling.tokens, most) if spelling.tokens and spelling.way != "taken back" else Text()
+        becomes = _tokens(spelling.tokens, most) if spelling.tokens and spelling.way != "taken back" else ""
         times = f" ({whole(spelling.times)} times)" if spelling.times > 1 else ""
-        yield _line("", Text(f"{visible(spelling.text)} {_WAYS[spelling.way]} ") + becomes + Text(times))
+        yield _line("", f"{visible(spelling.text)} {_WAYS[spelling.way]} {becomes}{times}")
     if most is not None and len(spellings) > most:
         yield _more(len(spellings) - most, "text")
 
@@ -203,10 +196,10 @@ def _spellings(spellings: Sequence[Spelling], most: int | None) -> Iterator[Rend
 # -- longest tokens ----------------------------------------------------------------------------------
 
 
-def _matches(walk: MatchWalk) -> Iterator[RenderableType]:
+def _matches(walk: MatchWalk) -> Iterator[Block]:
     if walk.too_long is not None:
         limit = count(walk.limit or 0, "character")
-        yield _line("", Text(f"{whole(walk.too_long)} characters: a piece of more than {limit} is unknown"))
+        yield _line("", f"{whole(walk.too_long)} characters: a piece of more than {limit} is unknown")
         return
     for number, step in enumerate(walk.steps, start=1):
         yield _line(f"step {number}", _match(step))
@@ -214,35 +207,35 @@ def _matches(walk: MatchWalk) -> Iterator[RenderableType]:
     if walk.more:
         yield _more(walk.more, "step")
     if walk.dead_end:
-        yield _line("", Text("so the whole piece is unknown, whatever was taken before"))
+        yield _line("", "so the whole piece is unknown, whatever was taken before")
 
 
-def _match(step: MatchStep) -> Text:
+def _match(step: MatchStep) -> Line:
     """Write what is taken, a bar, and what is left."""
     dots = f"... ({whole(step.cut)} more)" if step.cut else ""
     if step.way != "token" or step.taken is None:
-        return Text(f"{visible(step.rest, bars=True)}{dots}")
+        return Line(f"{visible(step.rest, bars=True)}{dots}")
     taken = step.taken.content
     left = step.rest[len(taken) :] if step.rest.startswith(taken) else b""
-    return Text.assemble((visible(taken, bars=True), _MADE), BAR, visible(left, bars=True), dots)
+    return Line((visible(taken, bars=True), _MADE), BAR, visible(left, bars=True), dots)
 
 
-def _tried(step: MatchStep) -> Text:
+def _tried(step: MatchStep) -> str:
     tried = f"{count(step.tried, 'beginning')} tried"
     if step.way == "token":
         names = " ".join(visible(token.content) for token in step.fits[:_MOST_FITS])
         more = f" and {len(step.fits) - _MOST_FITS} shorter" if len(step.fits) > _MOST_FITS else ""
         verb = "fits" if len(step.fits) == 1 else "fit"
-        return Text(f"{tried}; {len(step.fits)} {verb}: {names}{more}")
+        return f"{tried}; {len(step.fits)} {verb}: {names}{more}"
     if step.way == "unknown" and step.taken is None:  # and with it the whole piece
-        return Text(f"{tried}, none is a token")
-    return Text(f"{tried}, none is a token: {visible(step.text)} {_BECOMES[step.way]}")
+        return f"{tried}, none is a token"
+    return f"{tried}, none is a token: {visible(step.text)} {_BECOMES[step.way]}"
 
 
-def _cuts(walk: CutWalk, most: int | None) -> Iterator[RenderableType]:
+def _cuts(walk: CutWalk, most: int | None) -> Iterator[Block]:
     for number, step in enumerate(walk.steps, start=1):
         yield _line(f"step {number}", _symbols(step.parts, BAR))
-        yield _line("", Text(f"{visible(step.token.content)}, number {whole(step.number + 1)} of those tried"))
+        yield _line("", f"{visible(step.token.content)}, number {whole(step.number + 1)} of those tried")
     if walk.more:
         yield _more(walk.more, "step")
     yield from _spellings(walk.ends, most)
@@ -256,11 +249,11 @@ def _looked_up(walk: LookUpWalk) -> Iterator[str]:
         yield f"a token, id {step.token.token_id}" if step.known else f"no token, so unknown: {_token(step.token)}"
 
 
-def _look_ups(walk: LookUpWalk) -> Iterator[RenderableType]:
+def _look_ups(walk: LookUpWalk) -> Iterator[Block]:
     wide = max((cell_len(visible(step.text)) for step in walk.steps), default=0)
     for number, step in enumerate(walk.steps, start=1):
-        found = f"id {step.token.token_id}" if step.known else f"no token, so unknown: {_token(step.token)}"
-        yield _line(f"step {number}", Text(f"{_padded(visible(step.text), wide)}  {found}"))
+        result = f"id {step.token.token_id}" if step.known else f"no token, so unknown: {_token(step.token)}"
+        yield _line(f"step {number}", f"{_padded(visible(step.text), wide)}  {result}")
     if walk.more:
         yield _more(walk.more, "n-gram")
 
@@ -268,32 +261,32 @@ def _look_ups(walk: LookUpWalk) -> Iterator[RenderableType]:
 # -- the lattice -------------------------------------------------------------------------------------
 
 
-def _lattice(walk: LatticeWalk, most: int | None) -> Iterator[RenderableType]:
+def _lattice(walk: LatticeWalk, most: int | None) -> Iterator[Block]:
     yield from _places(walk)
     if walk.more:
         yield _more(walk.more, "place")
     if any(way.token_id is None for place in walk.places for way in place.ways):
         below = f", {walk.penalty:g} below the lowest of all tokens" if walk.penalty else ""
-        yield _line("", Text(f"an unknown character scores {_score(walk.unknown_score)}{below}"))
-    yield _line("path", Text(f"{_score(walk.score)}  {_cut_up((way.text for way in walk.path), most)}"))
+        yield _line("", f"an unknown character scores {_score(walk.unknown_score)}{below}")
+    yield _line("path", f"{_score(walk.score)}  {_cut_up((way.text for way in walk.path), most)}")
     yield from _spellings(walk.ends, most)
     scores = [_score(each.score) for each in walk.ranked]
     wide = max(map(len, scores), default=0)
     for number, (each, score) in enumerate(zip(walk.ranked, scores, strict=True), start=1):
         tokens = _cut_up((token.content for token in each.tokens), most)
-        yield _line(f"best {number}", Text(f"{score:>{wide}}  p {_probability(each.probability)}  {tokens}"))
+        yield _line(f"best {number}", f"{score:>{wide}}  p {_probability(each.probability)}  {tokens}")
     if len(walk.ranked) < walk.wanted:
-        yield _line("", Text("there are no more segmentations"))
+        yield _line("", "there are no more segmentations")
 
 
-def _places(walk: LatticeWalk) -> Iterator[RenderableType]:
+def _places(walk: LatticeWalk) -> Iterator[Block]:
     """List what ends at each place, or begins there."""
     ways = [way for place in walk.places for way in place.ways]
     wide = max([5, *(cell_len(visible(way.text)) for way in ways)])
     score = max([5, *(len(_score(way.score)) for way in ways)])
     total = max([8, *(len(_score(way.total)) for way in ways)])
     beside = "  to" if walk.from_end else "from"
-    yield _line("place", Text(f"{_padded('token', wide)}  {'score':>{score}}   {beside}  {'best sum':>{total}}"))
+    yield _line("place", f"{_padded('token', wide)}  {'score':>{score}}   {beside}  {'best sum':>{total}}")
     for place in walk.places:
         for number, way in enumerate(place.ways):
             is_best = number == place.best
@@ -301,7 +294,7 @@ def _places(walk: LatticeWalk) -> Iterator[RenderableType]:
             length = len(way.text.decode("utf-8", "surrogateescape"))
             other = way.start + length if walk.from_end else way.start
             said = "".join(["  best"] * is_best + ["  unknown"] * (way.token_id is None))
-            line = Text.assemble(
+            line = Line(
                 (shown, _MADE if is_best else ""),
                 " " * (wide - cell_len(shown)),
                 f"  {_score(way.score):>{score}}  {other:>5}  {_score(way.total):>{total}}{said}",
@@ -328,29 +321,8 @@ def _cut_up(contents: Iterable[bytes], most: int | None) -> str:
 # -- lines -------------------------------------------------------------------------------------------
 
 
-class _Line:
-    """A label before a text, whose further lines stand below its first."""
-
-    def __init__(self, label: str, text: Text, indent: int = _LABEL) -> None:
-        self._label = label
-        self._text = text
-        self._indent = indent
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = max(1, options.max_width - self._indent)
-        lines = [self._text]
-        if self._text.cell_len > width:
-            lines = list(self._text.wrap(console, width, overflow="fold"))
-        for number, line in enumerate(lines):
-            line.rstrip()
-            label = f"{'' if number else self._label:{self._indent}}"
-            yield Segment(label if line else label.rstrip())
-            yield from line.render(console)
-            yield Segment.line()
-
-
-def _line(label: str, text: Text) -> RenderableType:
-    return _Line(f"  {label}", text, max(_LABEL, len(label) + 3))
+def _line(label: str, *parts: Part) -> Hanging:
+    return Hanging(Line(*parts), f"  {label}", max(_LABEL, len(label) + 3))
 
 
 def _padded(text: str, width: int) -> str:
@@ -358,19 +330,19 @@ def _padded(text: str, width: int) -> str:
     return text + " " * (width - cell_len(text))
 
 
-def _heading(row: Row, noun: str, shown: str, *said: str) -> RenderableType:
+def _heading(row: Row, noun: str, shown: str, *said: str) -> Hanging:
     said_so = f"  {', '.join(said)}" if said else ""
-    return _Line("", Text.assemble((f"{noun} {row.number}: {shown}", _HEADING), said_so), 0)
+    return Hanging(Line((f"{noun} {row.number}: {shown}", _HEADING), said_so))
 
 
-def _more(number: int, noun: str) -> RenderableType:
-    return _line("", Text(f"and {count(number, f'more {noun}')}", style="italic"))
+def _more(number: int, noun: str) -> Hanging:
+    return _line("", f"and {count(number, f'more {noun}')}")
 
 
-def _tokens(tokens: Sequence[StepToken], most: int | None) -> Text:
+def _tokens(tokens: Sequence[StepToken], most: int | None) -> str:
     shown = "  ".join(map(_token, tokens[:most]))
     more = f"  and {count(len(tokens) - most, 'more token')}" if most is not None and len(tokens) > most else ""
-    return Text((shown + more) or "none")
+    return (shown + more) or "none"
 
 
 def _token(token: StepToken) -> str:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bpe_cli.reports.tokenizer.reachability.searching import LAYERS, REACHABLE
-from bpe_cli.views.blocks import NARROW, Block, Blocks, Gap, Heading, Italic, Line, Sheet, TableWithNotes, Verbatim
+from bpe_cli.reports.tokenizer.reachability import LAYERS, REACHABLE
+from bpe_cli.views.blocks import Bar, Block, Blocks, Column, Gap, Heading, Line, Sheet, numbers
 from bpe_cli.views.labels import count, fraction, percent, whole
-from bpe_cli.views.on_console import Bar
+from bpe_cli.views.sheets import NARROW, TableWithNotes
 from bpe_cli.views.visible import harmless, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console, ConsoleOptions, RenderResult
-
     from bpe_cli.reports.tokenizer.contents import LengthBin, NamedToken
     from bpe_cli.reports.tokenizer.health import Finding
-    from bpe_cli.reports.tokenizer.reachability.searching import Layer, Reachability, Verdict
+    from bpe_cli.reports.tokenizer.reachability import Layer, Reachability, Verdict
     from bpe_cli.reports.tokenizer.structure import Structure, TreeNode
+    from bpe_cli.views.blocks import Screen
 
 
 SCRIPT_LIMIT = 12
@@ -33,7 +33,7 @@ def findings_view(found: Sequence[Finding]) -> Blocks:
     for good, title in ((True, "good: "), (False, "look at: ")):
         texts = [finding.text for finding in found if finding.good is good]
         if texts:
-            lines.append(Line("; ".join(texts) + ".", lead=title))
+            lines.append(Line((title, "bold"), "; ".join(texts) + "."))
     return Blocks(*lines)
 
 
@@ -66,11 +66,7 @@ def _sections(structure: Structure, full: bool) -> Iterator[tuple[str, Block | B
 
 def lengths_table(unit: str, bins: Sequence[LengthBin]) -> Sheet:
     """Show a histogram of lengths."""
-    table = Sheet()
-    table.add_numbers(unit)
-    table.add_numbers("tokens")
-    table.add_numbers("share")
-    table.add_column("")
+    table = Sheet(*numbers(unit, "tokens", "share"), Column())
     for each in bins:
         span = f"{each.lowest}+" if each.highest is None else stretch(each.lowest, each.highest)
         table.add_row(span, whole(each.tokens), percent(each.share), Bar(each.relative))
@@ -125,20 +121,16 @@ def bracketed(tree: Sequence[TreeNode], cells: int = TREE_CELLS) -> str:
 
 def _scripts(structure: Structure, full: bool) -> Blocks:
     scripts = structure.scripts
-    table = Sheet()
-    table.add_column("script", overflow="fold")
-    table.add_numbers("tokens")
-    table.add_numbers("share")
     shown = scripts.counts if full else scripts.counts[:SCRIPT_LIMIT]
-    for each in shown:
-        table.add_row(each.name, whole(each.tokens), percent(each.share))
+    rows = [(each.name, whole(each.tokens), percent(each.share)) for each in shown]
+    table = Sheet("script", *numbers("tokens", "share"), rows=rows)
     if rest := scripts.counts[len(shown) :]:
         table.add_row(
             f"{len(rest)} more", whole(sum(each.tokens for each in rest)), percent(sum(each.share for each in rest))
         )
     for each in (scripts.several, scripts.without, scripts.not_utf8):
         if each.tokens:
-            table.add_row(Italic(each.name), whole(each.tokens), percent(each.share))
+            table.add_row(Line(each.name, style="italic"), whole(each.tokens), percent(each.share))
     parts: list[Block] = [table]
     if scripts.examples:
         parts += [Line(f"several scripts: {listed([token for token, _ in scripts.examples])}"), Gap()]
@@ -148,16 +140,12 @@ def _scripts(structure: Structure, full: bool) -> Blocks:
 def _merges(structure: Structure) -> Blocks:
     shape = structure.merges
     if shape is None:
-        return Blocks(Line("none: the model does not merge\n"))
-    facts = Sheet(is_list=True)
-    facts.add_column()
-    facts.add_column()
+        return Blocks(Line("none: the model does not merge"), Gap())
+    facts = Sheet(Column(), Column(), is_list=True)
     facts.add_row("merged tokens", whole(shape.made))
     facts.add_row("leaves", f"{whole(shape.leaves)} ({percent(shape.leaf_share)}): tokens that no merge builds on")
     facts.add_row("mean depth", f"{fraction(shape.mean_depth)} merges one on top of the other")
-    depths = Sheet()
-    depths.add_numbers("depth")
-    depths.add_numbers("tokens")
+    depths = Sheet(*numbers("depth", "tokens"), Column())
     for bin_ in shape.depth_bins:
         last = bin_.lowest if bin_.highest is None else bin_.highest
         depths.add_row(stretch(bin_.lowest, last), whole(bin_.tokens), Bar(bin_.relative))
@@ -201,11 +189,7 @@ def _digits(structure: Structure) -> TableWithNotes:
 
 
 def _duplicates(structure: Structure) -> Blocks:
-    table = Sheet()
-    table.add_column("what", overflow="fold")
-    table.add_numbers("groups")
-    table.add_numbers("redundant")
-    table.add_numbers("share")
+    table = Sheet("what", *numbers("groups", "redundant", "share"))
     names = {"same text": "nothing: the same text"}
     for kind in structure.duplicates.kinds:
         table.add_row(names.get(kind.name, kind.name), whole(kind.groups), whole(kind.redundant), percent(kind.share))
@@ -221,13 +205,9 @@ def _unseen(structure: Structure) -> TableWithNotes:
 
 
 def _repeats(structure: Structure) -> Sheet:
-    table = Sheet()
-    table.add_column("repeated", overflow="fold")
-    table.add_numbers("tokens")
-    table.add_column("most times", right=True)
-    table.add_column("longest", right=True)
+    table = Sheet("repeated", *numbers("tokens"), Column("most times", right=True), Column("longest", right=True))
     for repeat in structure.repeats:
-        unit = Verbatim(short(repeat.unit.encode()))
+        unit = short(repeat.unit.encode())
         table.add_row(unit, whole(repeat.tokens), whole(repeat.times), f"id {repeat.longest.token_id}")
     return table
 
@@ -279,32 +259,26 @@ def _layers(reachability: Reachability) -> TableWithNotes:
     return table
 
 
+@dataclass(frozen=True)
 class _Tokens:
-    """Show tokens with their witness or reason; a narrow console has that below each."""
+    """Tokens with their witness or reason; a narrow console has that below each."""
 
-    def __init__(self, reachability: Reachability, verdicts: Sequence[Verdict]) -> None:
-        self._rows = [
-            (str(verdict.token_id), _beginning(visible(reachability.contents[verdict.token_id])), verdict)
-            for verdict in verdicts
+    reachability: Reachability
+    verdicts: Sequence[Verdict]
+
+    def blocks(self, screen: Screen) -> Iterator[Block]:
+        """Yield a sheet with the witness or reason in its last column, or all of a token in lines."""
+        contents = self.reachability.contents
+        rows = [
+            (str(each.token_id), _beginning(visible(contents[each.token_id])), each.layer, _why(each))
+            for each in self.verdicts
         ]
-
-    def blocks(self) -> list[Block]:
-        """Return a sheet with the witness or reason in its last column."""
-        sheet = Sheet()
-        sheet.add_numbers("id")
-        sheet.add_column("token", overflow="fold")
-        sheet.add_column("layer", no_wrap=True)
-        sheet.add_column("witness or reason", overflow="fold")
-        for token_id, content, verdict in self._rows:
-            sheet.add_row(token_id, Verbatim(content), verdict.layer, Verbatim(_why(verdict)))
-        return [sheet]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if options.max_width >= NARROW:
-            yield Blocks(*self.blocks())
+        if screen.width >= NARROW:
+            layer = Column("layer", layout={"no_wrap": True})
+            yield Sheet(*numbers("id"), "token", layer, "witness or reason", rows=rows)
             return
-        for token_id, content, verdict in self._rows:
-            yield Blocks(Line(f"{token_id}  {content}  {verdict.layer}"), Line(_why(verdict)), Gap())
+        for *facts, why in rows:
+            yield from (Line("  ".join(facts)), Line(why), Gap())
 
 
 def _why(verdict: Verdict) -> str:

@@ -12,24 +12,29 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.segment import Segment
-from rich.text import Text
 
-from bpe_cli.views.blocks import Blocks, Heading, Line, Sheet, Verbatim
+from bpe_cli.views.blocks import Blocks, Gap, Hanging, Heading, Line, Screen, SetText, Sheet, numbers, text_column
 from bpe_cli.views.labels import ABSENT, TOKEN_LIMIT, count, fraction, whole
-from bpe_cli.views.lines import BORDER, CHARACTER, PLAIN, Column, Palette, Writer, interlinear, palette_of, token_style
-from bpe_cli.views.on_console import table
+from bpe_cli.views.lines import (
+    BORDER,
+    CHARACTER,
+    PLAIN,
+    Interlined,
+    Palette,
+    Stretch,
+    Writer,
+    interlinear,
+    palette_of,
+    token_style,
+)
 from bpe_cli.views.visible import BAR, bordered, harmless, units, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from rich.style import Style
+    from collections.abc import Sequence
 
     from bpe_cli.reports.text.segmentation import Excerpt, Group, Part, PlacedToken, Segmentation
     from bpe_cli.reports.text.warnings import TextWarning
-    from bpe_cli.views.lines import Palette
+    from bpe_cli.views.blocks import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Notes:
             (self.spans, span(token.start, token.end)),
             (self.scores, score_text(token.score, digits or 0)),
         )
-        return tuple(note for wanted, note in rows if wanted)
+        return tuple(note for is_due, note in rows if is_due)
 
     def __bool__(self) -> bool:
         return self.ids or self.spans or self.scores
@@ -56,73 +61,61 @@ class Notes:
 NO_NOTES = Notes()
 
 
+@dataclass(frozen=True)
 class TokenView:
-    """Render a segmentation: the text, with notes under its tokens or as a table, its ids, and the totals."""
+    """A segmentation: the text, with notes under its tokens or as a table, its ids, and the totals.
 
-    def __init__(
-        self,
-        segmentation: Segmentation,
-        *,
-        notes: Notes = NO_NOTES,
-        table: bool = False,
-        limit: int | None = TOKEN_LIMIT,
-        totals: bool = True,
-        warnings: Sequence[TextWarning] = (),
-        marked: bool = False,
-    ) -> None:
-        """Choose what to show.
+    Attributes:
+        segmentation: What to show.
+        notes: What to set under each token.
+        table: Whether to list the tokens in a table, under the text.
+        limit: Show only so many tokens; None for all.
+        totals: Whether to end with the ids, the totals and the warnings.
+        warnings: What to warn of.
+        marked: Whether to keep in its place what reads from the right, for a terminal; see ``visible``.
+    """
 
-        Args:
-            segmentation: What to show.
-            notes: What to set under each token.
-            table: Whether to list the tokens in a table, under the text.
-            limit: Show only so many tokens; None for all.
-            totals: Whether to end with the ids, the totals and the warnings.
-            warnings: What to warn of.
-            marked: Whether to keep in its place what reads from the right, for a terminal; see ``direction``.
-        """
-        self._segmentation = segmentation
-        self._notes = notes
-        self._table = table
-        self._excerpt = segmentation.excerpt(limit)
-        self._totals = totals
-        self._warnings = warnings
-        self._marked = marked
+    segmentation: Segmentation
+    notes: Notes = NO_NOTES
+    table: bool = False
+    limit: int | None = TOKEN_LIMIT
+    totals: bool = True
+    warnings: Sequence[TextWarning] = ()
+    marked: bool = False
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        palette = palette_of(console)
-        width = options.max_width
-        if self._notes:
-            yield from interlinear(
-                columns(self._excerpt, palette, self._notes), width, bars=not palette, marked=self._marked
-            )
+    def blocks(self, screen: Screen) -> Iterator[Block]:
+        """Yield the blocks for a screen."""
+        palette, excerpt = palette_of(screen), self.segmentation.excerpt(self.limit)
+        if self.notes:
+            made = columns(excerpt, palette, self.notes)
+            yield SetText(interlinear(made, screen.width, bars=not palette, marked=self.marked))
         else:
-            yield from _text(self._excerpt, palette, width, self._marked)
-        if self._excerpt.more:
-            yield Text(f"and {count(self._excerpt.more, 'more token')}", style="italic")
-        if not self._totals:
+            yield SetText(_text(excerpt, palette, screen.width, self.marked))
+        if excerpt.more:
+            yield Line(f"and {count(excerpt.more, 'more token')}", style="italic")
+        if not self.totals:
             return
-        if self._table:
-            yield from token_table(self._excerpt.tokens, palette, width, marked=self._marked)
+        if self.table:
+            yield from _token_table(excerpt.tokens, palette, screen.width, self.marked)
         else:
-            yield Segment.line()
-            if self._excerpt.tokens and not self._notes.ids:
-                yield from _id_line(self._excerpt.tokens, palette, width)
-                yield Segment.line()
-        yield totals_lines(self._segmentation)
-        yield from warning_lines(self._warnings, palette)
+            yield Gap()
+            if excerpt.tokens and not self.notes.ids:
+                yield SetText(_ids(excerpt.tokens, palette, screen.width))
+                yield Gap()
+        yield totals_line(self.segmentation)
+        yield from warning_lines(self.warnings, palette)
 
 
-def columns(excerpt: Excerpt, palette: Palette, notes: Notes) -> Iterator[Column]:
+def columns(excerpt: Excerpt, palette: Palette, notes: Notes) -> Iterator[Interlined]:
     """Yield a column for each token of an excerpt."""
     digits = score_digits(excerpt.tokens)
     shown = zip(excerpt.tokens, cells(excerpt.groups, palette), strict=True)
     for number, (token, cell) in enumerate(shown):
         style = token_style(palette, number, token.special)
-        yield Column(cell.units, notes.of(token, digits), style, cell.tied)
+        yield Interlined(cell.units, notes.of(token, digits), style, cell.tied)
 
 
-def _text(excerpt: Excerpt, palette: Palette, width: int, marked: bool) -> list[Segment]:
+def _text(excerpt: Excerpt, palette: Palette, width: int, marked: bool) -> list[Stretch]:
     """Set the text."""
     # One column stays free for the bar behind a line feed that fills a line.
     writer = Writer(width if palette else width - 1, marked=marked)
@@ -141,7 +134,7 @@ def _text(excerpt: Excerpt, palette: Palette, width: int, marked: bool) -> list[
     return writer.finish()
 
 
-def _id_line(tokens: tuple[PlacedToken, ...], palette: Palette, width: int) -> list[Segment]:
+def _ids(tokens: tuple[PlacedToken, ...], palette: Palette, width: int) -> list[Stretch]:
     """Set the ids, each in the colour of its token."""
     writer = Writer(width)
     for number, token in enumerate(tokens):
@@ -161,7 +154,7 @@ class Cell:
         tied: Whether it goes on with a character of the token before, so that a bar stands also in colour.
     """
 
-    units: list[tuple[str, Style]] = field(default_factory=list)
+    units: list[tuple[str, str]] = field(default_factory=list)
     tied: bool = False
 
 
@@ -198,32 +191,22 @@ def _put_split(made: list[Cell], part: Part, first: int, palette: Palette) -> No
     cell.units.append(("|…⟩" if part.clipped else "⟩", PLAIN))
 
 
-def token_table(
-    tokens: tuple[PlacedToken, ...], palette: Palette, width: int, *, marked: bool = False
-) -> Iterator[RenderableType]:
+def _token_table(tokens: tuple[PlacedToken, ...], palette: Palette, width: int, marked: bool) -> Iterator[Block]:
     """List tokens: number, id, token, bytes, spans in the text, and piece and score where there are any.
 
     What does not fit into ``width`` columns is left out, and named.
     """
     cells = _columns(tokens, marked)
     left_out = _too_many(cells, width)
-    listed = table()
-    for name in (name for name in cells if name not in left_out):
-        folded = name in _FOLDED
-        listed.add_column(
-            name, justify="left" if folded else "right", no_wrap=not folded, overflow="fold" if folded else "ellipsis"
-        )
+    kept = [name for name in cells if name not in left_out]
+    listed = Sheet(*(text_column(name) if name in _FOLDED else numbers(name)[0] for name in kept))
     styles = [token_style(palette, number, token.special) for number, token in enumerate(tokens)]
-    kept = [
-        [Text(cell, style=style if name == "token" else "") for cell, style in zip(column, styles, strict=True)]
-        for name, column in cells.items()
-        if name not in left_out
-    ]
-    for row in zip(*kept, strict=True):
-        listed.add_row(*row)
+    for style, *row in zip(styles, *(cells[name] for name in kept), strict=True):
+        named = zip(kept, row, strict=True)
+        listed.add_row(*(Line(cell, style=style) if name == "token" else cell for name, cell in named))
     yield listed
     if left_out:
-        yield Text(f"left out, too narrow: {', '.join(left_out)}", style="italic")
+        yield Line(f"left out, too narrow: {', '.join(left_out)}", style="italic")
 
 
 def text_blocks(
@@ -236,23 +219,21 @@ def text_blocks(
     """Lay a text out as blocks: what it is called, its totals, its tokens, and what is warned of."""
     excerpt = segmentation.excerpt(limit)
     cells = _columns(excerpt.tokens, marked=False)
-    tokens = Sheet()
-    for name in cells:
-        tokens.add_column("number" if name == "#" else name, right=name not in _FOLDED)
+    tokens = Sheet(*(text_column("number" if name == "#" else name, right=name not in _FOLDED) for name in cells))
     for row in zip(*cells.values(), strict=True):
-        tokens.add_row(*map(Verbatim, row))
+        tokens.add_row(*row)
     more = [Line(f"and {count(excerpt.more, 'more token')}")] if excerpt.more else []
-    told = [Line(f"{warning.message} (byte {whole(warning.start)}); {warning.hint}") for warning in warnings]
+    lines = [Line(f"{warning.message} (byte {whole(warning.start)}); {warning.hint}") for warning in warnings]
     return Blocks(
         *([] if title is None else [Heading(title)]),
-        Line(totals_lines(segmentation).plain.replace("\n", ", ").replace("/", " per ")),
+        Line(str(totals_line(segmentation)).replace("\n", ", ").replace("/", " per ")),
         *([tokens] if excerpt.tokens else []),
         *more,
-        *told,
+        *lines,
     )
 
 
-def totals_lines(segmentation: Segmentation) -> Text:
+def totals_line(segmentation: Segmentation) -> Line:
     """Write the totals of a segmentation: tokens and characters first, the rest on a line of its own."""
     first = f"{count(segmentation.token_count, 'token')}, {count(segmentation.character_count, 'character')}"
     parts = [count(segmentation.byte_count, "byte")]
@@ -263,7 +244,7 @@ def totals_lines(segmentation: Segmentation) -> Text:
         parts.append("round trip ok")
     else:
         parts.append(f"round trip differs from byte {whole(segmentation.differs_at)} on")
-    return Text.assemble((first, "bold"), "\n", ", ".join(parts))
+    return Line((first, "bold"), f"\n{', '.join(parts)}")
 
 
 def _columns(tokens: tuple[PlacedToken, ...], marked: bool) -> dict[str, list[str]]:
@@ -330,24 +311,11 @@ def score_text(score: float | None, digits: int) -> str:
     return ABSENT if score is None else f"{score:.{digits}f}"
 
 
-def warning_lines(warnings: Iterable[TextWarning], palette: Palette) -> Iterator[RenderableType]:
+def warning_lines(warnings: Iterable[TextWarning], palette: Palette) -> Iterator[Block]:
     """Yield a paragraph for each warning: what is the matter and where, and the way out."""
     for number, warning in enumerate(warnings):
+        if number == 0:
+            yield Gap()
         where = f"{'first at ' if warning.count > 1 else ''}byte {whole(warning.start)}"
-        text = Text("\n" if number == 0 else "")
-        text.append("warning: ", style="bold yellow" if palette else "")
-        text.append(f"{harmless(warning.message)} ({where})")
-        yield text
-        yield _Indented(Text(harmless(warning.hint), style="dim" if palette else ""))
-
-
-class _Indented:
-    """Render a text two columns further in, and nothing behind its lines."""
-
-    def __init__(self, text: Text) -> None:
-        self._text = text
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in self._text.wrap(console, max(options.max_width - 2, 1)):
-            line.rstrip()
-            yield Text.assemble("  ", line)
+        yield Line(("warning: ", "bold yellow" if palette else ""), f"{harmless(warning.message)} ({where})")
+        yield Hanging(Line((harmless(warning.hint), "dim" if palette else "")), indent=2)

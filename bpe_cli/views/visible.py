@@ -67,11 +67,9 @@ def _hidden() -> regex.Pattern[str]:
 
 
 def units(text: str, *, bars: bool = False) -> Iterator[str]:
-    r"""Yield what to print for a text, in units that no line should break.
+    r"""Yield what to print for a text, decoded with ``surrogateescape``, in units that no line should break.
 
-    Args:
-        text: Text as decoded with ``surrogateescape``.
-        bars: Whether a bar means a boundary, so that a bar in the text needs a backslash.
+    Where bars mean boundaries, one in the text needs a backslash.
 
     >>> list(units("a b\n"))
     ['a', '·', 'b', '⏎']
@@ -157,8 +155,8 @@ def direction(unit: str) -> bool | None:
     """
     if unit.isascii():
         return False if any(map(str.isalpha, unit)) else None
-    found = _strong().search(unit)
-    return None if found is None else found["right"] is not None
+    match = _strong().search(unit)
+    return None if match is None else match["right"] is not None
 
 
 class Borders:

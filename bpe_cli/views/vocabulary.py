@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.corpus_report import RESIDUE, RESIDUE_MADE
-from bpe_cli.views.blocks import Block, Blocks, Gap, Heading, Line, Sheet, TableWithNotes, Verbatim
+from bpe_cli.views.blocks import Block, Blocks, Column, Folded, Gap, Heading, Line, Sheet, numbers
 from bpe_cli.views.labels import ABSENT, count, fraction, percent, whole, yes
-from bpe_cli.views.lines import Folded
+from bpe_cli.views.sheets import TableWithNotes
 from bpe_cli.views.structure import findings_view, lengths_table, listed, reachability_view, short, structure_view
 from bpe_cli.views.visible import harmless, visible
 
@@ -36,13 +36,10 @@ def vocabulary_view(
     first: Sequence[Block | Blocks] = (),
     sections: Sequence[Block | Blocks] = (),
 ) -> Blocks:
-    """Show the report on a tokenizer; ``full`` lists all special tokens.
+    """Show the report on a tokenizer; ``full`` lists all special tokens and settings.
 
-    Args:
-        report: The report.
-        full: Whether to list all special tokens and settings.
-        first: What to show behind what the tokenizer is, before how its vocabulary is built.
-        sections: What else to show of how it is built, before long lists and the settings in the file.
+    What the tokenizer is comes before ``first``, and what else there is on how it is built (``sections``) before long
+    lists and the settings in the file.
     """
     parts: list[Block | Blocks] = [_facts(report), Gap(), *first]
     if report.length_bins:
@@ -60,10 +57,7 @@ def vocabulary_view(
 def _facts(report: VocabularyReport) -> Sheet:
     """List what is one value each."""
     table = Sheet.of_facts()
-
-    def add(label: str, value: str) -> None:
-        table.add_row(Verbatim(label), Verbatim(value))
-
+    add = table.add_row
     add("name", harmless(report.name) if report.name else ABSENT)
     if report.format is not None:
         add("format", report.format)
@@ -80,7 +74,7 @@ def _facts(report: VocabularyReport) -> Sheet:
     for pattern in () if report.settings else report.patterns:
         speed = "" if pattern.fast else " (slow: run by the regex module)"
         add("split pattern", f"{pattern.name or 'unnamed'}{speed}")
-        table.add_row("", Folded(harmless(pattern.regex)))
+        add("", Folded(harmless(pattern.regex)))
     if not report.settings:
         if not report.patterns:
             add("split pattern", "none: text is not split")
@@ -128,16 +122,13 @@ def _bytes_missing(missing: bytes) -> str:
 
 
 def _special_tokens(report: VocabularyReport, full: bool) -> list[Block]:
-    table = Sheet()
-    table.add_numbers("id")
-    table.add_column("token", overflow="fold")
-    table.add_column("found in text")
+    table = Sheet(*numbers("id"), "token", Column("found in text"))
     shown = report.special_tokens if full else report.special_tokens[:SPECIAL_LIMIT]
     for token in shown:
-        found = "when asked for" if token.special else "always"
-        table.add_row(str(token.token_id), Verbatim(visible(token.content)), found)
+        when = "when asked for" if token.special else "always"
+        table.add_row(str(token.token_id), visible(token.content), when)
     more = len(report.special_tokens) - len(shown)
-    return [table, Line(f"and {count(more, 'more special token')}\n", style="italic")] if more else [table]
+    return [table, Line(f"and {count(more, 'more special token')}", style="italic"), Gap()] if more else [table]
 
 
 def _stated(report: VocabularyReport, full: bool) -> list[Block]:
@@ -210,29 +201,19 @@ def _corpus_facts(report: CorpusReport) -> Sheet:
 
 
 def _limits(report: CorpusReport) -> Blocks:
-    few = Sheet()
-    few.add_column("occur at most", right=True)
-    few.add_numbers("tokens")
-    for limit, tokens in report.at_most:
-        few.add_row(whole(limit), whole(tokens))
-    rare = Sheet()
-    rare.add_column("rarer than", right=True)
-    rare.add_numbers("tokens")
-    rare.add_column("is the corpus large enough?", overflow="fold")
+    rows = [(whole(limit), whole(tokens)) for limit, tokens in report.at_most]
+    few = Sheet(Column("occur at most", right=True), *numbers("tokens"), rows=rows)
+    rare = Sheet(Column("rarer than", right=True), *numbers("tokens"), "is the corpus large enough?")
     for each in report.rare:
-        told = "yes" if each.known else f"no: {whole(each.needed)} tokens are needed"
-        rare.add_row(f"{each.frequency:g}", whole(each.tokens), told)
+        answer = "yes" if each.known else f"no: {whole(each.needed)} tokens are needed"
+        rare.add_row(f"{each.frequency:g}", whole(each.tokens), answer)
     return Blocks(Heading("Under-used tokens"), few, rare)
 
 
 def _most_frequent(report: CorpusReport) -> Blocks:
-    table = Sheet()
-    table.add_numbers("id")
-    table.add_column("token", overflow="fold")
-    table.add_numbers("count")
-    table.add_numbers("share")
+    table = Sheet(*numbers("id"), "token", *numbers("count", "share"))
     for each in report.head:
-        name = Verbatim(short(each.token.content))
+        name = short(each.token.content)
         table.add_row(str(each.token.token_id), name, whole(each.count), percent(each.frequency))
     return Blocks(Heading("Most frequent tokens"), table)
 
@@ -265,14 +246,9 @@ def _residues(report: CorpusReport) -> list[Block]:
     ]
     if not report.residues:
         return [*lines, Gap()]
-    table = Sheet()
-    table.add_numbers("id")
-    table.add_column("token", overflow="fold")
-    table.add_numbers("made")
-    table.add_numbers("stays")
-    table.add_numbers("share")
+    table = Sheet(*numbers("id"), "token", *numbers("made", "stays", "share"))
     for each in report.residues:
-        name = Verbatim(short(each.token.content))
+        name = short(each.token.content)
         table.add_row(str(each.token.token_id), name, whole(each.made), whole(each.final), percent(each.ratio))
     return [*lines, table]
 
@@ -286,7 +262,7 @@ _INDENTED_LEVELS = 12
 
 def card_view(card: TokenCard, *, full: bool = False) -> Blocks:
     """Lay out a token; ``full`` shows its whole tree and all that is like it."""
-    title = Line(visible(card.token.content), style="bold", lead=f"token {card.token.token_id}: ", lead_style="")
+    title = Line(f"token {card.token.token_id}: ", (visible(card.token.content), "bold"))
     return Blocks(title, Gap(), _card_facts(card, full), Gap())
 
 
@@ -299,7 +275,7 @@ def _card_facts(card: TokenCard, full: bool) -> Sheet:
     shown = content if full else content[:BYTE_LIMIT]
     table.add_row("bytes", f"{shown.hex(' ')}{' …' if len(shown) < len(content) else ''} ({size})")
     if card.written != content:
-        table.add_row("written as", Verbatim(visible(card.written)))
+        table.add_row("written as", visible(card.written))
     table.add_row("kind", card.kind)
     if card.score is not None:
         table.add_row("score", f"{card.score:.6g}")
@@ -329,7 +305,7 @@ def _occurrence(occurrence: Occurrence) -> str:
     return f"{times}; made {count(made, 'time')}, alone or as a part of others"
 
 
-def _tree(card: TokenCard, full: bool) -> Verbatim:
+def _tree(card: TokenCard, full: bool) -> str:
     """Write the tree with a line for each token, parts indented; what is deep stays near the margin."""
     nodes: Sequence[TreeNode] = card.tree if full else card.tree[:TREE_LINES]
     lines: list[str] = []
@@ -339,19 +315,19 @@ def _tree(card: TokenCard, full: bool) -> Verbatim:
         lines.append(f"{indent}{short(node.token.content)} ({node.token.token_id})")
     if card.tree_is_cut or len(nodes) < len(card.tree):
         lines.append("…")
-    return Verbatim("\n".join(lines))
+    return "\n".join(lines)
 
 
-def _built(card: TokenCard) -> Verbatim:
+def _built(card: TokenCard) -> str:
     if not card.child_count:
-        return Verbatim("nothing: no merge uses it")
+        return "nothing: no merge uses it"
     rest = card.child_count - len(card.children)
     more = f" and {whole(rest)} more" if rest else ""
     parts = f"{more}; part of {count(card.descendant_count or 0, 'token')} in all"
-    return Verbatim(listed(card.children) + parts)
+    return listed(card.children) + parts
 
 
-def _dead(card: TokenCard) -> Verbatim:
+def _dead(card: TokenCard) -> str:
     """Name the merges that are left out, and say why."""
     lines = []
     for each in card.dead_merges:
@@ -359,21 +335,21 @@ def _dead(card: TokenCard) -> Verbatim:
         lines.append(f"{left} + {right} -> {product}, rank {whole(each.number)}")
     rest = card.dead_merge_count - len(lines)
     lines += [f"and {whole(rest)} more"] if rest else []
-    return Verbatim("\n".join([*lines, "text never becomes a special token, so no merge makes or uses one"]))
+    return "\n".join([*lines, "text never becomes a special token, so no merge makes or uses one"])
 
 
-def _variants(card: TokenCard, full: bool) -> Verbatim:
+def _variants(card: TokenCard, full: bool) -> str:
     shown = card.variants if full else card.variants[:VARIANT_LIMIT]
     rest = len(card.variants) - len(shown)
     named = ", ".join(f"{short(each.token.content)} ({each.token.token_id}: {each.differs_by})" for each in shown)
-    return Verbatim(named + (f" and {whole(rest)} more" if rest else ""))
+    return named + (f" and {whole(rest)} more" if rest else "")
 
 
-def _verdict(verdict: Verdict) -> Verbatim:
+def _verdict(verdict: Verdict) -> str:
     known = {True: "yes", False: "no", None: "not known"}[verdict.reachable]
     shown = f"{known} ({verdict.layer})"
     if verdict.witness is not None:
         shown += f", as in {short(verdict.witness)}"
     if verdict.reason is not None:
         shown += f": {harmless(verdict.reason)}"
-    return Verbatim(shown)
+    return shown

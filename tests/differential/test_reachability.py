@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from bpe_cli.formats.huggingface import tokenizer_json
-from bpe_cli.reports.tokenizer.reachability import examine
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.stages.spelling import to_visible
 from tests.needs import needs
 

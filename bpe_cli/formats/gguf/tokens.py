@@ -6,14 +6,14 @@ leaves out is what llama.cpp takes then.
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Iterable, Iterator
 
 from bpe_cli import _core
 from bpe_cli.errors import FormatError
+from bpe_cli.formats.features import check_scores
 from bpe_cli.formats.gguf.container import F32, I32, Metadata
-from bpe_cli.formats.scores import check
+from bpe_cli.formats.huggingface import template
 from bpe_cli.stages import SpecialToken
 from bpe_cli.stages.spelling import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bpe_cli.support.messages import quote
@@ -214,9 +214,6 @@ class Vocab:
         """Make what puts the first and the last token around texts, as the file asks or as given.
 
         With ``always`` the first is put there whatever the file says.
-
-        Raises:
-            FormatError: if it is asked for, and no token has the role.
         """
         asked = {
             "bos": always or self.metadata.boolean("tokenizer.ggml.add_bos_token", add_bos),
@@ -226,26 +223,19 @@ class Vocab:
             if wanted and role not in self.roles:
                 raise FormatError(f"{self.source} asks for a token at texts' ends that it does not name ({role})")
         before, after = ((self.roles[role],) if wanted else () for role, wanted in asked.items())
-        return template(self.texts, before, after, before, second_type=int(self.model != "t5"))
+        names = {token_id: self.texts[token_id].decode() for token_id in (*before, *after)}
+        return template(names, before, after, before, second_type=int(self.model != "t5"))
 
     def scores(self) -> array[float]:
-        """Return the scores, as f64; 0 where the file has none.
-
-        Raises:
-            FormatError: if they are too few, or one is not a number.
-        """
+        """Return the scores, as f64; 0 where the file has none."""
         given = self.metadata.numbers("tokenizer.ggml.scores", F32, I32)
         if given is None:
             return array("d", bytes(8 * len(self.texts)))
         if len(given) < len(self.texts):
             raise FormatError(f"{self.source} has {len(given):,} scores for {len(self.texts):,} tokens")
         scores = array("d", given[: len(self.texts)])
-        check(scores, self.texts.__getitem__, self.source)
+        check_scores(scores, self.texts.__getitem__, self.source)
         return scores
-
-    def ordinary(self, *kinds: int) -> list[bytes]:
-        """Return the texts by id of the tokens of these types; nothing for others."""
-        return [text if kind in kinds else b"" for text, kind in zip(self.texts, self.types, strict=True)]
 
 
 _WRITTEN_ANEW = frozenset(
@@ -278,39 +268,3 @@ def stands_for_itself(key: str, model: str | None) -> bool:
 def padding(token_id: int) -> bytes:
     """Return the text that llama.cpp's converters write for an id that no token has."""
     return b"[PAD%d]" % token_id
-
-
-def template(
-    texts: list[bytes], before: tuple[int, ...], after: tuple[int, ...], second: tuple[int, ...], second_type: int
-) -> str | None:
-    """Write the post-processor that puts tokens around texts, as Hugging Face's ``TemplateProcessing``.
-
-    Args:
-        texts: The text of each token.
-        before: Ids before the first text.
-        after: Ids after each text.
-        second: Ids before the second text of a pair.
-        second_type: The type of the second text and of what is around it.
-    """
-    names = {token_id: texts[token_id].decode() for token_id in (*before, *after, *second)}
-    if not names:
-        return None
-
-    def around(name: str, first: tuple[int, ...], kind: int) -> list[dict[str, object]]:
-        def places(ids: tuple[int, ...]) -> list[dict[str, object]]:
-            return [{"SpecialToken": {"id": names[number], "type_id": kind}} for number in ids]
-
-        return [*places(first), {"Sequence": {"id": name, "type_id": kind}}, *places(after)]
-
-    return json.dumps(
-        {
-            "type": "TemplateProcessing",
-            "single": around("A", before, 0),
-            "pair": around("A", before, 0) + around("B", second, second_type),
-            "special_tokens": {
-                name: {"id": name, "ids": [token_id], "tokens": [name]} for token_id, name in names.items()
-            },
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )

@@ -66,7 +66,6 @@ class Piece:
         end: Where it ends.
         first: Number of its first token. Unknown pieces that follow one another may share one.
         token_end: Number after its last token.
-        special: Whether it is a special token.
     """
 
     content: bytes
@@ -82,16 +81,10 @@ class StagesReport:
     """What each stage makes of a text.
 
     Attributes:
-        segmentation: The tokens.
         normalizers: What each normalizer makes of what the one before it made.
-        pre_tokenizers: Their names.
-        pieces: The pieces, special tokens between them.
-        model: What the model is called.
-        post_processor: The names of its parts.
         processed: The tokens with what is put around them (``--add-special-tokens``).
         contents: What to show of each of those.
         special: Which of those are special tokens: put in, found in the text, or unknown.
-        decoders: Their names.
         decoded: The text that the tokens read as.
     """
 
@@ -110,12 +103,6 @@ class StagesReport:
 
 def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, specials: Specials = ()) -> StagesReport:
     """Describe what each stage makes of one text.
-
-    Args:
-        tokenizer: What encoded it.
-        text: The text.
-        segmentation: Its tokens, by ``segment``.
-        specials: Which special tokens were looked for in it.
 
     Raises:
         InputError: if the text is too long.
@@ -148,11 +135,7 @@ def show_stages(tokenizer: Tokenizer, text: bytes, segmentation: Segmentation, s
 
 
 def refuse_long(text: bytes) -> None:
-    """Refuse a text whose stages are too much to show, before anything else is done with it.
-
-    Raises:
-        InputError: if the text is too long.
-    """
+    """Refuse a text whose stages are too much to show, before anything else is done with it."""
     if len(text) > LARGEST_TEXT:
         raise InputError(
             f"the text is longer than the {LARGEST_TEXT >> 20} MiB whose stages can be shown",

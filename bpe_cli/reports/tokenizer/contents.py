@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bpe_cli.stages.components import ByteLevel, ByteLevelNormalizer, Metaspace, Replace, SpaceMarks
-from bpe_cli.stages.spelling import from_visible
+from bpe_cli.stages.spelling import BYTE_TEXT, from_visible
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Normalizer, PreTokenizer
@@ -84,7 +84,6 @@ def read_contents(tokenizer: Tokenizer) -> Contents:
 Step = Callable[[bytes], bytes]
 """One step of the way back from a token to text."""
 
-_BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
 _BLANK_MARK = "\u2581".encode()
 
 
@@ -106,8 +105,8 @@ def meaning_of(tokenizer: Tokenizer) -> Step:
     byte_fallback = model.byte_fallback
 
     def meaning(token: bytes) -> bytes:
-        if byte_fallback and (named := _BYTE.fullmatch(token)):
-            return bytes.fromhex(named[1].decode())
+        if byte_fallback and (named := read_named_byte(token)):
+            return named
         content = token
         for step in steps:
             content = step(content)
@@ -120,7 +119,7 @@ def _undo(normalizer: tuple[Normalizer, ...], pre_tokenizer: tuple[PreTokenizer,
     """Yield the way back through the stages that spell text otherwise, the last one first."""
     for stage in reversed((*normalizer, *pre_tokenizer)):
         if isinstance(stage, (ByteLevel, ByteLevelNormalizer)):
-            yield _spelt_bytes
+            yield read_visible
         elif isinstance(stage, Metaspace):
             yield _blanks(stage.replacement.encode())
         elif isinstance(stage, SpaceMarks) and stage.escape_whitespaces:
@@ -133,8 +132,8 @@ def _blanks(mark: bytes) -> Step:
     return lambda content: content.replace(mark, b" ")
 
 
-def _spelt_bytes(content: bytes) -> bytes:
-    """Read the byte alphabet; a text outside it (a user's own token) is itself."""
+def read_visible(content: bytes) -> bytes:
+    """Read the visible alphabet of bytes; a text outside it (a user's own token) is itself."""
     try:
         spelt = from_visible(content.decode())
     except UnicodeDecodeError:
@@ -142,7 +141,19 @@ def _spelt_bytes(content: bytes) -> bytes:
     return content if spelt is None else spelt
 
 
-_NAMED_BYTE = re.compile(rb"<0x[0-9A-F]{2}>")
+def read_named_byte(token: bytes) -> bytes | None:
+    """Return the byte that a token of byte fallback names, as in ``<0xE4>``; None for another token."""
+    return bytes([int(token[3:5], 16)]) if BYTE_TEXT.fullmatch(token) else None
+
+
+def character_count(content: bytes) -> int | None:
+    """Count the characters of what is UTF-8."""
+    try:
+        return len(content.decode())
+    except UnicodeDecodeError:
+        return None
+
+
 _FIRST_OF_SEVERAL = 0x80
 """From this byte on, a byte is one of several that make a character of UTF-8."""
 _LONGEST_SPELT_BYTE = 2
@@ -177,7 +188,7 @@ def fallback_ids(tokenizer: Tokenizer) -> Fallback:
     model = tokenizer.model
     unknown = model.unk_id
     if model.byte_fallback:
-        named = (token_id for token_id, token in model.vocabulary.items() if _NAMED_BYTE.fullmatch(token))
+        named = (token_id for token_id, token in model.vocabulary.items() if BYTE_TEXT.fullmatch(token))
         found = frozenset(named)
     else:
         found = frozenset(_single_bytes(tokenizer))
@@ -190,13 +201,13 @@ def _single_bytes(tokenizer: Tokenizer) -> list[int]:
     around = model.continuing_subword_prefix, model.end_of_word_suffix
     longest = _LONGEST_SPELT_BYTE + sum(len(mark.encode()) for mark in around)
     meaning = meaning_of(tokenizer)
-    found = []
+    ids = []
     for token_id, token in model.vocabulary.items():
         if len(token) <= longest:
             content = meaning(token)
             if len(content) == 1 and content[0] >= _FIRST_OF_SEVERAL:
-                found.append(token_id)
-    return found
+                ids.append(token_id)
+    return ids
 
 
 _BINS = (*((length, length) for length in range(1, 9)), (9, 12), (13, 16), (17, 32), (33, 64), (65, 128), (129, None))
@@ -207,9 +218,6 @@ class LengthBin:
     """How many tokens have a length (in bytes, characters, merges) between ``lowest`` and ``highest``.
 
     Attributes:
-        lowest: The shortest.
-        highest: The longest; None for no limit.
-        tokens: How many tokens.
         share: Part of all these tokens, 0 to 1.
         relative: Part of the fullest bin, 0 to 1.
     """
@@ -321,10 +329,10 @@ def variants_of(contents: Contents, text: str) -> list[int]:
 
 
 def _groups(texts: Iterable[tuple[int, str]], key: Key) -> list[list[int]]:
-    found: dict[str, list[int]] = defaultdict(list)
+    groups: dict[str, list[int]] = defaultdict(list)
     for token_id, text in texts:
-        found[key(text)].append(token_id)
-    return [group for group in found.values() if len(group) > 1]
+        groups[key(text)].append(token_id)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _redundancy(name: str, sizes: Iterable[int], total: int) -> Redundancy:

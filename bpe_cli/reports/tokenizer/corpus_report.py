@@ -38,9 +38,6 @@ class Frequencies:
     Attributes:
         counts: By id (u64).
         beyond: The same of ids behind the end of ``counts``: a special token's id can be any u32.
-        document_count: Documents.
-        byte_count: Bytes of text.
-        token_count: Tokens.
     """
 
     counts: array[int]
@@ -60,14 +57,10 @@ class Frequencies:
 
 
 def count_ids(ids: memoryview, into: array[int]) -> dict[int, int]:
-    """Count ids.
-
-    Args:
-        ids: A buffer of u32.
-        into: Counts by id (u64), which are added to.
+    """Add ids (a buffer of u32) to counts by id (u64).
 
     Returns:
-        How often ids occur that lie behind its end.
+        How often ids occur that lie behind the end of the counts.
     """
     beyond: Counter[int] = Counter()
     for start in range(0, len(ids), _CHUNK):
@@ -87,12 +80,6 @@ def count_frequencies(
     threads: int = 1,
 ) -> Frequencies:
     """Encode a corpus and count its tokens; the result depends on the documents alone.
-
-    Args:
-        tokenizer: The tokenizer.
-        blocks: The documents.
-        specials: Which special tokens are looked for in the text.
-        threads: How many threads encode.
 
     Raises:
         UsageError: if a name in ``specials`` is unknown.
@@ -151,7 +138,6 @@ class RareTokens:
     """Tokens below a frequency.
 
     Attributes:
-        frequency: The limit.
         tokens: Ordinary tokens that occur less often in this corpus, those that do not occur included.
         needed: How many tokens a corpus needs before a token that does not occur is below it with 95% confidence.
         known: Whether this corpus has so many.
@@ -165,14 +151,7 @@ class RareTokens:
 
 @dataclass(frozen=True, slots=True)
 class Residue:
-    """A token that is made to be merged on.
-
-    Attributes:
-        token: Which.
-        final: How often it stays a token.
-        made: How often it is made, alone or as a part.
-        ratio: ``final / made``.
-    """
+    """A token that is made to be merged on; ``ratio`` is ``final / made``."""
 
     token: NamedToken
     final: int
@@ -185,8 +164,6 @@ class CorpusReport:
     """What a corpus uses of a vocabulary. Tokens are ordinary ones, if nothing else is said.
 
     Attributes:
-        document_count: Documents.
-        byte_count: Bytes of text.
         token_count: Tokens of the corpus, special ones included.
         used: Tokens of the vocabulary that occur.
         unused: Those that do not.
@@ -197,7 +174,6 @@ class CorpusReport:
         mean_count: How often a token would occur if all occurred equally often; None without ordinary tokens.
         bound: A token that does not occur is rarer than this with 95% confidence; None for an empty corpus.
         rare: How many are below some frequencies, and whether the corpus is large enough to say so.
-        head: The most frequent tokens, special ones included.
         coverage: (share, how many of the most frequent tokens make up at least this share of the corpus).
         unused_ids: All ordinary tokens that do not occur, ascending.
         unused_by_kind: How many of them are (not UTF-8, single bytes or characters, all others).
@@ -205,7 +181,6 @@ class CorpusReport:
         unused_parts: How many tokens that do not occur are parts of ones that do; None without a merge tree.
         residue_count: How many residues there are; None without a merge tree.
         never_final: Tokens that are made at least ``RESIDUE_MADE`` times and never stay; None likewise.
-        residues: The residues that are made most often.
     """
 
     document_count: int
@@ -232,12 +207,7 @@ class CorpusReport:
 
 
 def examine_corpus(anatomy: Anatomy, frequencies: Frequencies) -> CorpusReport:
-    """Report which tokens a corpus uses.
-
-    Args:
-        anatomy: The tokenizer.
-        frequencies: How often its tokens occur (``count_frequencies``).
-    """
+    """Report which tokens a corpus uses."""
     contents = anatomy.contents
     total, unk_id = frequencies.token_count, anatomy.tokenizer.model.unk_id
     counts = {token_id: frequencies.of(token_id) for token_id in contents.meanings}

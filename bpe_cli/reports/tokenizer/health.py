@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.corpus_report import CorpusReport, examine_corpus
 from bpe_cli.reports.tokenizer.odd_tokens import IMPOSSIBLE
-from bpe_cli.reports.tokenizer.reachability import Reachability, examine
+from bpe_cli.reports.tokenizer.reachability import Reachability
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, Structure, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import VocabularyReport, describe
 from bpe_cli.stages import ByteLevel, ByteLevelNormalizer
 from bpe_cli.support.messages import plural
-from bpe_cli.tokenizer.fingerprint import fingerprint
+from bpe_cli.tokenizer import fingerprint
 
 if TYPE_CHECKING:
     from bpe_cli.reports.tokenizer.corpus_report import CorpusReport, Frequencies
@@ -45,8 +46,6 @@ class Finding:
     """One thing that is good, or one to look at.
 
     Attributes:
-        good: Which of the two.
-        about: What it is about, in a word.
         text: The finding, without a period.
     """
 
@@ -62,15 +61,7 @@ def findings(
     corpus: CorpusReport | None = None,
     reachability: Reachability | None = None,
 ) -> tuple[Finding, ...]:
-    """Sum up what is good and what to look at, the good first.
-
-    Args:
-        tokenizer: The tokenizer.
-        report: What the tokenizer is.
-        structure: How its vocabulary is built.
-        corpus: What a corpus uses of it, if there is one.
-        reachability: Which tokens text can become, if that was examined.
-    """
+    """Sum up what is good and what to look at, the good first."""
     found = [
         *_coverage(tokenizer, report, structure),
         *_reach(reachability),
@@ -226,8 +217,8 @@ def _use(corpus: CorpusReport) -> Iterator[Finding]:
         yield Finding(True, "corpus", "the corpus uses every token")
     else:
         enough = corpus.mean_count is not None and corpus.mean_count >= FEW_TO_TELL
-        told = "" if enough else ", but the corpus is too small to blame them"
-        what = f"the corpus never uses {plural(corpus.unused, 'token')} ({corpus.unused_share:.1%}){told}"
+        caveat = "" if enough else ", but the corpus is too small to blame them"
+        what = f"the corpus never uses {plural(corpus.unused, 'token')} ({corpus.unused_share:.1%}){caveat}"
         yield Finding(False, "corpus", what)
     if corpus.residue_count:
         verb = "serves" if corpus.residue_count == 1 else "serve"
@@ -239,10 +230,6 @@ class HealthReport:
     """Whether a tokenizer is healthy.
 
     Attributes:
-        findings: What is good about it and what to look at, in sentences.
-        vocabulary: What it is and holds.
-        structure: How its vocabulary is built.
-        reachability: Which of its tokens text can become.
         corpus: Which of them a corpus uses; None without a corpus.
     """
 
@@ -255,10 +242,6 @@ class HealthReport:
 
 def examine_health(tokenizer: Tokenizer, frequencies: Frequencies | None = None) -> HealthReport:
     """Report on a tokenizer.
-
-    Args:
-        tokenizer: The tokenizer.
-        frequencies: How often its tokens occur in a corpus, by ``frequencies.count_frequencies``.
 
     Raises:
         UsageError: if a split pattern does not compile.

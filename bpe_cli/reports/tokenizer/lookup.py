@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bpe_cli.errors import InputError, UsageError
-from bpe_cli.reports.tokenizer.contents import NamedToken, folded, variants_of, without_space
+from bpe_cli.reports.tokenizer.contents import NamedToken, character_count, folded, variants_of, without_space
 from bpe_cli.stages import RankBpe
 from bpe_cli.stages.spelling import (
     BYTE,
@@ -47,7 +47,6 @@ def find_tokens(anatomy: Anatomy, name: str) -> list[int]:
     """Return the ids of the tokens that a name stands for.
 
     Args:
-        anatomy: The tokenizer.
         name: An id, as digits or ``id:N``; else a text: what tokens stand for, how they are written in the vocabulary
             (``▁the``, ``Ġthe``, ``##s``), how they are shown (``·the``, ``\\xe8``), or a special token.
             ``text:`` before it makes sure that it is a text, ``bytes:`` that it is hexadecimal digits.
@@ -196,7 +195,6 @@ class Occurrence:
     """How often a token occurs in a corpus.
 
     Attributes:
-        count: How often.
         frequency: Part of all tokens of the corpus, 0 to 1; 0 if that has none.
         made: How often it is made, alone or as a part of others; None without a merge tree.
     """
@@ -213,7 +211,6 @@ class DeadMerge:
     Attributes:
         number: Its place in the list, from 0.
         left, right: Its parts.
-        product: What it would make.
     """
 
     number: int
@@ -228,11 +225,9 @@ class TokenCard:
 
     Attributes:
         token: Its id, and the bytes of text that it stands for.
-        written: How the vocabulary writes it.
         character_count: Characters of its text; None if it is not UTF-8.
         kind: ``special`` (found in text only when asked for), ``added`` (found in any text), ``ordinary``, or
             SentencePiece's ``unknown``, ``control``, ``user-defined``, ``byte``, ``serves merging only``.
-        score: Its score, where tokens have one.
         rank: When it is merged: its id where ids are ranks, else the number of its merge in the list, from 0;
             None if no merge makes it, or by score.
         depth: Merges one on top of the other; None without a merge tree.
@@ -242,7 +237,6 @@ class TokenCard:
         child_count: How many there are; None without a merge tree.
         descendant_count: How many tokens it is a part of, directly or not; None likewise.
         dead_merges: The first merges that are left out and would make or use it.
-        dead_merge_count: How many there are.
         variants: Tokens of the same text but for case and a leading space, by id.
         verdict: Whether text becomes it, if that was examined.
         occurrence: How often it occurs in the corpus, if there is one.
@@ -272,12 +266,6 @@ def look_up(
 ) -> TokenCard:
     """Return all there is to know about one token.
 
-    Args:
-        anatomy: The tokenizer.
-        token_id: Which token.
-        verdict: Whether text becomes it, if that was examined.
-        frequencies: How often tokens occur in a corpus.
-
     Raises:
         InputError: if there is no such id.
     """
@@ -293,7 +281,7 @@ def look_up(
     return TokenCard(
         token=token,
         written=tokenizer.token_bytes(token_id),
-        character_count=_characters(token.content),
+        character_count=character_count(token.content),
         kind=_kind(anatomy, token_id),
         score=_score(anatomy, token_id),
         rank=_rank(anatomy, token_id),
@@ -314,13 +302,6 @@ def look_up(
         verdict=verdict,
         occurrence=None if frequencies is None else _occurrence(anatomy, token_id, frequencies),
     )  # fmt: skip
-
-
-def _characters(content: bytes) -> int | None:
-    try:
-        return len(content.decode())
-    except UnicodeDecodeError:
-        return None
 
 
 def _kind(anatomy: Anatomy, token_id: int) -> str:

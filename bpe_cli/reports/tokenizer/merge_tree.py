@@ -44,7 +44,6 @@ class Node:
 
     Attributes:
         level: How many tokens stand above it.
-        token_id: Its id.
         made: Whether its two parts follow, one level deeper; else it is a leaf of this tree.
     """
 
@@ -116,11 +115,11 @@ class MergeTree:
     @cached_property
     def children(self) -> dict[int, list[int]]:
         """What is made of each token directly, in ascending order; of itself twice counts once."""
-        found: dict[int, list[int]] = defaultdict(list)
+        children: dict[int, list[int]] = defaultdict(list)
         for product in sorted(self.order):
             for part in {self.left[product], self.right[product]}:
-                found[part].append(product)
-        return dict(found)
+                children[part].append(product)
+        return dict(children)
 
     def descendants(self, token_id: int) -> set[int]:
         """Return every token that a token is a part of, directly or not."""

@@ -21,7 +21,6 @@ class Cut:
     Attributes:
         name: ``starts inside`` a character: begins with bytes that only go on; ``ends inside`` one; ``both``;
             ``impossible``: no UTF-8 text has these bytes, whatever stands around them.
-        tokens: How many.
         single_bytes: How many of them are one byte, which a byte-level vocabulary must have.
         examples: The first of them that are not single bytes.
     """
@@ -88,7 +87,6 @@ class Unseen:
             (format characters and other default-ignorable ones, without variation selectors),
             ``replacement characters`` (U+FFFD, where text was decoded wrongly), ``private or unassigned characters``.
         tokens: How many tokens; those of a single byte are not counted, which a byte-level vocabulary must have.
-        examples: The first of them.
     """
 
     name: str
@@ -137,9 +135,7 @@ class WhiteSpaceRun:
 
     Attributes:
         kind: What is repeated; ``mixed`` for everything else that is only white space, whose lengths are in characters.
-        tokens: How many tokens.
         stretches: The lengths that have a token, as (first, last).
-        longest: The greatest length.
     """
 
     kind: str
@@ -153,8 +149,6 @@ class DigitRun:
     """Which numbers of a length in ASCII digits are one token.
 
     Attributes:
-        length: How many digits.
-        possible: Ten to the power of ``length``.
         present: How many of them are a token without a space before them.
         present_spaced: How many are one with a space before them.
         missing: The first that are no token, if some of this length are.
@@ -169,14 +163,7 @@ class DigitRun:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Tokens that are one thing at least ``FEWEST_REPEATS`` times.
-
-    Attributes:
-        unit: What is repeated.
-        tokens: How many tokens.
-        longest: The longest of them.
-        times: How often that one repeats the unit.
-    """
+    """Tokens that are one thing at least ``FEWEST_REPEATS`` times, and how often the longest of them is."""
 
     unit: str
     tokens: int

@@ -33,7 +33,7 @@ from bpe_cli.reports.tokenizer.odd_tokens import (
     long_repeats,
     white_space_runs,
 )
-from bpe_cli.tokenizer.withholding import dead_merges
+from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:
     import regex
@@ -192,8 +192,6 @@ class DeepToken:
     """One of the deepest tokens.
 
     Attributes:
-        token: Which.
-        depth: Merges one on top of the other.
         tree: Its tree from the root, left parts first; at most ``TREE_NODES`` tokens of it.
     """
 
@@ -207,20 +205,10 @@ class Structure:
     """How the ordinary tokens of a vocabulary are built; texts are what tokens stand for (``contents.py``).
 
     Attributes:
-        token_count: How many there are.
-        single_bytes: How many bytes are a token.
-        scripts: In which scripts they are written.
         character_lengths: (characters, tokens), ascending, of the tokens that are UTF-8.
-        character_bins: The same in a few bins.
-        merges: The shape of the merge tree; None if the model does not merge.
         deepest: The tokens that take the most merges one on top of the other.
         cuts: The tokens that are not UTF-8, by how they cut characters.
-        white_space: The tokens that are only white space, by kind.
-        digits: Which numbers are one token.
         duplicates: What differs by case or a leading space only.
-        unseen: Tokens with characters that nobody sees.
-        repeats: The longest tokens that repeat one thing.
-        repeat_count: How many tokens do.
     """
 
     token_count: int
@@ -240,11 +228,7 @@ class Structure:
 
 
 class Anatomy:
-    """Hold what several parts of the health report look at: what tokens stand for, and the merge tree.
-
-    Args:
-        tokenizer: The tokenizer.
-    """
+    """Hold what several parts of the health report look at: what tokens stand for, and the merge tree."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer

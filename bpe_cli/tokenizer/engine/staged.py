@@ -16,8 +16,8 @@ from bpe_cli.stages.component_json import component, core_model, core_spec
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.core_arguments import cannot_encode, cannot_spell
 from bpe_cli.support.fast_dataclass import replace
+from bpe_cli.tokenizer.encoded import PieceSpans, Placed
 from bpe_cli.tokenizer.engine import Place
-from bpe_cli.tokenizer.token_spans import PieceSpans, Placed
 
 if TYPE_CHECKING:
     from bpe_cli.tokenizer.engine import EngineParts, Sampling

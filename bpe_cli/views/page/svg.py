@@ -92,14 +92,7 @@ def _parts(box: _Box) -> Iterator[_Box]:
 
 
 def picture(reports: Iterable[Segmentation], *, tokenizer: str | None, ids: bool = False, full: bool = False) -> str:
-    """Draw texts below each other.
-
-    Args:
-        reports: The texts.
-        tokenizer: The tokenizer's name.
-        ids: Whether ids stand below tokens.
-        full: Whether to draw everything, however long.
-    """
+    """Draw texts below each other, with ids below tokens if they are asked for; ``full`` draws all, however long."""
     drawing = _Drawing()
     tokens = more = 0
     for number, report in enumerate(reports):

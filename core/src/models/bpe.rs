@@ -333,3 +333,7 @@ mod long;
 #[cfg(test)]
 #[path = "bpe_tests.rs"]
 mod tests;
+
+#[cfg(all(test, feature = "embedded"))]
+#[path = "bpe_embedded_tests.rs"]
+mod embedded_tests;

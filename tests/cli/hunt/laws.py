@@ -20,7 +20,7 @@ from pathlib import Path
 from bpe_cli.cli import app
 from bpe_cli.cli.options import parameters_of
 from bpe_cli.formats import load
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.comparison import METRICS
 from tests.cli.hunt.lines import OUTPUTS, Line
 from tests.cli.hunt.workshop import TEXTS
 from tests.cli_runner import Result, call

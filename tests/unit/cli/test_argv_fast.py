@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import os
 import random
-from enum import Enum
 from types import NoneType, SimpleNamespace, UnionType
 from typing import get_args, get_origin
 
@@ -17,7 +16,7 @@ import typer
 
 from bpe_cli.cli import app, argv_typer
 from bpe_cli.cli.argv_fast import Unclear, answer, read
-from bpe_cli.cli.options import Option, parameters_of
+from bpe_cli.cli.options import Argument, Option, choices_of, parameters_of
 
 LINES = int(os.environ.get("COMMAND_LINES", "4000"))
 TEXTS = (
@@ -114,7 +113,7 @@ def by_words(name: str, words: list[str]) -> dict[str, object] | None:
         return None
 
 
-def some_value(kind: object, chance: random.Random) -> str:
+def some_value(kind: object, declared: Option | Argument, chance: random.Random) -> str:
     if isinstance(kind, UnionType):
         kind = next(each for each in get_args(kind) if each is not NoneType)
     if get_origin(kind) is list:
@@ -123,8 +122,9 @@ def some_value(kind: object, chance: random.Random) -> str:
         return chance.choice(TEXTS + NUMBERS)
     if kind in (int, float):
         return chance.choice(NUMBERS)
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        value = chance.choice(list(kind)).value
+    choices = choices_of(kind, declared)
+    if choices is not None:
+        value = chance.choice(list(choices))
         return chance.choice((value, value, value, value, value.upper(), value[:-1], value + "x"))
     return chance.choice(TEXTS)
 
@@ -137,18 +137,18 @@ def some_words(name: str, chance: random.Random) -> list[str]:
         if chance.random() < 0.04:
             words.append(chance.choice(ODD))
         elif not isinstance(each, Option):
-            words.append(some_value(kind, chance))
+            words.append(some_value(kind, each, chance))
         else:
             switch = chance.choice([one for names in each.names for one in names.split("/")])
             is_flag = kind is bool or bool in get_args(kind)
             if is_flag and chance.random() < 0.97:
                 words.append(switch)
             elif chance.random() < 0.2:
-                words.append(f"{switch}={some_value(kind, chance)}")
+                words.append(f"{switch}={some_value(kind, each, chance)}")
             elif chance.random() < 0.05:
-                words.append(switch + some_value(kind, chance))
+                words.append(switch + some_value(kind, each, chance))
             else:
-                words += [switch, some_value(kind, chance)]
+                words += [switch, some_value(kind, each, chance)]
     if name == "convert" and chance.random() < 0.9:
         words += ["gpt2", "-o", "out"]
     return words
@@ -190,7 +190,7 @@ def test_what_is_understood_is_what_typer_understands(runs, monkeypatch):
 def test_worked_examples(runs, line, value):
     found = by_words("encode", line.split())
     assert found == runs.by_typer("encode", line.split())
-    assert {name: getattr(found[name], "value", found[name]) for name in value} == value
+    assert {name: found[name] for name in value} == value
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from bpe_cli.corpus import InputHash, Source, columns, read_blocks
+from bpe_cli.corpus import Source, columns, read_blocks
 from bpe_cli.errors import BpeError, InputError
 from tests.needs import needs
 
@@ -49,7 +49,7 @@ def test_rows_are_documents_and_hashed_and_counted(tmp_path, way, name):
     data = (tmp_path / name).read_bytes()
     import hashlib
 
-    assert hashes == [InputHash(path, hashlib.sha256(data).hexdigest(), len(data))]
+    assert hashes == [(path, hashlib.sha256(data).hexdigest(), len(data))]
     assert sum(counted) == len(data)
 
 

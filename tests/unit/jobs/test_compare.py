@@ -12,12 +12,11 @@ from bpe_cli.corpus import Source
 from bpe_cli.errors import UsageError
 from bpe_cli.jobs.compare import PROBES, CompareJob, CompareOptions, compare, compare_and_check
 from bpe_cli.jobs.files import Streams
-from bpe_cli.reports.comparison.changes import Limit
-from bpe_cli.reports.comparison.checks import Condition
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.checks import Condition, Limit
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.results import ComparisonReport
 from bpe_cli.tokenizer.named_encodings import named
-from bpe_cli.views.comparison.as_json import comparison_json
+from bpe_cli.views.comparison.files import comparison_json
 from tests.cli_runner import call
 
 TWO = named("gpt2"), named("o200k_base")

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from bpe_cli.corpus import Source
 from bpe_cli.errors import BpeError, CheckFailed, OutputError, UsageError
 from bpe_cli.jobs.decode import Decoded, DecodeOptions, decode
-from bpe_cli.jobs.encode import Encoded, EncodeOptions, encode
+from bpe_cli.jobs.documents import Encoded, EncodeOptions
+from bpe_cli.jobs.encode import encode
 from bpe_cli.jobs.encode_chat import ChatOptions, encode_chat
 from bpe_cli.jobs.files import Streams
-from bpe_cli.jobs.segment import Segmented, SegmentOptions, segment
+from bpe_cli.jobs.segment import SegmentOptions, segment
 from bpe_cli.jobs.tokenizers import TokenizerChoice, load_tokenizer
 from bpe_cli.stages import SpecialToken
 from bpe_cli.tokenizer.engine import Sampling
@@ -162,7 +163,9 @@ def test_segmented_text_is_that_of_the_command_line(words, options):
     expected = call("encode", "words", "-t", "bpe.json", "--to", "segmented", *words)
     assert expected.status == 0
     out = io.BytesIO()
-    assert segment(Source(("words",), documents="lines"), "bpe.json", options, output=out) == Segmented(3)
+    assert encode(
+        Source(("words",), documents="lines"), "bpe.json", words=options or SegmentOptions(), output=out
+    ) == Encoded(3)
     assert out.getvalue() == expected.out
 
 
@@ -172,7 +175,7 @@ def test_the_vocabulary_of_segmented_text(tmp_path):
     how = SegmentOptions(write_vocabulary=str(own))
     done = segment(Source(("words",), documents="lines"), "bpe.json", how, output=io.BytesIO())
     assert own.read_bytes() == cli.read_bytes()
-    assert done == Segmented(3, len(own.read_text().splitlines()))
+    assert done == Encoded(3, subwords=len(own.read_text().splitlines()))
 
 
 # -- conversations ---------------------------------------------------------------------------------
@@ -196,7 +199,10 @@ def test_the_vocabulary_of_segmented_text(tmp_path):
 )
 def test_conversations_are_those_of_the_command_line(words, tokenizer, chat, options):
     expected = call("encode", "--chat", "chat.json", "-t", tokenizer, *words)
-    assert outcome(lambda out: encode_chat(Source(("chat.json",)), tokenizer, chat, options, output=out)) == expected
+    assert (
+        outcome(lambda out: encode(Source(("chat.json",)), tokenizer, options, chat=chat or ChatOptions(), output=out))
+        == expected
+    )
 
 
 # -- decoding --------------------------------------------------------------------------------------
@@ -321,7 +327,6 @@ def test_a_compressed_output_is_compressed(tmp_path):
         TokenizerChoice("gpt2", inference="longest"),
         Encoded(1, 2, files=("x",)),
         Decoded(1, 2),
-        Segmented(1),
     ],
 )
 def test_parts_of_jobs_travel(value):

@@ -15,7 +15,8 @@ from bpe_cli.stages.named_stages import VISIBLE_WORDS, WORDS
 from bpe_cli.stages.spelling import to_visible
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.trainers import TRAINERS, bpe
-from bpe_cli.trainers.base import Front, Trained, new_counts
+from bpe_cli.trainers.base import Front, Trained
+from bpe_cli.trainers.counts import new_counts
 from bpe_cli.views.training_steps import training_lines
 
 WALK = {"low": 5, "lower": 2, "newest": 6, "widest": 3}

@@ -7,13 +7,12 @@ import re
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Group
 
 from bpe_cli.reports.tokenizer.contents import NamedToken
 from bpe_cli.reports.tokenizer.corpus_report import count_frequencies, examine_corpus
 from bpe_cli.reports.tokenizer.health import findings
 from bpe_cli.reports.tokenizer.lookup import look_up
-from bpe_cli.reports.tokenizer.reachability import examine
+from bpe_cli.reports.tokenizer.reachability.examine import examine
 from bpe_cli.reports.tokenizer.structure import Anatomy, TreeNode, examine_structure
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages import RankBpe, SpecialToken
@@ -21,6 +20,7 @@ from bpe_cli.stages.vocabulary import Vocabulary
 from bpe_cli.support.blocks import Block
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.views.as_json import cards_json, json_value
+from bpe_cli.views.blocks import Blocks
 from bpe_cli.views.structure import bracketed, findings_view, reachability_view, structure_view
 from bpe_cli.views.vocabulary import card_view, corpus_view, vocabulary_view
 from tests.unit.views.golden import CONSOLES, check, render
@@ -39,7 +39,7 @@ FREQUENCIES = count_frequencies(TINY.tokenizer, [Block.of([b" the The----", " th
 CORPUS = examine_corpus(TINY, FREQUENCIES)
 FOUND = findings(TINY.tokenizer, describe(TINY.tokenizer), STRUCTURE, CORPUS)
 CARDS = [look_up(TINY, token_id, frequencies=FREQUENCIES) for token_id in (ord("t"), 260, 272, 274, 400)]
-EVERYTHING = Group(
+EVERYTHING = Blocks(
     findings_view(FOUND), structure_view(STRUCTURE), corpus_view(CORPUS), *(card_view(card) for card in CARDS)
 )
 
@@ -55,7 +55,7 @@ def test_golden(width):
 def test_golden_report_in_colour(console):
     sections = [structure_view(STRUCTURE), reachability_view(examine(TINY.tokenizer)), corpus_view(CORPUS)]
     report = vocabulary_view(describe(TINY.tokenizer), sections=sections)
-    shown = render(Group(findings_view(FOUND), report), **CONSOLES[console])
+    shown = render(Blocks(findings_view(FOUND), report), **CONSOLES[console])
     check(f"health-report-{console}", shown)
 
 
@@ -65,7 +65,7 @@ def test_golden_look_up_in_colour(console):
     cards = [
         look_up(TINY, token_id, verdict=verdict, frequencies=FREQUENCIES) for token_id, verdict in verdicts.items()
     ]
-    check(f"look-up-{console}", render(Group(*map(card_view, cards)), **CONSOLES[console]))
+    check(f"look-up-{console}", render(Blocks(*map(card_view, cards)), **CONSOLES[console]))
 
 
 def test_nothing_hostile_passes():

@@ -12,8 +12,8 @@ from bpe_cli.reports.text.segmentation import segment
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.support.blocks import Block
 from bpe_cli.views.as_json import SHAPES, json_value, segmentation_json, texts_json
-from bpe_cli.views.comparison import as_json as comparison_as_json
-from bpe_cli.views.comparison.as_json import comparison_json
+from bpe_cli.views.comparison import files as comparison_as_json
+from bpe_cli.views.comparison.files import comparison_json
 from tests.unit.reports.comparison.handmade import compared
 from tests.unit.reports.fake_tokenizer import FakeSpecial, FakeTokenizer
 

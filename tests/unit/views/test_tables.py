@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from bpe_cli.reports.comparison.metrics import METRICS
+from bpe_cli.reports.comparison.comparison import METRICS
 from bpe_cli.reports.tokenizer.vocabulary_report import describe
 from bpe_cli.stages.patterns import PATTERNS
 from bpe_cli.support.blocks import Block

@@ -7,6 +7,22 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from bpe_cli.reports.tokenizer.contents import meaning_of
+from bpe_cli.reports.tokenizer.reachability import (
+    CONTEXTS,
+    FIRST_CONTEXTS,
+    LAYERS,
+    LONG_BYTES,
+    LONGEST,
+    MOST_IN_PAIRS,
+    MOST_TEXTS,
+    PAIRS,
+    Layer,
+    Reachability,
+    Search,
+    Verdict,
+    beginnings,
+    in_contexts,
+)
 from bpe_cli.reports.tokenizer.reachability.model_alone import Alone
 from bpe_cli.reports.tokenizer.reachability.normalizing import (
     Normal,
@@ -26,28 +42,12 @@ from bpe_cli.reports.tokenizer.reachability.pieces import (
     cuts_between_characters,
     is_text,
 )
-from bpe_cli.reports.tokenizer.reachability.searching import (
-    CONTEXTS,
-    FIRST_CONTEXTS,
-    LAYERS,
-    LONG_BYTES,
-    LONGEST,
-    MOST_IN_PAIRS,
-    MOST_TEXTS,
-    PAIRS,
-    Layer,
-    Reachability,
-    Search,
-    Verdict,
-    beginnings,
-    in_contexts,
-)
 from bpe_cli.stages import CharacterBpe, Prepend
 from bpe_cli.stages.models import between_tags, codebook_words
 from bpe_cli.support.messages import plural, quote
 
 if TYPE_CHECKING:
-    from bpe_cli.reports.tokenizer.reachability.searching import Candidate
+    from bpe_cli.reports.tokenizer.reachability import Candidate
     from bpe_cli.tokenizer import Tokenizer
 
 _UNSPELT = "it is not spelt in the byte alphabet, so that no text becomes it: it is only decoded"
@@ -65,7 +65,6 @@ def examine(tokenizer: Tokenizer, token_ids: Collection[int] | None = None) -> R
     """Find out which tokens text can become, with special tokens left alone.
 
     Args:
-        tokenizer: The tokenizer.
         token_ids: The tokens to examine; None for all, special and added ones too.
 
     Returns:

@@ -23,13 +23,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bpe_cli.errors import FormatError
-from bpe_cli.reports.tokenizer.reachability.searching import LONGEST, Search, Verdict
+from bpe_cli.reports.tokenizer.reachability import LONGEST, Search, Verdict
 from bpe_cli.stages import CharacterBpe, MergeBpe, RankBpe, ScoredBpe, Unigram, WordPiece
 from bpe_cli.stages.spelling import BYTE_TEXT, UNUSED, USER_DEFINED
 from bpe_cli.support.messages import plural, quote
 from bpe_cli.tokenizer import Tokenizer
 from bpe_cli.tokenizer.merging import as_merges, of_ranks
-from bpe_cli.tokenizer.withholding import dead_merges
+from bpe_cli.tokenizer.special_tokens import dead_merges
 
 if TYPE_CHECKING:
     from bpe_cli.stages import Model

@@ -18,8 +18,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bpe_cli import _core
+from bpe_cli.reports.tokenizer.reachability import Verdict
 from bpe_cli.reports.tokenizer.reachability.pieces import is_text
-from bpe_cli.reports.tokenizer.reachability.searching import Verdict
 from bpe_cli.stages import (
     NFC,
     NFD,

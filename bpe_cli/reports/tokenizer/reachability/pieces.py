@@ -12,8 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from bpe_cli import _core
+from bpe_cli.reports.tokenizer.reachability import Search
 from bpe_cli.reports.tokenizer.reachability.merge_factors import Factors, factors_of, is_settled
-from bpe_cli.reports.tokenizer.reachability.searching import Search
 from bpe_cli.stages import (
     BertNormalizer,
     BertPreTokenizer,

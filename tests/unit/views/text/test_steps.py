@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from bpe_cli.formats import subword_nmt
-from bpe_cli.reports.text.steps import Limits, tell
+from bpe_cli.reports.text.steps.pieces import Limits
+from bpe_cli.reports.text.steps.record import tell
 from bpe_cli.stages import (
     ALGORITHMS,
     BertPreTokenizer,
