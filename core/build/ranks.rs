@@ -3,6 +3,7 @@
 //! What is embedded is known by the sha256 of the `.tiktoken` file it was published as; the file is
 //! rebuilt here, and its sum must be the published one.
 
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -45,13 +46,27 @@ const PUBLISHED: [Published; 4] = [
 
 /// Writes the arrays of each rank file and `embedded.rs`, which lists them.
 pub fn write_tables(out: &Path) {
-    let mut list = String::from("[\n");
+    // Where an entry lies depends on the order of a number's bytes, too: turning the bytes would not do.
+    let order = if cfg!(target_endian = "big") {
+        "big"
+    } else {
+        "little"
+    };
+    let target = env::var("CARGO_CFG_TARGET_ENDIAN").expect("cargo says it");
+    assert_eq!(
+        order, target,
+        "the rank tables are laid out in the byte order of the machine that builds: build on one of the target's"
+    );
+    // What reads them checks it again, in case that they are carried elsewhere.
+    let mut list = format!(
+        "{{ const _: () = assert!(cfg!(target_endian = \"{order}\"), \"the tables have another byte order\"); [\n"
+    );
     for published in &PUBLISHED {
         write_one(published, out);
         writeln!(list, "    embedded_table!(\"{}\"),", published.sha256)
             .expect("a String takes it");
     }
-    list.push(']');
+    list.push_str("] }");
     fs::write(out.join("embedded.rs"), list).expect("OUT_DIR is writable");
 }
 
@@ -89,7 +104,7 @@ fn write_one(published: &Published, out: &Path) {
         let path = out.join(format!("{}.{kind}", published.sha256));
         fs::write(path, content).expect("OUT_DIR is writable");
     };
-    // Build and target machine are taken to have the same byte order; `embedded` checks it.
+    // As this machine reads them; `write_tables` makes sure that the target does too.
     let u32s = |numbers: &[u32]| {
         numbers
             .iter()
