@@ -26,6 +26,7 @@ pub mod pipeline;
 mod prefetch;
 #[cfg(feature = "python")]
 mod py;
+pub mod room;
 pub mod special;
 pub mod split;
 pub mod stages;

@@ -12,7 +12,6 @@ mod chain;
 mod class;
 mod cut;
 mod cutters;
-mod expression;
 mod joining;
 mod lanes;
 #[cfg(test)]

@@ -10,13 +10,14 @@ use std::ops::Range;
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 
-use super::expression::{Expression, Subject};
 use super::joining::Joiner;
 use super::rewriting::{self, Marks};
 use super::{CutSpec, Scanner, ScannerSpec, cutters};
 use crate::error::{Error, Result};
 use crate::normalize::{Context, Pattern};
 use crate::text::Text;
+use crate::text::pattern::{Expression, Rules};
+use crate::text::subject::Subject;
 
 /// The specification of a pre-tokenizer, as JSON of the same form as in Hugging Face's files.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -167,7 +168,8 @@ impl PreTokenizer {
                     Kind::Literal(Box::new(finder(&literal)?), behavior, invert)
                 }
                 Pattern::String(expression) | Pattern::Regex(expression) => {
-                    Kind::Expression(Box::new(Expression::new(&expression)?), behavior, invert)
+                    let expression = Expression::new(&expression, Rules::SPLIT)?;
+                    Kind::Expression(Box::new(expression), behavior, invert)
                 }
             },
             Spec::CharDelimiterSplit { delimiter } => {
@@ -234,7 +236,9 @@ impl PreTokenizer {
                 pieces.spare.clear();
                 for range in &pieces.ranges {
                     let mut joiner = Joiner::new(*behavior, *invert, &mut pieces.spare);
-                    expression.tell(&subject, range.clone(), &mut joiner)?;
+                    let found = expression.matches(&subject, range.clone())?;
+                    let Ok(()) = joiner
+                        .tell_matches(range.clone(), found.into_iter().map(Ok::<_, Infallible>));
                     joiner.finish();
                 }
                 std::mem::swap(&mut pieces.ranges, &mut pieces.spare);
