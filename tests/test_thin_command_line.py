@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from bpe_cli.cli import console
+from bpe_cli.cli.app import NAMES, load
+from bpe_cli.cli.console import in_options
+from bpe_cli.cli.options import Option, parameters_of
 from tests.test_architecture import MODULES, imports_of, name_of, tree_of, unit_of
 
 CLI_KNOWS = {"cli", "jobs", "views", "results", "support", "errors", "teaching"}
@@ -98,3 +102,49 @@ KNOW_BLOCK_FLAGS = {
 def test_few_know_that_documents_may_be_cut():
     found = {name_of(path) for path in MODULES if BLOCK_FLAGS.search(path.read_text(encoding="utf-8"))}
     assert found == KNOW_BLOCK_FLAGS.keys()
+
+
+JOB_OF = {
+    "train": "train.train_file",
+    "encode": "encode.encode",
+    "decode": "decode.decode",
+    "inspect": "inspect.inspect",
+    "compare": "compare.compare_and_check",
+    "convert": "convert.convert",
+}
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_a_command_is_one_call_of_one_job(command):
+    path = next(path for path in MODULES if name_of(path) == f"bpe_cli/cli/{command}.py")
+    verbs = {f"jobs.{job.split('.')[0]}." for job in JOB_OF.values()} | {"jobs.segment.", "jobs.encode_chat."}
+    called = {name for name in run_time_names(path) if name.startswith(tuple(verbs)) and name.split(".")[-1].islower()}
+    assert called - {"jobs.train.check_compat"} == {f"jobs.{JOB_OF[command]}"}
+
+
+ARGUMENT = re.compile(r"`([a-z_]+)(=[^`]+)?`")
+NO_ARGUMENTS = {"regex", "str", "allowed_special", "disallowed_special"}
+"""What stands in backquotes in messages besides: a library, and the words of tiktoken's own messages."""
+
+
+def texts_of(path: Path) -> set[str]:
+    """Return the texts in a file, but for those that describe it."""
+    tree = tree_of(path)
+    described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in described)
+    return {node.value for node in constants if isinstance(node.value, str)}
+
+
+def test_the_arguments_that_messages_name_are_options_of_the_command_line():
+    library = [path for path in MODULES if unit_of(path) not in {"cli", "teaching"}]
+    named = {found for path in library for text in texts_of(path) for found in ARGUMENT.findall(text)}
+    unknown = {name for name, value in named if in_options(whole := f"`{name}{value}`") == whole}
+    assert unknown - NO_ARGUMENTS == set()
+
+
+def test_what_takes_the_place_of_an_argument_is_an_option():
+    declared = (each for name in NAMES for _, each in parameters_of(load(name).run).values())
+    switches = {
+        switch for each in declared if isinstance(each, Option) for name in each.names for switch in name.split("/")
+    }
+    assert {option.split()[0] for option in console._ARGUMENTS.values()} - switches == set()

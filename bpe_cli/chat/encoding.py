@@ -218,12 +218,7 @@ def apply_chat_template(
 
 
 def _conversation(messages: object, tools: object, documents: object, arguments: Mapping[str, Any]) -> Conversation:
-    """Check a conversation as one that is read from a file, by way of the JSON that it would be there.
-
-    Raises:
-        InputError: if it is not one.
-        TypeError: if something in it has no form in JSON.
-    """
+    """Check a conversation as one that is read from a file, by way of the JSON that it would be there."""
     if isinstance(messages, Mapping):
         raise wrong_type("messages", "a list of dicts with a role and a content", messages)
     given = {
@@ -245,11 +240,7 @@ def _conversation(messages: object, tools: object, documents: object, arguments:
 
 
 def _renderer(tokenizer: Tokenizer, template: str | None) -> tuple[ChatTemplate | Layout, Tokenizer]:
-    """Return what renders conversations, and the tokenizer with the special tokens that it needs.
-
-    Raises:
-        UsageError: if there is no such template, or the tokenizer does not fit it.
-    """
+    """Return what renders conversations, and the tokenizer with the special tokens that it needs."""
     own = dict(tokenizer.usage.chat_templates)
     if template is None:
         named = layout_of_model(tokenizer.name) if tokenizer.name else None

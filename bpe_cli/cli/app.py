@@ -137,11 +137,7 @@ def _run(words: list[str]) -> int:
 
 
 def _clear_call(words: list[str]) -> "Callable[[], object]":
-    """Return the call that the words stand for.
-
-    Raises:
-        Unclear: if they are for typer.
-    """
+    """Return the call that the words stand for."""
     name, rest = (words[0], words[1:]) if words else ("", [])
     if _COMPLETION in os.environ:
         raise clear_words.Unclear(_COMPLETION)

@@ -20,6 +20,33 @@ if TYPE_CHECKING:
 PLAIN_WIDTH = 100
 """Columns of output that goes to no terminal, so that it does not depend on one."""
 
+_ARGUMENTS = {
+    "algorithm": "-a",
+    "differences": "--diff",
+    'documents="jsonl"': "--jsonl",
+    'documents="lines"': "--lines",
+    "generation_prompt=False": "--no-generation-prompt",
+    "glossaries": "--glossary",
+    "output": "-o",
+    "special_tokens": "--special",
+    "specials": "--special",
+    **{each: f"--set {each}" for each in ("by_byte", "character_coverage=X", "limit_alphabet=N", "merges=32000")},
+    "template": "--chat-template",
+    "threshold": "--vocabulary-threshold",
+    "vocab_size=32000": "-s 32000",
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            "add_special_tokens", "against", "allow_loss", "bos", "chat", "compat", "counts_out", "dropout", "dtype",
+            "eot", "errors", "field", "format", "frequencies", "id_map", "inference", "initial_alphabet",
+            "max_memory", "merge", "min_frequency", "normalizer", "overlap", "pairs", "pattern", "plain",
+            "pre_tokenizer", "prefix_space", "sample", "split_special", "steps", "text", "to", "vocab_size",
+            "vocabulary", "write_vocabulary",
+        )
+    },
+}  # fmt: skip
+"""What the command line calls the arguments that the library's messages name in backquotes, alone or with a value."""
+
 _TERMINAL = "/dev/tty"
 _bar: Any = None
 """The bar that stands at the end of stderr, if there is one."""
@@ -31,13 +58,34 @@ def note(message: str, *, quiet: bool = False) -> None:
         sys.stdout.flush()
         if _bar is not None:
             _bar.clear()  # it is drawn again below
-        tell(_printable(message) + "\n")
+        tell(_printable(in_options(message)) + "\n")
 
 
 def report(error: BpeError) -> None:
     """Describe what went wrong, and the way out."""
-    hint = f"\nhint: {_printable(error.hint)}\n" if error.hint else ""
-    tell(f"error: {_printable(error.message)}\n{hint}")
+    hint = f"\nhint: {_printable(in_options(error.hint))}\n" if error.hint else ""
+    tell(f"error: {_printable(in_options(error.message))}\n{hint}")
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library with options in the place of arguments, which only a program can give.
+
+    >>> in_options('give `pattern="gpt2"` or `max_memory`, not `regex`; `documents="lines"` takes lines')
+    'give --pattern gpt2 or --max-memory, not `regex`; --lines takes lines'
+    """
+    if "`" not in message:
+        return message
+    import re
+
+    def option(found: re.Match[str]) -> str:
+        whole, name, value = found[0].strip("`"), found[1], found[2]
+        if whole in _ARGUMENTS:
+            return _ARGUMENTS[whole]
+        if name not in _ARGUMENTS:
+            return found[0]
+        return " ".join([_ARGUMENTS[name], *([value.strip('"')] if value else [])])
+
+    return re.sub(r"`([a-z_]+)(?:=([^`]+))?`", option, message)
 
 
 def tell(message: str) -> None:

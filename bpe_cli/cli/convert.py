@@ -140,8 +140,8 @@ class Changes:
 
         corpus = None
         if paths:
-            said = (self.lines, self.jsonl, self.plain, self.field, running.block_size)
-            corpus = options.source_of(paths, None, *said)
+            documents = options.Documents(paths, None, self.lines, self.jsonl, self.plain, self.field)
+            corpus = documents.source(running.block_size)
         threads = usable_threads(running.threads)
         return Change(self.add_tokens, self.prune_to, self.vocab_size, corpus, self.merge, self.id_map, threads)
 

@@ -305,11 +305,7 @@ def run(
 
 
 def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: int | None) -> "EncodeOptions":
-    """Return the options of a job.
-
-    Raises:
-        UsageError: if options contradict each other, or a word of --with is unknown.
-    """
+    """Return the options of a job."""
     from bpe_cli.jobs.documents import EncodeOptions
 
     if unknown := written.more - {"tokens", "spans"}:
@@ -333,11 +329,7 @@ def _job_options(applied: Applied, written: Written, drawing: Drawing, threads: 
 def _check_idle(
     to: str | None, applied: Applied, written: Written, conversations: Conversations, subwords: Subwords
 ) -> None:
-    """Make sure that no option is given that has no effect.
-
-    Raises:
-        UsageError: if an option has no effect.
-    """
+    """Make sure that no option is given that has no effect."""
     if not conversations.chat:
         if conversations != Conversations():
             raise UsageError(

@@ -227,11 +227,7 @@ def run(
 
 
 def _check_alone(shown: Shown, documents: options.Documents, special: list[str] | None) -> None:
-    """Make sure that nothing is asked of a text where there is none.
-
-    Raises:
-        UsageError: if an option is about a text.
-    """
+    """Make sure that nothing is asked of a text where there is none."""
     reading = {
         "--lines": documents.lines,
         "--jsonl": documents.jsonl,
@@ -256,11 +252,7 @@ def _is_tokenizer(name: str) -> bool:
 
 
 def _refuse_tokenizers(inputs: list[str]) -> None:
-    """Refuse names of tokenizers where texts should be: several of them, or one beside texts.
-
-    Raises:
-        UsageError: All inputs are tokenizers, or one is not a file but a tokenizer's name.
-    """
+    """Refuse names of tokenizers where texts should be: several of them, or one beside texts."""
     if all(map(_is_tokenizer, inputs)):
         options_of_compare = shlex.join(word for name in inputs for word in ("-t", name))
         raise UsageError(
@@ -276,11 +268,7 @@ def _refuse_tokenizers(inputs: list[str]) -> None:
 
 
 def _tokenizer_alone(tokenizer: str | None, inputs: list[str] | None, text: str | None) -> str | None:
-    """Return the tokenizer that --token and --corpus are about: with -t, or in the place of an input.
-
-    Raises:
-        UsageError: if there is a text besides.
-    """
+    """Return the tokenizer that --token and --corpus are about: with -t, or in the place of an input."""
     if text is not None or (inputs and (tokenizer is not None or len(inputs) > 1)):
         raise UsageError(
             "--token and --corpus are about a tokenizer by itself, and there is a text besides",
@@ -299,12 +287,7 @@ def _stdin_has_text() -> bool:
 
 
 def _show(done: "Inspection", wanted: Shown, screen: options.Screen) -> None:
-    """Print what was found as it was asked for.
-
-    Raises:
-        UsageError, InputError: if a text cannot be shown, or a token that was named is not there.
-        OutputError: if a page cannot be written.
-    """
+    """Print what was found as it was asked for."""
     from bpe_cli.jobs.inspect import ExplainedTexts, InspectedTexts, RankedTexts, TokenCards
 
     if isinstance(done, TokenCards):
@@ -416,11 +399,7 @@ def _print_each(
 
 
 def _show_tokens(found: "TokenCards", wanted: Shown, color: options.Color) -> None:
-    """Print all about each token that is there, then fail if one is not.
-
-    Raises:
-        UsageError, InputError: if a token is not there.
-    """
+    """Print all about each token that is there, then fail if one is not."""
     if found.cards and wanted.json:
         from bpe_cli.views.as_json import cards_json
 

@@ -237,8 +237,29 @@ class Documents:
         Raises:
             UsageError: if options exclude each other, or nobody would ever type the input.
         """
-        each_line = self.lines or (lines and not self.jsonl)
-        return source_of(self.inputs, self.text, each_line, self.jsonl, self.plain, self.field, block_size)
+        from bpe_cli.corpus import Source, waits_for_keyboard
+
+        if self.jsonl and self.lines:
+            raise UsageError("--lines and --jsonl exclude each other")
+        if self.jsonl and self.plain:
+            raise UsageError("--plain and --jsonl exclude each other", hint="--plain takes lines of JSON for text")
+        if self.plain and self.text is not None:
+            message = "--plain says how inputs are taken, and --text is text in any case"
+            raise UsageError(message, hint="leave --plain out")
+        source = Source(
+            paths=tuple(self.inputs or ()),
+            text=self.text,
+            documents="jsonl" if self.jsonl else "lines" if self.lines or lines else "whole",
+            field=self.field,
+            block_bytes=block_size,
+            plain=self.plain,
+        )
+        if not self.inputs and waits_for_keyboard(source, sys.stdin.buffer):
+            raise UsageError(
+                "there is no input: stdin is a terminal",
+                hint="name files, give -T TEXT, or pipe text in (- reads what you type)",
+            )
+        return source
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,38 +294,6 @@ class NamedTokenizer:
             UsageError: if a special token is not TEXT=ID.
         """
         return choice_of(self.tokenizer, self.pattern, self.add_special)
-
-
-def source_of(
-    inputs: list[str] | None, text: str | None, lines: bool, jsonl: bool, plain: bool, field: str, block_size: int
-) -> "Source":
-    """Build the description of a corpus.
-
-    Raises:
-        UsageError: if options exclude each other, or nobody would ever type the input.
-    """
-    from bpe_cli.corpus import Source, waits_for_keyboard
-
-    if lines and jsonl:
-        raise UsageError("--lines and --jsonl exclude each other")
-    if plain and jsonl:
-        raise UsageError("--plain and --jsonl exclude each other", hint="--plain takes lines of JSON for text")
-    if plain and text is not None:
-        raise UsageError("--plain says how inputs are taken, and --text is text in any case", hint="leave --plain out")
-    source = Source(
-        paths=tuple(inputs or ()),
-        text=text,
-        documents="jsonl" if jsonl else "lines" if lines else "whole",
-        field=field,
-        block_bytes=block_size,
-        plain=plain,
-    )
-    if not inputs and waits_for_keyboard(source, sys.stdin.buffer):
-        raise UsageError(
-            "there is no input: stdin is a terminal",
-            hint="name files, give -T TEXT, or pipe text in (- reads what you type)",
-        )
-    return source
 
 
 def choice_of(name: str | None, pattern: str | None = None, add_special: list[str] | None = None) -> "TokenizerChoice":

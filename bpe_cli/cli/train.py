@@ -273,11 +273,7 @@ def _given(model: Model, stages: Stages, *, any_size: bool) -> dict[str, object]
 
 
 def _file_format(model: Model, written: Written) -> str:
-    """Return the format of the file: as it is asked for, or as its name says.
-
-    Raises:
-        UsageError: if the name of a file says that it is another thing.
-    """
+    """Return the format of the file: as it is asked for, or as its name says."""
     from bpe_cli.jobs.files import check_tokenizer_name, format_asked_for
 
     codes = model.algorithm == "bpe" and model.compat == "subword-nmt"

@@ -76,7 +76,7 @@ def _check(name: str, schema: Any, keys: list[str], field: str, arrow: Any) -> N
         if key not in names:
             raise InputError(
                 f"{name}: there is no column {field!r}",
-                hint=f"--field names it; there is {', '.join(map(repr, names[:10]))}" if names else None,
+                hint=f"`field` names it; there is {', '.join(map(repr, names[:10]))}" if names else None,
             )
         kind = kind.field(key).type
     if arrow.types.is_dictionary(kind):

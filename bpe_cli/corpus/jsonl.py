@@ -87,7 +87,7 @@ def _select(value: Any, field: str, path: list[str], where: str) -> str:
                 keys = ", ".join(map(repr, list(value)[:10])) + (", ..." if len(value) > 10 else "")
                 raise InputError(
                     f"{where}: there is no field {key!r}{inside}",
-                    hint=f"--field names it; the keys{inside} are {keys}" if value else "the object is empty",
+                    hint=f"`field` names it; the keys{inside} are {keys}" if value else "the object is empty",
                 )
             value = value[key]
         elif isinstance(value, list) and key.isascii() and key.isdigit():

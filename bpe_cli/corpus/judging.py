@@ -105,7 +105,7 @@ def _name(item: Input) -> str:
 def _not_text(name: str, kind: Kind, json: bool) -> InputError:
     way_out = "name the file" if kind.is_table else kind.advice
     what = "which is read from files alone" if kind.is_table else "not text"
-    plainly = "" if json else "; --plain takes its bytes as they are"
+    plainly = "" if json else "; `plain` takes its bytes as they are"
     return InputError(f"{name} is {kind.title}, {what}", hint=f"{way_out}{plainly}")
 
 
@@ -119,7 +119,7 @@ def json_lines_error(what: str, row: dict[str, Any] | None) -> UsageError:
     """Make the error of JSON lines where text should be: the way out names the field that looks like the text."""
     return UsageError(
         f"{what} JSON lines, which as text would be taken with their keys and quotes",
-        hint=f"{_reading(row)} takes the text of each; --plain takes the lines as they are",
+        hint=f"{_reading(row)} takes the text of each; `plain` takes the lines as they are",
     )
 
 
@@ -131,9 +131,9 @@ def _reading(row: dict[str, Any] | None) -> str:
 
     field = None if row is None else text_field(row)
     if field is not None:
-        return f"--jsonl --field {shlex.quote(field)}"
+        return f'`documents="jsonl"` `field={shlex.quote(field)}`'
     keys = ", ".join(map(repr, list(row)[:10])) if row else ""
-    return "--jsonl --field NAME" + (f" (the keys are {keys})" if keys else "")
+    return '`documents="jsonl"` `field=NAME`' + (f" (the keys are {keys})" if keys else "")
 
 
 def _others(number: int) -> str:
@@ -151,7 +151,7 @@ def _mixture(kinds: dict[Kind, list[Input]]) -> UsageError:
     example = f", as in {pattern}{reading}" if pattern else reading
     return UsageError(
         f"the inputs are of several kinds: {', '.join(listed)}",
-        hint=f"name those of one kind{example}; --plain takes all as text",
+        hint=f"name those of one kind{example}; `plain` takes all as text",
     )
 
 

@@ -69,6 +69,14 @@ def dump(
 ) -> dict[str, bytes]:
     """Return the contents of the files that hold a tokenizer, proved: read back they give the same ids and texts.
 
+    Args:
+        tokenizer: What is to be held.
+        format: One of ``FORMATS``.
+        allow_loss: What may be left out, by the names in ``features.LOSSES``.
+
+    Returns:
+        File name -> content. The name ``""`` is the output path itself; others lie in it as a folder.
+
     Raises:
         FormatError: if the format cannot hold all of it.
         UsageError: if there is no such format, or no such loss.

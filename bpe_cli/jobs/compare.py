@@ -133,7 +133,7 @@ def compare_and_check(
     check_kept(job.outputs, _read_by(job), streams)
     models = _models(job)
     if len(models) < 2 and (job.options.overlap or job.options.differences is not None):
-        option = "--overlap" if job.options.differences is None else "--diff"
+        option = "`overlap`" if job.options.differences is None else "`differences`"
         raise UsageError(f"{option} compares tokenizers with the first, and there is one", hint="add -t TOKENIZER")
     for model in models:
         note_oddities(model, job.options.specials, listener)
@@ -165,14 +165,14 @@ def _stored(path: str, stdin: BinaryIO) -> tuple[str, StoredComparison]:
 def _read_by(job: CompareJob) -> Iterator[tuple[str, str]]:
     """Yield what messages call the files that are read besides the inputs, and their paths."""
     if job.against is not None:
-        yield "the report of --against", job.against
+        yield "the report of `against`", job.against
     for tokenizer in job.tokenizers:
         yield from (("a tokenizer", path) for _, path in files_of(tokenizer) if path)
     for each in job.options.parallel:
         yield from (("the parallel texts", path) for path in {each, each.partition("=")[2]})
     folder = job.options.pairs
     if folder is not None and os.path.isdir(folder):
-        yield from (("an object of --pairs", os.path.join(folder, each)) for each in os.listdir(folder))
+        yield from (("an object of `pairs`", os.path.join(folder, each)) for each in os.listdir(folder))
 
 
 def _models(job: CompareJob) -> list[Tokenizer]:
@@ -187,11 +187,7 @@ def _models(job: CompareJob) -> list[Tokenizer]:
 
 
 def _check_scopes(job: CompareJob, found: Inputs) -> None:
-    """Make sure that there are the inputs that conditions and limits name.
-
-    Raises:
-        UsageError: if one is not.
-    """
+    """Make sure that there are the inputs that conditions and limits name."""
     from bpe_cli.corpus.source import TEXT_NAME
     from bpe_cli.reports.comparison.checks import check_scope
 
@@ -328,11 +324,7 @@ def _probes(tokenizers: Sequence[Tokenizer], sample: Sample | None, options: Com
 
 
 def _files(folder: str, stdin: BinaryIO) -> dict[str, bytes]:
-    """Read the JSON and YAML files of a folder.
-
-    Raises:
-        InputError: if one cannot be read.
-    """
+    """Read the JSON and YAML files of a folder."""
     from bpe_cli.corpus.opening import read_whole
     from bpe_cli.support.messages import cannot_read
 

@@ -16,7 +16,7 @@ from bpe_cli.jobs.files import Streams, check_kept, streams_of
 from bpe_cli.jobs.tokenizers import load
 from bpe_cli.stages import SpecialToken
 from bpe_cli.support.core_arguments import list_of, losses_of, wrong_type
-from bpe_cli.support.listening import SILENCE, Listener, heard
+from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
 from bpe_cli.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Change:
     @property
     def read_files(self) -> list[tuple[str, str]]:
         """What messages call the files that are read besides a corpus, and their paths."""
-        files = {"the list of tokens": self.add_tokens, "the tokenizer of --merge": self.merge}
+        files = {"the list of tokens": self.add_tokens, "the tokenizer of `merge`": self.merge}
         return [(what, path) for what, path in files.items() if path is not None]
 
     def map_path(self, output: str) -> str:
@@ -94,14 +94,14 @@ class Change:
         """
         if self.id_map is not None:
             if os.path.abspath(self.id_map) == os.path.abspath(output):
-                raise UsageError("--id-map and --output are the same file")
+                raise UsageError("`id_map` and `output` are the same file")
             return self.id_map
         try:
             mode = os.stat(output).st_mode
         except OSError:
             mode = stat.S_IFREG
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise UsageError(f"there is no place for the map of ids beside {output}", hint="give --id-map FILE")
+            raise UsageError(f"there is no place for the map of ids beside {output}", hint="give `id_map=FILE`")
         return (output.rstrip("/" + os.sep) or output) + ".ids.json"
 
     def apply(
@@ -141,15 +141,8 @@ class Change:
         )  # fmt: skip
         total = size if self.prune_to is None else len(surgery.used_ids(tokenizer)) - size
         with listener.task("training" if self.prune_to is None else "pruning", total, "token") as advance:
-            done = 0
-
-            def on_progress(reached: int, _: int) -> None:
-                nonlocal done
-                advance(reached - done)
-                done = reached
-
             change = surgery.prune if self.prune_to is not None else surgery.extend
-            return change(tokenizer, counts, size, progress=on_progress)
+            return change(tokenizer, counts, size, progress=by_totals(advance))
 
     @staticmethod
     def _other(tokenizer: Tokenizer, spec: str, listener: Listener) -> Tokenizer:
@@ -237,14 +230,12 @@ def convert(
     elif change is not None:
         map_path = change.map_path(path)
     if stdout is not None and map_path == f"{_STDOUT}.ids.json":
-        raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give --id-map FILE")
+        raise UsageError("the map of ids needs a name when the tokenizer goes to stdout", hint="give `id_map=FILE`")
     listener, streams = heard(listener), streams_of(streams)
     if stdout is not None and not callable(getattr(stdout, "write", None)):
         raise wrong_type("stdout", "a binary stream", stdout)
-    written = [
-        ("-o", path),
-        ("the map of ids" if (change.id_map if change else id_map) is None else "--id-map", map_path),
-    ]
+    map_named = (change.id_map if change else id_map) is not None
+    written = [("`output`", path), ("`id_map`" if map_named else "the map of ids", map_path)]
     kept = [] if isinstance(source, Tokenizer) else [("the tokenizer", os.fsdecode(source))]
     check_kept(written, [*kept, *(change.read_files if change else [])], streams)
     model = source if isinstance(source, Tokenizer) else load(source, pattern)
@@ -257,7 +248,7 @@ def convert(
     if change is not None:
         if change.corpus is not None:  # what no change can mend is said before the work
             places = _places(rehearse(skeleton(model), chosen, losses), path, map_path, stdout)
-            written += [("-o", place) for place in places.values()]
+            written += [("`output`", place) for place in places.values()]
         operation = change.apply(model, written, listener, streams)
         model = operation.tokenizer
     files = dump(model, chosen, losses)
@@ -289,12 +280,7 @@ def _path(output: str | os.PathLike[str]) -> str:
 
 
 def _format_of(output: str, name: str | None) -> str:
-    """Return the format to write: as asked, or by the name of the output.
-
-    Raises:
-        UsageError: if there is no such format, or nothing says which one is meant.
-        TypeError: if its name is not a str.
-    """
+    """Return the format to write: as asked, or by the name of the output."""
     from bpe_cli.formats import format_of_name
 
     if name is None:
@@ -305,19 +291,18 @@ def _format_of(output: str, name: str | None) -> str:
 
 
 def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdout: BinaryIO | None) -> dict[str, str]:
-    """Return where each file goes, and make sure that it, and the map of ids, can be written there.
-
-    Raises:
-        UsageError: if the map would be one of the files, or stdout cannot take them.
-        OutputError: if a place cannot be written to.
-    """
+    """Return where each file goes, and make sure that it, and the map of ids, can be written there."""
     from bpe_cli.sinks.atomic import check_writable, made_folder
 
     if output == _STDOUT and stdout is not None:
         if "" not in files:
-            raise UsageError("this format is several files, which stdout cannot take", hint="name a folder with -o")
+            raise UsageError(
+                "this format is several files, which stdout cannot take", hint="name a folder with `output`"
+            )
         if stdout.isatty() and b"\0" in files[""]:
-            raise UsageError("this format is not for a terminal", hint="name a file with -o, or pipe it into a program")
+            raise UsageError(
+                "this format is not for a terminal", hint="name a file with `output`, or pipe it into a program"
+            )
         if map_path is not None:
             check_writable(map_path)
         return {"": output}
@@ -325,7 +310,7 @@ def _places(files: Mapping[str, bytes], output: str, map_path: str | None, stdou
     folder = os.path.dirname(output) or "." if os.path.basename(output) in files else output
     paths = {name: str(Path(folder) / name) if name else output for name in files}
     if map_path in paths.values():
-        raise UsageError(f"--id-map names {map_path}, which is a file of the output")
+        raise UsageError(f"`id_map` names {map_path}, which is a file of the output")
     ready: AbstractContextManager[None] = nullcontext() if "" in files else made_folder(folder, kept=False)
     with ready:
         for path in (*paths.values(), *([map_path] if map_path else ())):
@@ -340,9 +325,6 @@ def _write(contents: dict[str, bytes], folder: str | None, stdout: BinaryIO | No
         contents: The files by path.
         folder: The folder that they are in, if it may have to be made.
         stdout: What ``-`` stands for, if it stands for anything.
-
-    Raises:
-        OutputError: if one cannot be written.
     """
     from bpe_cli.sinks.atomic import made_folder, open_stdout, write_together
 

@@ -147,9 +147,9 @@ def load_counts(paths: Iterable[str], options: Options, max_memory: int) -> tupl
     cutting, counts = counts_file.load_all(map(Path, paths), max_memory)
     splits = isinstance(options, SplittingOptions) and options.split_special
     if splits and set(options.special_tokens) != set(cutting.special_tokens):
-        made = " ".join(f"--special {token}" for token in cutting.special_tokens)
+        made = " ".join(f"`special_tokens={token}`" for token in cutting.special_tokens)
         raise UsageError(
-            f"the counts were made with {f'--split-special {made}' if made else 'no --split-special'}",
+            f"the counts were made with {f'`split_special` {made}' if made else 'no `split_special`'}",
             hint="count again with the special tokens that are to be split off",
         )
     return counts, trainer_for(options).adopt(options, cutting)
@@ -182,5 +182,5 @@ def check_matches(counts: _core.Counts, pattern: str) -> None:
                 return
     raise UsageError(
         f"the pattern {show_pattern(pattern)} matches nothing in the corpus, so that nothing is cut",
-        hint="--pattern none is the way to leave documents whole",
+        hint='`pattern="none"` is the way to leave documents whole',
     )

@@ -101,7 +101,7 @@ def decode(
         check_writable(target.path)
     model = load_tokenizer(tokenizer)
     edges = edges_of(model, bos=options.bos, eot=options.eot)
-    written = [("-o", target.path)]
+    written = [("`output`", target.path)]
     found = find_inputs(
         Source(tuple(paths), plain=True), written, listener=listener, streams=streams, target=target,
         otherwise="ids can be piped in: echo 24912 2375 | bpe decode",
@@ -199,11 +199,7 @@ class _Place:
 
     @contextmanager
     def named(self, model: Tokenizer, ids: Sequence[int]) -> Iterator[None]:
-        """Put the place before the message of what fails inside.
-
-        Raises:
-            InputError: if something failed; of an id that has no token, with its number in the document.
-        """
+        """Put the place before the message of what fails inside."""
         try:
             yield
         except InputError as error:

@@ -96,7 +96,7 @@ def refusing(blocks: Iterable[Block], matcher: _core.SpecialMatcher | None, orig
                 text = bytes(document[start:end]).decode("utf-8", "backslashreplace")
                 raise InputError(
                     f"{origins.of(number)}, byte {offset + start:,}: the text holds the special token {text}",
-                    hint="--special all makes it that token, no --special keeps it plain text",
+                    hint='`specials="all"` makes it that token, no `specials` keeps it plain text',
                 )
             offset += len(document)
         yield block
@@ -337,7 +337,7 @@ def check_output(to: str, target: Target, *, jsonl: bool = False) -> None:
 
     if target.path is None:
         if to in sinks.SINKS and sinks.is_binary(to) and target.stream is not None and target.stream.isatty():
-            raise UsageError(f"{to} is not for a terminal", hint="name a file with -o, or pipe it into a program")
+            raise UsageError(f"{to} is not for a terminal", hint="name a file with `output`, or pipe it into a program")
     elif to in sinks.SINKS:
         sinks.check_outputs(to, target.path)
     else:
@@ -348,4 +348,4 @@ def outputs_of(to: str, target: Target) -> list[tuple[str, str | None]]:
     """Return the files that are written, with what messages call them."""
     from bpe_cli import sinks
 
-    return [("-o", target.path), ("the record of -o", sinks.record_of(to, target.path))]
+    return [("`output`", target.path), ("the record of `output`", sinks.record_of(to, target.path))]

@@ -157,39 +157,32 @@ class _Work:
         return () if self.options.refuse_specials else self.options.specials
 
     def check(self) -> None:
-        """Make sure that no option is given that has no effect, or none that is clear.
-
-        Raises:
-            UsageError: if an option has no effect, or contradicts another.
-        """
+        """Make sure that no option is given that has no effect, or none that is clear."""
         from bpe_cli.sinks import SINKS
 
         options, to = self.options, self.to
         if to not in (*SINKS, "text"):
             raise UsageError(f"conversations cannot be encoded to {to!r}", hint=f"there are {', '.join(SINKS)}, text")
         if self.source.documents == "lines":
-            raise UsageError("--chat reads JSON, not lines of text", hint="--jsonl takes a conversation from each line")
+            raise UsageError(
+                "`chat` reads JSON, not lines of text", hint='`documents="jsonl"` takes a conversation from each line'
+            )
         if self.source.plain:
-            raise UsageError("--chat reads JSON, not text as it is", hint="leave --plain out")
+            raise UsageError("`chat` reads JSON, not text as it is", hint="leave `plain` out")
         if options.spans:
             raise UsageError("spans are places in a text, and a conversation is none", hint="leave spans out")
         if options.add_special_tokens or options.bos is not None:
             raise UsageError(
                 "a chat template itself writes what belongs around a conversation",
-                hint=f"leave {'--add-special-tokens' if options.add_special_tokens else '--bos'} out",
+                hint=f"leave {'`add_special_tokens`' if options.add_special_tokens else '`bos`'} out",
             )
         if to == "text" and options.eot is not None:
-            raise UsageError("--eot is about ids, and --to text writes none", hint="leave it out")
+            raise UsageError('`eot` is about ids, and `to="text"` writes none', hint="leave it out")
         if self.chat.template == BILLED and to != "count":
-            raise UsageError("openai says what OpenAI bills, not which ids there are", hint="--to count gives it")
+            raise UsageError("openai says what OpenAI bills, not which ids there are", hint='`to="count"` gives it')
 
     def reader(self) -> _Reader:
-        """Find the conversations.
-
-        Raises:
-            InputError: if an input is missing, or the list of tools cannot be read.
-            UsageError: if an output is an input.
-        """
+        """Find the conversations."""
         source = replace(
             self.source,
             documents="lines" if self.source.documents == "jsonl" else "whole",
@@ -209,21 +202,16 @@ class _Work:
 
 
 def _renderer(work: _Work, model: Tokenizer, named: str) -> tuple[_Renders, Tokenizer]:
-    """Return what renders conversations, and the tokenizer with the special tokens that it needs.
-
-    Raises:
-        UsageError: if there is no such template, or the tokenizer does not fit it.
-        InputError: if its file cannot be read.
-    """
+    """Return what renders conversations, and the tokenizer with the special tokens that it needs."""
     from bpe_cli.chat import LAYOUTS, ChatTemplate, is_billed, layout_of_model, special_names
 
     own = dict(model.usage.chat_templates)
     name = work.chat.template or next(iter(own), None) or (layout_of_model(named) if named else None)
     date = work.chat.date
     if name is None:
-        counts = "; --to count counts as OpenAI bills" if is_billed(named) else ""
+        counts = '; `to="count"` counts as OpenAI bills' if is_billed(named) else ""
         raise UsageError(
-            "this tokenizer comes with no chat template, so --chat-template is to name one",
+            "this tokenizer comes with no chat template, so `template` is to name one",
             hint=f"built in are {', '.join(LAYOUTS)}; or a file, such as chat_template.jinja{counts}",
         )
     if name in own:
@@ -268,11 +256,7 @@ class _Reader:
 
     @contextmanager
     def batches(self, what: str) -> Iterator[Iterator[list[Conversation]]]:
-        """Open the inputs as one task; yield the conversations, as many at a time as a block of the input ends.
-
-        Raises:
-            InputError: if one cannot be read; the message says where.
-        """
+        """Open the inputs as one task; yield the conversations, as many at a time as a block of the input ends."""
         from bpe_cli.corpus import reading
 
         with reading(
@@ -347,11 +331,7 @@ def _shown(batch: list[Conversation]) -> Block:
 
 
 def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) -> Encoded:
-    """Write what OpenAI bills.
-
-    Raises:
-        UsageError: if something is asked for that is not billed so.
-    """
+    """Write what OpenAI bills."""
     from bpe_cli import sinks
     from bpe_cli.chat import count_billed
     from bpe_cli.sinks.lines import CountSink
@@ -362,7 +342,7 @@ def _write_counts(work: _Work, model: Tokenizer, named: str, reader: _Reader) ->
     if work.chat.generation_prompt is False or varied:
         raise UsageError(
             "OpenAI bills text as it is, and for the answer's beginning in any case",
-            hint="leave --special, --eot, --no-generation-prompt and sampling out, or name a layout by --chat-template",
+            hint="leave `specials`, `eot`, `generation_prompt=False` and sampling out, or name a layout by `template`",
         )
     budget = Budget(options.max_tokens, reader)
     with (

@@ -152,8 +152,8 @@ def find_documents(
         and not any(each.kind is not None and each.kind.is_table for each in inputs.items)
     ):
         raise UsageError(
-            "--field names a field of JSON lines or a column of Parquet or Arrow files, and there are none",
-            hint="--jsonl reads each line as a JSON object",
+            "`field` names a field of JSON lines or a column of Parquet or Arrow files, and there are none",
+            hint='`documents="jsonl"` reads each line as a JSON object',
         )
     return inputs
 
@@ -215,7 +215,7 @@ def check_text_output(path: str, *, jsonl: bool = False) -> None:
     from bpe_cli.sinks.compressing import check_compressing
     from bpe_cli.sinks.naming import ENDINGS, TEXT, check_name
 
-    check_name("-o", path, "text", ENDINGS["jsonl"] if jsonl else TEXT, packable=True)
+    check_name("`output`", path, "text", ENDINGS["jsonl"] if jsonl else TEXT, packable=True)
     check_compressing(path)
     check_writable(path)
 
@@ -333,9 +333,9 @@ def check_tokenizer_name(output: str | None, format_name: str) -> None:
 
     named, ending = formats_of_ending(output), os.path.splitext(output or "")[1].casefold()
     name = read_name(output)
-    check_name("-o", output, format_name, [*TEXT, name.ending] if named or name.packed else TEXT)
+    check_name("`output`", output, format_name, [*TEXT, name.ending] if named or name.packed else TEXT)
     if named and format_name not in named and ending not in _OF_MANY:
         raise UsageError(
-            f"-o {output} names a {ending} file, but what is written is {format_name}",
+            f"`output` {output} names a {ending} file, but what is written is {format_name}",
             hint=f"bpe convert --format {named[0]} makes one of any tokenizer that it can hold",
         )

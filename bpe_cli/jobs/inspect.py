@@ -202,11 +202,7 @@ def inspect(
 def _finder(
     tokenizer: Tokenizer, options: InspectOptions
 ) -> tuple[type[InspectedTexts | RankedTexts | ExplainedTexts], Callable[[bytes], Any]]:
-    """Return what finds what is asked for of a text, and the kind of report that it makes.
-
-    Raises:
-        UsageError: if the model does not have it, or a special token is unknown.
-    """
+    """Return what finds what is asked for of a text, and the kind of report that it makes."""
     specials = options.specials
     if options.steps:
         from bpe_cli.reports.text.steps.pieces import Limits
@@ -264,9 +260,6 @@ def _documents(source: Source, inputs: Inputs, listener: Listener, streams: Stre
     """Yield each document whole.
 
     Lines have their titles even if there is only one: to know, the next would have to be waited for.
-
-    Raises:
-        InputError: if one is too long to be shown.
     """
     from bpe_cli.corpus import reading
     from bpe_cli.jobs.documents import Origins

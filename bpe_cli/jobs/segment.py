@@ -54,7 +54,7 @@ class SegmentOptions:
 
     def __post_init__(self) -> None:
         if self.threshold and self.vocabulary is None:
-            raise UsageError("--vocabulary-threshold is about --vocabulary, which is missing")
+            raise UsageError("`threshold` is about `vocabulary`, which is missing")
 
     @property
     def about_words(self) -> bool:
@@ -104,7 +104,7 @@ def segment(
         check_text_output(target.path, jsonl=source.documents == "jsonl")
     model = load_tokenizer(tokenizer)
     check_sampling(model, how.sampling)
-    written = [("-o", target.path), ("--write-vocabulary", how.write_vocabulary)]
+    written = [("`output`", target.path), ("`write_vocabulary`", how.write_vocabulary)]
     check_kept(written, [*files_of(tokenizer), ("the vocabulary", how.vocabulary or "")], streams, target)
     note_oddities(model, (), listener)
     files = find_documents(source, written, listener=listener, streams=streams, target=target)
@@ -155,7 +155,7 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
     bpe = model.live_model
     if isinstance(bpe, CharacterBpe) and bpe.end_of_word_suffix and not bpe.continuing_subword_prefix:
         if sampling is not None and sampling.way != "dropout":
-            raise UsageError("segmented text can be varied by --dropout, and by no other way")
+            raise UsageError("segmented text can be varied by `dropout`, and by no other way")
         known = None
         if how.vocabulary is not None:
             counts = read_counts(how.vocabulary)
@@ -176,7 +176,7 @@ def line_cutter(model: Tokenizer, how: SegmentOptions) -> Cut:
         longest = isinstance(bpe, LongestMatch)
         raise UsageError(
             "glossaries, separators and vocabularies are about words that are cut into subwords by merges",
-            hint="leave --inference out" if longest else "-a bpe trains such a tokenizer",
+            hint="leave `inference` out" if longest else '`algorithm="bpe"` trains such a tokenizer',
         )
     if sampling is not None:
         raise UsageError(f"segmented text of a {model.model.kind} tokenizer cannot be varied")

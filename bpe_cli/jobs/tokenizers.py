@@ -100,7 +100,9 @@ class TokenizerChoice:
 
     def __post_init__(self) -> None:
         if self.frequencies is not None and self.inference != "longest":
-            raise UsageError("--frequencies says which of equally long tokens is tried first, with --inference longest")
+            raise UsageError(
+                '`frequencies` says which of equally long tokens is tried first, with `inference="longest"`'
+            )
 
     def load(self) -> Tokenizer:
         """Load it.
@@ -174,18 +176,18 @@ def check_sampling(model: Tokenizer, sampling: Sampling | None, *, spans: bool =
     if sampling.way == "segmentation":
         if not isinstance(model.model, Unigram):
             raise UsageError(
-                f"--sample draws by the probabilities of a unigram model, and this is {kind}",
-                hint="--dropout varies what BPE makes of a text",
+                f"`sample` draws by the probabilities of a unigram model, and this is {kind}",
+                hint="`dropout` varies what BPE makes of a text",
             )
     elif not isinstance(model.model, (CharacterBpe, MergeBpe, RankBpe, ScoredBpe)):
         raise UsageError(
-            f"--dropout leaves out merges, and this is {kind}, which has none",
-            hint="--sample varies what a unigram model makes of a text" if isinstance(model.model, Unigram) else None,
+            f"`dropout` leaves out merges, and this is {kind}, which has none",
+            hint="`sample` varies what a unigram model makes of a text" if isinstance(model.model, Unigram) else None,
         )
     if spans:
         raise UsageError(
             "spans are found by encoding a text again, which would not give the tokens that were drawn",
-            hint="leave spans out, or --dropout and --sample",
+            hint="leave spans out, or `dropout` and `sample`",
         )
 
 
@@ -217,5 +219,5 @@ def unspelt_notes(tokenizer: Tokenizer, specials: Specials) -> Iterator[str]:
     for text in (text for text in texts if text not in specials):
         yield (
             f"the special token {text!r} is all that spells this character, which is unknown without "
-            f"--special {shlex.quote(text)}"
+            f"`specials={shlex.quote(text)}`"
         )

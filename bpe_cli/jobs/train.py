@@ -1,7 +1,4 @@
-"""Train a tokenizer: a corpus, or counts of one, in; a tokenizer out, and a file of it.
-
-Length: what a program calls (``train``), what the command runs (``train_file``), and the options that both make.
-"""
+"""Train a tokenizer: a corpus, or counts of one, in; a tokenizer out, and a file of it."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from bpe_cli.errors import UsageError
 from bpe_cli.jobs.count import check_matches, count_corpus, load_counts, save_counts
 from bpe_cli.jobs.files import Streams, Target, check_kept, check_outputs
 from bpe_cli.support.core_arguments import one_of, whole_number, wrong_type
-from bpe_cli.support.listening import SILENCE, Listener, heard
+from bpe_cli.support.listening import SILENCE, Listener, by_totals, heard
 from bpe_cli.support.messages import did_you_mean, nearest, plural
 from bpe_cli.support.ordered_threads import usable_threads
 from bpe_cli.trainers import ALGORITHMS, TRAINERS, compats_of, trainer_for, trainer_of
@@ -94,7 +91,7 @@ class TrainedFile:
                 "make or use a special token and are"
             )  # fmt: skip
             merges = plural(self.dead_merges, "merge")
-            notes.append(f"{merges} {verb} dead; --split-special keeps its text out of training")
+            notes.append(f"{merges} {verb} dead; `split_special` keeps its text out of training")
         return tuple(notes)
 
 
@@ -127,7 +124,7 @@ def train_file(
 
     options, trainer, streams = job.options, trainer_for(job.options), streams or Streams()
     target = None if output is None else Target.of(output)
-    outputs = [("-o", target.path if target else None), ("--counts-out", job.counts_out)]
+    outputs = [("`output`", target.path if target else None), ("`counts_out`", job.counts_out)]
     check_outputs(outputs)
     check_kept(outputs, (("the counts", path) for path in job.from_counts), streams, target)
     if job.file_format is not None:
@@ -163,14 +160,7 @@ def _train(
     trainer = trainer_for(options)
     steps = trainer.steps(counts, options) if job.steps else None
     with listener.task("training", options.vocab_size or 0, "token") as advance:
-        done = 0
-
-        def on_progress(reached: int, _: int) -> None:
-            nonlocal done
-            advance(reached - done)
-            done = reached
-
-        trained = trainer.train(counts, options, on_progress, job.threads)
+        trained = trainer.train(counts, options, by_totals(advance), job.threads)
     if target is not None:
         signed = trainer.signed(trained.tokenizer, job.source.paths if job.source is not None else (), target.path)
         content = dump(signed, job.file_format or "bpe.json", ["ids"])[""]  # ids: nobody knows them yet
@@ -246,11 +236,7 @@ def train(
 
 
 def _looked_into(corpus: object) -> tuple[object, Iterator[object]]:
-    """Return the first of a corpus, and all of it.
-
-    Raises:
-        TypeError: if it is one text, or nothing that yields any.
-    """
+    """Return the first of a corpus, and all of it."""
     if isinstance(corpus, (str, bytes, bytearray, memoryview)):
         raise TypeError(
             "the corpus is one text, and each of its letters would be a document: give a list of texts, [text], "
@@ -275,11 +261,7 @@ _BLOCK_BYTES = 1 << 23
 
 
 def _blocks(texts: Iterator[object], as_lines: bool) -> Iterator[Block]:
-    """Yield texts as blocks of documents.
-
-    Raises:
-        TypeError: if one is not a text.
-    """
+    """Yield texts as blocks of documents."""
     from bpe_cli.support.blocks import Block
 
     waiting: list[bytes] = []
@@ -311,9 +293,9 @@ def check_compat(algorithm: str, compat: str | None) -> None:
     known = compats_of(algorithm)
     if compat is not None and compat not in known:
         own = f"it has {', '.join(known)}" if known else "there are no other rules for it"
-        others = ", ".join(f"-a {other}" for other in ALGORITHMS if compat in compats_of(other))
+        others = ", ".join(f'`algorithm="{other}"`' for other in ALGORITHMS if compat in compats_of(other))
         able = f"; {others} can follow {compat}" if others else ""
-        raise UsageError(f"-a {algorithm} has no --compat {compat}", hint=own + able)
+        raise UsageError(f'`algorithm="{algorithm}"` has no `compat="{compat}"`', hint=own + able)
 
 
 def checked(options: Options) -> Options:
@@ -371,11 +353,7 @@ _KINDS: dict[object, str] = {
 
 
 def _of_kind(name: str, value: object, kind: Any) -> object:
-    """Return the value of an option: patterns and stages by their names, lists as tuples.
-
-    Raises:
-        UsageError: if it is not of the option's kind.
-    """
+    """Return the value of an option: patterns and stages by their names, lists as tuples."""
     if isinstance(value, str) and name in ("normalizer", "pre_tokenizer"):
         from bpe_cli.stages.named_stages import normalizers_named, pre_tokenizers_named
 

@@ -78,11 +78,11 @@ def check_outputs(to: str, path: str) -> None:
     """
     if to in IN_PLACE and (packed := read_name(path).packed):
         raise UsageError(
-            f"-o {path} names a compressed file, and programs read {to} where it lies, without unpacking it",
-            hint=f"leave {packed} out of the name, or use --to jsonl or --to ids, which are compressed",
+            f"`output` {path} names a compressed file, and programs read {to} where it lies, without unpacking it",
+            hint=f'leave {packed} out of the name, or use `to="jsonl"` or `to="ids"`, which are compressed',
         )
     own = ENDINGS[to]
-    check_name("-o", path, to, own if to in IN_PLACE else (*own, *TEXT), packable=True)
+    check_name("`output`", path, to, own if to in IN_PLACE else (*own, *TEXT), packable=True)
     check_compressing(path)
     check_writable(path)
     if record := record_of(to, path):
@@ -116,7 +116,7 @@ def open_sink(
     """
     options = options or SinkOptions()
     if (options.tokens or options.spans) and to != "jsonl":
-        raise UsageError(f"tokens and spans go into jsonl only, not into {to}", hint="use --to jsonl")
+        raise UsageError(f"tokens and spans go into jsonl only, not into {to}", hint='use `to="jsonl"`')
     if path is not None and is_binary(to):
         from bpe_cli.sinks.numbers import BinSink, NpySink
         from bpe_cli.sinks.sidecar import describe, sidecar_path

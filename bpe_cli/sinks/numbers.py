@@ -79,7 +79,7 @@ class BinSink(Sink):
 
         raise InputError(
             f"document {before + bisect_right(ends, places[0]) + 1:,} holds the token "
-            f"{quote(self.tokenizer.token_bytes(eot))} (id {eot}), with which --eot ends documents",
+            f"{quote(self.tokenizer.token_bytes(eot))} (id {eot}), with which `eot` ends documents",
             hint="name a special token, which text never becomes; --add-special TEXT=ID adds one",
         )
 
@@ -158,7 +158,7 @@ class NpySink(BinSink):
         if not output.rewritable:
             raise OutputError(
                 f"cannot write npy to {output.name}: its header is completed at the end, and this is not a plain file",
-                hint="give a file with -o OUT, or use --to bin",
+                hint='give a file with `output=OUT`, or use `to="bin"`',
             )
         output.write(header(self.dtype, 0))
 
@@ -201,7 +201,7 @@ def read_bin(stream: IO[bytes], name: str, options: ReadOptions) -> Iterator[Bat
     if options.dtype is None:
         raise InputError(
             f"cannot read {name}: nothing says whether its numbers are u16 or u32",
-            hint=f"its sidecar {name}.json says so, or --dtype u16",
+            hint=f'its sidecar {name}.json says so, or `dtype="u16"`',
         )
     number = _Number(2 if options.dtype == "u16" else 4)
     size = _size_left(stream)

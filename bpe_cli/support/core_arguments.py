@@ -183,7 +183,7 @@ def cannot_encode(error: ValueError, data: bytes | memoryview, offset: int = 0) 
     byte, _, rest = str(sentence).partition(" has ")
     return InputError(
         f"{byte} at offset {offset + place[0]} has {rest} in this tokenizer: {around!r}",
-        hint="the tokenizer was trained without it; train with --initial-alphabet all, which has every byte",
+        hint='the tokenizer was trained without it; train with `initial_alphabet="all"`, which has every byte',
     )
 
 

@@ -14,7 +14,7 @@ from bpe_cli.errors import FormatError
 from bpe_cli.support.blocks import Block
 from bpe_cli.support.fast_dataclass import dataclass, replace
 
-_HINT = "encode without --add-special-tokens"
+_HINT = "encode without `add_special_tokens`"
 
 
 @dataclass(frozen=True, slots=True)

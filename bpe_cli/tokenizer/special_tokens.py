@@ -234,7 +234,7 @@ def edges_of(
         before, after = affixes(tokenizer.post_processor)
         if not (before or after):
             raise UsageError(
-                "--add-special-tokens would add nothing: the tokenizer has no post-processor that puts tokens around "
+                "`add_special_tokens` would add nothing: the tokenizer has no post-processor that puts tokens around "
                 "texts",
                 hint=_instead(tokenizer),
             )
@@ -243,7 +243,7 @@ def edges_of(
     for side, token_id, there in (("bos", begin, before[:1]), ("eot", end, after[-1:])):
         if token_id is not None and (token_id,) == there:
             raise UsageError(
-                f"--{side} and --add-special-tokens would both put {_show_id(tokenizer, token_id)} there",
+                f"`{side}` and `add_special_tokens` would both put {_show_id(tokenizer, token_id)} there",
                 hint="give one of them",
             )
     return Edges(before if begin is None else (begin, *before), after if end is None else (*after, end), begin, end)
@@ -282,11 +282,7 @@ def token_named(tokenizer: AnyTokenizer, name: str | int, side: Side) -> int:
 
 
 def _declared_or_refused(tokenizer: AnyTokenizer, side: Side) -> int:
-    """Return the id of the token that the tokenizer itself declares.
-
-    Raises:
-        UsageError: if it declares none.
-    """
+    """Return the id of the token that the tokenizer itself declares."""
     token_id = _declared(tokenizer, side)
     if token_id is not None:
         return token_id
@@ -317,7 +313,7 @@ def _instead(tokenizer: AnyTokenizer) -> str:
     ]
     if ways:
         return " and ".join(ways)
-    return "--bos NAME and --eot NAME put a special token before and after each document"
+    return "`bos=NAME` and `eot=NAME` put a special token before and after each document"
 
 
 def _show_id(tokenizer: AnyTokenizer, token_id: int) -> str:

@@ -108,7 +108,7 @@ class CharacterStream:
         except UnicodeDecodeError as error:
             raise InputError(
                 f"the decoded bytes are not UTF-8: {error.reason} at byte {self._position - held + error.start}",
-                hint="--errors replace or ignore decodes them all the same, no --errors gives the bytes as they are",
+                hint='`errors="replace"` or ignore decodes them all the same, no `errors` gives the bytes as they are',
             ) from error
         self._position += len(data)
         return text

@@ -110,7 +110,7 @@ class Trainer(ABC, Generic[Chosen]):
 
     Options: type[Chosen]
     follows: tuple[str, ...] = ()
-    smaller: str = "raise --max-memory, split the text more finely, or train on a sample"
+    smaller: str = "raise `max_memory`, split the text more finely, or train on a sample"
 
     def chosen_by(self, algorithm: str, compat: str | None) -> dict[str, str]:
         """Return the options that say by which name, and by whose rules, training was asked for."""
@@ -172,7 +172,7 @@ class Trainer(ABC, Generic[Chosen]):
         if cutting.stages != self.cutting(options).stages:
             raise UsageError(
                 "the counts were made of text that was normalized or cut otherwise than these options say",
-                hint="count again with the same -a, --normalizer and --pre-tokenizer",
+                hint="count again with the same `algorithm`, `normalizer` and `pre_tokenizer`",
             )
         return options
 

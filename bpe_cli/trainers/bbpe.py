@@ -155,7 +155,7 @@ def _check_size(options: BbpeOptions, initial: int, symbols: int) -> None:
     needed = initial + (0 if options.rules.special_first else specials)
     if options.vocab_size < needed:
         parts = f"{symbols} bytes" + (f" and {specials} special token{'s' if specials > 1 else ''}" if specials else "")
-        smaller = ", or for --initial-alphabet seen" if options.initial_alphabet == "all" else ""
+        smaller = ', or for `initial_alphabet="seen"`' if options.initial_alphabet == "all" else ""
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {parts}",
             hint=f"ask for {needed} or more{smaller}",
@@ -206,7 +206,7 @@ class Bbpe(Trainer[BbpeOptions]):
     """Train byte-level BPE."""
 
     Options = BbpeOptions
-    smaller = "raise --max-memory, split the text more finely with --pattern, or train on a sample"
+    smaller = "raise `max_memory`, split the text more finely with `pattern`, or train on a sample"
 
     def front(self, options: BbpeOptions) -> Front:
         """Return the stages that text goes through."""
@@ -238,10 +238,10 @@ class Bbpe(Trainer[BbpeOptions]):
         if options.pattern not in (None, pattern):
             raise UsageError(
                 f"the counts were cut with {_named(pattern)}, not with {_named(options.pattern or '')}",
-                hint="leave --pattern out, or count again",
+                hint="leave `pattern` out, or count again",
             )
         if options.prefix_space and not cutting.prefix_space:
-            raise UsageError("the counts were made without --prefix-space", hint="count again with it")
+            raise UsageError("the counts were made without `prefix_space`", hint="count again with it")
         return replace(options, pattern=pattern, prefix_space=cutting.prefix_space)
 
     def _unicode_version(self, options: BbpeOptions) -> str:

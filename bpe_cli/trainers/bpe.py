@@ -113,9 +113,11 @@ class BpeOptions(SplittingOptions):
         if self.compat not in (None, "subword-nmt", "hf"):
             raise UsageError(f"BPE has no rules called {self.compat!r}", hint="it has subword-nmt, hf")
         if self.compat is not None and self.tie is not None:
-            raise UsageError(f"--compat {self.compat} has its own rule for ties, and tie={self.tie} is another")
+            raise UsageError(f'`compat="{self.compat}"` has its own rule for ties, and tie={self.tie} is another')
         if self.vocab_size is None and self.merges is None:
-            raise UsageError("how many tokens or merges? one of the two is needed", hint="-s 32000, --set merges=32000")
+            raise UsageError(
+                "how many tokens or merges? one of the two is needed", hint="`vocab_size=32000`, `merges=32000`"
+            )
         if (self.vocab_size or 0) > _core.MAX_TOKENS or (self.merges or 0) > _core.MAX_TOKENS:
             raise UsageError(f"more than {_core.MAX_TOKENS:,} tokens do not fit")
         if min(0 if each is None else each for each in (self.merges, self.limit_alphabet, self.max_digits)) < 0:
@@ -133,7 +135,7 @@ class BpeOptions(SplittingOptions):
                 hint="suffix_form=0.2 goes with a prefix, as in Hugging Face's library",
             )
         if self.by_byte and self.pre_tokenizer != (WORDS,):
-            raise UsageError("by_byte goes with no --pre-tokenizer or --pattern: such words are cut at blanks")
+            raise UsageError("by_byte goes with no `pre_tokenizer` or `pattern`: such words are cut at blanks")
         if self.by_byte and self.continuing_subword_prefix:
             raise UsageError("words of bytes have no prefix: by_byte goes with no continuing_subword_prefix")
         check_special_tokens(self.special_tokens)
@@ -312,7 +314,7 @@ class Bpe(Trainer[BpeOptions]):
             raise TrainingError(
                 f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: "
                 f"{forms} with what is written around them and {len(options.specials)} special",
-                hint=f"ask for {len(initial)} or more, or for fewer characters with --set limit_alphabet=N",
+                hint=f"ask for {len(initial)} or more, or for fewer characters with `limit_alphabet=N`",
             )
         marked, mark = mark_pieces(words, read_words(options.boundaries), options.boundary_mark)
         trained = _core.train_bpe(
@@ -358,7 +360,7 @@ class Bpe(Trainer[BpeOptions]):
         from bpe_cli.teaching import bpe as textbook
 
         if options.by_byte or options.boundaries:
-            raise UsageError("--steps shows words of characters, without --set by_byte and boundaries")
+            raise UsageError("`steps` shows words of characters, without `by_byte` and boundaries")
         counted = _words(counts, options)
         prefix, digits = options.continuing_subword_prefix, options.max_digits
         words = textbook.character_words(

@@ -86,8 +86,8 @@ def small(counts: _core.Counts) -> dict[bytes, int]:
     pieces = dict(counts.items(0, STEPS_BYTES))
     if sum(map(len, pieces)) > STEPS_BYTES or counts.unique > len(pieces):
         raise UsageError(
-            f"--steps is for small corpora: up to {STEPS_BYTES:,} bytes of different pieces",
-            hint="leave --steps out, or train on a sample",
+            f"`steps` is for small corpora: up to {STEPS_BYTES:,} bytes of different pieces",
+            hint="leave `steps` out, or train on a sample",
         )
     return pieces
 

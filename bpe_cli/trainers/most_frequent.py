@@ -175,7 +175,7 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
     reserved = {content.encode("utf-8", "surrogateescape") for content in contents}
     kept = [piece for piece in pieces if piece not in reserved]
     if not kept:
-        raise TrainingError("nothing in the corpus is frequent enough", hint="ask for a lower --min-frequency")
+        raise TrainingError("nothing in the corpus is frequent enough", hint="ask for a lower `min_frequency`")
     if vocab_size is not None and vocab_size <= len(contents):
         raise TrainingError(
             f"a vocabulary of {vocab_size} has no room after {plural(len(contents), 'special token')}",
@@ -186,7 +186,7 @@ def number(pieces: Iterable[bytes], contents: Sequence[str], vocab_size: int | N
     if total > _core.MAX_TOKENS or sum(map(len, kept)) >= 1 << 32:
         raise TrainingError(
             f"{total:,} tokens are too many: {_core.MAX_TOKENS:,} fit, of 4 GiB together",
-            hint="ask for a --vocab-size, or for a higher --min-frequency",
+            hint="ask for a `vocab_size`, or for a higher `min_frequency`",
         )
     return Vocabulary.from_tokens([b""] * len(contents) + kept)
 

@@ -151,7 +151,7 @@ def learn(
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its alphabet and special pieces",
             hint=f"ask for {options.vocab_size - room + needed} or more, "
-            "or for fewer characters with --set character_coverage=X",
+            "or for fewer characters with `character_coverage=X`",
         )
     if options.model == "bpe":
         return _merges(counts, options, characters, room - needed, progress)

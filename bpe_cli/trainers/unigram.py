@@ -222,7 +222,7 @@ def refusal(error: ValueError, covers: bool = True) -> TrainingError:
     """Describe what the core says, and how a vocabulary that is too small gets room."""
     if "is smaller than" not in str(error):
         return TrainingError(str(error))
-    fewer = ", or for fewer characters with --set character_coverage=X" if covers else ""
+    fewer = ", or for fewer characters with `character_coverage=X`" if covers else ""
     return TrainingError(str(error), hint=f"ask for a larger vocabulary{fewer}")
 
 

@@ -242,7 +242,7 @@ def _ngrams(counts: _core.Counts, options: NgramOptions) -> dict[bytes, int]:
     except MemoryError as error:
         raise TrainingError(
             f"the corpus has too many different {options.n}-grams: {error}",
-            hint="raise --max-memory, ask for a smaller n, or train on a sample",
+            hint="raise `max_memory`, ask for a smaller n, or train on a sample",
         ) from error
 
 
@@ -270,7 +270,7 @@ class ByteOptions(SplittingOptions):
         if self.vocab_size not in (None, size):
             raise UsageError(
                 f"a vocabulary of bytes has {size} tokens here, not {self.vocab_size}",
-                hint="leave --vocab-size out; its size is 256 and the number of special tokens",
+                hint="leave `vocab_size` out; its size is 256 and the number of special tokens",
             )
 
 

@@ -105,11 +105,12 @@ class WordPieceOptions(SplittingOptions):
         if self.unk_token not in self.special_tokens:
             raise UsageError(
                 f"the unknown token {self.unk_token!r} is not a special token",
-                hint="a word that cannot be spelt becomes it; give it with --special, or name another as unk_token",
+                hint="a word that cannot be spelt becomes it; "
+                "give it with `special_tokens`, or name another as unk_token",
             )
         rule_of = {"hf": "frequency", "tensorflow": "tensorflow"}
         if self.compat is not None and self.learner != rule_of[self.compat]:
-            raise UsageError(f"rule={self.learner} is not the rule of --compat {self.compat}: give one or the other")
+            raise UsageError(f'rule={self.learner} is not the rule of `compat="{self.compat}"`: give one or the other')
         if self.max_input_chars_per_word < 1 or (self.limit_alphabet is not None and self.limit_alphabet < 1):
             raise UsageError("max_input_chars_per_word and limit_alphabet are at least 1")
 
@@ -187,7 +188,7 @@ def _train_top_down(
     if len(tokens) > _core.MAX_TOKENS:
         raise TrainingError(
             f"no threshold gives {options.vocab_size} tokens, and the last one tried gives {len(tokens):,}",
-            hint="raise --min-frequency",
+            hint="raise `min_frequency`",
         )
     summary = (f"threshold {threshold:,}", f"{len(options.special_tokens)} special")
     missing = options.vocab_size - len(tokens)
@@ -216,7 +217,7 @@ def _check_size(options: WordPieceOptions, initial: int, symbols: int) -> None:
         raise TrainingError(
             f"a vocabulary of {options.vocab_size} is smaller than its initial tokens: {symbols} symbols "
             f"and {len(options.special_tokens)} special",
-            hint=f"ask for {initial} or more, or for fewer characters with --set limit_alphabet=N",
+            hint=f"ask for {initial} or more, or for fewer characters with `limit_alphabet=N`",
         )
 
 

@@ -9,6 +9,7 @@ from typing import Literal, get_args, get_type_hints
 import pytest
 
 from bpe_cli import _core
+from bpe_cli.cli.console import in_options
 from bpe_cli.cli.options import parameters_of
 from bpe_cli.cli.train import run
 from bpe_cli.cli.train_options import help_of, options_of, parse
@@ -158,8 +159,9 @@ def test_compat_is_read_from_the_options():
     check_compat("char", "sentencepiece")
     with pytest.raises(UsageError) as caught:
         check_compat("char", "hf")
-    assert caught.value.message == "-a char has no --compat hf"
-    assert caught.value.hint == "it has sentencepiece; -a bbpe, -a bpe, -a wordpiece can follow hf"
+    assert caught.value.message == '`algorithm="char"` has no `compat="hf"`'
+    assert caught.value.hint is not None
+    assert in_options(caught.value.hint) == "it has sentencepiece; -a bbpe, -a bpe, -a wordpiece can follow hf"
 
 
 def counts_of(*pieces: bytes) -> _core.Counts:

@@ -202,7 +202,7 @@ def test_tables_and_text_are_never_mixed(tmp_path):
     ]
     (tmp_path / "d" / "notes.txt").write_text("text")
     message = "the inputs are of several kinds: 2 of Parquet (d/a.parquet, ...), 1 of text (d/notes.txt)"
-    way_out = "name those of one kind, as in 'd/*.parquet'; --plain takes all as text"
+    way_out = "name those of one kind, as in 'd/*.parquet'; `plain` takes all as text"
     assert refused(tmp_path / "d") == (message, way_out)
     write(tmp_path / "d" / "c.arrow", ROWS)
     assert "1 of Arrow (d/c.arrow)" in refused(tmp_path / "d")[0]

@@ -115,7 +115,7 @@ def test_a_comparison_has_not_changed_since_itself(tmp_path):
     ("settings", "message"),
     [
         ({"conditions": (Condition.parse("x.txt: tokens > 4"),)}, "there is no input 'x.txt'"),
-        ({"against": "OUT", "outputs": (("-o", "OUT"),)}, "-o would replace the report of --against"),
+        ({"against": "OUT", "outputs": (("-o", "OUT"),)}, "-o would replace the report of `against`"),
     ],
 )
 def test_what_cannot_be_checked_is_refused_before_the_work(tmp_path, monkeypatch, settings, message):
@@ -126,5 +126,5 @@ def test_what_cannot_be_checked_is_refused_before_the_work(tmp_path, monkeypatch
 
 
 def test_one_tokenizer_named_twice_is_one():
-    with pytest.raises(UsageError, match="--overlap compares tokenizers with the first, and there is one"):
+    with pytest.raises(UsageError, match="`overlap` compares tokenizers with the first, and there is one"):
         compare_and_check(CompareJob(("gpt2",), TEXT, CompareOptions(overlap=True), baseline="GPT2"))

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_cli.cli.console import in_options
 from bpe_cli.corpus import Source
 from bpe_cli.errors import BpeError, CheckFailed, OutputError, UsageError
 from bpe_cli.jobs.decode import Decoded, DecodeOptions, decode
@@ -58,7 +59,11 @@ def outcome(work):
     try:
         work(out)
     except BpeError as failed:
-        return failed.exit_code, out.getvalue(), error(failed.message, failed.hint)
+        return (
+            failed.exit_code,
+            out.getvalue(),
+            in_options(error(failed.message, failed.hint)),
+        )
     return 0, out.getvalue(), ""
 
 
@@ -272,16 +277,19 @@ def test_a_listener_hears_how_it_goes_on(tmp_path):
 @pytest.mark.parametrize(
     ("work", "message"),
     [
-        (lambda: encode(Source(("in",)), "gpt2", output="in"), "-o would replace the input in"),
-        (lambda: encode(Source(("in",)), "bbpe.json", output="./bbpe.json"), "-o ./bbpe.json names a .json file"),
-        (lambda: segment(Source(("in",)), "bpe.json", output="in"), "-o would replace the input in"),
-        (lambda: decode(["in"], "gpt2", output="in"), "-o would replace the input in"),
-        (lambda: encode_chat(Source(("chat.json",)), "gpt-4o", output="chat.json"), "-o chat.json names a .json file"),
+        (lambda: encode(Source(("in",)), "gpt2", output="in"), "`output` would replace the input in"),
+        (lambda: encode(Source(("in",)), "bbpe.json", output="./bbpe.json"), "`output` ./bbpe.json names a .json file"),
+        (lambda: segment(Source(("in",)), "bpe.json", output="in"), "`output` would replace the input in"),
+        (lambda: decode(["in"], "gpt2", output="in"), "`output` would replace the input in"),
+        (
+            lambda: encode_chat(Source(("chat.json",)), "gpt-4o", output="chat.json"),
+            "`output` chat.json names a .json file",
+        ),
         (lambda: encode(Source(("in",)), "gpt2", EncodeOptions("text"), output="x"), "cannot be encoded to 'text'"),
         (lambda: decode(["in"], "gpt2", DecodeOptions("count"), output="x"), "ids cannot be read from 'count'"),
-        (lambda: encode_chat(LINE, "gpt2", output="x"), "--chat reads JSON, not lines of text"),
-        (lambda: SegmentOptions(threshold=1), "--vocabulary-threshold is about --vocabulary"),
-        (lambda: TokenizerChoice("gpt2", frequencies="x"), "--frequencies says"),
+        (lambda: encode_chat(LINE, "gpt2", output="x"), "`chat` reads JSON, not lines of text"),
+        (lambda: SegmentOptions(threshold=1), "`threshold` is about `vocabulary`"),
+        (lambda: TokenizerChoice("gpt2", frequencies="x"), "`frequencies` says"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(work, message, folder):

@@ -200,7 +200,7 @@ def test_npy_needs_a_plain_file(stubs):
     for output in (Output(open("/dev/null", "wb"), "stdout"),):  # noqa: SIM115  # closed below
         with pytest.raises(OutputError, match="cannot write npy to stdout") as caught:
             sink_class("npy")(output, stubs.Tokenizer(), SinkOptions())
-        assert "--to bin" in caught.value.hint
+        assert '`to="bin"`' in caught.value.hint
         output._stream.close()
 
 

@@ -170,7 +170,7 @@ def test_it_is_registered():
             {"vocab_size": 9, "suffix_form": "0.1", "continuing_subword_prefix": "#"},
             "suffix_form=0.1 .* continuing_subword_prefix",
         ),
-        ({"vocab_size": 9, "by_byte": True, "pre_tokenizer": ()}, "by_byte goes with no --pre-tokenizer"),
+        ({"vocab_size": 9, "by_byte": True, "pre_tokenizer": ()}, "by_byte goes with no `pre_tokenizer`"),
         (
             {"vocab_size": 9, "by_byte": True, "continuing_subword_prefix": "#"},
             "by_byte goes with no continuing_subword_prefix",

@@ -145,7 +145,7 @@ def test_steps() -> None:
         ({"special_tokens": ("[UNK]", "[UNK]")}, "given twice"),
         ({"special_tokens": ("[UNK]", "")}, "needs a text"),
         ({"compat": "rustbpe"}, "no rules called 'rustbpe'"),
-        ({"compat": "hf", "rule": "score"}, "rule=score is not the rule of --compat hf"),
+        ({"compat": "hf", "rule": "score"}, 'rule=score is not the rule of `compat="hf"`'),
         ({"limit_alphabet": 0}, "at least 1"),
     ],
 )
