@@ -23,6 +23,7 @@ mod parallel;
 pub mod parts;
 pub mod pipeline;
 mod prefetch;
+mod prefixes;
 #[cfg(feature = "python")]
 mod py;
 pub mod room;
