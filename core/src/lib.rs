@@ -24,6 +24,7 @@ mod parallel;
 mod parts;
 pub mod pipeline;
 mod prefetch;
+mod prefixes;
 #[cfg(feature = "python")]
 mod py;
 pub mod room;

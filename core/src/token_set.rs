@@ -4,6 +4,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
 use crate::error::{Error, Result};
 use crate::parallel::Segment;
+use crate::prefixes::Prefixes;
 use crate::special::{LSTRIP, RSTRIP, SINGLE_WORD};
 use crate::split::categories;
 use crate::text::read_char;
@@ -26,6 +27,9 @@ pub(crate) struct TokenSet {
     pub longest: usize,
     /// All flags of any token.
     pub flags: u8,
+    /// What is looked for, and what of it as a single word.
+    contents: Prefixes,
+    single_words: Prefixes,
 }
 
 impl TokenSet {
@@ -45,6 +49,13 @@ impl TokenSet {
             automaton: Some(automaton),
             longest: tokens.iter().map(|t| t.content.len()).max().unwrap_or(0),
             flags,
+            contents: Prefixes::new(tokens.iter().map(|token| token.content.clone())),
+            single_words: Prefixes::new(
+                tokens
+                    .iter()
+                    .filter(|token| token.flags & SINGLE_WORD != 0)
+                    .map(|token| token.content.clone()),
+            ),
             tokens,
         })
     }
@@ -110,14 +121,10 @@ impl TokenSet {
                 return true;
             }
         }
-        self.tokens.iter().any(|token| {
-            let length = token.content.len();
-            let seen_from = |start: usize| &text[start..text.len().min(start + length)];
-            let crosses = (1..=length.min(cut))
-                .any(|before| token.content.starts_with(seen_from(cut - before)));
-            // What stands before the cut decides about a single word that begins at it.
-            crosses || (token.flags & SINGLE_WORD != 0 && token.content.starts_with(seen_from(cut)))
-        })
+        let crosses = (1..=self.longest.min(cut))
+            .any(|before| self.contents.reaches(&text[cut - before..], before));
+        // What stands before the cut decides about a single word that begins at it.
+        crosses || self.single_words.reaches(&text[cut..], 0)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Pattern;
+use super::{AtSpace, Pattern};
 use crate::error::{Error, Result};
 use crate::text::pattern::{Expression, Rules};
 use crate::text::subject::Subject;
@@ -13,7 +13,7 @@ use crate::text::{Origin, Text, characters};
 pub(super) struct Replace {
     finder: Finder,
     content: String,
-    cuts: bool,
+    at_space: AtSpace,
 }
 
 #[derive(Debug)]
@@ -30,31 +30,43 @@ impl Replace {
     /// # Errors
     /// When an expression cannot be.
     pub(super) fn new(pattern: Pattern, content: String) -> Result<Self> {
-        let (finder, cuts) = match pattern {
-            Pattern::String(literal) if literal.is_empty() => (Finder::Everywhere, false),
+        let (finder, at_space) = match pattern {
+            Pattern::String(literal) if literal.is_empty() => {
+                (Finder::Everywhere, AtSpace::Unknown)
+            }
             Pattern::String(literal) => {
-                let across = |pair: &[u8]| pair[0].is_ascii_alphabetic() && pair[1] == b' ';
-                let cuts = !literal.as_bytes().windows(2).any(across);
+                let at_space = of_literal(literal.as_bytes());
                 let finder = aho_corasick::AhoCorasick::new([literal])
                     .map_err(|error| Error::Invalid(error.to_string()))?;
-                (Finder::Literal(finder), cuts)
+                (Finder::Literal(finder), at_space)
             }
             Pattern::Regex(expression) => {
                 let compiled = Expression::new(&expression, Rules::NORMALIZE)?;
-                let cuts = is_of_blanks(&expression) && !compiled.matches_nothing();
-                (Finder::Expression(Box::new(compiled)), cuts)
+                let takes_one = || {
+                    compiled
+                        .matches(&Subject::new(b" "), 0..1)
+                        .is_ok_and(|found| !found.is_empty())
+                };
+                let at_space = if !is_of_blanks(&expression) || compiled.matches_nothing() {
+                    AtSpace::Unknown
+                } else if content == " " || !takes_one() {
+                    AtSpace::Stays
+                } else {
+                    AtSpace::Changes
+                };
+                (Finder::Expression(Box::new(compiled)), at_space)
             }
         };
         Ok(Self {
             finder,
             content,
-            cuts,
+            at_space,
         })
     }
 
-    /// Whether a text can be cut before a space behind a letter.
-    pub(super) fn allows_cuts(&self) -> bool {
-        self.cuts
+    /// What happens where a text is cut before a space between two letters.
+    pub(super) fn at_space(&self) -> AtSpace {
+        self.at_space
     }
 
     /// Rewrites a text. As Hugging Face's, what is put in stands for the last character that it
@@ -101,6 +113,22 @@ impl Replace {
     }
 }
 
+/// What replacing a literal does where a text is cut before a space between two letters.
+///
+/// An occurrence across the cut would hold a letter before a space. One that takes the letter before the cut ends with
+/// it, one that takes what is behind the cut begins with the space, or with the letter behind that.
+fn of_literal(literal: &[u8]) -> AtSpace {
+    let across = |pair: &[u8]| pair[0].is_ascii_alphabetic() && pair[1] == b' ';
+    let touches = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
+    if literal.windows(2).any(across) {
+        AtSpace::Unknown
+    } else if touches(literal.last()) || touches(literal.first()) || literal.starts_with(b" ") {
+        AtSpace::Changes
+    } else {
+        AtSpace::Stays
+    }
+}
+
 /// Whether an expression is made of nothing but blanks and how often they come, so that it cannot match
 /// a letter or look at one. This is said of few that it is true of.
 fn is_of_blanks(expression: &str) -> bool {
@@ -138,16 +166,47 @@ mod tests {
     }
 
     #[test]
-    fn cuts_are_allowed_where_nothing_can_look_across_a_space() {
-        let allows = |pattern| Replace::new(pattern, String::new()).unwrap().allows_cuts();
-        let literal = |literal: &str| allows(Pattern::String(literal.to_owned()));
-        let expression = |expression: &str| allows(Pattern::Regex(expression.to_owned()));
-        assert!(literal(" ") && literal("ab") && literal("``") && literal(" a"));
-        assert!(!literal("") && !literal("a ") && !literal("a b"));
-        assert!(expression(" {2,}") && expression(r"\s+") && expression(r"[ \t]{2,4}\n"));
-        assert!(
-            !expression(r"\s*") && !expression(r"\s+$") && !expression("a ") && !expression(r"\S ")
-        );
+    fn places_stay_where_nothing_takes_a_space_or_a_letter_beside_it() {
+        use AtSpace::{Changes, Stays, Unknown};
+        let of = |pattern| Replace::new(pattern, "_".to_owned()).unwrap().at_space();
+        for (literal, expected) in [
+            ("``", Stays),
+            (".", Stays),
+            (". b.", Stays),
+            (". ", Stays),
+            (" ", Changes),
+            ("ab", Changes),
+            (" a", Changes),
+            ("b.", Changes),
+            (".b", Changes),
+            ("", Unknown),
+            ("a ", Unknown),
+            ("a b", Unknown),
+        ] {
+            assert_eq!(
+                of(Pattern::String(literal.to_owned())),
+                expected,
+                "{literal:?}"
+            );
+        }
+        for (expression, expected) in [
+            (" {2,}", Stays),
+            (r"[ \t]{2,4}\n", Stays),
+            (r"\s+", Changes),
+            (" ", Changes),
+            (r"\s*", Unknown),
+            (r"\s+$", Unknown),
+            ("a ", Unknown),
+            (r"\S ", Unknown),
+        ] {
+            assert_eq!(
+                of(Pattern::Regex(expression.to_owned())),
+                expected,
+                "{expression:?}"
+            );
+        }
+        let to_space = Replace::new(Pattern::Regex(r"\s+".to_owned()), " ".to_owned());
+        assert_eq!(to_space.unwrap().at_space(), Stays);
     }
 
     #[test]

@@ -149,8 +149,7 @@ impl PreTokenizer {
     /// # Errors
     /// Says what of the specification cannot be.
     pub fn new(spec: Spec) -> Result<Self> {
-        let at_space = at_space(&spec);
-        let looks_at_start = matches!(spec, Spec::PrefixSpace {} | Spec::Metaspace { .. });
+        let (at_space, looks_at_start) = (at_space(&spec), looks_at_start(&spec));
         let kind = match spec {
             Spec::Scanner { scanner } => Kind::Scanner(Scanner::new(Some(&scanner))?),
             Spec::Linear { pattern } => {
@@ -260,6 +259,25 @@ impl PreTokenizer {
         Ok(())
     }
 
+    /// Whether spaces may be something else in its pieces.
+    fn rewrites_spaces(&self) -> bool {
+        match &self.kind {
+            Kind::ByteLevel | Kind::Marks(_) => true,
+            // Nothing is put in the place of a space.
+            Kind::Scanner(_)
+            | Kind::Literal(..)
+            | Kind::Expression(..)
+            | Kind::PrefixSpace
+            | Kind::WordsAndPunctuation
+            | Kind::Words
+            | Kind::WhiteSpace
+            | Kind::Punctuation(_)
+            | Kind::Digits(_)
+            | Kind::Scripts
+            | Kind::FixedLength(_) => false,
+        }
+    }
+
     /// Tells what happens before a space that stands between two ASCII letters.
     #[must_use]
     pub fn at_space(&self) -> AtSpace {
@@ -280,15 +298,38 @@ pub fn allow_cuts(stages: &[PreTokenizer]) -> bool {
     let Some((first, after)) = stages[before..].split_first() else {
         return false;
     };
-    let rewrites = |stage: &PreTokenizer| matches!(stage.kind, Kind::ByteLevel | Kind::Marks(_));
-    let rewritten = std::iter::once(first).chain(after).position(rewrites);
+    let rewritten = stages[before..]
+        .iter()
+        .position(PreTokenizer::rewrites_spaces);
     let asked = after.iter().rposition(|stage| stage.looks_at_start);
     let space_is_kept = match (rewritten, asked) {
         // `after` begins one stage later.
         (Some(rewritten), Some(asked)) => asked < rewritten,
-        _ => true,
+        // No stage writes spaces differently, or none asks what a piece begins with.
+        (None, _) | (_, None) => true,
     };
     first.at_space == AtSpace::Cuts && space_is_kept
+}
+
+/// Whether what a stage does to a piece depends on how the piece begins.
+fn looks_at_start(spec: &Spec) -> bool {
+    match spec {
+        Spec::PrefixSpace {} | Spec::Metaspace { .. } => true,
+        // They go through a piece and know of its beginning only that it is one.
+        Spec::Scanner { .. }
+        | Spec::Linear { .. }
+        | Spec::DigitGroups { .. }
+        | Spec::Split { .. }
+        | Spec::ByteLevel {}
+        | Spec::BertPreTokenizer {}
+        | Spec::Whitespace {}
+        | Spec::WhitespaceSplit {}
+        | Spec::Punctuation { .. }
+        | Spec::Digits { .. }
+        | Spec::CharDelimiterSplit { .. }
+        | Spec::UnicodeScripts {}
+        | Spec::FixedLength { .. } => false,
+    }
 }
 
 /// Sorts a specification. A match that touches the space only adds to, or ends, the piece on its side:
