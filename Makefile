@@ -101,7 +101,8 @@ sanitize-python: $(VENV)/.dev
 	$(SANITIZE) build $(MANIFEST) --features python --lib $(SANITIZER_TARGET)
 	LD_PRELOAD=$(LIBASAN) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
 	  BPE_CORE=$(SANITIZED)/x86_64-unknown-linux-gnu/release/libbpe_core.so \
-	  $(BIN)/python -m pytest -p tests.sanitized_core -p no:cacheprovider tests/unit/core/test_lent_memory.py
+	  $(BIN)/python -m pytest -p tests.sanitized_core -p no:cacheprovider \
+	    $(wildcard tests/unit/core/test_lent_memory.py tests/unit/core/test_buffers.py)
 
 docs: $(VENV)/.built ## Write docs/cli.md from the commands' --help, docs/api.md from the docstrings
 	$(BIN)/python docs/generate.py

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import json
 import mmap
@@ -116,11 +115,11 @@ def test_memory_of_another_form_is_refused(ids):
         ENGINE.decode(ids, b"", b"", b"")
 
 
-def test_memory_that_is_not_aligned_is_refused_or_copied():
+def test_memory_that_is_not_aligned_is_refused():
     raw = b"x" + array("I", [97, 98, 99]).tobytes()
     unaligned = np.frombuffer(raw, dtype=np.uint8)[1:].view(np.uint32)
-    with contextlib.suppress(ValueError, BufferError):
-        assert ENGINE.decode(unaligned, b"", b"", b"") == b"abc"
+    with pytest.raises(BufferError):
+        ENGINE.decode(unaligned, b"", b"", b"")
 
 
 @pytest.mark.parametrize("ends", [[3], [5], [2, 1, 4], [2**63], []])
