@@ -49,7 +49,11 @@ KINDS = {
     "numbers": "digits that are grouped in no regular way",
     "round-trip": "decoding gives another text",
 }
-"""What kinds of warnings there are."""
+"""What kinds of warnings there are.
+
+Their hints name options of the command line, where the library's other messages name arguments: they stand in the
+reports of ``bpe inspect --json``, whose schema is frozen.
+"""
 
 _MARK = "\u2581"
 _MANY = 0.01

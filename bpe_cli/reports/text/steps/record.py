@@ -61,7 +61,7 @@ def teller_of(tokenizer: Tokenizer, specials: Specials = (), limits: Limits | No
         if limits.rows is None and len(text) > LARGEST_TEXT:
             raise InputError(
                 f"the text is longer than the {LARGEST_TEXT >> 10} KiB of which all steps can be shown",
-                hint="show a part of it (head -c 100000), or its first pieces, without --full",
+                hint="show a part of it (head -c 100000), or its first pieces, without `full`",
             )
         ids = tokenizer.encode(text, specials=specials)  # what it cannot encode is refused here
         teller = _Teller(tokenizer, names, walker)
